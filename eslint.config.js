@@ -20,6 +20,14 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       'no-console': 'error',
       eqeqeq: 'error',
+      // The default message shows the regular expression to the user.
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "CallExpression[callee.name='Matches']:not(:has(Property[key.name='message']))",
+          message: 'Describe the allowed values in words: { message: "$property must be …" }.',
+        },
+      ],
     },
   },
   {

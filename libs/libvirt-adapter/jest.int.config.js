@@ -1,11 +1,13 @@
 import preset from '../../jest.preset.js';
+import { privateLibvirt } from '../../tools/test/private-libvirt/workers.js';
 
-// Against the libvirt of this machine: one after another, because they share it.
 export default {
   ...preset,
   displayName: 'libvirt-adapter integration',
   testMatch: ['<rootDir>/src/**/*.int.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  maxWorkers: 1,
   testTimeout: 60_000,
+  testSequencer: '../../tools/test/contracts-first.js',
+  // The tests wait for guests most of the time.
+  ...privateLibvirt(2),
 };

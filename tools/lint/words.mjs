@@ -47,6 +47,7 @@ export const rules = [
     names: true,
   },
   { name: 'stand', pattern: /\b(?:stands?|stood|standing)\b(?![- ]?alone)/gi, use: 'is, is in, runs', names: true },
+  { name: 'conflict marker', pattern: /<{7} \w+|>{7} \w+|(?:> ){6}>/g, use: 'the resolved text' },
   { name: 'anew', pattern: /\banew\b/gi, use: 'again, from scratch', names: true },
   { name: 'by itself', pattern: /\bby (?:it|them)sel(?:f|ves)\b/gi, use: 'automatically, on its own', names: true },
   { name: 'beside', pattern: /\bbeside\b/gi, use: 'besides, next to, with', names: true },

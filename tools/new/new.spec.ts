@@ -7,8 +7,10 @@ const ABILITIES = [
   'inventory',
   'power',
   'provisioning',
+  'diskBuilds',
   'hardware',
   'diskMove',
+  'hostResources',
   'migration',
   'snapshots',
   'cloning',
@@ -23,6 +25,7 @@ const ABILITIES = [
   'diskExport',
   'diskSource',
   'diskIngest',
+  'liveDisks',
   'backups',
   'diagnostics',
 ];

@@ -1,4 +1,12 @@
-import { Audit, AuditLog, type AuditEntry, type Caller, type TokenAction } from '@headgate/domain-contracts';
+import {
+  Audit,
+  AuditLog,
+  DomainError,
+  type ApiToken,
+  type AuditEntry,
+  type Caller,
+  type TokenAction,
+} from '@headgate/domain-contracts';
 import { FixedClock, MemoryApiTokenStore } from '@headgate/testing';
 import { ApiTokens } from './api-tokens.js';
 import { CreateToken, MAX_TOKENS, RevokeToken } from './token-changes.js';
@@ -20,15 +28,23 @@ class MemoryAuditLog extends AuditLog {
 
 class CountingStore extends MemoryApiTokenStore {
   uses = 0;
-  override setLastUsed(id: string, time: string): void {
+  fails = false;
+  isLost = false;
+
+  override get(id: string): ApiToken | undefined {
+    if (this.isLost) throw new DomainError('NOT_READY', 'The store is lost.');
+    return super.get(id);
+  }
+
+  override setLastUsed(id: string, time: string): Promise<void> {
     this.uses++;
-    super.setLastUsed(id, time);
+    if (this.fails) return Promise.reject(new Error('database or disk is full'));
+    return super.setLastUsed(id, time);
   }
 }
 
-function setUp() {
+function setUp(store = new CountingStore()) {
   const clock = new FixedClock();
-  const store = new CountingStore();
   const log = new MemoryAuditLog();
   const audit = new Audit(log, clock);
   const tokens = new ApiTokens(store, clock);
@@ -105,6 +121,43 @@ describe('API tokens', () => {
     expect(closed).toEqual(['stream']);
     tokens.closeWith(first.token.id, () => closed.push('late'));
     expect(closed).toEqual(['stream', 'late']);
+  });
+
+  test('close their connections when another replica revokes them, and no others', async () => {
+    const a = setUp();
+    const b = setUp(a.store);
+    const [first, second] = [await a.add('first'), await b.add('second')];
+    const closed: string[] = [];
+    b.tokens.closeWith(first.token.id, () => closed.push('first'));
+    b.tokens.closeWith(second.token.id, () => closed.push('second'));
+    expect(b.tokens.authenticate(first.text).id).toBe(first.token.id);
+    await a.revoke.run(first.token.id, ann);
+    expect(closed).toEqual(['first']);
+    expect(() => b.tokens.authenticate(first.text)).toThrow(expect.objectContaining({ code: 'NOT_PERMITTED' }));
+    expect(b.tokens.authenticate(second.text).id).toBe(second.token.id);
+  });
+
+  test('close their connections when the store can not say whether they were revoked', async () => {
+    const { store, tokens, add } = setUp();
+    const { token } = await add('first');
+    let closed = 0;
+    tokens.closeWith(token.id, () => closed++);
+    store.isLost = true;
+    // Another replica has changed some token.
+    await store.put({ ...token, id: 'other', name: 'other' });
+    expect(closed).toBe(1);
+  });
+
+  test('work although their use can not be recorded, which is tried again a minute later', async () => {
+    const { clock, store, tokens, add } = setUp();
+    const { text, token } = await add('ci');
+    store.fails = true;
+    for (let index = 0; index < 3; index++) expect(tokens.authenticate(text).id).toBe(token.id);
+    expect([store.uses, store.get(token.id)?.lastUsedAt]).toEqual([1, null]);
+    store.fails = false;
+    clock.advance(MINUTE_MS);
+    tokens.authenticate(text);
+    expect([store.uses, store.get(token.id)?.lastUsedAt]).toEqual([2, clock.iso()]);
   });
 
   test('close their connections when they expire, also after longer than a timer can wait', async () => {

@@ -7,18 +7,23 @@ const LAST_USED_INTERVAL_MS = 60_000;
 /** Compared with when the ID is unknown, so that its answer takes as long. */
 const NO_HASH = hashToken('');
 
-/** Recognizes API tokens, and ends the connections of those that expire or are revoked. */
+/** Recognizes API tokens, and ends the connections of those that expire or are revoked, also by another replica. */
 export class ApiTokens {
   private readonly connections = new Map<string, Set<() => void>>();
+  /** When this process has last recorded a use, by the ID of the token. */
+  private readonly recordedAt = new Map<string, number>();
 
   constructor(
     private readonly store: ApiTokenStore,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    // For as long as the store is open: an instance lives as long as its process.
+    store.subscribe(() => this.closeRevoked());
+  }
 
   /**
    * The token that a client has presented.
-   * @throws DomainError NOT_PERMITTED with the same message whatever is wrong with it
+   * @throws DomainError NOT_PERMITTED with the same message whatever is wrong with it; NOT_READY while it can't be checked
    */
   authenticate(text: string): ApiToken {
     const id = tokenId(text);
@@ -57,10 +62,29 @@ export class ApiTokens {
   }
 
   /** @throws DomainError TOKEN_NOT_FOUND */
-  revoke(id: string): void {
-    if (!this.store.delete(id)) throw new DomainError('TOKEN_NOT_FOUND', `There is no API token ${id.slice(0, 40)}.`);
+  async revoke(id: string): Promise<void> {
+    if (!(await this.store.delete(id)))
+      throw new DomainError('TOKEN_NOT_FOUND', `There is no API token ${id.slice(0, 40)}.`);
+    this.closeAll(id);
+  }
+
+  private closeRevoked(): void {
+    for (const id of [...this.connections.keys(), ...this.recordedAt.keys()]) if (!this.isUsable(id)) this.closeAll(id);
+  }
+
+  /** A token that can't be checked may have been revoked. */
+  private isUsable(id: string): boolean {
+    try {
+      return this.store.get(id) !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  private closeAll(id: string): void {
     for (const close of [...(this.connections.get(id) ?? [])]) close();
     this.connections.delete(id);
+    this.recordedAt.delete(id);
   }
 
   /** A timer can't wait for longer than `MAX_TIMER_MS`. */
@@ -75,10 +99,13 @@ export class ApiTokens {
     return () => cancel();
   }
 
+  /** A use that can't be recorded, because the disk is full for example, must not fail the request. */
   private recordUse({ id, lastUsedAt }: ApiToken): void {
     const now = this.clock.now();
-    if (lastUsedAt !== null && now - Date.parse(lastUsedAt) < LAST_USED_INTERVAL_MS) return;
-    this.store.setLastUsed(id, this.clock.iso());
+    const usedAt = Math.max(this.recordedAt.get(id) ?? 0, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
+    if (now - usedAt < LAST_USED_INTERVAL_MS) return;
+    this.recordedAt.set(id, now);
+    this.store.setLastUsed(id, this.clock.iso()).catch(() => undefined);
   }
 }
 

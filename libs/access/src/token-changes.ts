@@ -58,7 +58,7 @@ export class CreateToken extends Change<[order: TokenOrder], CreatedToken> {
       `token/${order.name}`,
       async () => {
         this.expectPossible(order);
-        this.deleteOld();
+        await this.deleteOld();
         const { id, text } = newToken();
         const token: ApiToken = {
           id,
@@ -71,7 +71,7 @@ export class CreateToken extends Change<[order: TokenOrder], CreatedToken> {
           expiresAt: new Date(this.clock.now() + order.days * DAY_MS).toISOString(),
           lastUsedAt: null,
         };
-        this.store.put(token);
+        await this.store.put(token);
         return { token, text };
       },
       ({ token: { id, actions, expiresAt } }) => `${id}, for ${actions.join(', ')}, until ${expiresAt}`,
@@ -90,8 +90,8 @@ export class CreateToken extends Change<[order: TokenOrder], CreatedToken> {
       throw new DomainError('CONFLICT', `There are ${MAX_TOKENS} API tokens already; revoke one that is not used.`);
   }
 
-  private deleteOld(): void {
-    for (const token of this.store.all()) if (this.isOld(token)) this.store.delete(token.id);
+  private async deleteOld(): Promise<void> {
+    for (const token of this.store.all()) if (this.isOld(token)) await this.store.delete(token.id);
   }
 
   private isOld({ expiresAt }: ApiToken): boolean {
@@ -120,7 +120,7 @@ export class RevokeToken extends Change<[id: string]> {
       caller,
       'revoke token',
       `token/${name}`,
-      async () => this.tokens.revoke(id),
+      () => this.tokens.revoke(id),
       () => id,
     );
   }

@@ -1,12 +1,25 @@
 import {
   BULK_ACTIONS,
+  BULK_TASK_ACTIONS,
   INSTANCE_KINDS,
   MEMBER_STATUSES,
   type BulkAction,
   type InstanceKind,
   type MemberStatus,
+  type QueuedAction,
 } from '@headgate/domain-contracts';
-import { ArrayMaxSize, ArrayMinSize, IsArray, IsBoolean, IsIn, IsInt, IsString, MaxLength, Min } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsString,
+  MaxLength,
+  Min,
+} from 'class-validator';
 import { IsContextName, IsFolderPath, IsTag, Nested, Optional } from './fields.js';
 
 /** The most instances of one bulk task. */
@@ -22,16 +35,20 @@ export class BulkQuery {
   @Optional() @IsFolderPath() folder?: string;
 }
 
+/** A list of refs that is not empty. */
+export const AreRefs =
+  (maxCount: number): PropertyDecorator =>
+  (target, property) => {
+    const rules = [IsArray(), ArrayMinSize(1), ArrayMaxSize(maxCount)];
+    const ofEach = [IsString({ each: true }), MaxLength(MAX_REF_CHARS, { each: true })];
+    // The order in which decorators of a property are applied.
+    for (const rule of [...rules, ...ofEach].reverse()) rule(target, property);
+  };
+
 /** POST /api/ext/bulk. Exactly one of refs and query must be set. */
 export class BulkDto {
   @IsIn(BULK_ACTIONS) action!: BulkAction;
-  @Optional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_BULK_MEMBERS)
-  @IsString({ each: true })
-  @MaxLength(MAX_REF_CHARS, { each: true })
-  refs?: string[];
+  @Optional() @AreRefs(MAX_BULK_MEMBERS) refs?: string[];
   @Optional() @Nested(() => BulkQuery) query?: BulkQuery;
   /** Only with stop: powers the VMs off instead of asking the guests to shut down. */
   @Optional() @IsBoolean() force?: boolean;
@@ -61,9 +78,13 @@ export class BulkCountsView {
 
 /** The order of a bulk task. */
 export class BulkTaskView {
-  @IsIn(BULK_ACTIONS) action!: BulkAction;
+  @IsIn(BULK_TASK_ACTIONS) action!: BulkAction | QueuedAction;
   @Optional() @IsBoolean() force?: boolean;
   @Optional() @IsString() tag?: string;
+  /** Of move: how many members use the same host at the same time. */
+  @Optional() @IsInt() @Min(1) perHost?: number;
+  /** Of move: the request that holds for every member. */
+  @Optional() @IsObject() move?: object;
   /** No further member begins until the task is continued. */
   @Optional() @IsBoolean() paused?: boolean;
   @Nested(() => BulkCountsView) counts!: BulkCountsView;

@@ -6,6 +6,8 @@ import {
   FOLDER_PATH_RULE,
   IMAGE_REFERENCE_RULE,
   isChecksum,
+  isCpuSet,
+  isHostDeviceName,
   isDownloadUrl,
   isImageReference,
   isContextName,
@@ -79,6 +81,14 @@ export const IsContextName = textField('isContextName', isContextName, 'the name
   examples: ['local'],
 });
 
+/** The kind of a backend. Contexts of any kind can be configured, so the form is checked here and the kind where it is used. */
+export const IsBackendKind = textField(
+  'isBackendKind',
+  (text) => /^[a-z][a-z0-9-]{0,62}$/.test(text),
+  'the kind of a context that GET /api/move/destinations lists, such as "kubevirt" or "libvirt"',
+  { pattern: '^[a-z][a-z0-9-]*$', maxLength: 63, examples: ['libvirt'] },
+);
+
 /** The MAC address of a NIC. */
 export const IsMacAddress = textField('isMacAddress', isMacAddress, 'a unicast MAC address such as 52:54:00:12:34:56', {
   maxLength: 17,
@@ -104,6 +114,25 @@ export const IsDownloadUrl = textField('isDownloadUrl', isDownloadUrl, DOWNLOAD_
   maxLength: 2048,
   examples: ['https://example.org/images/debian-12.qcow2'],
 });
+
+/** CPUs or NUMA nodes. */
+export const IsCpuSet = textField(
+  'isCpuSet',
+  isCpuSet,
+  'a list of numbers and ranges such as 0-3,8, each at most 8191',
+  {
+    maxLength: 1024,
+    examples: ['0-3,8'],
+  },
+);
+
+/** A device of a host. */
+export const IsHostDeviceName = textField(
+  'isHostDeviceName',
+  isHostDeviceName,
+  'the name of a device such as pci_0000_03_00_0, or of a resource of a cluster such as example.org/gpu',
+  { maxLength: 253, examples: ['pci_0000_03_00_0'] },
+);
 
 /** The checksum of a file. */
 export const IsChecksum = textField('isChecksum', isChecksum, CHECKSUM_RULE, {

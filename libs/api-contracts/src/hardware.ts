@@ -25,6 +25,7 @@ import {
   Nullable,
   Optional,
 } from './fields.js';
+import { AttachedHostDeviceView, PlacementView } from './placement.js';
 import { ChangeQuery, InstancePath } from './queries.js';
 
 /** The name of a device such as `vda`, or of a NIC. */
@@ -192,5 +193,9 @@ export class HardwareView {
   @IsArray() @IsString({ each: true }) bootOrder!: string[];
   /** Whether it is started with its host; null where the backend has no such setting. */
   @Nullable() @IsBoolean() autostart!: boolean | null;
+  /** As of the next start. */
+  @Nested(() => PlacementView) placement!: PlacementView;
+  /** The devices of the host that are passed through. */
+  @IsArray() @Nested(() => AttachedHostDeviceView, { each: true }) hostDevices!: AttachedHostDeviceView[];
   @IsArray() @Nested(() => PendingSettingView, { each: true }) pending!: PendingSettingView[];
 }

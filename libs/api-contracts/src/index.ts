@@ -10,6 +10,7 @@ export * from './images.js';
 export * from './metrics.js';
 export * from './moves.js';
 export * from './guests.js';
+export * from './placement.js';
 export * from './plugins.js';
 export * from './queries.js';
 export * from './snapshots.js';

@@ -1,4 +1,10 @@
-import { isVolumeName } from '@headgate/domain-contracts';
+import {
+  isVolumeName,
+  LOSS_CATEGORIES,
+  LOSS_SEVERITIES,
+  type LossCategory,
+  type LossSeverity,
+} from '@headgate/domain-contracts';
 import {
   IsArray,
   IsBoolean,
@@ -7,18 +13,22 @@ import {
   IsNumber,
   IsObject,
   IsString,
-  Matches,
+  Max,
   MaxLength,
   Min,
   ValidateBy,
 } from 'class-validator';
 import { PlanStepView } from './answers.js';
-import { IsContextName, IsInstanceName, Nested, Nullable, Optional } from './fields.js';
+import { AreRefs, BulkQuery } from './bulk.js';
+import { IsBackendKind, IsContextName, IsInstanceName, Nested, Nullable, Optional } from './fields.js';
 
 export const MOVE_MODES = ['cold', 'warm', 'live'] as const;
 export type MoveMode = (typeof MOVE_MODES)[number];
 
+const ACCEPTABLE_LOSSES = ['tpm'] as const;
 const MAX_MAPPED_NAMES = 64;
+const MAX_QUEUE_MEMBERS = 1000;
+const MAX_MOVES_PER_HOST = 8;
 
 const isNameMap = (value: unknown): boolean => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
@@ -59,22 +69,32 @@ export class MoveMappingDto {
 
 /** POST /api/move and /api/move/preflight */
 export class MoveDto {
-  /** `vm/<context>/<namespace>/<name>`, as in the lists. */
-  @IsString() @MaxLength(1024) ref!: string;
+  /** `vm/<context>/<namespace>/<name>`, as in the lists. Exactly one of ref, refs and query must be set. */
+  @Optional() @IsString() @MaxLength(1024) ref?: string;
+  /** Several VMs, which are moved as a queue: one bulk task with a result for each of them. */
+  @Optional() @AreRefs(MAX_QUEUE_MEMBERS) refs?: string[];
+  /** The same for the VMs of a list, such as those of a folder. VMs that are at the destination already are left out. */
+  @Optional() @Nested(() => BulkQuery) query?: BulkQuery;
   /** The kind of the destination, such as `libvirt` or `kubevirt`. */
-  @IsString() @MaxLength(63) @Matches(/^[a-z][a-z0-9-]*$/) toBackend!: string;
+  @IsBackendKind() toBackend!: string;
   /** May be absent if only one other context is of that kind. */
   @Optional() @IsContextName() toContext?: string;
   @Optional() @IsInstanceName() toNamespace?: string;
   /** The name of the source by default. */
   @Optional() @IsInstanceName() name?: string;
-  /** Has no effect: the disks are streamed, so no space is needed in between. */
+  /** Has no effect: the disks are copied directly, so no space is needed in between. */
   @Optional() @IsScratch() scratch?: boolean | string;
   /** Whether to delete the source once the copy was verified. */
   @Optional() @IsBoolean() deleteSource?: boolean;
-  /** `cold`, the default: the guest is stopped during the copy. `warm` and `live` are refused. */
+  /** `cold`, the default: the guest is stopped during the copy. `warm`: it runs during most of the copy. `live`: it is migrated, which needs `deleteSource`. */
   @Optional() @IsIn(MOVE_MODES) mode?: MoveMode;
   @Optional() @IsObject() @Nested(() => MoveMappingDto) mapping?: MoveMappingDto;
+  /** Critical losses that are accepted; without that, they refuse the move. `tpm`: the keys in the TPM. */
+  @Optional() @IsArray() @IsIn(ACCEPTABLE_LOSSES, { each: true }) acceptLoss?: (typeof ACCEPTABLE_LOSSES)[number][];
+  /** Of a queue: how many of its members read from one context, or write to it, at the same time; 2 by default. */
+  @Optional() @IsInt() @Min(1) @Max(MAX_MOVES_PER_HOST) perHost?: number;
+  /** Of a queue: begins although some VMs are refused. They fail with the reason, and can be retried. */
+  @Optional() @IsBoolean() skipRefused?: boolean;
 }
 
 export class DestinationView {
@@ -103,6 +123,14 @@ export class MoveConcernView {
   @IsIn(['critical', 'warning']) severity!: string;
 }
 
+/** A property of the VM that the copy will not have. */
+export class LossView {
+  @IsString() what!: string;
+  @IsIn(LOSS_CATEGORIES) category!: LossCategory;
+  /** `critical`: data that exists nowhere else. `warning`: the guest may notice. `info`: the guest notices nothing. */
+  @IsIn(LOSS_SEVERITIES) severity!: LossSeverity;
+}
+
 /** The plan of a move. */
 export class MovePlanView {
   /** Whether there is no refusal. */
@@ -116,15 +144,48 @@ export class MovePlanView {
   @IsArray() @IsString({ each: true }) warnings!: string[];
   /** Properties of the VM that the copy will not have. */
   @IsArray() @IsString({ each: true }) dropped!: string[];
+  /** The same with their categories and severities. */
+  @IsArray() @Nested(() => LossView, { each: true }) losses!: LossView[];
   /** All reasons why the move is refused, each with its remedy. */
   @IsArray() @Nested(() => MoveConcernView, { each: true }) refusals!: MoveConcernView[];
   /** Roughly how much is transferred. */
   @IsInt() @Min(0) estimatedBytes!: number;
-  /** How long the guest will be stopped; null when it does not run. */
+  /** How long the guest will be stopped, or paused by a live move; null when it does not run. */
   @Nullable() @IsNumber() @Min(0) estimatedDowntimeSeconds!: number | null;
+  /** The least and the most, which are far apart until a move has measured how long the guest takes to shut down; null when it does not run. */
+  @Nullable() @IsNumber() @Min(0) minDowntimeSeconds!: number | null;
+  @Nullable() @IsNumber() @Min(0) maxDowntimeSeconds!: number | null;
   /** The format of the new disks; empty when it is unknown. */
   @IsString() format!: string;
   @IsBoolean() deleteSource!: boolean;
+}
+
+/** A refusal of one VM of a queue. */
+export class MemberRefusalView extends MoveConcernView {
+  @IsString() ref!: string;
+}
+
+/** The plan of a queue of moves, when refs or query was set. */
+export class MoveQueuePlanView {
+  /** Whether no VM is refused. */
+  @IsBoolean() ok!: boolean;
+  /** All reasons of all VMs, also those that only all of them together have. */
+  @IsArray() @Nested(() => MemberRefusalView, { each: true }) refusals!: MemberRefusalView[];
+  @IsArray() @IsString({ each: true }) warnings!: string[];
+  /** The plan of each VM. */
+  @IsArray() @Nested(() => MovePlanView, { each: true }) members!: MovePlanView[];
+  @IsInt() @Min(0) estimatedBytes!: number;
+  /** How long the copies take, one after the other. */
+  @IsNumber() @Min(0) estimatedSeconds!: number;
+  @IsInt() @Min(1) perHost!: number;
+  @IsBoolean() deleteSource!: boolean;
+}
+
+/** POST /api/move with refs or query, when it was accepted. A refused one has status 409, the plan, and `error` and `code`. */
+export class MoveQueueAcceptedView {
+  /** The ID of the bulk task. */
+  @IsString() task!: string;
+  @Nested(() => MoveQueuePlanView) plan!: MoveQueuePlanView;
 }
 
 /** POST /api/move, when it was accepted. A refused one has status 409, the plan, and `error` and `code`. */

@@ -74,9 +74,10 @@ export class ConsoleBroker {
     });
   }
 
-  close(): void {
+  /** Ends all sessions. @param reason is shown to their viewers */
+  close(reason = 'The service is shutting down.'): void {
     const sessions = [...this.serialSessions.values(), ...this.screens.values()];
-    for (const session of sessions) session.end(CLOSE_CODES.shutdown, 'The service is shutting down.');
+    for (const session of sessions) session.end(CLOSE_CODES.shutdown, reason);
   }
 
   private serialSession(ref: InstanceRef, source: ConsoleSource): SerialSession {

@@ -45,10 +45,21 @@ export class FolderTree {
     return this.pathOf.keys();
   }
 
+  /** The refs that are in another folder than in an earlier tree. */
+  changesSince(before: FolderTree): string[] {
+    const changed = [...this.refs()].filter((ref) => before.folderOf(ref) !== this.folderOf(ref));
+    return [...changed, ...[...before.refs()].filter((ref) => this.folderOf(ref) === undefined)];
+  }
+
   /** The folder and all folders in it. @throws DomainError FOLDER_NOT_FOUND */
   within(path: string): string[] {
     this.expect(path);
     return this.paths().filter((one) => isWithinFolder(one, path));
+  }
+
+  /** A change that has no effect. */
+  unchanged(): FolderDelta {
+    return NOTHING;
   }
 
   /** @throws DomainError ALREADY_EXISTS */

@@ -1,4 +1,12 @@
-import { DomainError, FolderDirectory, type FolderDelta, type FolderStore } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  FolderDirectory,
+  messageOf,
+  SILENT_LOG,
+  type FolderDelta,
+  type FolderStore,
+  type Log,
+} from '@headgate/domain-contracts';
 import { FolderTree, isEmptyDelta } from './folder-tree.js';
 
 /** How often a change is tried again when another replica was faster. */
@@ -12,7 +20,14 @@ export class Folders extends FolderDirectory {
   /** Changes run one after the other: each is checked against the result of the one before. */
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly store: FolderStore) {
+  private stopFollowing: (() => void) | undefined;
+  /** The last version that the store has reported, until it is read. */
+  private reported: string | undefined;
+
+  constructor(
+    private readonly store: FolderStore,
+    private readonly log: Log = SILENT_LOG,
+  ) {
     super();
   }
 
@@ -21,13 +36,23 @@ export class Folders extends FolderDirectory {
     return this.current;
   }
 
-  /** Reads the store and reports the refs that are or were in a folder. */
+  /** Reads the store, and follows the changes of other replicas. @throws DomainError when the store can't be used */
+  async open(): Promise<void> {
+    await this.load();
+    this.stopFollowing = this.store.subscribe((version) => this.reload(version));
+  }
+
+  close(): void {
+    this.stopFollowing?.();
+  }
+
+  /** Reads the store and reports the refs whose folder has changed. */
   async load(): Promise<void> {
     const before = this.current;
     const records = await this.store.read();
     this.current = new FolderTree(records);
     this.version = records.version;
-    this.emit(new Set([...before.refs(), ...this.current.refs()]));
+    this.emit(this.current.changesSince(before));
   }
 
   /**
@@ -62,6 +87,21 @@ export class Folders extends FolderDirectory {
         await this.load();
       }
     }
+  }
+
+  /** Reads the store again after a change by another replica. Changes that arrive meanwhile are read together. */
+  private reload(version: string): void {
+    if (version === this.version) return;
+    const isWaiting = this.reported !== undefined;
+    this.reported = version;
+    if (isWaiting) return;
+    this.last = this.last
+      .then(async () => {
+        const { reported } = this;
+        this.reported = undefined;
+        if (reported !== this.version) await this.load();
+      })
+      .catch((error: unknown) => this.log.warn({ reason: messageOf(error) }, 'reading the folders again failed'));
   }
 
   private emit(refs: Iterable<string>): void {

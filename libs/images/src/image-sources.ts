@@ -61,7 +61,7 @@ export class AddSource extends Change<[source: CustomSource]> {
       caller,
       'add source',
       `source/${source.name}`,
-      async () => this.sources.put(source),
+      () => this.sources.put(source),
       () => source.uri,
     );
   }
@@ -92,7 +92,9 @@ export class RemoveSource extends Change<[name: string]> {
 
   override async run(name: string, caller: Caller): Promise<void> {
     this.expect(name);
-    await this.audit.of(caller, 'remove source', `source/${name}`, async () => void this.sources.delete(name));
+    await this.audit.of(caller, 'remove source', `source/${name}`, async () => {
+      await this.sources.delete(name);
+    });
   }
 
   private expect(name: string): void {

@@ -1,11 +1,14 @@
 import {
   buildPlan,
   DomainError,
+  UnavailableAbility,
   formatRef,
   type Backend,
+  type BuildContainer,
   type Caller,
+  type CreationState,
+  type DiskBuild,
   type DiskBuilder,
-  type Instance,
   type InstanceDirectory,
   type Plan,
   type TaskContext,
@@ -14,8 +17,8 @@ import {
   type TaskRunner,
   type VmSpec,
 } from '@headgate/domain-contracts';
-import { buildVm, recordingStepContext, withStatus } from '@headgate/testing';
-import { BUILD_STEPS, BuildVm, type BuiltVmSpec } from './build-vm.js';
+import { recordingStepContext } from '@headgate/testing';
+import { BUILD_STEPS, BuildVm, CONTEXT_BUILD_STEPS, type BuiltVmSpec } from './build-vm.js';
 
 const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
 const spec: BuiltVmSpec = {
@@ -28,58 +31,86 @@ const spec: BuiltVmSpec = {
 };
 const TASK = 'bootc-web-1';
 const DISK = `/builds/${TASK}/disk.raw`;
+const VOLUME = { name: 'web-root-1', isBlockDevice: true };
+const CREATION = '0b9c1e2a-0000-4000-8000-000000000000';
 
 class Building {
   readonly done: string[] = [];
   readonly created: VmSpec[] = [];
   available: true | string = true;
   plan: Plan = buildPlan([{ name: 'define', detail: 'web' }]);
-  vm: Instance | undefined;
+  /** What the backend has of the creation. */
+  state: CreationState = 'absent';
+  inContext = false;
   remaining: ((report: { step(name: string): void }) => Promise<void>) | undefined;
   definition!: TaskDefinition<BuiltVmSpec>;
+  started: BuiltVmSpec = spec;
 
   private readonly disks: DiskBuilder = {
     availability: async () => this.available,
     plan: async () => [{ name: 'pull', detail: '' }],
+    canPlan: () => this.available,
+    planContainer: async ({ image }, { isBlockDevice }): Promise<BuildContainer> => ({
+      ...{ image, command: [`block device: ${isBlockDevice}`], permissions: [] },
+      ...{ diskFile: '/disk', keysFile: '/keys' },
+    }),
     pull: async ({ image }) => void this.done.push(`pull ${image}`),
     install: async (id, { sshKey }) => `/builds/${(this.done.push(`install ${sshKey}`), id)}/disk.raw`,
     remove: async (id) => void this.done.push(`remove ${id}`),
   };
   readonly backend = {
-    require: () => ({
-      planCreate: async () => this.plan,
-      create: async (request: VmSpec) => {
-        this.created.push(request);
-        return { remaining: this.remaining };
-      },
-    }),
+    ability: () => (this.inContext ? {} : new UnavailableAbility('Disks are built by the service.')),
+    require: (ability: string) => (ability === 'diskBuilds' ? this.builds : this.provisioning),
   } as unknown as Backend;
+  private readonly provisioning = {
+    planCreate: async () => this.plan,
+    create: async (request: VmSpec) => {
+      this.created.push(request);
+      return { remaining: this.remaining };
+    },
+    creationState: async (_ref: object, creation: string) => (creation === CREATION ? this.state : 'absent'),
+    discardCreation: async (_ref: object, creation: string) => void this.done.push(`discard ${creation}`),
+  };
+  private readonly builds = {
+    plan: async () => buildPlan([{ name: 'install', detail: '' }], { refusals: this.buildRefusals }),
+    prepare: async ({ id }: DiskBuild) => (this.done.push(`prepare ${id}`), VOLUME),
+    install: async ({ id }: DiskBuild, { command }: BuildContainer) => void this.done.push(`install ${id} ${command}`),
+    handOver: async ({ id }: DiskBuild) => void this.done.push(`hand over ${id}`),
+    remove: async ({ id }: DiskBuild) => void this.done.push(`remove ${id}`),
+  };
+  buildRefusals: Plan['refusals'] = [];
   readonly build = new BuildVm({
     disks: this.disks,
     backends: { all: () => [this.backend], get: () => this.backend },
-    directory: { get: () => this.vm, waitFor: async () => undefined } as unknown as InstanceDirectory,
+    directory: { waitFor: async () => undefined } as unknown as InstanceDirectory,
     tasks: {
       define: (definition: TaskDefinition<BuiltVmSpec>) => {
         this.definition = definition;
-        return { start: ({ ref }: { ref: string }) => `${TASK} ${ref}` };
+        return {
+          start: async ({ ref, input }: { ref: string; input: BuiltVmSpec }) => {
+            this.started = input;
+            return `${TASK} ${ref}`;
+          },
+        };
       },
     } as unknown as TaskRunner,
   });
 
   start = () => this.build.start(this.backend, spec, ann);
   step = (name: string, context: Partial<Parameters<typeof recordingStepContext>[1]> = {}) => {
-    const step = this.definition.steps(spec).find((one) => one.name === name);
-    const results = { [BUILD_STEPS.install]: { disk: DISK } };
-    const recording = recordingStepContext(spec, { task: TASK, results, ...context });
+    const step = this.definition.steps(this.started).find((one) => one.name === name);
+    const results = { [BUILD_STEPS.install]: { disk: DISK }, [CONTEXT_BUILD_STEPS.prepare]: VOLUME };
+    const given = { task: TASK, results, params: { creation: CREATION }, ...context };
+    const recording = recordingStepContext(this.started, given);
     return { recording, result: step?.run(recording) };
   };
   journal = (name: string, isFinished = false): TaskJournal<BuiltVmSpec> => ({
-    ...{ task: TASK, version: 1, caller: ann, input: spec },
-    steps: [{ name, params: {}, attempts: 1, isFinished }],
+    ...{ task: TASK, version: 2, caller: ann, input: this.started },
+    steps: [{ name, params: name === BUILD_STEPS.create ? { creation: CREATION } : {}, attempts: 1, isFinished }],
   });
   resume = (name: string, isFinished = false) =>
-    this.definition.resume?.(this.journal(name, isFinished), {} as TaskContext);
-  rollBack = () => this.definition.rollback?.(this.journal(BUILD_STEPS.pull), {} as TaskContext);
+    this.definition.resume?.(this.journal(name, isFinished), { log: () => undefined } as unknown as TaskContext);
+  rollBack = (name: string = BUILD_STEPS.pull) => this.definition.rollback?.(this.journal(name), {} as TaskContext);
 }
 
 describe('BuildVm', () => {
@@ -102,7 +133,7 @@ describe('BuildVm', () => {
     await result;
     expect(recording.lines).toEqual(['Converting']);
     await building.step(BUILD_STEPS.cleanUp).result;
-    expect(building.created).toEqual([{ ...spec, source: { ...spec.source, disk: DISK } }]);
+    expect(building.created).toEqual([{ ...spec, creation: CREATION, source: { ...spec.source, disk: DISK } }]);
     expect(building.done).toEqual(['pull registry.example.org/a:1', 'install ssh-ed25519 AAAA', `remove ${TASK}`]);
   });
 
@@ -144,6 +175,43 @@ describe('BuildVm', () => {
     expect(building.created).toEqual([]);
   });
 
+  describe('in a context that builds disks', () => {
+    beforeEach(() => (building.inContext = true));
+
+    test('plans the build and the creation, with the refusals of both', async () => {
+      const { steps, refusals } = await building.build.plan(building.backend, spec);
+      expect([steps.map(({ name }) => name), refusals]).toEqual([['install', 'define'], []]);
+      const refusal = { code: 'NOT_SUPPORTED', reason: 'No privileged pods.', remedy: 'Allow them.' } as const;
+      building.buildRefusals = [refusal];
+      expect((await building.build.plan(building.backend, spec)).refusals).toEqual([refusal]);
+      await expect(building.start()).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+      expect([building.done, building.created]).toEqual([[], []]);
+    });
+
+    test('builds there, creates the VM with the volume, hands it over, and removes the builder', async () => {
+      await building.start();
+      expect(building.definition.steps(building.started).map(({ name }) => name)).toEqual(
+        Object.values(CONTEXT_BUILD_STEPS),
+      );
+      for (const name of Object.values(CONTEXT_BUILD_STEPS)) await building.step(name).result;
+      expect(building.done).toEqual([
+        `prepare ${TASK}`,
+        `install ${TASK} block device: true`,
+        `hand over ${TASK}`,
+        `remove ${TASK}`,
+      ]);
+      const source = { ...spec.source, builder: 'context', volume: VOLUME.name };
+      expect(building.created).toEqual([{ ...spec, creation: CREATION, source }]);
+    });
+
+    test('stays there after a restart', async () => {
+      await building.start();
+      building.inContext = false;
+      await building.rollBack(CONTEXT_BUILD_STEPS.prepare);
+      expect(building.done).toEqual([`hand over ${TASK}`, `remove ${TASK}`]);
+    });
+  });
+
   describe('after a restart', () => {
     test.each([BUILD_STEPS.pull, BUILD_STEPS.install, BUILD_STEPS.cleanUp])('repeats the step "%s"', async (step) => {
       expect(await building.resume(step)).toEqual({ action: 'continue' });
@@ -155,21 +223,25 @@ describe('BuildVm', () => {
     });
 
     test('does not create a VM twice', async () => {
-      building.vm = buildVm({ ref: spec.ref });
+      building.state = 'complete';
       expect(await building.resume(BUILD_STEPS.create)).toEqual({ action: 'finished' });
+      expect(building.done).toEqual([]);
     });
 
-    test.each<[title: string, vm: Instance]>([
-      ['is incomplete', withStatus(buildVm({ ref: spec.ref }), 'Provisioning')],
-      ['has failed', buildVm({ ref: spec.ref, reason: 'Its creation was interrupted by a restart.' })],
-    ])('ends with an error when the VM %s', async (_title, vm) => {
-      building.vm = vm;
-      expect(await building.resume(BUILD_STEPS.create)).toMatchObject({ action: 'rollback' });
+    test('removes an incomplete VM of its own, and creates it again from the disk', async () => {
+      building.state = 'incomplete';
+      expect(await building.resume(BUILD_STEPS.create)).toEqual({ action: 'continue' });
+      expect(building.done).toEqual([`discard ${CREATION}`]);
     });
 
     test('removes the disk of a build that does not continue', async () => {
       await building.rollBack();
       expect(building.done).toEqual([`remove ${TASK}`]);
+    });
+
+    test('removes the incomplete VM of a creation that does not continue, and the disk also when that fails', async () => {
+      await building.rollBack(BUILD_STEPS.create);
+      expect(building.done).toEqual([`discard ${CREATION}`, `remove ${TASK}`]);
     });
   });
 });

@@ -1,20 +1,30 @@
+import { randomUUID } from 'node:crypto';
 import {
   buildPlan,
   DomainError,
   formatRef,
-  isVm,
   throwFirstRefusal,
+  UnavailableAbility,
   type Backend,
   type BackendDirectory,
+  type BuildContainer,
+  type BuildVolume,
   type Caller,
   type DefinedTask,
+  type DiskBuild,
   type DiskBuilder,
+  type DiskBuilds,
   type DiskOrder,
+  type FollowedBuild,
   type InstanceDirectory,
+  type InstanceProvisioning,
   type InstanceRef,
+  type JournaledStep,
   type Plan,
   type Resumption,
   type StepContext,
+  type StepDefinition,
+  type TaskContext,
   type TaskDefinition,
   type TaskJournal,
   type TaskReporter,
@@ -37,7 +47,7 @@ export interface BuildVmDeps {
   readonly tasks: TaskRunner;
 }
 
-/** The journaled steps. */
+/** The journaled steps of a build on the machine of the service. */
 export const BUILD_STEPS = {
   pull: 'Pull the image',
   install: 'Install the image on a disk',
@@ -45,13 +55,26 @@ export const BUILD_STEPS = {
   cleanUp: 'Remove the temporary disk',
 } as const;
 
+/** The journaled steps of a build in the context of the VM. */
+export const CONTEXT_BUILD_STEPS = {
+  prepare: 'Create the disk',
+  install: BUILD_STEPS.install,
+  create: BUILD_STEPS.create,
+  cleanUp: 'Remove the builder',
+} as const;
+
 interface BuiltDisk {
   readonly disk: string;
 }
 
+interface CreateParams {
+  readonly creation: string;
+}
+
 /**
- * Creates VMs from bootable container images: a task builds the disk, and then creates the VM from it. The ID of the build is that of the
- * task, so that a restart finds its remains.
+ * Creates VMs from bootable container images: a task builds the disk, and then creates the VM from it. The disk is built in the
+ * context of the VM if that can, and otherwise on the machine of the service. The ID of the build is that of the task, so that
+ * a restart finds its remains.
  */
 export class BuildVm {
   /** The refs of VMs whose disks are being built: the backends don't know them yet. */
@@ -62,15 +85,9 @@ export class BuildVm {
     this.builds = deps.tasks.define(this.definition());
   }
 
-  /** @throws DomainError NOT_SUPPORTED when no disk can be built, and those of `DiskBuilder.plan` */
-  async plan(backend: Backend, spec: BuiltVmSpec): Promise<Plan> {
-    const { disks } = this.deps;
-    const available = await disks.availability();
-    if (available !== true) throw new DomainError('NOT_SUPPORTED', available);
-    const { steps, warnings, refusals } = await backend.require('provisioning').planCreate(spec);
-    if (refusals.length > 0) return { steps, warnings, refusals };
-    this.expectFree(spec.ref);
-    return buildPlan([...(await disks.plan(orderOf(spec))), ...steps], { warnings });
+  /** @throws DomainError NOT_SUPPORTED when no disk can be built, and those of `DiskBuilder` */
+  plan(backend: Backend, spec: BuiltVmSpec): Promise<Plan> {
+    return isInContext(backend) ? this.planInContext(backend, inContext(spec)) : this.planHere(backend, spec);
   }
 
   /** @returns the ID of the task */
@@ -81,68 +98,150 @@ export class BuildVm {
     const ref = formatRef(spec.ref);
     this.building.add(ref);
     try {
-      return this.builds.start({ name: spec.ref.name, ref, input: spec }, caller);
+      const input = isInContext(backend) ? inContext(spec) : spec;
+      return await this.builds.start({ name: spec.ref.name, ref, input }, caller);
     } catch (error) {
       this.building.delete(ref);
       throw error;
     }
   }
 
-  private definition(): TaskDefinition<BuiltVmSpec> {
+  private async planHere(backend: Backend, spec: BuiltVmSpec): Promise<Plan> {
     const { disks } = this.deps;
+    const available = await disks.availability();
+    if (available !== true) throw new DomainError('NOT_SUPPORTED', available);
+    const { steps, warnings, refusals } = await backend.require('provisioning').planCreate(spec);
+    if (refusals.length > 0) return { steps, warnings, refusals };
+    this.expectFree(spec.ref);
+    return buildPlan([...(await disks.plan(orderOf(spec))), ...steps], { warnings });
+  }
+
+  private async planInContext(backend: Backend, spec: BuiltVmSpec): Promise<Plan> {
+    // Whether the volume will be a block device is only known when it exists; the permissions are the same.
+    const container = await this.deps.disks.planContainer(orderOf(spec), { isBlockDevice: false });
+    const { steps, warnings, refusals } = await backend.require('provisioning').planCreate(spec);
+    const build = await backend.require('diskBuilds').plan(buildOf('', spec), container);
+    const all = [...refusals, ...build.refusals];
+    if (all.length === 0) this.expectFree(spec.ref);
+    return buildPlan([...build.steps, ...steps], { warnings: [...build.warnings, ...warnings], refusals: all });
+  }
+
+  private definition(): TaskDefinition<BuiltVmSpec> {
     return {
       kind: 'bootc',
-      steps: () => [
-        {
-          name: BUILD_STEPS.pull,
-          isCancelable: true,
-          weight: 4,
-          run: (context) => disks.pull(orderOf(context.input), context),
-        },
-        {
-          name: BUILD_STEPS.install,
-          isCancelable: true,
-          weight: 8,
-          run: async (context): Promise<BuiltDisk> => ({
-            disk: await disks.install(context.task, orderOf(context.input), context),
-          }),
-        },
-        { name: BUILD_STEPS.create, isCancelable: true, weight: 2, run: (context) => this.create(context) },
-        { name: BUILD_STEPS.cleanUp, run: ({ task, input }) => this.cleanUp(task, input) },
-      ],
-      resume: (journal) => this.resume(journal),
-      rollback: ({ task, input }) => this.cleanUp(task, input),
+      version: 2,
+      steps: ({ source }) => (source.builder === 'context' ? this.stepsInContext() : this.stepsHere()),
+      resume: (journal, context) => this.resume(journal, context),
+      rollback: (journal) => this.rollBack(journal),
     };
   }
 
-  private async create(context: StepContext<BuiltVmSpec>): Promise<void> {
-    const { input, signal } = context;
-    const { disk } = context.result<BuiltDisk>(BUILD_STEPS.install);
-    signal.throwIfAborted();
-    const source: BuiltSource = { ...input.source, disk };
-    const provisioning = this.deps.backends.get(input.ref.context).require('provisioning');
-    const { remaining } = await provisioning.create({ ...input, source });
-    await remaining?.(reportTo(context));
-    await this.deps.directory.waitFor(input.ref, (instance) => instance !== undefined);
+  private stepsHere(): StepDefinition<BuiltVmSpec>[] {
+    const { disks } = this.deps;
+    return [
+      {
+        name: BUILD_STEPS.pull,
+        isCancelable: true,
+        weight: 4,
+        run: (context) => disks.pull(orderOf(context.input), context),
+      },
+      {
+        name: BUILD_STEPS.install,
+        isCancelable: true,
+        weight: 8,
+        run: async (context): Promise<BuiltDisk> => ({
+          disk: await disks.install(context.task, orderOf(context.input), followed(context)),
+        }),
+      },
+      this.createStep((context) => ({ disk: context.result<BuiltDisk>(BUILD_STEPS.install).disk })),
+      { name: BUILD_STEPS.cleanUp, run: ({ task, input }) => this.cleanUp(task, input) },
+    ];
   }
 
-  private async cleanUp(task: string, { ref }: BuiltVmSpec): Promise<void> {
-    this.building.delete(formatRef(ref));
-    await this.deps.disks.remove(task);
+  private stepsInContext(): StepDefinition<BuiltVmSpec>[] {
+    return [
+      {
+        name: CONTEXT_BUILD_STEPS.prepare,
+        isCancelable: true,
+        run: (context): Promise<BuildVolume> =>
+          this.buildsOf(context.input).prepare(buildOf(context.task, context.input), context),
+      },
+      {
+        name: CONTEXT_BUILD_STEPS.install,
+        isCancelable: true,
+        weight: 12,
+        run: async (context) => {
+          const { task, input } = context;
+          const volume = context.result<BuildVolume>(CONTEXT_BUILD_STEPS.prepare);
+          const container: BuildContainer = await this.deps.disks.planContainer(orderOf(input), volume);
+          await this.buildsOf(input).install(buildOf(task, input), container, followed(context));
+        },
+      },
+      this.createStep((context) => ({ volume: context.result<BuildVolume>(CONTEXT_BUILD_STEPS.prepare).name })),
+      { name: CONTEXT_BUILD_STEPS.cleanUp, run: ({ task, input }) => this.cleanUp(task, input) },
+    ];
   }
 
-  /** Every step can be repeated, except one that has begun to create the VM. */
-  private async resume({ input, steps }: TaskJournal<BuiltVmSpec>): Promise<Resumption> {
-    this.building.add(formatRef(input.ref));
-    const last = steps.at(-1);
-    if (last?.name !== BUILD_STEPS.create || last.isFinished) return { action: 'continue' };
-    const vm = this.deps.directory.get(input.ref);
-    if (!vm) return { action: 'continue' };
-    if (isVm(vm) && vm.reason === undefined && vm.status !== 'Provisioning') return { action: 'finished' };
+  private createStep(
+    built: (context: StepContext<BuiltVmSpec>) => Pick<BuiltSource, 'disk' | 'volume'>,
+  ): StepDefinition<BuiltVmSpec> {
     return {
-      action: 'rollback',
-      reason: `The creation of ${input.ref.name} was interrupted by a restart. Delete the VM, and create it again.`,
+      name: BUILD_STEPS.create,
+      isCancelable: true,
+      weight: 2,
+      params: (): CreateParams => ({ creation: randomUUID() }),
+      run: async (context) => {
+        const { input, signal } = context;
+        signal.throwIfAborted();
+        const { creation } = context.params as CreateParams;
+        const source: BuiltSource = { ...input.source, ...built(context) };
+        const { remaining } = await this.provisioningOf(input).create({ ...input, creation, source });
+        await remaining?.(reportTo(context));
+        await this.deps.directory.waitFor(input.ref, (instance) => instance !== undefined);
+      },
     };
+  }
+
+  private async cleanUp(task: string, input: BuiltVmSpec): Promise<void> {
+    if (input.source.builder === 'context') {
+      await this.buildsOf(input).handOver(buildOf(task, input));
+      await this.buildsOf(input).remove(buildOf(task, input));
+    } else await this.deps.disks.remove(task);
+    this.building.delete(formatRef(input.ref));
+  }
+
+  private async rollBack({ task, input, steps }: TaskJournal<BuiltVmSpec>): Promise<void> {
+    this.building.delete(formatRef(input.ref));
+    const creation = creationOf(steps);
+    try {
+      if (creation !== undefined) await this.provisioningOf(input).discardCreation(input.ref, creation);
+    } finally {
+      await this.cleanUp(task, input);
+    }
+  }
+
+  /** Every step can be repeated. An incomplete VM is removed first; its disk was built already, and is still there. */
+  private async resume({ input, steps }: TaskJournal<BuiltVmSpec>, { log }: TaskContext): Promise<Resumption> {
+    this.building.add(formatRef(input.ref));
+    const creation = creationOf(steps);
+    if (creation === undefined || steps.at(-1)?.name !== BUILD_STEPS.create || steps.at(-1)?.isFinished)
+      return { action: 'continue' };
+    const provisioning = this.provisioningOf(input);
+    const state = await provisioning.creationState(input.ref, creation);
+    if (state === 'complete') return { action: 'finished' };
+    if (state === 'incomplete') {
+      log(`The creation of ${input.ref.name} was interrupted: the incomplete VM is removed and created again.`);
+      await provisioning.discardCreation(input.ref, creation);
+    }
+    return { action: 'continue' };
+  }
+
+  private provisioningOf({ ref }: BuiltVmSpec): InstanceProvisioning {
+    return this.deps.backends.get(ref.context).require('provisioning');
+  }
+
+  private buildsOf({ ref }: BuiltVmSpec): DiskBuilds {
+    return this.deps.backends.get(ref.context).require('diskBuilds');
   }
 
   private expectFree(ref: InstanceRef): void {
@@ -151,7 +250,29 @@ export class BuildVm {
   }
 }
 
+const isInContext = (backend: Backend): boolean => !(backend.ability('diskBuilds') instanceof UnavailableAbility);
+
+const inContext = (spec: BuiltVmSpec): BuiltVmSpec => ({ ...spec, source: { ...spec.source, builder: 'context' } });
+
 const orderOf = ({ source: { image, sshKey }, diskBytes }: BuiltVmSpec): DiskOrder => ({ image, diskBytes, sshKey });
+
+const buildOf = (id: string, spec: BuiltVmSpec): DiskBuild => ({
+  id,
+  ref: spec.ref,
+  order: orderOf(spec),
+  node: spec.node,
+});
+
+const creationOf = (steps: readonly JournaledStep[]): string | undefined =>
+  (steps.find(({ name }) => name === BUILD_STEPS.create)?.params as CreateParams | undefined)?.creation;
+
+/** The position in the output of a build is the checkpoint of the step. */
+const followed = (context: StepContext): FollowedBuild => ({
+  log: (line) => context.log(line),
+  signal: context.signal,
+  position: (context.checkpoint as { readonly position?: string } | undefined)?.position,
+  savePosition: async (position) => void (await context.saveCheckpoint({ position })),
+});
 
 /** The steps of a backend become lines of the log. */
 const reportTo = (context: StepContext): TaskReporter => ({

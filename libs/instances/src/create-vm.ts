@@ -73,7 +73,7 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
     return this.audit.of(caller, 'create', spec.ref, async () => {
       if (isBuilt(spec)) return { ref: spec.ref, buildTask: await this.builds.start(backend, spec, caller) };
       const { remaining } = await backend.require('provisioning').create(spec);
-      const task = remaining && this.tasks.start('create', spec.ref, caller, remaining);
+      const task = remaining && (await this.tasks.start('create', spec.ref, caller, remaining));
       await this.directory.waitFor(spec.ref, (instance) => instance !== undefined);
       return { ref: spec.ref, task };
     });

@@ -7,6 +7,7 @@ export * from './delete-container.js';
 export * from './delete-vm.js';
 export * from './hardware/change-hardware.js';
 export * from './hardware/move-disk.js';
+export * from './hardware/placement-change.js';
 export * from './hardware/read-hardware.js';
 export * from './instance-actions.js';
 export * from './migrate-vm.js';

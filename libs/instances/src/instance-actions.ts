@@ -1,7 +1,7 @@
 import {
   DomainError,
-  type BulkOrder,
   type Caller,
+  type DirectOrder,
   type InstanceRef,
   type PowerAction,
 } from '@headgate/domain-contracts';
@@ -23,7 +23,7 @@ export interface InstanceUseCases {
 }
 
 /** What work on many instances does to one of them: the use case of a single request, with its checks and its audit entry. */
-export type InstanceOrder = Pick<BulkOrder, 'action' | 'force' | 'tag'>;
+export type InstanceOrder = Pick<DirectOrder, 'action' | 'force' | 'tag'>;
 
 /** Carries out an action on a VM or a container, for work on many of them. */
 export class InstanceActions {

@@ -107,7 +107,7 @@ function house() {
     ({
       context,
       traits: kind === 'libvirt' ? onlyLocal : MEMORY_TRAITS,
-      ability: (name: string) => abilities[name],
+      ability: (name: string) => abilities[name] ?? new UnavailableAbility(`There is no ${name} here.`),
       require: (name: string) => {
         const found =
           kind === 'libvirt' && name === 'migration'
@@ -140,7 +140,8 @@ function house() {
   const canceled: string[] = [];
   const disks = { availability: async () => 'The bootc plugin is not here.' } as unknown as DiskBuilder;
   const tasks = {
-    start: (_kind: string, _ref: InstanceRef, _caller: Caller, work: BackgroundWork) => `task-${started.push(work)}`,
+    start: async (_kind: string, _ref: InstanceRef, _caller: Caller, work: BackgroundWork) =>
+      `task-${started.push(work)}`,
     cancel: (ref: InstanceRef, reason: Error) => void canceled.push(`${ref.name}: ${reason.message}`),
     define: () => ({}),
   } as unknown as TaskRunner;

@@ -49,7 +49,7 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
    * Starts a task for the members of an ended one that failed or never began.
    * @throws DomainError TASK_NOT_FOUND, WRONG_STATE
    */
-  retry(id: string, caller: Caller): string {
+  async retry(id: string, caller: Caller): Promise<string> {
     const { status, bulk, members } = this.tasks.get(id);
     if (!bulk) throw new DomainError('WRONG_STATE', `${id} is not a bulk task.`);
     if (status === 'running') throw new DomainError('WRONG_STATE', `${id} still runs.`);
@@ -78,7 +78,7 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
     );
   }
 
-  private start(order: BulkOrder, refs: readonly string[], caller: Caller): string {
+  private start(order: BulkOrder, refs: readonly string[], caller: Caller): Promise<string> {
     return this.tasks.startBulk(order, refs, caller);
   }
 }

@@ -2,6 +2,9 @@ export { isClusterReachable, type ReachabilityQuery } from './api/is-cluster-rea
 export { readKubeconfigContexts, type KubeconfigContext, type KubeconfigSource } from './api/kubeconfig-source.js';
 export { KUBEVIRT_TRAITS } from './kubevirt-traits.js';
 export { KubeBackend, type KubeBackendOptions } from './kube-backend.js';
-export { RBAC_RULES, type RbacRule } from './rbac.js';
+export { KubeSharedStore, type KubeSharedStoreOptions } from './store/kube-shared-store.js';
+export type { LeaseTimes } from './store/leases/lease-election.js';
+export type { DiskBuildOptions } from './builds/build-objects.js';
+export { BUILD_RBAC_RULES, RBAC_RULES, STORE_RBAC_RULES, type RbacRule } from './rbac.js';
 export { dataClaim } from './containers/container-manifest.js';
 export { TAG_PREFIX } from './labels.js';

@@ -1,6 +1,7 @@
 import type { AbilityName } from '@headgate/domain-contracts';
 import {
   allPortsContract,
+  diskMoveContract,
   importedImagesContract,
   instanceInventoryContract,
   instancePowerContract,
@@ -12,23 +13,43 @@ import { SandboxHarness } from './testing/sandbox-harness.contract.js';
 /** KubeVirt keeps no earlier output of the serial line; a newline makes the guest print its prompt. */
 const consoles = { greeting: /login: /, wake: '\r' };
 const TIMEOUT_MS = 60_000;
-const UNAVAILABLE: readonly AbilityName[] = ['guestControl', 'backups', 'diskMove'];
+const MOVE_GATES = [
+  'Snapshot',
+  'VMExport',
+  'ExpandDisks',
+  'HotplugVolumes',
+  'VMLiveUpdateFeatures',
+  'VolumesUpdateStrategy',
+  'VolumeMigration',
+];
+const UNAVAILABLE: readonly AbilityName[] = ['diskBuilds', 'guestControl', 'backups', 'liveDisks'];
 /** CDI copies the disk of a VM from its image. */
 const images = { copies: true };
-/** Two nodes with the same CPU vendor, so that every guest can migrate to the other one. */
-const cluster = { nodes: [{ name: 'node-a' }, { name: 'node-b' }] };
+/** Two nodes with the same CPU vendor, so that every guest can migrate to the other one. One of them has what VMs can be placed on. */
+const cluster = {
+  nodes: [
+    { name: 'node-a', cpuManager: true, resources: { 'hugepages-2Mi': '8Gi', 'example.org/gpu': '1' } },
+    { name: 'node-b' },
+  ],
+  permittedHostDevices: {
+    pciHostDevices: [
+      { pciVendorSelector: '10DE:1EB8', resourceName: 'example.org/gpu' },
+      { pciVendorSelector: '8086:1563', resourceName: 'example.org/nic' },
+    ],
+  },
+};
 
-/** The releases that differ for a client, and whether they let it choose the target node of a migration. */
+/** The releases that differ for a client, and whether a client can choose the target node of a migration and move disks with their defaults. */
 const RELEASES = [
-  ['1.3', false],
-  ['1.5', false],
-  ['1.6.5', true],
-  ['1.7', true],
-  ['1.8', true],
-  ['1.9', true],
+  ['1.3', false, false],
+  ['1.5', false, false],
+  ['1.6.5', true, true],
+  ['1.7', true, true],
+  ['1.8', true, true],
+  ['1.9', true, true],
 ] as const;
 
-for (const [kubevirtVersion, canChooseNode] of RELEASES) {
+for (const [kubevirtVersion, canChooseNode, hasDiskMove] of RELEASES) {
   allPortsContract(
     `kube over the sandbox with KubeVirt ${kubevirtVersion}`,
     () => SandboxHarness.open({ simulation: { kubevirtVersion, cluster } }),
@@ -37,10 +58,10 @@ for (const [kubevirtVersion, canChooseNode] of RELEASES) {
       consoles,
       migration: { canChooseNode },
       hardware: { hotplugsNics: kubevirtVersion !== '1.3' },
-      unavailable: UNAVAILABLE,
+      unavailable: hasDiskMove ? UNAVAILABLE : [...UNAVAILABLE, 'diskMove'],
       diskExport: { hasQcow2: false },
       // A cluster has no VM that can't be started, and does not report its free space.
-      diskIngest: { reservesName: false, knowsSpace: false },
+      diskIngest: { reservesName: false, isUpdatable: false, knowsSpace: false },
       images,
     },
   );
@@ -61,6 +82,17 @@ importedImagesContract('kube over the sandbox with uploads', () => SandboxHarnes
   timeoutMs: TIMEOUT_MS,
   ...images,
 });
+
+/** Earlier releases need their feature gates and the strategy; some clusters migrate automatically. */
+for (const [kubevirtVersion, more] of [
+  ['1.3', { featureGates: MOVE_GATES, vmRolloutStrategy: 'LiveUpdate' }],
+  ['1.5', { vmRolloutStrategy: 'LiveUpdate' }],
+  ['1.9', { workloadUpdateMethods: ['LiveMigrate'] }],
+] as const) {
+  const adapter = `kube over the sandbox with KubeVirt ${kubevirtVersion} and ${Object.keys(more).join(', ')}`;
+  const open = () => SandboxHarness.open({ simulation: { kubevirtVersion, cluster: { ...cluster, ...more } } });
+  diskMoveContract(adapter, open, { timeoutMs: TIMEOUT_MS });
+}
 
 const { HEADGATE_TEST_KUBECONFIG: file, HEADGATE_TEST_NAMESPACE: namespace = 'headgate-test' } = process.env;
 if (file) {

@@ -1,6 +1,5 @@
 import {
   Backend,
-  DomainError,
   UnavailableAbility,
   type Abilities,
   type AbilityName,
@@ -15,15 +14,20 @@ import { KubeCredentials } from './api/kube-credentials.js';
 import type { KubeconfigSource } from './api/kubeconfig-source.js';
 import { KubeClusterInventory } from './cluster/kube-cluster-inventory.js';
 import { KubeCloning } from './cloning/kube-cloning.js';
+import { KubeDiskBuilds } from './builds/kube-disk-builds.js';
+import type { DiskBuildOptions } from './builds/build-objects.js';
 import { KubeConsoles } from './consoles/kube-consoles.js';
 import { KubeContainers } from './containers/kube-containers.js';
 import { KubeDiagnostics } from './diagnostics/kube-diagnostics.js';
 import { ClusterDiscovery } from './discovery/cluster-discovery.js';
 import { NEEDS_CDI } from './discovery/cluster-facts.js';
+import { KubeDiskMove } from './disk-move/kube-disk-move.js';
+import { moveObstacle } from './disk-move/move-support.js';
 import { KubeExport } from './export/kube-export.js';
 import { KubeEvents } from './events/kube-events.js';
 import { KubeGuestInspection } from './guests/kube-guest-inspection.js';
 import { KubeHardware } from './hardware/kube-hardware.js';
+import { KubeHostResources } from './host-resources/kube-host-resources.js';
 import { ImageUploads, type UploadProxyOptions } from './images/image-uploads.js';
 import { KubeImages } from './images/kube-images.js';
 import { KubeInventory } from './inventory/kube-inventory.js';
@@ -36,6 +40,7 @@ import { KubeSnapshots } from './snapshots/kube-snapshots.js';
 import { KubeDiskIngest } from './moves/kube-disk-ingest.js';
 import { KubeDiskSource } from './moves/kube-disk-source.js';
 import { Reachability } from './watch/reachability.js';
+import { versionProbe } from './watch/version-probe.js';
 
 export interface KubeBackendOptions {
   /** The context's name, as the operator gave it. */
@@ -50,13 +55,18 @@ export interface KubeBackendOptions {
   /** The namespace of new instances when a request names none. */
   readonly defaultNamespace?: string;
   readonly uploadProxy?: UploadProxyOptions;
+  /** Allows builds of disks in the cluster. Absent: they are built on the machine of the service. */
+  readonly diskBuilds?: DiskBuildOptions;
 }
 
 /** Abilities that need KubeVirt. Containers, their consoles, the nodes and the doctor work without it. */
 const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>([
   'power',
   'provisioning',
+  'diskBuilds',
   'hardware',
+  'diskMove',
+  'hostResources',
   'migration',
   'events',
   'guestInfo',
@@ -64,14 +74,18 @@ const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>([
   'diskSource',
   'backups',
   'diskIngest',
+  'liveDisks',
   'snapshots',
   'cloning',
 ]);
 
 const NO_BACKUPS =
   "Checkpoints need KubeVirt's API backup.kubevirt.io, which this cluster does not serve: export the disk of the stopped VM.";
+const NO_LIVE_DISKS = 'KubeVirt exports the disks of stopped VMs only, so a VM of a cluster moves cold.';
+const BUILDS_NOT_ALLOWED =
+  'The configuration does not allow builds in this cluster (diskBuilds): disks are built on the machine of the service.';
 const BACKUPS_NOT_USED =
-  'This service does not use the API backup.kubevirt.io of this cluster yet: export the disk of the stopped VM.';
+  'Checkpoints are not available: a backup through backup.kubevirt.io deletes the checkpoint that it is based on. Export the disk of the stopped VM.';
 
 interface OpenedCluster {
   readonly context: string;
@@ -81,17 +95,6 @@ interface OpenedCluster {
   readonly discovery: ClusterDiscovery;
   release(): void;
 }
-
-/** An overloaded server counts as reachable. */
-const versionProbe =
-  (connection: KubeConnection) =>
-  async (timeoutMs: number): Promise<void> => {
-    try {
-      await connection.text('GET', '/version', { timeoutMs, retry: false });
-    } catch (error) {
-      if (!DomainError.is(error, 'BUSY')) throw error;
-    }
-  };
 
 /** One Kubernetes cluster with KubeVirt. */
 export class KubeBackend extends Backend {
@@ -126,14 +129,17 @@ export class KubeBackend extends Backend {
     const power = new KubePower(api);
     const exports = new KubeExport(deps, discovery);
     const uploads = new ImageUploads({ api, clock, discovery, uploadProxy: options.uploadProxy });
+    const hostResources = new KubeHostResources({ api, discovery, namespaces });
     const abilities = {
       inventory,
       power,
       provisioning: new KubeProvisioning(deps, discovery, uploads, log),
-      hardware: new KubeHardware({ api, discovery, clock }),
-      diskMove: new UnavailableAbility(
-        "This service does not move disks between the storage classes of a cluster yet, which needs KubeVirt's volume migration.",
-      ),
+      diskBuilds: options.diskBuilds
+        ? new KubeDiskBuilds({ ...deps, discovery, options: options.diskBuilds })
+        : new UnavailableAbility(BUILDS_NOT_ALLOWED),
+      hardware: new KubeHardware({ api, discovery, clock, hostResources }),
+      hostResources,
+      diskMove: new KubeDiskMove({ api, discovery, clock, log }),
       migration: new KubeMigration(deps, discovery),
       images: new KubeImages({
         ...{ ...deps, context, discovery, namespaces },
@@ -152,6 +158,7 @@ export class KubeBackend extends Backend {
       diskExport: exports,
       diskSource: new KubeDiskSource({ api, discovery, clock }, exports),
       backups: new UnavailableAbility(NO_BACKUPS),
+      liveDisks: new UnavailableAbility(NO_LIVE_DISKS),
       diskIngest: new KubeDiskIngest({ ...deps, discovery, uploads, exports }),
       cluster: new KubeClusterInventory(api, discovery),
       diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace),
@@ -171,6 +178,8 @@ export class KubeBackend extends Backend {
     }
     if (facts?.servesGroup('backup.kubevirt.io') === true && name === 'backups')
       return new UnavailableAbility(BACKUPS_NOT_USED);
+    const obstacle = facts && name === 'diskMove' ? moveObstacle(facts) : undefined;
+    if (obstacle !== undefined) return new UnavailableAbility(obstacle);
     if (facts && !facts.hasCdi && name === 'images') return new UnavailableAbility(NEEDS_CDI);
     return this.opened.abilities[name];
   }

@@ -8,6 +8,10 @@ export const LABEL = {
   name: 'svc.dev/name',
   /** On a VM that was moved here, and on its disks: the ID of the move. */
   move: 'svc.dev/move',
+  /** `replica` on the Lease of each replica of this service. */
+  lease: 'svc.dev/lease',
+  /** On the objects of a disk that is being built: identifies the build. */
+  build: 'svc.dev/build',
   /** `true` on a VM that is a template. */
   template: 'svc.dev/template',
   /** A VM with the value `True` must not be deleted. The label is OpenShift's: KubeVirt itself does not enforce it. */
@@ -15,14 +19,24 @@ export const LABEL = {
 } as const;
 
 export const ANNOTATION = {
+  /** On the Lease of something that only one replica may use: its name. */
+  claim: 'svc.dev/claim',
+  /** The ID of the task that an object belongs to. */
+  task: 'svc.dev/task',
   /** The container's spec as JSON, on its data claim. */
   spec: 'svc.dev/spec',
   /** The id of the create call, so that a call that got no response can recognize its own object. */
   createId: 'svc.dev/create-id',
   /** When a new disk was created that is not attached to its VM yet. */
   attaching: 'svc.dev/attaching',
+  /** The move of a disk to this volume until it is complete, as JSON. */
+  diskMove: 'svc.dev/disk-move',
+  /** On a VM with a moved disk: the uid of its live instance during the move. */
+  movedDuring: 'svc.dev/disk-moved-during',
   /** The VM that is created once its disks are complete, as JSON, on its first disk. Without secrets. */
   movedVm: 'svc.dev/moved-vm',
+  /** The short ID of libosinfo for the operating system of a guest that was moved here. */
+  guestOs: 'svc.dev/guest-os',
   /** Why the upload of an image failed, on its DataVolume. CDI itself keeps waiting for the file. */
   uploadFailure: 'svc.dev/upload-failure',
   /** The requested size in bytes of a disk whose object has no size (container disks). */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  diskMoveContract,
   importedImagesContract,
   instanceHardwareContract,
   instancePowerContract,
@@ -8,7 +9,7 @@ import {
   instanceSnapshotsContract,
 } from '@headgate/testing';
 import { parse } from 'yaml';
-import { RBAC_RULES } from './rbac.js';
+import { BUILD_RBAC_RULES, RBAC_RULES } from './rbac.js';
 import { SandboxHarness, type SandboxHarnessOptions } from './testing/sandbox-harness.contract.js';
 
 const ROLE = 'headgate-vm-service';
@@ -22,6 +23,18 @@ describe('RBAC', () => {
       metadata: { name: ROLE },
       rules: RBAC_RULES,
     });
+  });
+
+  test('has the permissions for builds of disks in a role of their own', () => {
+    const builds = new URL('../../../deploy/kustomize/disk-builds.yaml', import.meta.url);
+    expect(parse(readFileSync(builds, 'utf8'))).toEqual({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: 'headgate-disk-builds' },
+      rules: BUILD_RBAC_RULES,
+    });
+    expect(RBAC_RULES.flatMap(({ apiGroups }) => apiGroups)).not.toContain('batch');
+    expect(BUILD_RBAC_RULES.flatMap(({ verbs, resources }) => [...verbs, ...resources])).not.toContain('*');
   });
 
   test('has no wildcard, and does not let the service get Secrets', () => {
@@ -58,6 +71,7 @@ importedImagesContract('kube with the least permissions and uploads', () => open
   copies: true,
 });
 instanceHardwareContract('kube with the least permissions', open, { timeoutMs: 60_000 });
+diskMoveContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 
 describe('the least permissions', () => {
   test('are enough for consoles, events, metrics, guest information, containers, migration, nodes and the doctor', async () => {

@@ -11,6 +11,27 @@ const rule = (apiGroup: string, resources: readonly string[], verbs: readonly st
   verbs,
 });
 
+/** The permissions that a store in a cluster needs in its namespace, besides the others. */
+export const STORE_RBAC_RULES: readonly RbacRule[] = [
+  rule('svc.dev', ['foldertrees', 'foldershards'], ['get', 'list', 'watch', 'create', 'update']),
+  rule('svc.dev', ['servicetasks', 'servicetaskmembers'], ['get', 'list', 'watch', 'create', 'update', 'delete']),
+  rule(
+    'svc.dev',
+    ['servicetokens', 'servicesources', 'servicewebhooks', 'serviceevents', 'servicesamples'],
+    ['get', 'list', 'watch', 'create', 'update', 'delete'],
+  ),
+  rule('coordination.k8s.io', ['leases'], ['get', 'list', 'create', 'update', 'delete']),
+];
+
+/**
+ * The permissions that builds of disks need besides the others, for a cluster whose configuration allows them. The namespaces must
+ * also allow privileged pods.
+ */
+export const BUILD_RBAC_RULES: readonly RbacRule[] = [
+  rule('batch', ['jobs'], ['get', 'list', 'watch', 'create', 'delete']),
+  rule('', ['pods/log'], ['get']),
+];
+
 /** The permissions that this adapter needs, and no others. A test compares the manifests in `deploy/` with this list. */
 export const RBAC_RULES: readonly RbacRule[] = [
   rule('kubevirt.io', ['virtualmachines'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),

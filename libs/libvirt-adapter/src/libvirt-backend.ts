@@ -25,6 +25,8 @@ import { PartialDownloads } from './fetching/partial-downloads.js';
 import { LibvirtGuestControl } from './guests/libvirt-guest-control.js';
 import { LibvirtGuestInspection } from './guests/libvirt-guest-inspection.js';
 import { LibvirtHardware } from './hardware/libvirt-hardware.js';
+import { defaultInterfaces } from './host-resources/default-interfaces.js';
+import { LibvirtHostResources } from './host-resources/libvirt-host-resources.js';
 import { LibvirtImages } from './images/libvirt-images.js';
 import { LibvirtInventory } from './inventory/libvirt-inventory.js';
 import { OsinfoDatabase } from './guest-profiles/osinfo-database.js';
@@ -34,6 +36,7 @@ import { FallbackConnection } from './connection/fallback-connection.js';
 import { RpcLibvirt } from './rpc/rpc-libvirt.js';
 import { LibvirtDiskIngest } from './moves/libvirt-disk-ingest.js';
 import { LibvirtDiskSource } from './moves/libvirt-disk-source.js';
+import { LibvirtLiveDisks } from './moves/libvirt-live-disks.js';
 import { LibvirtMetrics } from './metrics/libvirt-metrics.js';
 import { LibvirtMigration } from './migration/libvirt-migration.js';
 import type { MigrationHost } from './migration/migration-host.js';
@@ -217,8 +220,12 @@ export class LibvirtBackend extends Backend {
     const diskMove = new LibvirtDiskMove({ ...changes, holds });
     const streams = { clock, createTemporaryFolder: () => progress.createTemporaryFolder(), run };
     const backups = new LibvirtBackups({ ...changes, ...streams, images, holds });
+    const hostDevices = {
+      ...{ connection, finder },
+      defaultInterfaces: () => (isRemote(uri) ? Promise.resolve([]) : defaultInterfaces()),
+    };
     const hardware = new LibvirtHardware({
-      ...{ connection, finder, pool, editor, lock, clock, log },
+      ...{ ...hostDevices, pool, editor, lock, clock, log },
       mark: () => progress.mark(),
       describeHost: () => describeHost(connection, network, accelerator),
     });
@@ -267,6 +274,7 @@ export class LibvirtBackend extends Backend {
       provisioning,
       hardware,
       diskMove,
+      hostResources: new LibvirtHostResources(hostDevices),
       get migration() {
         return otherHosts().length > 0 ? migration : NO_OTHER_HOST;
       },
@@ -281,6 +289,7 @@ export class LibvirtBackend extends Backend {
         findDiscWriter: writer,
       }),
       images: importedImages,
+      diskBuilds: new UnavailableAbility('The disks of VMs on libvirt are built on the machine of the service.'),
       containers: new UnavailableAbility('Containers need Kubernetes: libvirt runs virtual machines only.'),
       consoles: new LibvirtConsoles(connection, finder),
       events: new LibvirtEvents(finder, journal),
@@ -293,6 +302,11 @@ export class LibvirtBackend extends Backend {
         ...{ connection, finder, clock, pool, images },
         createTemporaryFolder: () => progress.createTemporaryFolder(),
         readUsage: () => DiskUsage.read(connection, finder),
+        profiles: new OsinfoDatabase(),
+      }),
+      liveDisks: new LibvirtLiveDisks({
+        ...{ connection, finder, clock, pool, images, editor, lock, backups },
+        createTemporaryFolder: () => progress.createTemporaryFolder(),
       }),
       diskIngest: new LibvirtDiskIngest({
         ...{ connection, finder, clock, log, pool, editor, remover, lock, network, run },

@@ -10,7 +10,7 @@ import {
   type InstanceReading,
   type ResourceReadings,
 } from '@headgate/domain-contracts';
-import { buildVm, FixedClock, MemoryBackend, withStatus } from '@headgate/testing';
+import { buildVm, FixedClock, ManualReplica, MemoryBackend, SharedSamples, withStatus } from '@headgate/testing';
 import { MetricsSampler } from './metrics-sampler.js';
 import { ReadMetrics } from './read-metrics.js';
 import { HISTORY_MS, SAMPLE_INTERVAL_MS } from './usage.js';
@@ -117,6 +117,57 @@ describe('MetricsSampler', () => {
     expect(history[0]!.time).toBe(clock.now() - 239 * SAMPLE_INTERVAL_MS);
     expect(sampler.nodeLoad('lab', 'memory-1')).toMatchObject({ cpuMillicores: 2000, memoryUsedBytes: 8 * 1024 ** 3 });
     expect(sampler.nodeLoad('lab', 'memory-9')).toBeUndefined();
+  });
+
+  describe('of an instance that has another ref', () => {
+    const times = (vm: Instance): number[] => sampler.history(vm).map(({ time }) => time);
+    const [there, here] = ['there', 'here'].map((context) =>
+      buildVm({ ref: { context }, uid: 'the same', status: 'Running' }),
+    ) as [Instance, Instance];
+    let target: ManualBackend;
+
+    beforeEach(async () => {
+      const source = new MemoryBackend('there');
+      source.engine.put(there as ReturnType<typeof buildVm>);
+      target = new ManualBackend('here');
+      given(there, here);
+      over(source, target);
+      await settled();
+      await advance(2000);
+    });
+
+    test('has the earlier samples, and no rate between the counters of two contexts', async () => {
+      const before = times(there);
+      expect(before).toHaveLength(2);
+      await target.metrics.answer({ instances: [], nodes: [] });
+      sampler.carryOver(there, here);
+      expect(times(here)).toEqual(before);
+      expect(sampler.latest(here)).toMatchObject({ cpuMillicores: 3750 });
+      await advance(5000);
+      await target.metrics.answer({ instances: [reading(here, { cpuTimeMs: 1_000_000 })], nodes: [] });
+      expect(times(here)).toEqual([...before, clock.now()]);
+      expect(sampler.latest(here)?.cpuMillicores).toBeNull();
+    });
+
+    test('keeps the samples that it has already, after the earlier ones', async () => {
+      const before = times(there);
+      await target.metrics.answer({ instances: [], nodes: [] });
+      await advance(5000);
+      await target.metrics.answer({ instances: [reading(here)], nodes: [] });
+      const own = times(here);
+      expect(own).toHaveLength(1);
+      sampler.carryOver(there, here);
+      sampler.carryOver(there, here);
+      expect(times(here).slice(0, before.length)).toEqual(before);
+      expect(times(here).at(-1)).toBe(own[0]);
+      expect(new Set(times(here)).size).toBe(times(here).length);
+    });
+
+    test('has nothing of another object of the same name', () => {
+      sampler.carryOver({ ref: there.ref, uid: 'another' }, here);
+      sampler.carryOver(there, { ref: { ...here.ref, context: 'unknown' }, uid: 'the same' });
+      expect(times(here)).toEqual([]);
+    });
   });
 
   test('never asks a context again before it has answered, and samples the others meanwhile', async () => {
@@ -230,5 +281,125 @@ describe('MetricsSampler', () => {
     sampler.stop();
     await backend.metrics.answer({ instances: [reading(vm)], nodes: [] });
     expect(sampler.history(vm)).toEqual([]);
+  });
+});
+
+describe('MetricsSampler of several replicas', () => {
+  const vm = buildVm({ status: 'Running' });
+  let clock: FixedClock;
+  let samples: SharedSamples;
+  let samplers: MetricsSampler[];
+
+  /** A replica with a connection of its own to the context. */
+  const join = () => {
+    const backend = new ManualBackend('lab');
+    const replica = new ManualReplica();
+    const sampler = new MetricsSampler({
+      backends: { all: () => [backend], get: () => backend },
+      directory: { get: () => vm },
+      clock,
+      replicas: replica,
+      exchange: samples.join(),
+    });
+    samplers.push(sampler);
+    sampler.start();
+    const readings = (cpuTimeMs: number): ResourceReadings => ({
+      instances: [reading(vm, { cpuTimeMs })],
+      nodes: [{ name: 'n1', cpuTimeMs, cpuMillicores: null, memoryUsedBytes: 7 }],
+    });
+    return { backend, replica, sampler, answer: (cpuTimeMs: number) => backend.metrics.answer(readings(cpuTimeMs)) };
+  };
+
+  beforeEach(() => {
+    clock = new FixedClock();
+    samples = new SharedSamples();
+    samplers = [];
+  });
+
+  afterEach(() => {
+    for (const sampler of samplers) sampler.stop();
+    expect(clock.pending).toBe(0);
+  });
+
+  test('reads in the leader only, and shows the same in all', async () => {
+    const [a, b] = [join(), join()];
+    a.replica.elect();
+    await a.answer(0);
+    clock.advance(2000);
+    await a.answer(1000);
+    clock.advance(5000);
+    await a.answer(6000);
+    expect([a.backend.metrics.calls, b.backend.metrics.calls]).toEqual([3, 0]);
+    expect(b.sampler.history(vm)).toEqual(a.sampler.history(vm));
+    expect(b.sampler.history(vm).map(({ cpuMillicores }) => cpuMillicores)).toEqual([null, 500, 1000]);
+    expect(b.sampler.latest(vm)).toMatchObject({ cpuMillicores: 1000 });
+    expect([b.sampler.nodeLoad('lab', 'n1'), a.sampler.nodeLoad('lab', 'n1')]).toEqual([
+      { time: clock.now(), cpuMillicores: 1000, memoryUsedBytes: 7 },
+      { time: clock.now(), cpuMillicores: 1000, memoryUsedBytes: 7 },
+    ]);
+  });
+
+  test('continues the history of the former leader, with rates from the first reading on', async () => {
+    const [a, b] = [join(), join()];
+    a.replica.elect();
+    await a.answer(0);
+    a.replica.depose();
+    clock.advance(17_000);
+    b.replica.elect();
+    await b.answer(1700);
+    expect(b.sampler.history(vm).map(({ cpuMillicores }) => cpuMillicores)).toEqual([null, 100]);
+    expect(a.sampler.history(vm)).toEqual(b.sampler.history(vm));
+    clock.advance(SAMPLE_INTERVAL_MS);
+    expect([a.backend.metrics.calls, b.backend.metrics.calls]).toEqual([1, 2]);
+  });
+
+  test('does not use a reading that ends after the replica is no longer the leader', async () => {
+    const [a, b] = [join(), join()];
+    a.replica.elect();
+    a.replica.depose();
+    b.replica.elect();
+    await b.answer(5);
+    clock.advance(1000);
+    await a.answer(99_000);
+    expect([a.sampler.history(vm), b.sampler.history(vm)].map((history) => history.length)).toEqual([1, 1]);
+    // It reads again when it is elected again.
+    b.replica.depose();
+    a.replica.elect();
+    await a.answer(105);
+    expect(b.sampler.history(vm).map(({ cpuMillicores }) => cpuMillicores)).toEqual([null, 100]);
+  });
+
+  test('shows a sample of a leader that is gone as unknown after a minute, as any other', async () => {
+    const [a, b] = [join(), join()];
+    a.replica.elect();
+    await a.answer(0);
+    a.replica.depose();
+    clock.advance(60_000);
+    expect(b.sampler.latest(vm)).toMatchObject({ memoryUsedBytes: 1 });
+    clock.advance(1);
+    expect([b.sampler.latest(vm), b.sampler.nodeLoad('lab', 'n1')]).toEqual([undefined, undefined]);
+    // A replica that joins now gets the old round, and does not show it either.
+    const c = join();
+    expect([c.sampler.latest(vm), c.sampler.history(vm).length]).toEqual([undefined, 1]);
+  });
+
+  test('gives the others the reason why the leader could not read, until it can', async () => {
+    const [a, b] = [join(), join()];
+    a.replica.elect();
+    await a.backend.metrics.answer(new DomainError('BACKEND_FAILED', 'lab has no metrics-server.'));
+    expect(b.sampler.problem('lab')).toMatchObject({ code: 'BACKEND_FAILED', message: 'lab has no metrics-server.' });
+    clock.advance(2000);
+    await a.answer(1);
+    expect(b.sampler.problem('lab')).toBeUndefined();
+  });
+
+  test('samples although the others can not be reached', async () => {
+    const a = join();
+    a.replica.elect();
+    samples.replicas.forEach((exchange) => {
+      exchange.publish = () => Promise.reject(new DomainError('BACKEND_UNREACHABLE', 'The store does not answer.'));
+    });
+    await a.answer(1);
+    expect(a.sampler.latest(vm)).toMatchObject({ memoryUsedBytes: 1 });
   });
 });

@@ -4,6 +4,7 @@ import {
   isVm,
   messageOf,
   SILENT_LOG,
+  SingleReplica,
   UnavailableAbility,
   type Backend,
   type BackendDirectory,
@@ -12,8 +13,12 @@ import {
   type InstanceDirectory,
   type InstanceRef,
   type Log,
+  type Replicas,
+  type ResourceReadings,
+  type SampleExchange,
+  type SampleRound,
 } from '@headgate/domain-contracts';
-import { SAMPLE_INTERVAL_MS, type NodeLoad, type Sample } from './usage.js';
+import { MAX_LIVE_AGE_MS, SAMPLE_INTERVAL_MS, type NodeLoad, type Sample } from './usage.js';
 import { UsageStore } from './usage-store.js';
 
 /** The first readings follow each other sooner, because rates need two of them. */
@@ -27,6 +32,10 @@ export interface MetricsSamplerDeps {
   readonly directory: Pick<InstanceDirectory, 'get'>;
   readonly clock: Clock;
   readonly log?: Log;
+  /** By default, this process is the only one. */
+  readonly replicas?: Pick<Replicas, 'isLeader' | 'subscribe'>;
+  /** Gives the readings of the leader to the other replicas. */
+  readonly exchange?: SampleExchange;
 }
 
 /** One object of the directory: another one of the same name has no samples yet. */
@@ -38,22 +47,30 @@ export interface SampledInstance {
 /**
  * Reads the resource usage of every context about every 15 seconds and keeps the samples of an hour in memory. Each
  * context has a rhythm of its own, so that a slow or lost one does not delay the others, and never more than one reading
- * at a time.
+ * at a time. Of several replicas, only the leader reads. The others record its readings, so that each of them has the history.
  */
 export class MetricsSampler {
   private readonly contexts = new Map<string, ContextSampler>();
+  private readonly unsubscribers: (() => void)[] = [];
 
   constructor(private readonly deps: MetricsSamplerDeps) {}
 
   start(): void {
-    for (const backend of this.deps.backends.all()) {
-      const sampler = new ContextSampler(backend, this.deps);
-      this.contexts.set(backend.context, sampler);
-      sampler.start();
-    }
+    const { backends, replicas = new SingleReplica(), exchange } = this.deps;
+    for (const backend of backends.all()) this.contexts.set(backend.context, new ContextSampler(backend, this.deps));
+    // The last round of the former leader comes first.
+    if (exchange)
+      this.unsubscribers.push(exchange.subscribe((round) => this.contexts.get(round.context)?.receive(round)));
+    this.unsubscribers.push(
+      replicas.subscribe({
+        elected: () => this.contexts.forEach((sampler) => sampler.start()),
+        deposed: () => this.contexts.forEach((sampler) => sampler.stop()),
+      }),
+    );
   }
 
   stop(): void {
+    for (const unsubscribe of this.unsubscribers) unsubscribe();
     for (const sampler of this.contexts.values()) sampler.stop();
   }
 
@@ -65,6 +82,11 @@ export class MetricsSampler {
 
   history(instance: SampledInstance): Sample[] {
     return this.contexts.get(instance.ref.context)?.store.history(instance, this.deps.clock.now()) ?? [];
+  }
+
+  /** Gives the samples of an instance to the ref, and the object, that it has from now on. */
+  carryOver(from: SampledInstance, to: SampledInstance): void {
+    this.contexts.get(to.ref.context)?.store.adopt(to, this.history(from));
   }
 
   nodeLoad(context: string, node: string): NodeLoad | undefined {
@@ -95,7 +117,10 @@ class ContextSampler {
   readonly store: UsageStore;
   problem: DomainError | undefined;
   private isReading = false;
-  private isStopped = false;
+  /** Counts the times that this replica began or ended to read; odd while it reads. A reading of an earlier term does not count. */
+  private term = 0;
+  private isUnpublished = false;
+  private receivedAt = 0;
   private cancelTick = (): void => undefined;
   private cancelTimeout = (): void => undefined;
 
@@ -106,49 +131,91 @@ class ContextSampler {
     this.store = new UsageStore(deps.directory);
   }
 
+  private get isActive(): boolean {
+    return this.term % 2 === 1;
+  }
+
   start(): void {
-    this.tick([...WARM_UP_INTERVALS_MS]);
+    if (this.isActive) return;
+    this.term++;
+    // With the readings of the former leader, the first one here has rates already.
+    const isRecent = Math.abs(this.deps.clock.now() - this.receivedAt) < MAX_LIVE_AGE_MS;
+    this.tick(isRecent ? [] : [...WARM_UP_INTERVALS_MS]);
   }
 
   stop(): void {
-    this.isStopped = true;
+    if (!this.isActive) return;
+    this.term++;
     this.cancelTick();
     this.cancelTimeout();
   }
 
-  private tick([interval = SAMPLE_INTERVAL_MS, ...later]: readonly number[]): void {
-    this.cancelTick = this.deps.clock.after(interval, () => this.tick(later));
-    if (!this.isReading) void this.sample();
+  /** Records what another replica has read. */
+  receive({ time, readings, problem }: SampleRound): void {
+    if (this.isActive) return;
+    this.receivedAt = time;
+    this.problem = problem && new DomainError(problem.code, problem.message);
+    if (readings) this.store.record(time, readings);
+    else this.store.prune(time);
   }
 
-  private async sample(): Promise<void> {
+  private tick([interval = SAMPLE_INTERVAL_MS, ...later]: readonly number[]): void {
+    this.cancelTick = this.deps.clock.after(interval, () => this.tick(later));
+    if (!this.isReading) void this.sample(this.term);
+  }
+
+  private async sample(term: number): Promise<void> {
     this.isReading = true;
     const { clock } = this.deps;
-    this.cancelTimeout = clock.after(READ_TIMEOUT_MS, () => this.fail(this.timeout()));
+    const cancelTimeout = clock.after(READ_TIMEOUT_MS, () => this.fail(term, this.timeout()));
+    this.cancelTimeout = cancelTimeout;
     try {
       const metrics = this.backend.ability('metrics');
-      if (metrics instanceof UnavailableAbility) return this.fail(new DomainError('NOT_SUPPORTED', metrics.reason));
+      if (metrics instanceof UnavailableAbility)
+        return this.fail(term, new DomainError('NOT_SUPPORTED', metrics.reason));
       const readings = await this.backend.require('metrics').read();
-      if (this.isStopped) return;
-      this.store.record(clock.now(), readings);
-      this.problem = undefined;
+      if (term === this.term) this.succeed(readings);
     } catch (error) {
-      this.fail(error instanceof DomainError ? error : new DomainError('BACKEND_FAILED', messageOf(error)));
+      this.fail(term, error instanceof DomainError ? error : new DomainError('BACKEND_FAILED', messageOf(error)));
     } finally {
-      this.cancelTimeout();
+      cancelTimeout();
       this.isReading = false;
     }
   }
 
-  private fail(problem: DomainError): void {
-    if (this.isStopped) return;
-    this.store.prune(this.deps.clock.now());
+  private succeed(readings: ResourceReadings): void {
+    const time = this.deps.clock.now();
+    this.store.record(time, readings);
+    this.problem = undefined;
+    this.publish({ context: this.backend.context, time, readings });
+  }
+
+  private fail(term: number, problem: DomainError): void {
+    if (term !== this.term) return;
+    const { context } = this.backend;
+    const { code, message } = problem;
+    const time = this.deps.clock.now();
+    this.store.prune(time);
     // A lost context is reported by its inventory.
-    if (this.problem?.code !== problem.code && !isAway(problem) && problem.code !== 'NOT_SUPPORTED') {
-      const fields = { context: this.backend.context, code: problem.code, err: problem.message };
+    if (this.problem?.code !== code && !isAway(problem) && code !== 'NOT_SUPPORTED') {
+      const fields = { context, code, err: message };
       (this.deps.log ?? SILENT_LOG).warn(fields, 'resource usage not read');
     }
     this.problem = problem;
+    this.publish({ context, time, problem: { code, message } });
+  }
+
+  /** The others show no usage without it, but this replica does. */
+  private publish(round: SampleRound): void {
+    const { exchange, log = SILENT_LOG } = this.deps;
+    exchange?.publish(round).then(
+      () => void (this.isUnpublished = false),
+      (error: unknown) => {
+        if (!this.isUnpublished)
+          log.warn({ context: round.context, reason: messageOf(error) }, 'resource usage not given to other replicas');
+        this.isUnpublished = true;
+      },
+    );
   }
 
   private timeout(): DomainError {

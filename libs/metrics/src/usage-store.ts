@@ -14,7 +14,10 @@ interface TrackedInstance {
   readonly ref: InstanceRef;
   readonly uid: string;
   readonly ring: SampleRing;
-  last: TimedReading<InstanceReading>;
+  /** Of the newest sample, in milliseconds since the epoch. */
+  time: number;
+  /** The base of the next rates; absent after the instance came from another context, whose counters are different ones. */
+  last?: TimedReading<InstanceReading>;
 }
 
 interface TrackedNode {
@@ -56,21 +59,34 @@ export class UsageStore {
 
   /** Drops the instances that no longer exist, and those that have not run for as long as samples are kept. */
   prune(now: number): void {
-    for (const [key, { ref, uid, last }] of this.instances) {
-      if (last.time === now) continue;
-      if (now - last.time > HISTORY_MS || this.directory.get(ref)?.uid !== uid) this.instances.delete(key);
+    for (const [key, { ref, uid, time }] of this.instances) {
+      if (time === now) continue;
+      if (now - time > HISTORY_MS || this.directory.get(ref)?.uid !== uid) this.instances.delete(key);
     }
   }
 
   /** The newest sample, if it describes the present. */
   latest({ ref, uid }: { readonly ref: InstanceRef; readonly uid: string }, now: number): Sample | undefined {
     const tracked = this.find(ref, uid);
-    return tracked && isLive(tracked.last.time, now) ? tracked.ring.latest : undefined;
+    return tracked && isLive(tracked.time, now) ? tracked.ring.latest : undefined;
   }
 
   /** Oldest first. */
   history({ ref, uid }: { readonly ref: InstanceRef; readonly uid: string }, now: number): Sample[] {
     return this.find(ref, uid)?.ring.samples().filter(({ time }) => now - time <= HISTORY_MS) ?? []; // prettier-ignore
+  }
+
+  /** Puts the samples that an instance had under another ref before those that it has under this one. */
+  adopt({ ref, uid }: { readonly ref: InstanceRef; readonly uid: string }, earlier: readonly Sample[]): void {
+    const known = this.find(ref, uid);
+    const later = known?.ring.samples() ?? [];
+    const [first] = later;
+    const samples = [...earlier.filter(({ time }) => !first || time < first.time), ...later];
+    const newest = samples.at(-1);
+    if (!newest || samples.length === later.length) return;
+    const ring = new SampleRing();
+    for (const sample of samples) ring.append(sample);
+    this.instances.set(formatRef(ref), { ...known, ref, uid, ring, time: newest.time });
   }
 
   nodeLoad(name: string, now: number): NodeLoad | undefined {
@@ -89,10 +105,11 @@ export class UsageStore {
     if (!instance) return;
     const key = formatRef(ref);
     const known = this.find(ref, instance.uid);
-    if (known?.last.time === current.time) return;
+    if (known?.time === current.time) return;
     const usage = usageBetween(known?.last, current);
-    const tracked = known ?? { ref, uid: instance.uid, ring: new SampleRing(), last: current };
+    const tracked = known ?? { ref, uid: instance.uid, ring: new SampleRing(), time: current.time };
     tracked.last = current;
+    tracked.time = current.time;
     tracked.ring.append({
       ...usage,
       memoryTotalBytes: usage.memoryTotalBytes ?? (instance.memoryBytes || null),

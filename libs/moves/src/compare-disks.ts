@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { DomainError, hashesOf, hashOfZeros } from '@headgate/domain-contracts';
+import { DomainError, hashBlock, hashesOf, hashOfZeros } from '@headgate/domain-contracts';
 
 /**
  * Compares both ends of a copy block by block; a disk that is larger than the other must have zeros there.
@@ -8,13 +8,13 @@ import { DomainError, hashesOf, hashOfZeros } from '@headgate/domain-contracts';
  * @throws DomainError BACKEND_FAILED at the first block that differs
  */
 export async function compareDisks(
-  source: AsyncIterable<string>,
+  source: AsyncIterable<string> | readonly string[],
   copy: AsyncIterable<string>,
   report: (block: number) => void,
 ): Promise<string> {
   const zeros = await hashOfZeros();
   const root = new RootHash(zeros);
-  const [one, other] = [source[Symbol.asyncIterator](), copy[Symbol.asyncIterator]()];
+  const [one, other] = [iterate(source), copy[Symbol.asyncIterator]()];
   try {
     for (let block = 0; ; block++) {
       const [left, right] = await Promise.all([one.next(), other.next()]);
@@ -26,7 +26,43 @@ export async function compareDisks(
       report(block + 1);
     }
   } finally {
-    await Promise.allSettled([one.return?.(), other.return?.()]);
+    await Promise.allSettled([one.return(undefined), other.return?.()]);
+  }
+}
+
+async function* iterate(hashes: AsyncIterable<string> | readonly string[]): AsyncGenerator<string> {
+  yield* hashes;
+}
+
+/** The same hash for a disk whose blocks have these hashes. */
+export async function rootOf(hashes: readonly string[]): Promise<string> {
+  const root = new RootHash(await hashOfZeros());
+  for (const hash of hashes) root.add(hash);
+  return root.digest();
+}
+
+/** How many blocks are hashed at the same time, in other threads. */
+const MAX_PENDING_HASHES = 4;
+
+/** The hashes of the blocks of a disk that is being copied. */
+export class BlockHashes {
+  private readonly hashes: string[] = [];
+  private readonly pending: Promise<string>[] = [];
+
+  /** Resolves when the next block can be taken. */
+  async add(block: Buffer): Promise<void> {
+    this.pending.push(hashBlock(block));
+    if (this.pending.length >= MAX_PENDING_HASHES) await this.take();
+  }
+
+  async all(): Promise<string[]> {
+    while (this.pending.length > 0) await this.take();
+    return this.hashes;
+  }
+
+  private async take(): Promise<void> {
+    const first = this.pending.shift();
+    if (first) this.hashes.push(await first);
   }
 }
 

@@ -1,9 +1,10 @@
-import type { ErrorCode, PlanStep, Refusal } from '@headgate/domain-contracts';
+import type { ErrorCode, Loss, PlanStep, Refusal } from '@headgate/domain-contracts';
 
 /** Refusals that only moves have, besides those of the backends. */
 export const MOVE_REFUSAL_CODES = [
   'CONTAINER_NOT_MOVABLE',
   'MODE_NOT_SUPPORTED',
+  'SOURCE_NOT_KEPT',
   'SAME_PLACE',
   'UNKNOWN_BACKEND',
   'CONTEXT_REQUIRED',
@@ -13,6 +14,7 @@ export const MOVE_REFUSAL_CODES = [
   'SOURCE_CANNOT_BE_READ',
   'DESTINATION_CANNOT_RECEIVE',
   'MOVE_IN_PROGRESS',
+  'TPM_STATE_LOST',
 ] as const;
 export type MoveRefusalCode = ErrorCode | (typeof MOVE_REFUSAL_CODES)[number];
 
@@ -39,17 +41,29 @@ export interface MovePlan {
   readonly mode: string;
   readonly steps: readonly PlanStep[];
   readonly warnings: readonly string[];
-  /** Properties that the copy will not have. */
+  /** Properties that the copy will not have, as text. */
   readonly dropped: readonly string[];
+  /** The same with their categories and severities. */
+  readonly losses: readonly Loss[];
   /** The critical concerns. */
   readonly refusals: readonly MoveConcern[];
   /** Roughly how much is transferred. */
   readonly estimatedBytes: number;
   /** How long the guest will be stopped; null when it does not run, or nothing can be said. */
   readonly estimatedDowntimeSeconds: number | null;
+  /** The bounds of the estimate: far apart until it was measured how long the guest takes to shut down. */
+  readonly minDowntimeSeconds: number | null;
+  readonly maxDowntimeSeconds: number | null;
   /** The format of the new disks; empty when it is unknown. */
   readonly format: string;
   readonly deleteSource: boolean;
+}
+
+/** How long a guest will be stopped, and the bounds of that. */
+export interface DowntimeEstimate {
+  readonly seconds: number;
+  readonly minSeconds: number;
+  readonly maxSeconds: number;
 }
 
 /** Collects the concerns of a preflight, so that all of them are reported at once. */

@@ -1,8 +1,15 @@
 import type { ResourceMapping } from '@headgate/domain-contracts';
 
-/** `cold`: the guest is stopped during the copy. `warm` and `live` are not built yet. */
+/**
+ * `cold`: the guest is stopped during the copy. `warm`: it runs during most of it. `live`: it is migrated, and never stopped; only between two machines
+ * of the same kind.
+ */
 export const MOVE_MODES = ['cold', 'warm', 'live'] as const;
 export type MoveMode = (typeof MOVE_MODES)[number];
+
+/** Losses that refuse a move unless they are accepted. */
+export const ACCEPTABLE_LOSSES = ['tpm'] as const;
+export type AcceptableLoss = (typeof ACCEPTABLE_LOSSES)[number];
 
 export interface MoveRequest {
   /** The VM, as text. */
@@ -20,5 +27,7 @@ export interface MoveRequest {
   readonly deleteSource?: boolean;
   /** Whether the caller expects the disks to be stored in between. They are always streamed. */
   readonly scratch?: boolean;
+  /** Critical losses that the caller accepts. */
+  readonly acceptLoss?: readonly AcceptableLoss[];
   readonly mapping?: Partial<ResourceMapping>;
 }

@@ -1,5 +1,6 @@
-import { DomainError, formatRef } from '@headgate/domain-contracts';
-import type { MoveInput } from './move-task.js';
+import { DomainError, formatRef, type DiskFilling } from '@headgate/domain-contracts';
+import { buildVm, withStatus } from '@headgate/testing';
+import type { MoveInput } from './move-input.js';
 import { Moving, refOf } from './testing/moving.js';
 import { Killed, TaskRun, type KillPoint } from './testing/task-run.js';
 
@@ -49,11 +50,89 @@ describe('a move', () => {
     expect(result).not.toHaveProperty('downtimeSeconds');
   });
 
+  describe('between two contexts that have their disks on this machine', () => {
+    const local = { path: '/images/web.qcow2', format: 'qcow2' };
+    const fillings: DiskFilling[] = [];
+    /** @param act before the disk is filled */
+    const given = (act: (call: number) => void = () => undefined): void => {
+      fillings.length = 0;
+      moving.lab.require('diskSource').localDisk = async () => local;
+      moving.other.require('diskIngest').fill = async (_target, _disk, filling) => {
+        fillings.push(filling);
+        act(fillings.length);
+        filling.signal.throwIfAborted();
+        moving.other.engine.disks.set(`${COPY} vda`, moving.disk);
+        filling.report(8 * 1024 ** 2);
+        return 12_345;
+      };
+      moving.other.require('diskIngest').write = () => Promise.reject(new Error('Nothing is streamed.'));
+    };
+
+    test('lets the destination copy the disk, and compares both ends as always', async () => {
+      given();
+      let compared = 0;
+      const ingest = moving.other.require('diskIngest');
+      const hashes = ingest.hashes.bind(ingest);
+      ingest.hashes = (...args) => (compared++, hashes(...args));
+      expect(await begin().run()).toMatchObject({ writtenBytes: 12_345 });
+      expectComplete();
+      expect([fillings.map(({ from }) => from), compared]).toEqual([[local], 1]);
+    });
+
+    test('is undone when the copy differs, when it fails, and when it is canceled meanwhile', async () => {
+      for (const problem of ['differs', 'fails', 'canceled']) {
+        moving = new Moving();
+        moving.start();
+        const run = begin({ deleteSource: true });
+        given(() => {
+          if (problem === 'fails') throw new DomainError('INSUFFICIENT_STORAGE', 'The disk is full.');
+          if (problem === 'canceled') run.abort.abort(new Error('Canceled by ann.'));
+          if (problem === 'differs') moving.lab.engine.disks.set(`${WEB} vda`, Buffer.from('written meanwhile'));
+        });
+        await expect(run.run()).rejects.toThrow(/differs|full|Canceled/);
+        expectUndone('Running');
+      }
+    });
+
+    test('fills the disk again after the service was killed', async () => {
+      given((call) => {
+        if (call === 1) throw new Killed();
+      });
+      const run = begin();
+      await expect(run.run()).rejects.toBeInstanceOf(Killed);
+      expect(moving.copied()?.status).toBe('Provisioning');
+      await run.after(moving.task).restart();
+      expectComplete();
+      expect(fillings).toHaveLength(2);
+    });
+
+    test('streams the disk when the destination can not read files, or the source has none', async () => {
+      moving.lab.require('diskSource').localDisk = async () => local;
+      await begin().run();
+      expectComplete();
+      moving = new Moving();
+      moving.other.require('diskIngest').fill = () => Promise.reject(new Error('There is no file.'));
+      await begin().run();
+      expectComplete();
+    });
+  });
+
   test('stops a VM that runs, leaves both ends stopped, and reports the downtime', async () => {
     moving.start();
     expect(await begin().run()).toMatchObject({ downtimeSeconds: 0 });
     expectComplete();
     expect(source()).toBe('Stopped');
+  });
+
+  test('remembers how long the guest took to shut down, also for the copy', async () => {
+    moving.start();
+    const power = moving.lab.require('power');
+    const apply = power.apply.bind(power);
+    power.apply = (...args) => (moving.clock.advance(3100), apply(...args));
+    expect(await begin({ os: 'debian12' }).run()).toMatchObject({ shutdownSeconds: 3.1, downtimeSeconds: 3 });
+    const { uid } = moving.other.engine.vm({ ...refOf('web'), context: 'other' });
+    const keys = ['vm/uid-web', `vm/${uid}`, 'os/debian12'];
+    expect(keys.map((key) => moving.shutdownTimes.of(key))).toEqual([3100, 3100, 3100]);
   });
 
   test('takes tags, size, firmware, network cards and cloud-init data along', async () => {
@@ -73,21 +152,75 @@ describe('a move', () => {
     });
   });
 
+  describe('of a VM with variables of its firmware', () => {
+    const variables = (context: string, name = 'web'): string => `vm/${context}/default/${name} variables`;
+    const stored = Buffer.from('boot entry 3, enrolled keys');
+    beforeEach(() => {
+      moving.lab.engine.portable.set(WEB, { firmware: 'uefi' });
+      moving.lab.engine.disks.set(variables('lab'), stored);
+    });
+
+    test('copies them with the disks', async () => {
+      const run = begin({ copiesFirmwareVariables: true });
+      await run.run();
+      expectComplete();
+      expect(moving.other.engine.disks.get(variables('other'))).toEqual(stored);
+      expect(run.log).toContainEqual(expect.stringContaining('variables of the firmware'));
+    });
+
+    test('is undone when they differ, and keeps the source', async () => {
+      moving.start();
+      const ingest = moving.other.require('diskIngest');
+      ingest.readFirmwareVariables = async () => Buffer.from('something else');
+      await expect(begin({ copiesFirmwareVariables: true, deleteSource: true }).run()).rejects.toThrow(/differ/);
+      expectUndone('Running');
+    });
+
+    test('does not delete a source whose variables have changed while the service was away', async () => {
+      const run = begin({ copiesFirmwareVariables: true, deleteSource: true });
+      await expect(run.run({ step: 'delete', when: 'before' })).rejects.toBeInstanceOf(Killed);
+      moving.lab.engine.disks.set(variables('lab'), Buffer.from('another boot entry'));
+      await expect(run.restart()).rejects.toThrow(/variables of its firmware have changed/);
+      expect(source()).toBe('Stopped');
+    });
+
+    test('that begins without them, as an earlier release did, copies only the disks', async () => {
+      await begin().run();
+      expectComplete();
+      expect(moving.other.engine.disks.has(variables('other'))).toBe(false);
+    });
+  });
+
+  test('ends when the list shows the copy as complete, and no longer the source that was to be deleted', async () => {
+    const { engine } = moving.lab;
+    const web = engine.vm(refOf('web'));
+    await begin({ deleteSource: true }).run();
+    const waitsFor = (ref: string) => moving.waits.filter((wait) => wait.ref === ref).at(-1);
+    const copy = moving.other.engine.vm({ ...refOf('web'), context: 'other' });
+    expect([undefined, withStatus(copy, 'Provisioning'), copy].map((vm) => waitsFor(COPY)?.isMet(vm))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    const another = buildVm({ ref: { name: 'web' }, uid: 'uid-later' });
+    expect([web, another, undefined].map((vm) => waitsFor(WEB)?.isMet(vm))).toEqual([false, true, true]);
+  });
+
   test('puts the copy into the folder of the source', async () => {
-    moving.folders.folders.set(WEB, 'prod/web');
+    moving.records.folders.set(WEB, 'prod/web');
     await begin().run();
-    expect([...moving.folders.folders]).toEqual([
+    expect([...moving.records.folders]).toEqual([
       [WEB, 'prod/web'],
       [COPY, 'prod/web'],
     ]);
   });
 
   test('deletes the source at the end if that was asked for, and its place in the folder', async () => {
-    moving.folders.folders.set(WEB, 'prod/web');
+    moving.records.folders.set(WEB, 'prod/web');
     await begin({ deleteSource: true }).run();
     expectComplete();
     expect(source()).toBe('deleted');
-    expect([...moving.folders.folders.keys()]).toEqual([COPY]);
+    expect([...moving.records.folders.keys()]).toEqual([COPY]);
     expect(moving.audit.entries).toMatchObject([
       { action: 'delete after move', ref: WEB, caller: 'ann', outcome: 'ok' },
     ]);
@@ -156,8 +289,8 @@ describe('a move', () => {
 
   test('keeps the source when it was started before it could be deleted', async () => {
     const run = begin({ deleteSource: true });
-    moving.folders.assign = async () => moving.start();
-    moving.folders.folders.set(WEB, 'prod');
+    moving.records.carryOver = async () => moving.start();
+    moving.records.folders.set(WEB, 'prod');
     await expect(run.run()).rejects.toThrow('The copy is complete, but the source is kept');
     expect([moving.copied()?.status, source()]).toEqual(['Stopped', 'Running']);
   });
@@ -197,13 +330,13 @@ describe('a move', () => {
   describe.each(KILLS)('that is killed $when its work in the step $step', (kill) => {
     test('is completed after the restart, and says so', async () => {
       moving.start();
-      moving.folders.folders.set(WEB, 'prod');
+      moving.records.folders.set(WEB, 'prod');
       const run = begin({ deleteSource: true });
       await expect(run.run(kill)).rejects.toBeInstanceOf(Killed);
       await run.restart();
       expectComplete();
       expect(source()).toBe('deleted');
-      expect(moving.folders.folderOf(COPY)).toBe('prod');
+      expect(moving.records.folders.get(COPY)).toBe('prod');
       expect(run.log).toContainEqual(expect.stringContaining(`restarted at the step ${kill.step}`));
     });
 

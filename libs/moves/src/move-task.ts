@@ -1,5 +1,4 @@
 import {
-  copyDisk,
   DISK_BLOCK_BYTES,
   DomainError,
   formatBytes,
@@ -13,7 +12,6 @@ import {
   type IngestTarget,
   type InstanceDirectory,
   type InstanceRef,
-  type ResourceMapping,
   type Resumption,
   type StepContext,
   type StepDefinition,
@@ -23,31 +21,25 @@ import {
   type VirtualMachine,
 } from '@headgate/domain-contracts';
 import { compareDisks, rootHash } from './compare-disks.js';
-import type { MemberFolders } from './member-folders.js';
+import { copyContent, type MoveEnds } from './copy-content.js';
+import { compareFirmwareVariables, copyFirmwareVariables, hashVariables } from './firmware-variables.js';
+import type { InstanceRecords } from './instance-records.js';
+import { LiveMove } from './live-move.js';
+import type { MoveInput, Verified } from './move-input.js';
 import type { MovesInProgress } from './moves-in-progress.js';
+import { tenths } from './promise-downtime.js';
+import type { ShutdownEstimates } from './shutdown-estimates.js';
 import type { Throughput } from './throughput.js';
-
-/** The journaled order of a move. Without secrets. */
-export interface MoveInput {
-  /** A UUID that identifies the copy at the destination. */
-  readonly id: string;
-  /** Refs, as text. */
-  readonly source: string;
-  readonly destination: string;
-  /** The backend's ID of the source: another VM of the same name is not touched. */
-  readonly uid: string;
-  readonly wasRunning: boolean;
-  readonly deleteSource: boolean;
-  readonly mapping: ResourceMapping;
-}
+import { WarmMove } from './warm-move.js';
 
 export interface MoveTaskDeps {
   readonly directory: InstanceDirectory;
   readonly backends: BackendDirectory;
-  readonly folders: MemberFolders;
+  readonly records: InstanceRecords;
   readonly audit: Audit;
   readonly inProgress: MovesInProgress;
   readonly throughput: Throughput;
+  readonly shutdowns: ShutdownEstimates;
   readonly clock: Clock;
 }
 
@@ -55,13 +47,15 @@ interface Reserved {
   readonly disks: readonly { readonly name: string; readonly sizeBytes: number }[];
 }
 
-interface Copied {
-  readonly writtenBytes: number;
+/** Empty if the guest was stopped when the step began. */
+interface StoppedGuest {
+  readonly shutdownSeconds?: number;
 }
 
-interface Verified {
-  /** Hash of the content by disk. */
-  readonly hashes: Readonly<Record<string, string>>;
+interface Copied {
+  readonly writtenBytes: number;
+  /** How long the copy took. Absent in the journals of older releases. */
+  readonly elapsedMs?: number;
 }
 
 /** The guest may need as long as its backend waits for it. */
@@ -77,9 +71,20 @@ const RETRY_PAUSE_MS = 10_000;
 export class MoveTask implements TaskDefinition<MoveInput> {
   readonly kind = 'move';
 
-  constructor(private readonly deps: MoveTaskDeps) {}
+  private readonly live: LiveMove;
+  private readonly warm: WarmMove;
 
-  steps({ wasRunning, deleteSource }: MoveInput): readonly StepDefinition<MoveInput>[] {
+  constructor(private readonly deps: MoveTaskDeps) {
+    this.live = new LiveMove(deps);
+    this.warm = new WarmMove(deps, (context, work) => this.patiently(context, work));
+  }
+
+  steps(input: MoveInput): readonly StepDefinition<MoveInput>[] {
+    if (input.mode === 'live') return this.live.steps();
+    return input.mode === 'warm' ? this.warm.steps(this.coldSteps(input)) : this.coldSteps(input);
+  }
+
+  private coldSteps({ wasRunning, deleteSource }: MoveInput): readonly StepDefinition<MoveInput>[] {
     return [
       { name: 'reserve', isCancelable: true, run: (context) => this.reserve(context) },
       ...(wasRunning
@@ -103,8 +108,10 @@ export class MoveTask implements TaskDefinition<MoveInput> {
   }
 
   /** Every step looks at the real state, so each can be repeated, unless the copy is gone. */
-  async resume({ task, input, steps }: TaskJournal<MoveInput>, context: TaskContext): Promise<Resumption> {
+  async resume(journal: TaskJournal<MoveInput>, context: TaskContext): Promise<Resumption> {
+    const { task, input, steps } = journal;
     this.deps.inProgress.add(input.source, task);
+    if (input.mode === 'live') return this.live.resume(journal, context);
     await this.untilListed(input);
     const ingest = this.ingest(input);
     const target = targetOf(input);
@@ -123,6 +130,8 @@ export class MoveTask implements TaskDefinition<MoveInput> {
   }
 
   async rollback({ input, steps }: TaskJournal<MoveInput>, context: TaskContext): Promise<void> {
+    if (input.mode === 'live') return;
+    if (input.mode === 'warm') await this.warm.end(input, context);
     const ingest = this.ingest(input);
     const target = targetOf(input);
     if ((await this.patiently(context, () => ingest.state(target))) === 'committed')
@@ -132,14 +141,19 @@ export class MoveTask implements TaskDefinition<MoveInput> {
     if (steps.some(({ name }) => name === 'stop')) await this.startSource(input, context);
   }
 
-  result({ input, steps }: TaskJournal<MoveInput>): object {
+  result(journal: TaskJournal<MoveInput>): object {
+    const { input, steps } = journal;
+    if (input.mode === 'live') return this.live.result(journal);
+    if (input.mode === 'warm') return this.warm.result(journal);
     const find = (name: string) => steps.find((step) => step.name === name);
     const stoppedAtMs = (find('stop')?.params as { stoppedAtMs?: number } | undefined)?.stoppedAtMs;
+    const { shutdownSeconds } = (find('stop')?.result ?? {}) as StoppedGuest;
     const { committedAtMs } = find('commit')?.result as { committedAtMs: number };
     const { writtenBytes } = find('copy')?.result as Copied;
     return {
       destination: input.destination,
       writtenBytes,
+      ...(shutdownSeconds !== undefined && { shutdownSeconds }),
       ...(stoppedAtMs !== undefined && { downtimeSeconds: Math.round((committedAtMs - stoppedAtMs) / 1000) }),
     };
   }
@@ -154,17 +168,22 @@ export class MoveTask implements TaskDefinition<MoveInput> {
     return { disks: vm.disks.map(({ name, sizeBytes }) => ({ name, sizeBytes })) };
   }
 
-  private async stop({ input, signal }: StepContext<MoveInput>): Promise<void> {
+  private async stop({ input, signal }: StepContext<MoveInput>): Promise<StoppedGuest> {
     const ref = parseRef(input.source);
     const isStopped = (): boolean => this.expectSource(input).status === 'Stopped';
-    if (isStopped()) return;
+    if (isStopped()) return {};
+    const begunAtMs = this.deps.clock.now();
     await this.powerOf(ref).apply(ref, 'stop');
     await Promise.race([
       this.deps.directory.waitFor(ref, (vm) => !vm || (isVm(vm) && vm.status === 'Stopped'), STOP_TIMEOUT_MS),
       whenAborted(signal),
     ]);
     signal.throwIfAborted();
-    if (isStopped()) return;
+    const elapsedMs = this.deps.clock.now() - begunAtMs;
+    if (isStopped()) {
+      this.deps.shutdowns.record(input, elapsedMs);
+      return { shutdownSeconds: tenths(elapsedMs / 1000) };
+    }
     throw new DomainError(
       'BACKEND_TIMEOUT',
       `${ref.name} did not shut down in time: shut it down, or force it to stop, and move it then.`,
@@ -179,21 +198,17 @@ export class MoveTask implements TaskDefinition<MoveInput> {
     let doneBytes = 0;
     let writtenBytes = 0;
     for (const { name, sizeBytes } of disks) {
-      const content = await this.source(input).open(parseRef(input.source), name, signal);
-      const writer = await this.ingest(input)
-        .write(targetOf(input), name, signal)
-        .catch((error: unknown) => {
-          content.destroy();
-          throw error;
-        });
-      writtenBytes += await copyDisk(content, writer, (offset) => context.bytes(doneBytes + offset, totalBytes));
+      writtenBytes += await copyContent({
+        ...{ ...this.ends(input), disk: name, signal },
+        report: (offset) => context.bytes(doneBytes + Math.min(offset, sizeBytes), totalBytes),
+      });
       signal.throwIfAborted();
       doneBytes += sizeBytes;
       context.log(`The disk ${name} was copied.`);
     }
-    this.deps.throughput.record(writtenBytes, this.deps.clock.now() - begunAtMs);
+    if (input.copiesFirmwareVariables) context.log(await copyFirmwareVariables(this.ends(input)));
     context.log(`${formatBytes(writtenBytes)} of ${formatBytes(totalBytes)} were written, the rest is zeros.`);
-    return { writtenBytes };
+    return { writtenBytes, elapsedMs: this.deps.clock.now() - begunAtMs };
   }
 
   private async verify(context: StepContext<MoveInput>): Promise<Verified> {
@@ -201,6 +216,7 @@ export class MoveTask implements TaskDefinition<MoveInput> {
     const { disks } = context.result<Reserved>('reserve');
     const totalBytes = sizeOf(disks);
     const hashes: Record<string, string> = {};
+    const begunAtMs = this.deps.clock.now();
     let doneBytes = 0;
     for (const { name, sizeBytes } of disks) {
       // Opened again, so that a change since it was copied shows as well.
@@ -212,8 +228,12 @@ export class MoveTask implements TaskDefinition<MoveInput> {
       signal.throwIfAborted();
       doneBytes += sizeBytes;
     }
+    const variablesHash = input.copiesFirmwareVariables && (await compareFirmwareVariables(this.ends(input)));
+    const { writtenBytes, elapsedMs } = context.result<Copied>('copy');
+    if (elapsedMs !== undefined)
+      this.deps.throughput.record(writtenBytes, elapsedMs + this.deps.clock.now() - begunAtMs);
     context.log('The disks of both ends are equal.');
-    return { hashes };
+    return { hashes, ...(variablesHash && { variablesHash }) };
   }
 
   private async commit(context: StepContext<MoveInput>): Promise<object> {
@@ -223,8 +243,10 @@ export class MoveTask implements TaskDefinition<MoveInput> {
       throw new DomainError('WRONG_STATE', `${ref.name} is ${status}: it was started during the move.`);
     const target = targetOf(input);
     await this.ingest(input).commit(target);
+    const committed = this.committed();
+    await this.deps.directory.waitFor(target.ref, (vm) => !!vm && isVm(vm) && vm.status !== 'Provisioning');
     context.log(`${target.ref.name} is complete in ${target.ref.context}.`);
-    return this.committed();
+    return committed;
   }
 
   private committed(): { committedAtMs: number } {
@@ -233,13 +255,13 @@ export class MoveTask implements TaskDefinition<MoveInput> {
 
   /** A VM in no folder works as well, so a failure does not end the move. */
   private async follow(context: StepContext<MoveInput>): Promise<void> {
-    const { input } = context;
-    const path = this.deps.folders.folderOf(input.source);
-    if (path === undefined) return;
+    const { source: ref, uid, destination } = context.input;
     try {
-      await this.deps.folders.assign(input.destination, path);
+      await this.deps.records.carryOver({ ref, uid }, destination);
+      const copy = this.deps.directory.get(parseRef(destination));
+      if (copy) this.deps.shutdowns.carryOver(uid, copy.uid);
     } catch (error) {
-      context.log(`The copy could not be put into the folder ${path}: ${messageOf(error)}`);
+      context.log(`The copy could not be put into the folder of the source: ${messageOf(error)}`);
     }
   }
 
@@ -250,7 +272,8 @@ export class MoveTask implements TaskDefinition<MoveInput> {
     await this.expectUnchanged(context, attempt);
     const provisioning = this.deps.backends.get(ref.context).require('provisioning');
     await this.deps.audit.of(caller, 'delete after move', ref, () => provisioning.delete(ref));
-    await this.deps.folders.unassign(input.source);
+    await this.deps.directory.waitFor(ref, (vm) => vm?.uid !== input.uid);
+    await this.deps.records.forget(input.source);
   }
 
   /** A source that was changed after the copy is kept: its changes are nowhere else. */
@@ -260,7 +283,9 @@ export class MoveTask implements TaskDefinition<MoveInput> {
     const kept = 'The copy is complete, but the source is kept:';
     if (status !== 'Stopped') throw new DomainError('WRONG_STATE', `${kept} ${ref.name} is ${status}.`);
     if (attempt === 1) return;
-    const { hashes } = context.result<Verified>('verify');
+    const { hashes, variablesHash } = context.result<Verified>('verify');
+    if (variablesHash !== undefined && (await hashVariables(this.ends(input))) !== variablesHash)
+      throw new DomainError('WRONG_STATE', `${kept} the variables of its firmware have changed since.`);
     for (const [disk, hash] of Object.entries(hashes)) {
       const content = await this.source(input).open(ref, disk, signal);
       if ((await rootHash(content)) !== hash)
@@ -281,7 +306,20 @@ export class MoveTask implements TaskDefinition<MoveInput> {
 
   /** The instances are listed after the start of the service. */
   private untilListed({ source }: MoveInput): Promise<void> {
-    return this.deps.directory.waitFor(parseRef(source), (vm) => vm !== undefined, LIST_TIMEOUT_MS);
+    const ref = parseRef(source);
+    return this.deps.directory.waitFor(ref, (vm) => vm !== undefined || this.isGone(ref), LIST_TIMEOUT_MS);
+  }
+
+  /** Whether its context was listed without it. */
+  private isGone(ref: InstanceRef): boolean {
+    const { directory, backends } = this.deps;
+    try {
+      backends.get(ref.context).require('inventory');
+      directory.resolve(ref);
+      return false;
+    } catch (error) {
+      return DomainError.is(error, 'INSTANCE_NOT_FOUND');
+    }
   }
 
   /** A backend that does not answer may still have the copy. */
@@ -331,6 +369,15 @@ export class MoveTask implements TaskDefinition<MoveInput> {
 
   private ingest({ destination }: MoveInput) {
     return this.deps.backends.get(parseRef(destination).context).require('diskIngest');
+  }
+
+  private ends(input: MoveInput): MoveEnds {
+    return {
+      source: this.source(input),
+      ref: parseRef(input.source),
+      ingest: this.ingest(input),
+      target: targetOf(input),
+    };
   }
 
   private powerOf({ context }: InstanceRef) {

@@ -1,4 +1,4 @@
-import { DomainError, formatRef } from '@headgate/domain-contracts';
+import { DomainError, formatRef, type PortableVm } from '@headgate/domain-contracts';
 import { buildVm, withStatus } from '@headgate/testing';
 import type { MoveRequest } from './move-request.js';
 import { ListDestinations } from './list-destinations.js';
@@ -23,6 +23,8 @@ describe('the preflight of a move', () => {
       dropped: [],
       estimatedBytes: 8 * 1024 ** 2,
       estimatedDowntimeSeconds: null,
+      minDowntimeSeconds: null,
+      maxDowntimeSeconds: null,
       format: 'raw',
       deleteSource: false,
     });
@@ -39,6 +41,19 @@ describe('the preflight of a move', () => {
     expect(estimatedDowntimeSeconds).toBeGreaterThan(0);
   });
 
+  test('bounds the downtime widely, until it was measured how long the guest takes to shut down', async () => {
+    moving.start();
+    const bounds = async () => {
+      const { minDowntimeSeconds, estimatedDowntimeSeconds, maxDowntimeSeconds } = await plan();
+      return [minDowntimeSeconds, estimatedDowntimeSeconds, maxDowntimeSeconds];
+    };
+    expect(await bounds()).toEqual([1, 11, 61]);
+    moving.lab.engine.portable.set(WEB, { os: 'win11' });
+    expect(await bounds()).toEqual([1, 26, 61]);
+    moving.shutdownTimes.record('vm/uid-web', 3000);
+    expect(await bounds()).toEqual([2, 4, 5]);
+  });
+
   test('changes nothing', async () => {
     moving.start();
     await plan({ deleteSource: true });
@@ -49,10 +64,10 @@ describe('the preflight of a move', () => {
   test('reports all refusals at once, each with a code, a reason, a remedy, a category and a severity', async () => {
     moving.lab.engine.put({ ...moving.lab.engine.vm(refOf('web')), isTemplate: true, protected: true });
     moving.other.engine.put(buildVm({ ref: { context: 'other', name: 'web' } }));
-    const { ok, refusals, steps } = await plan({ mode: 'live', deleteSource: true });
+    const { ok, refusals, steps } = await plan({ mode: 'warm', deleteSource: true });
     expect([ok, steps]).toEqual([false, []]);
     expect(refusals.map(({ code }) => code)).toEqual([
-      ...['MODE_NOT_SUPPORTED', 'SOURCE_IS_TEMPLATE', 'SOURCE_IS_PROTECTED', 'ALREADY_EXISTS'],
+      ...['SOURCE_IS_TEMPLATE', 'SOURCE_IS_PROTECTED', 'MODE_NOT_SUPPORTED', 'ALREADY_EXISTS'],
     ]);
     for (const { reason, remedy, category, severity } of refusals) {
       expect(reason).toMatch(/\.$/);
@@ -113,9 +128,67 @@ describe('the preflight of a move', () => {
     expect([ok, warnings]).toEqual([true, [expect.stringContaining('MAC')]]);
   });
 
-  test('lists what the copy will not have', async () => {
-    moving.lab.engine.portable.set(WEB, { tpm: true });
-    expect((await plan()).dropped).toEqual(['The state of the TPM.']);
+  const TPM = {
+    what: 'The state of the TPM: keys that it protects, such as those of BitLocker, can not be used in the copy.',
+    category: 'tpm',
+    severity: 'critical',
+  };
+  const VARIABLES = { category: 'firmware', severity: 'warning' };
+  const AUTOSTART = { what: 'Autostart.', category: 'placement', severity: 'info' };
+
+  /** Each row: the VM, what the destination says about variables, the losses, and whether variables are copied. */
+  test.each<[string, Partial<PortableVm>, true | string, object[], boolean]>([
+    ['nothing of a VM with a BIOS', { firmware: 'bios' }, 'No.', [], false],
+    ['nothing of a firmware that has no variables yet', { firmware: 'uefi' }, 'No.', [], false],
+    ['nothing if the variables are copied', { firmware: 'uefi', firmwareVariables: { sizeBytes: 4 } }, true, [], true],
+    [
+      'the variables that the destination can not store',
+      { firmware: 'uefi-secure', firmwareVariables: { sizeBytes: 4 } },
+      'It has another build.',
+      [
+        {
+          ...VARIABLES,
+          what: 'The variables of the firmware: It has another build. The copy starts from its default boot entry.',
+        },
+      ],
+      false,
+    ],
+    [
+      'the variables that can not be read',
+      { firmware: 'uefi', firmwareVariables: { problem: 'They are locked.' } },
+      true,
+      [
+        {
+          ...VARIABLES,
+          what: 'The variables of the firmware: They are locked. The copy starts from its default boot entry.',
+        },
+      ],
+      false,
+    ],
+    ['the state of a TPM that keeps one', { tpm: true, hasTpmState: true }, true, [TPM], false],
+    ['nothing of a TPM that keeps none', { tpm: true, hasTpmState: false }, true, [], false],
+    ['the losses that the destination knows', { autostart: true }, true, [AUTOSTART], false],
+  ])('lists %s', async (_title, vm, verdict, losses, isCopied) => {
+    moving.lab.engine.portable.set(WEB, vm);
+    const ingest = moving.other.require('diskIngest');
+    const original = ingest.plan.bind(ingest);
+    ingest.plan = async (spec) => ({ ...(await original(spec)), firmwareVariables: verdict });
+    const prepared = await moving.planMove.run({ ref: WEB, toBackend: 'memory', acceptLoss: ['tpm'] });
+    expect(prepared.plan).toMatchObject({ ok: true, refusals: [], losses });
+    expect(prepared.plan.losses).toHaveLength(losses.length);
+    expect(prepared.plan.dropped).toEqual(prepared.plan.losses.map(({ what }) => what));
+    expect(prepared.copiesFirmwareVariables).toBe(isCopied);
+  });
+
+  test('refuses to lose the state of a TPM, unless that is accepted', async () => {
+    moving.lab.engine.portable.set(WEB, { tpm: true, hasTpmState: true });
+    const refused = await plan();
+    expect([refused.ok, refused.losses]).toEqual([false, [TPM]]);
+    expect(refused.refusals).toMatchObject([
+      { code: 'TPM_STATE_LOST', severity: 'critical', remedy: expect.stringMatching(/recovery keys.*acceptLoss/) },
+    ]);
+    expect(await codes({ acceptLoss: [] })).toEqual(['TPM_STATE_LOST']);
+    expect(await codes({ acceptLoss: ['tpm'] })).toEqual([]);
   });
 
   test('reports a destination that does not answer', async () => {

@@ -12,6 +12,7 @@ import {
   type Instance,
   type InstanceDirectory,
   type InstanceRef,
+  type Loss,
   type PlanStep,
   type PortableVm,
   type ResourceMapping,
@@ -19,9 +20,13 @@ import {
 } from '@headgate/domain-contracts';
 import { chooseDestination, type ChosenDestination } from './choose-destination.js';
 import { receivingProblem } from './list-destinations.js';
-import { Concerns, type MovePlan } from './move-plan.js';
+import { findStateLosses } from './find-state-losses.js';
+import { Concerns, type DowntimeEstimate, type MovePlan } from './move-plan.js';
 import type { MoveRequest } from './move-request.js';
 import type { MovesInProgress } from './moves-in-progress.js';
+import { planLiveMove } from './plan-live-move.js';
+import { checkWarmMove, ROUND_GOAL_BYTES, warmSteps } from './plan-warm-move.js';
+import type { ShutdownEstimates } from './shutdown-estimates.js';
 import type { Throughput } from './throughput.js';
 
 export interface PlanMoveDeps {
@@ -29,6 +34,7 @@ export interface PlanMoveDeps {
   readonly backends: BackendDirectory;
   readonly inProgress: MovesInProgress;
   readonly throughput: Throughput;
+  readonly shutdowns: ShutdownEstimates;
 }
 
 /** A plan, with the facts that the move itself needs. Source and destination are present when there is no refusal. */
@@ -37,10 +43,22 @@ export interface PreparedMove {
   readonly source?: VirtualMachine;
   readonly destination?: InstanceRef;
   readonly mapping: ResourceMapping;
+  /** The short ID of the guest's operating system, if it is known. */
+  readonly os?: string;
+  /** How much fits at the destination; absent when that is unknown. */
+  readonly availableBytes?: number;
+  readonly copiesFirmwareVariables: boolean;
 }
 
-/** How long a guest takes to shut down. */
-const SHUTDOWN_SECONDS = 10;
+/** The part of a plan that depends on the mode. */
+interface PlanFacts extends Pick<MovePlan, 'steps' | 'losses' | 'estimatedBytes' | 'format'> {
+  readonly downtime: DowntimeEstimate | null;
+  readonly os?: string;
+  readonly availableBytes?: number;
+  readonly copiesFirmwareVariables?: boolean;
+}
+
+const NO_SCRATCH = 'scratch has no effect: the disks are copied directly, so no space is needed in between.';
 /** A plan never becomes real, so any ID will do. */
 const REHEARSAL_ID = '00000000-0000-4000-8000-000000000000';
 
@@ -53,33 +71,101 @@ export class PlanMove {
     const concerns = new Concerns();
     const ref = parseRef(request.ref);
     const mapping = { networks: {}, storageClasses: {}, ...request.mapping };
-    checkMode(request, concerns);
+    const { mode = 'cold', deleteSource = false } = request;
+    if (request.scratch) concerns.warn(NO_SCRATCH);
     const instance = this.find(ref, concerns);
     const chosen = chooseDestination(request, ref, { backends: this.deps.backends, concerns });
-    if (chosen) await checkReceiver(chosen, concerns);
+    if (chosen && mode !== 'live') await checkReceiver(chosen, concerns);
     const source = instance && (await this.checkSource(instance, request, concerns));
-    const vm = source && (await this.readSource(source, concerns));
-    const received =
-      vm && chosen && !chosen.isSamePlace ? await planReceiver({ chosen, vm: vm.vm, mapping }, concerns) : undefined;
-    const estimatedBytes = vm ? usedBytes(vm.vm) : 0;
+    const facts =
+      mode === 'live'
+        ? source && chosen && (await this.planLive(source, chosen, request, concerns))
+        : source && (await this.planCopy(source, chosen, { ...request, mapping }, concerns));
+    const { losses = [], availableBytes, copiesFirmwareVariables = false } = facts ?? {};
     const ok = concerns.refusals.length === 0;
     const plan: MovePlan = {
       ok,
       source: formatRef(ref),
       destination: chosen ? formatRef(chosen.ref) : '',
-      mode: request.mode ?? 'cold',
-      steps:
-        ok && source && chosen && vm && received ? stepsOf({ source, chosen, vm: vm.vm, request }, received.steps) : [],
+      mode,
+      steps: ok ? (facts?.steps ?? []) : [],
       warnings: concerns.warnings,
-      dropped: [...(vm?.dropped ?? []), ...(received?.dropped ?? [])],
+      dropped: losses.map(({ what }) => what),
+      losses,
       refusals: concerns.refusals,
-      estimatedBytes,
-      estimatedDowntimeSeconds:
-        source?.status === 'Running' && vm ? SHUTDOWN_SECONDS + this.deps.throughput.secondsFor(estimatedBytes) : null,
-      format: received?.format ?? '',
-      deleteSource: request.deleteSource ?? false,
+      estimatedBytes: facts?.estimatedBytes ?? 0,
+      estimatedDowntimeSeconds: facts?.downtime?.seconds ?? null,
+      minDowntimeSeconds: facts?.downtime?.minSeconds ?? null,
+      maxDowntimeSeconds: facts?.downtime?.maxSeconds ?? null,
+      format: facts?.format ?? '',
+      deleteSource,
     };
-    return { plan, mapping, ...(source && { source }), ...(chosen && { destination: chosen.ref }) };
+    return {
+      ...{ plan, mapping, copiesFirmwareVariables },
+      ...(facts?.os !== undefined && { os: facts.os }),
+      ...(source && { source }),
+      ...(chosen && { destination: chosen.ref }),
+      ...(availableBytes !== undefined && { availableBytes }),
+    };
+  }
+
+  private async planLive(
+    source: VirtualMachine,
+    chosen: ChosenDestination,
+    request: MoveRequest,
+    concerns: Concerns,
+  ): Promise<PlanFacts | undefined> {
+    try {
+      const plan = await planLiveMove({ source, chosen, request, backends: this.deps.backends }, concerns);
+      return plan && { ...plan, losses: [], format: '' };
+    } catch (error) {
+      addFailure('destination', error, concerns);
+      return undefined;
+    }
+  }
+
+  private async planCopy(
+    source: VirtualMachine,
+    chosen: ChosenDestination | undefined,
+    request: MoveRequest & { readonly mapping: ResourceMapping },
+    concerns: Concerns,
+  ): Promise<PlanFacts | undefined> {
+    const read = await this.readSource(source, concerns);
+    if (!read) return undefined;
+    const { vm } = read;
+    if (request.mode === 'warm') await checkWarmMove({ source, chosen, backends: this.deps.backends }, concerns);
+    const received =
+      chosen && !chosen.isSamePlace
+        ? await planReceiver({ chosen, vm, mapping: request.mapping }, concerns)
+        : undefined;
+    const estimatedBytes = usedBytes(vm);
+    const state = received && findStateLosses({ vm, received, request }, concerns);
+    const availableBytes = received?.availableBytes;
+    return {
+      steps: chosen && received ? stepsOf({ source, chosen, vm, request }, received.steps) : [],
+      losses: [...read.losses, ...(received?.losses ?? []), ...(state?.losses ?? [])],
+      estimatedBytes,
+      downtime:
+        source.status === 'Running'
+          ? this.downtimeOf({ uid: source.uid, os: vm.os }, request.mode === 'warm' ? ROUND_GOAL_BYTES : estimatedBytes)
+          : null,
+      ...(vm.os !== undefined && { os: vm.os }),
+      format: received?.format ?? '',
+      ...(availableBytes !== undefined && { availableBytes }),
+      ...(state && { copiesFirmwareVariables: state.copiesFirmwareVariables }),
+    };
+  }
+
+  /** @param bytes to copy and compare while the guest is stopped */
+  private downtimeOf({ uid, os }: { readonly uid: string; readonly os: string | undefined }, bytes: number) {
+    const { throughput, shutdowns } = this.deps;
+    const shutdown = shutdowns.of({ uid, ...(os !== undefined && { os }) });
+    const rest = throughput.secondsFor(bytes);
+    return {
+      seconds: Math.ceil(shutdown.seconds + rest),
+      minSeconds: Math.floor(shutdown.minSeconds),
+      maxSeconds: Math.ceil(shutdown.maxSeconds + rest),
+    };
   }
 
   private find(ref: InstanceRef, concerns: Concerns): Instance | undefined {
@@ -95,7 +181,7 @@ export class PlanMove {
   /** @returns undefined for a container */
   private async checkSource(
     instance: Instance,
-    { deleteSource = false }: MoveRequest,
+    { deleteSource = false, mode }: MoveRequest,
     concerns: Concerns,
   ): Promise<VirtualMachine | undefined> {
     if (!isVm(instance)) {
@@ -122,7 +208,8 @@ export class PlanMove {
         `${ref.name} is a template: VMs may be created from it at any time.`,
         'Clone it and move the clone, or unmark it as a template first.',
       );
-    if (deleteSource && instance.protected)
+    // A live move keeps the VM with its protection and, where the backend can, its snapshots.
+    if (deleteSource && instance.protected && mode !== 'live')
       refuse(
         'SOURCE_IS_PROTECTED',
         `${ref.name} is protected against deletion.`,
@@ -134,7 +221,7 @@ export class PlanMove {
         `${ref.name} is being moved already.`,
         'Wait until that task has ended, or cancel it.',
       );
-    await this.checkSnapshots(ref, concerns);
+    if (mode !== 'live') await this.checkSnapshots(ref, concerns);
     return instance;
   }
 
@@ -159,7 +246,7 @@ export class PlanMove {
   private async readSource(
     { ref }: VirtualMachine,
     concerns: Concerns,
-  ): Promise<{ vm: PortableVm; dropped: readonly string[] } | undefined> {
+  ): Promise<{ vm: PortableVm; losses: readonly Loss[] } | undefined> {
     const ability = this.backendOf(ref)?.ability('diskSource');
     if (!ability || ability instanceof UnavailableAbility) {
       concerns.refuse(
@@ -171,13 +258,13 @@ export class PlanMove {
       return undefined;
     }
     try {
-      const { vm, refusals, warnings, dropped } = await ability.describe(ref);
+      const { vm, refusals, warnings, losses } = await ability.describe(ref);
       concerns.addRefusals(
         'source',
         refusals.filter(({ reason }) => !isRepeated(reason, concerns)),
       );
       concerns.warn(...warnings);
-      return { vm, dropped };
+      return { vm, losses };
     } catch (error) {
       addFailure('source', error, concerns);
       return undefined;
@@ -192,17 +279,6 @@ export class PlanMove {
 /** Snapshots are reported once, although the backend finds them as well. */
 const isRepeated = (reason: string, { refusals }: Concerns): boolean =>
   reason.includes('snapshots') && refusals.some(({ code }) => code === 'SOURCE_HAS_SNAPSHOTS');
-
-function checkMode({ mode = 'cold', scratch }: MoveRequest, concerns: Concerns): void {
-  if (mode !== 'cold')
-    concerns.refuse(
-      'request',
-      'MODE_NOT_SUPPORTED',
-      `mode: ${mode} moves are not built yet.`,
-      'Use cold: the guest is stopped during the copy.',
-    );
-  if (scratch) concerns.warn('scratch has no effect: the disks are streamed, so no space is needed in between.');
-}
 
 async function checkReceiver({ backend, ref }: ChosenDestination, concerns: Concerns): Promise<void> {
   const problem = await receivingProblem(backend);
@@ -230,7 +306,8 @@ async function planReceiver(
   const ingest = backend.ability('diskIngest');
   if (ingest instanceof UnavailableAbility) return undefined;
   try {
-    const { steps, warnings, refusals, dropped, format } = await ingest.plan({ id: REHEARSAL_ID, ref, vm, mapping });
+    const planned = await ingest.plan({ id: REHEARSAL_ID, ref, vm, mapping });
+    const { steps, warnings, refusals, losses, format, availableBytes, firmwareVariables } = planned;
     const known = new Set(concerns.refusals.map(({ code }) => code));
     concerns.addRefusals(
       'destination',
@@ -239,7 +316,7 @@ async function planReceiver(
     concerns.warn(...warnings);
     if (vm.nics.some(({ mac }) => mac !== ''))
       concerns.warn('The copy has the MAC addresses of the source: do not run both on one network.');
-    return { steps, dropped, format };
+    return { steps, losses, format, availableBytes, firmwareVariables };
   } catch (error) {
     // An unreachable destination has refused already.
     if (!concerns.refusals.some(({ code }) => code === 'DESTINATION_CANNOT_RECEIVE'))
@@ -265,9 +342,7 @@ function stepsOf(
   const sizeBytes = vm.disks.reduce((sum, disk) => sum + disk.sizeBytes, 0);
   return [
     ...receiving,
-    ...(source.status === 'Running' ? [{ name: 'stop', detail: `Shut down ${name}.` }] : []),
-    { name: 'copy', detail: `Copy ${formatBytes(sizeBytes)} of disks, without their zeros.` },
-    { name: 'verify', detail: 'Compare the disks of both ends block by block.' },
+    ...(request.mode === 'warm' ? warmSteps(name, formatBytes(sizeBytes)) : coldSteps(source, formatBytes(sizeBytes))),
     { name: 'commit', detail: `Complete ${chosen.ref.name} in ${chosen.ref.context}, stopped.` },
     { name: 'folder', detail: 'Put it into the folder of the source, if that has one.' },
     request.deleteSource
@@ -275,3 +350,9 @@ function stepsOf(
       : { name: 'keep', detail: `Keep ${name} in ${source.ref.context}, stopped.` },
   ];
 }
+
+const coldSteps = ({ ref: { name }, status }: VirtualMachine, size: string): readonly PlanStep[] => [
+  ...(status === 'Running' ? [{ name: 'stop', detail: `Shut down ${name}.` }] : []),
+  { name: 'copy', detail: `Copy ${size} of disks, without their zeros.` },
+  { name: 'verify', detail: 'Compare the disks of both ends block by block.' },
+];

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError, formatRef, type Audit, type Caller, type DefinedTask } from '@headgate/domain-contracts';
+import type { MoveInput } from './move-input.js';
 import type { MovePlan } from './move-plan.js';
 import type { MoveRequest } from './move-request.js';
-import type { MoveInput } from './move-task.js';
 import type { MovesInProgress } from './moves-in-progress.js';
 import type { PlanMove } from './plan-move.js';
 
@@ -21,8 +21,9 @@ export class StartMove {
     private readonly audit: Audit,
   ) {}
 
-  async run(request: MoveRequest, caller: Caller): Promise<AcceptedMove> {
-    const { plan, source, destination, mapping } = await this.planMove.run(request);
+  /** @param id of the task, if it is known before */
+  async run(request: MoveRequest, caller: Caller, id?: string): Promise<AcceptedMove> {
+    const { plan, source, destination, mapping, os, copiesFirmwareVariables } = await this.planMove.run(request);
     if (!plan.ok || !source || !destination) return { plan };
     // Two requests may have been checked at the same time.
     if (this.inProgress.has(source.ref))
@@ -32,13 +33,21 @@ export class StartMove {
       source: formatRef(source.ref),
       destination: formatRef(destination),
       uid: source.uid,
+      mode: request.mode ?? 'cold',
       wasRunning: source.status === 'Running',
       deleteSource: plan.deleteSource,
       mapping,
+      ...(os !== undefined && { os }),
+      ...(copiesFirmwareVariables && { copiesFirmwareVariables }),
     };
     const start = async (): Promise<string> => {
-      const task = this.task.start({ name: source.ref.name, ref: input.source, input }, caller);
-      this.inProgress.add(input.source, task);
+      await this.inProgress.reserve(input.source);
+      const order = { name: source.ref.name, ref: input.source, input, ...(id !== undefined && { id }) };
+      const task = await this.task.start(order, caller).catch(async (error: unknown) => {
+        await this.inProgress.giveUp(input.source);
+        throw error;
+      });
+      await this.inProgress.begin(input.source, task);
       return task;
     };
     const task = await this.audit.of(caller, 'move', source.ref, start, () => `to ${input.destination}`);

@@ -21,8 +21,15 @@ export type PluginAbility = (typeof PLUGIN_ABILITIES)[number];
  * - `host-processes`: the process namespace of the host
  * - `host-devices`: the devices of the host, such as loop devices
  * - `image-store`: podman's storage of images
+ * - `network`: connections, such as to the registry of an image
  */
-export const PLUGIN_PERMISSIONS = ['privileged-container', 'host-processes', 'host-devices', 'image-store'] as const;
+export const PLUGIN_PERMISSIONS = [
+  'privileged-container',
+  'host-processes',
+  'host-devices',
+  'image-store',
+  'network',
+] as const;
 export type PluginPermission = (typeof PLUGIN_PERMISSIONS)[number];
 
 /** The first response of a plugin. It must agree with the manifest. */
@@ -54,9 +61,13 @@ export interface DiskRequest {
   readonly diskBytes: number;
   /** Whether `KEYS_FILE` contains SSH keys for the root user. */
   readonly hasAuthorizedKeys: boolean;
+  /** Whether `DISK_FILE` is an empty block device instead of an empty file. */
+  readonly isBlockDevice: boolean;
+  /** Where the container finds the image: in podman's storage of images, or only at its registry, as in a pod of a cluster. */
+  readonly imageSource: 'store' | 'registry';
 }
 
-/** The container that builds a disk: it runs the requested image, and fills `DISK_FILE`, an empty file of the disk's size. */
+/** The container that builds a disk: it runs the requested image, and fills `DISK_FILE`, which has the size of the disk. */
 export interface DiskPlan {
   /** The program and its arguments. */
   readonly command: readonly string[];
@@ -136,8 +147,16 @@ async function answer(line: string, methods: ReadonlyMap<unknown, PluginMethod>)
 }
 
 function readDiskRequest(params: unknown): DiskRequest {
-  const { image, diskBytes, hasAuthorizedKeys } = (params ?? {}) as Partial<Record<keyof DiskRequest, unknown>>;
+  const { image, diskBytes, hasAuthorizedKeys, isBlockDevice, imageSource } = (params ?? {}) as Partial<
+    Record<keyof DiskRequest, unknown>
+  >;
   if (typeof image !== 'string' || image === '') throw new Error('image must be a container image.');
   if (typeof diskBytes !== 'number' || !(diskBytes > 0)) throw new Error('diskBytes must be a number of bytes.');
-  return { image, diskBytes, hasAuthorizedKeys: hasAuthorizedKeys === true };
+  return {
+    image,
+    diskBytes,
+    hasAuthorizedKeys: hasAuthorizedKeys === true,
+    isBlockDevice: isBlockDevice === true,
+    imageSource: imageSource === 'registry' ? 'registry' : 'store',
+  };
 }

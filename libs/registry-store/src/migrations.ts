@@ -84,4 +84,9 @@ export const MIGRATIONS: readonly string[] = [
      body TEXT NOT NULL
    ) STRICT;
    CREATE INDEX webhook_event_by_time ON webhook_event (time)`,
+  `CREATE TABLE shutdown_time (
+     number INTEGER PRIMARY KEY AUTOINCREMENT,
+     key TEXT NOT NULL UNIQUE,
+     milliseconds INTEGER NOT NULL
+   ) STRICT`,
 ];

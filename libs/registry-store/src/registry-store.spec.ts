@@ -75,23 +75,24 @@ describe('registry-store', () => {
     expect(log.recent(10)).toEqual([]);
   });
 
-  test('refuses every access with NOT_READY until it is opened', () => {
+  test('refuses every access with NOT_READY until it is opened', async () => {
     const closed = new RegistryDatabase(join(folder, 'closed.db'));
     const [tasks, log] = [new SqliteTaskStore(closed), new SqliteAuditLog(closed)];
-    for (const access of [() => tasks.recent(1), () => tasks.put(buildTask()), () => log.append(buildEntry())])
+    await expect(tasks.put(buildTask())).rejects.toMatchObject({ code: 'NOT_READY' });
+    for (const access of [() => tasks.recent(1), () => log.append(buildEntry())])
       expect(access).toThrow(expect.objectContaining({ code: 'NOT_READY' }));
     closed.open();
-    tasks.put(buildTask());
+    await tasks.put(buildTask());
     expect(tasks.recent(1)).toHaveLength(1);
     closed.close();
   });
 
-  test('keeps the members of the newest bulk tasks, and lists tasks without them', () => {
+  test('keeps the members of the newest bulk tasks, and lists tasks without them', async () => {
     const tasks = new SqliteTaskStore(database);
     const members = [{ ref: 'vm/local/local/web', status: 'done' as const }];
     for (let index = 0; index < 60; index++) {
       const startedAt = `2026-01-01T00:00:${String(index).padStart(2, '0')}.000Z`;
-      tasks.put(buildTask({ id: `bulk-${index}`, kind: 'bulk', status: 'done', startedAt, members }));
+      await tasks.put(buildTask({ id: `bulk-${index}`, kind: 'bulk', status: 'done', startedAt, members }));
     }
     expect(tasks.get('bulk-59')?.members).toEqual(members);
     expect(tasks.get('bulk-10')?.members).toEqual(members);
@@ -121,9 +122,9 @@ describe('registry-store', () => {
     upgraded.close();
   });
 
-  test('names a task whose row is damaged', () => {
+  test('names a task whose row is damaged', async () => {
     const tasks = new SqliteTaskStore(database);
-    tasks.put(buildTask());
+    await tasks.put(buildTask());
     database.run(`UPDATE task SET body = '{'`);
     expect(() => tasks.running()).toThrow('The task create-web-1 in the registry is damaged.');
   });

@@ -15,7 +15,17 @@ export class SqliteApiTokenStore extends ApiTokenStore {
     super();
   }
 
-  override put({ id, name, hash, creator, scope, actions, createdAt, expiresAt, lastUsedAt }: ApiToken): void {
+  override async put({
+    id,
+    name,
+    hash,
+    creator,
+    scope,
+    actions,
+    createdAt,
+    expiresAt,
+    lastUsedAt,
+  }: ApiToken): Promise<void> {
     this.database.run(
       `INSERT OR REPLACE INTO api_token
          (id, name, hash, creator, scope, actions, created_at, expires_at, last_used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -40,11 +50,11 @@ export class SqliteApiTokenStore extends ApiTokenStore {
     return this.database.all<TokenRow>(`${COLUMNS} ORDER BY created_at DESC, id`).map(tokenOf);
   }
 
-  override setLastUsed(id: string, time: string): void {
+  override async setLastUsed(id: string, time: string): Promise<void> {
     this.database.run('UPDATE api_token SET last_used_at = ? WHERE id = ?', time, id);
   }
 
-  override delete(id: string): boolean {
+  override async delete(id: string): Promise<boolean> {
     return this.database.run('DELETE FROM api_token WHERE id = ?', id) > 0;
   }
 }

@@ -9,7 +9,7 @@ export class SqliteSourceStore extends SourceStore {
     super();
   }
 
-  override put({ name, kind, uri, description }: CustomSource): void {
+  override async put({ name, kind, uri, description }: CustomSource): Promise<void> {
     this.database.run(
       `INSERT INTO source (name, kind, uri, description) VALUES (?, ?, ?, ?)
        ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, uri = excluded.uri, description = excluded.description`,
@@ -20,7 +20,7 @@ export class SqliteSourceStore extends SourceStore {
     );
   }
 
-  override delete(name: string): boolean {
+  override async delete(name: string): Promise<boolean> {
     return this.database.run('DELETE FROM source WHERE name = ?', name) > 0;
   }
 

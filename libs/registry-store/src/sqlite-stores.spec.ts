@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   apiTokenStoreContract,
   folderStoreContract,
+  shutdownTimesContract,
   sourceStoreContract,
   taskStoreContract,
   webhookStoreContract,
@@ -11,6 +12,7 @@ import {
 import { RegistryDatabase } from './registry-database.js';
 import { SqliteApiTokenStore } from './sqlite-api-token-store.js';
 import { SqliteFolderStore } from './sqlite-folder-store.js';
+import { SqliteShutdownTimes } from './sqlite-shutdown-times.js';
 import { SqliteSourceStore } from './sqlite-source-store.js';
 import { SqliteTaskStore } from './sqlite-task-store.js';
 import { SqliteWebhookStore } from './sqlite-webhook-store.js';
@@ -32,6 +34,7 @@ function openHarness<Store>(build: (database: RegistryDatabase) => Store) {
 }
 
 folderStoreContract('SQLite', () => openHarness((database) => new SqliteFolderStore(database)));
+shutdownTimesContract('SQLite', (maxTimes) => openHarness((database) => new SqliteShutdownTimes(database, maxTimes)));
 sourceStoreContract('SQLite', () => openHarness((database) => new SqliteSourceStore(database)));
 taskStoreContract('SQLite', () => openHarness((database) => new SqliteTaskStore(database)));
 apiTokenStoreContract('SQLite', () => openHarness((database) => new SqliteApiTokenStore(database)));

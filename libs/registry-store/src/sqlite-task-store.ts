@@ -26,7 +26,7 @@ export class SqliteTaskStore extends TaskStore {
     super();
   }
 
-  override put({ members = [], log, ...task }: Task, journal?: TaskJournal): void {
+  override async put({ members = [], log, ...task }: Task, journal?: TaskJournal): Promise<void> {
     const hasEnded = task.status !== 'running';
     this.database.transaction(() => {
       this.database.run(
@@ -75,7 +75,7 @@ export class SqliteTaskStore extends TaskStore {
     return rows.map((row) => ({ ...row }));
   }
 
-  override deleteBefore(time: string): void {
+  override async deleteBefore(time: string): Promise<void> {
     this.database.run(`DELETE FROM task WHERE status <> 'running' AND started_at < ?`, time);
   }
 

@@ -12,7 +12,7 @@ export class SqliteWebhookStore extends WebhookStore {
     super();
   }
 
-  override put(webhook: Webhook): void {
+  override async put(webhook: Webhook): Promise<void> {
     this.database.run(
       `INSERT INTO webhook (id, created_at, body) VALUES (?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at, body = excluded.body`,
@@ -20,6 +20,12 @@ export class SqliteWebhookStore extends WebhookStore {
       webhook.createdAt,
       JSON.stringify(webhook),
     );
+  }
+
+  override async update(id: string, change: (webhook: Webhook) => Webhook | undefined): Promise<void> {
+    const webhook = this.get(id);
+    const changed = webhook && change(webhook);
+    if (changed) await this.put(changed);
   }
 
   override get(id: string): Webhook | undefined {
@@ -33,11 +39,11 @@ export class SqliteWebhookStore extends WebhookStore {
       .map(({ body }) => JSON.parse(body) as Webhook);
   }
 
-  override delete(id: string): boolean {
+  override async delete(id: string): Promise<boolean> {
     return this.database.run('DELETE FROM webhook WHERE id = ?', id) > 0;
   }
 
-  override append(events: readonly Omit<WebhookEvent, 'number'>[]): void {
+  override async append(events: readonly Omit<WebhookEvent, 'number'>[]): Promise<void> {
     this.database.transaction(() => {
       for (const { type, time, body } of events)
         this.database.run('INSERT INTO webhook_event (type, time, body) VALUES (?, ?, ?)', type, time, body);

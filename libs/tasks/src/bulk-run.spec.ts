@@ -43,7 +43,7 @@ describe('a bulk task', () => {
   const statuses = (id: string): string[] => (store.get(id)?.members ?? []).map(({ status }) => status);
 
   test('journals each member before its work begins, and records the result of each', async () => {
-    const id = board.startBulk({ action: 'migrate' }, refsOf(10), ann);
+    const id = await board.startBulk({ action: 'migrate' }, refsOf(10), ann);
     expect(id).toMatch(/^bulk-migrate-/);
     expect(store.get(id)).toMatchObject({
       ref: '',
@@ -71,10 +71,10 @@ describe('a bulk task', () => {
   });
 
   test('begins no further member when it is canceled, and finishes those that run', async () => {
-    const id = board.startBulk({ action: 'stop' }, refsOf(20), ann);
+    const id = await board.startBulk({ action: 'stop' }, refsOf(20), ann);
     await settled();
-    board.cancelTask(id, bob);
-    board.cancelTask(id, bob);
+    await board.cancelTask(id, bob);
+    await board.cancelTask(id, bob);
     await settled();
     expect(board.get(id)).toMatchObject({ status: 'running', canceledBy: 'bob', cancelable: false });
     gate.resolve();
@@ -90,25 +90,25 @@ describe('a bulk task', () => {
       error: 'Canceled by bob.',
     });
     expect(begun).toHaveLength(8);
-    expect(() => board.pauseBulk(id, true)).toThrow(expect.objectContaining({ code: 'WRONG_STATE' }));
+    await expect(board.pauseBulk(id, true)).rejects.toThrow(expect.objectContaining({ code: 'WRONG_STATE' }));
   });
 
   test('begins no further member while it is paused, also after a restart', async () => {
-    const id = board.startBulk({ action: 'stop' }, refsOf(10), ann);
+    const id = await board.startBulk({ action: 'stop' }, refsOf(10), ann);
     await settled();
-    board.pauseBulk(id, true);
-    board.pauseBulk(id, true);
+    await board.pauseBulk(id, true);
+    await board.pauseBulk(id, true);
     gate.resolve();
     await settled();
     expect(board.get(id)).toMatchObject({ status: 'running', waiting: 'Paused.', bulk: { paused: true } });
     expect(begun).toHaveLength(8);
     await board.close();
     const next = openBoard();
-    next.recover();
+    await next.recover();
     next.resume();
     await settled();
     expect([next.get(id).status, begun.length]).toEqual(['running', 8]);
-    next.pauseBulk(id, false);
+    await next.pauseBulk(id, false);
     await settled();
     expect(begun).toHaveLength(10);
     expect(store.get(id)).toMatchObject({ status: 'error', error: '1 of 10 failed.', bulk: { paused: false } });
@@ -116,11 +116,11 @@ describe('a bulk task', () => {
   });
 
   test('can be canceled while it is paused', async () => {
-    const id = board.startBulk({ action: 'stop' }, refsOf(10), ann);
+    const id = await board.startBulk({ action: 'stop' }, refsOf(10), ann);
     gate.resolve();
-    board.pauseBulk(id, true);
+    await board.pauseBulk(id, true);
     await settled();
-    board.cancelTask(id, ann);
+    await board.cancelTask(id, ann);
     await settled();
     expect(store.get(id)).toMatchObject({
       status: 'error',
@@ -131,14 +131,14 @@ describe('a bulk task', () => {
   });
 
   test('continues after a kill with the members that had not begun, and does not claim to know about the others', async () => {
-    const id = board.startBulk({ action: 'stop' }, refsOf(10), ann);
+    const id = await board.startBulk({ action: 'stop' }, refsOf(10), ann);
     await settled();
     // The first process is killed here: its promises never settle, and the store keeps what it wrote.
     begun = [];
     gate = Promise.withResolvers();
     gate.resolve();
     const next = openBoard();
-    next.recover();
+    await next.recover();
     next.resume();
     await settled();
     expect(begun).toEqual(['v8', 'v9']);
@@ -151,7 +151,7 @@ describe('a bulk task', () => {
   test('continues after a shutdown, which waits for the members that run', async () => {
     const callers: string[] = [];
     const seen: MemberWork = async (_order, _ref, { login, admin }) => void callers.push(`${login} ${admin}`);
-    const id = board.startBulk({ action: 'stop' }, refsOf(10), ann);
+    const id = await board.startBulk({ action: 'stop' }, refsOf(10), ann);
     await settled();
     const closed = board.close();
     gate.resolve();
@@ -159,8 +159,8 @@ describe('a bulk task', () => {
     expect(store.get(id)).toMatchObject({ status: 'running', bulk: { counts: { done: 7, error: 1, waiting: 2 } } });
     const next = new TaskBoard(store, clock);
     next.defineBulk(seen);
-    next.recover();
-    expect(() => next.cancelTask(id, ann)).toThrow(/about to continue/);
+    await next.recover();
+    await expect(next.cancelTask(id, ann)).rejects.toThrow(/about to continue/);
     next.resume();
     await settled();
     expect(callers).toEqual(['ann true', 'ann true']);
@@ -180,13 +180,13 @@ describe('a bulk task', () => {
       await gate.promise;
       return undefined;
     });
-    const id = first.startBulk({ action: 'stop' }, refsOf(10), limited);
+    const id = await first.startBulk({ action: 'stop' }, refsOf(10), limited);
     await settled();
     expect(seen[0]?.grant).toBe(limited.grant);
     expect(store.journal(id)).toMatchObject({ isLimited: true, caller: ann });
     expect(store.journal(id)?.caller).not.toHaveProperty('grant');
     const next = openBoard();
-    next.recover();
+    await next.recover();
     next.resume();
     await settled();
     expect(begun).toEqual([]);
@@ -199,9 +199,9 @@ describe('a bulk task', () => {
   });
 
   test('ends as interrupted when the release can no longer carry it out', async () => {
-    const id = board.startBulk({ action: 'stop' }, refsOf(10), ann);
+    const id = await board.startBulk({ action: 'stop' }, refsOf(10), ann);
     await settled();
-    new TaskBoard(store, clock).recover();
+    await new TaskBoard(store, clock).recover();
     expect(store.get(id)).toMatchObject({
       status: 'error',
       error: INTERRUPTED,
@@ -210,7 +210,7 @@ describe('a bulk task', () => {
   });
 
   test('begins no member that it cannot journal, and continues when the store can be written again', async () => {
-    const id = board.startBulk({ action: 'stop' }, refsOf(10), ann);
+    const id = await board.startBulk({ action: 'stop' }, refsOf(10), ann);
     await settled();
     store.isFull = true;
     gate.resolve();
@@ -230,7 +230,7 @@ describe('a bulk task', () => {
     leaking.defineBulk(async () => {
       throw new Error('GET https://ann:hunter22@example.org failed');
     });
-    const id = leaking.startBulk({ action: 'stop' }, refsOf(1), ann);
+    const id = await leaking.startBulk({ action: 'stop' }, refsOf(1), ann);
     await settled();
     expect(JSON.stringify(store.get(id))).not.toMatch(/hunter22/);
   });

@@ -2,33 +2,49 @@ import {
   DomainError,
   messageOf,
   parseRef,
-  runConcurrently,
   type BulkOrder,
   type Caller,
+  type DirectOrder,
+  type MemberTasks,
   type MemberWork,
   type TaskJournal,
   type TaskMember,
 } from '@headgate/domain-contracts';
+import type { HostSlots } from './host-slots.js';
 import { JournalWriter } from './journal-writer.js';
+import { runMembers } from './member-schedule.js';
+import { QueuedMembers, type MemberTaskRuns } from './queued-members.js';
 import { INTERRUPTED, MAY_HAVE_RUN, type RunDeps, type RunningTask } from './running-task.js';
 import { canceled, nameOf, RIGHTS_UNKNOWN, type RunOutcome } from './steps-run.js';
 
-/** More at once would only wait in the backend. */
-const MAX_CONCURRENT_MEMBERS = 8;
+/** A queue without a limit of its own. */
+const DEFAULT_PER_HOST = 2;
+
+export interface BulkWork {
+  /** Carries out an action that takes one call. */
+  readonly apply: MemberWork;
+  /** Present for an action whose members are tasks of their own. */
+  readonly queue?: { readonly tasks: MemberTasks; readonly runs: MemberTaskRuns };
+  readonly slots: HostSlots;
+}
 
 /** Carries out an order on each member of a bulk task, and journals each member before its work begins. */
 export class BulkRun {
   private readonly journal: JournalWriter<BulkOrder>;
+  private readonly queue: QueuedMembers | undefined;
   private whenContinued = Promise.withResolvers<void>();
   private pendingWrite: Promise<void> | undefined;
+  private isCanceling = false;
 
   constructor(
-    private readonly work: MemberWork,
+    private readonly work: BulkWork,
     private readonly task: RunningTask,
     journal: TaskJournal<BulkOrder>,
     deps: RunDeps,
   ) {
     this.journal = new JournalWriter(task, journal, deps.clock);
+    const { queue } = work;
+    this.queue = queue && new QueuedMembers(queue.tasks, queue.runs, journal.input, journal.caller);
     if (!this.isPaused) this.whenContinued.resolve();
     task.signal.addEventListener('abort', () => this.whenContinued.resolve());
   }
@@ -36,14 +52,14 @@ export class BulkRun {
   /** @param isRecovered whether an earlier process began the task */
   async run(isRecovered: boolean): Promise<RunOutcome> {
     const { task, journal } = this;
-    const { canceledBy, isLimited, input: order, caller } = journal.current;
+    const { canceledBy, isLimited, input: order } = journal.current;
     const members = this.members.all();
     try {
       if (isRecovered) {
-        for (const member of members.filter(({ status }) => status === 'running')) task.member(interrupted(member));
-        if (isLimited) {
+        await this.settleBegun(isLimited || canceledBy !== undefined);
+        if (isLimited && !task.shutdownSignal.aborted) {
           task.log(RIGHTS_UNKNOWN);
-          task.end(INTERRUPTED);
+          await task.end(INTERRUPTED);
           return 'ended';
         }
         task.log('Resumed after a restart.');
@@ -52,44 +68,50 @@ export class BulkRun {
         await journal.commit((current) => current);
       }
       if (canceledBy !== undefined) task.cancel(canceled(canceledBy));
-      const waiting = this.members.all().filter(({ status }) => status === 'waiting');
-      await runConcurrently(waiting, MAX_CONCURRENT_MEMBERS, ({ ref }) => this.runMember(ref, order, caller));
+      await this.runAll();
     } catch (error) {
       if (task.shutdownSignal.aborted) return 'suspended';
-      task.end(messageOf(error));
+      await task.end(messageOf(error));
       return 'ended';
     }
-    if (task.shutdownSignal.aborted && this.members.counts.waiting > 0) return 'suspended';
-    const { error: failed } = this.members.counts;
-    if (task.signal.aborted && !task.shutdownSignal.aborted) task.end(messageOf(task.signal.reason));
-    else task.end(failed > 0 ? `${failed} of ${members.length} failed.` : undefined);
+    const { error: failed, waiting, running } = this.members.counts;
+    if (task.shutdownSignal.aborted && waiting + running > 0) return 'suspended';
+    if (task.signal.aborted && !task.shutdownSignal.aborted) await task.end(messageOf(task.signal.reason));
+    else await task.end(failed > 0 ? `${failed} of ${members.length} failed.` : undefined);
     return 'ended';
   }
 
-  cancel({ login }: Caller): void {
-    if (this.journal.current.canceledBy !== undefined) return;
-    this.journal.write((journal) => ({ ...journal, canceledBy: login }));
+  async cancel({ login }: Caller): Promise<void> {
+    if (this.journal.current.canceledBy !== undefined || this.isCanceling) return;
+    this.isCanceling = true;
+    try {
+      await this.journal.write((journal) => ({ ...journal, canceledBy: login }));
+    } finally {
+      this.isCanceling = false;
+    }
     this.task.update({ canceledBy: login, cancelable: false, waiting: undefined });
     this.task.log(`Canceled by ${nameOf(login)}.`);
     this.task.cancel(canceled(login));
   }
 
   /** @throws DomainError WRONG_STATE */
-  pause(isPaused: boolean): void {
+  async pause(isPaused: boolean): Promise<void> {
     const { canceledBy, task } = this.journal.current;
     if (canceledBy !== undefined) throw new DomainError('WRONG_STATE', `The task ${task} was canceled.`);
     const { bulk } = this.task.summary;
     if (!bulk || isPaused === this.isPaused) return;
     this.task.update({ bulk: { ...bulk, paused: isPaused }, waiting: isPaused ? 'Paused.' : undefined });
+    // No further member begins while it is written.
+    if (isPaused) this.whenContinued = Promise.withResolvers();
     try {
-      this.task.save();
+      await this.task.save();
     } catch (error) {
       this.task.update({ bulk, waiting: isPaused ? undefined : 'Paused.' });
+      if (isPaused) this.whenContinued.resolve();
       throw error;
     }
     this.task.log(isPaused ? 'Paused.' : 'Continued.');
-    if (isPaused) this.whenContinued = Promise.withResolvers();
-    else this.whenContinued.resolve();
+    if (!isPaused) this.whenContinued.resolve();
   }
 
   private get isPaused(): boolean {
@@ -102,15 +124,61 @@ export class BulkRun {
     return members;
   }
 
-  private async runMember(ref: string, order: BulkOrder, caller: Caller): Promise<void> {
+  /**
+   * The members whose work an earlier process began. Those of a queue have tasks, which continue on their own.
+   * @param isEnding whether no further task may be started
+   */
+  private async settleBegun(isEnding: boolean): Promise<void> {
+    const { task, queue } = this;
+    const begun = this.members.all().filter(({ status }) => status === 'running');
+    if (!queue) for (const member of begun) task.member(interrupted(member));
+    else if (isEnding)
+      await Promise.all(begun.map(async (member) => this.record(member.ref, await queue.finish(member))));
+  }
+
+  private async runAll(): Promise<void> {
+    const { queue, work, task } = this;
+    const members = this.members
+      .all()
+      .map((member) => ({ member, ref: member.ref, hosts: queue?.hostsOf(member.ref) ?? [] }));
+    // The tasks of an earlier process continue, whether this one is paused or not.
+    const begun = members
+      .filter(({ member }) => member.status === 'running')
+      .map(({ member, hosts }) => {
+        work.slots.occupy(hosts);
+        return this.runMember(member).finally(() => work.slots.free(hosts));
+      });
+    const others = runMembers(
+      members.filter(({ member }) => member.status === 'waiting'),
+      {
+        slots: work.slots,
+        perHost: this.journal.current.input.perHost ?? DEFAULT_PER_HOST,
+        signal: task.signal,
+        whenContinued: () => (this.isPaused && !task.signal.aborted ? this.whenContinued.promise : undefined),
+      },
+      ({ member }) => this.runMember(member),
+    );
+    const failed = (await Promise.allSettled([...begun, others])).find(({ status }) => status === 'rejected');
+    if (failed) throw (failed as PromiseRejectedResult).reason;
+  }
+
+  private async runMember(member: TaskMember): Promise<void> {
+    const { task, queue } = this;
+    const { ref } = member;
+    let begun = member;
+    if (member.status === 'waiting') {
+      if (task.signal.aborted) return;
+      begun = queue?.begin(ref) ?? { ref, status: 'running' };
+      task.member(begun);
+      await this.write();
+      // Canceled while the store could not be written, or stopped: the work has not begun.
+      if (task.signal.aborted) return task.member({ ref, status: 'waiting' });
+    }
+    this.record(ref, await (queue ? queue.run(begun) : this.apply(ref)));
+  }
+
+  private record(ref: string, result: Omit<TaskMember, 'ref'>): void {
     const { task } = this;
-    await this.whenContinued.promise;
-    if (task.signal.aborted) return;
-    task.member({ ref, status: 'running' });
-    await this.write();
-    // Canceled while the store could not be written, or stopped: the work has not begun.
-    if (task.signal.aborted) return task.member({ ref, status: 'waiting' });
-    const result = await this.apply(ref, order, caller);
     task.member({ ref, ...result });
     if (result.error !== undefined) task.log(`${ref}: ${result.error}`);
     const { waiting, running, ...ended } = this.members.counts;
@@ -118,9 +186,10 @@ export class BulkRun {
     task.progress(count / (count + waiting + running));
   }
 
-  private async apply(ref: string, order: BulkOrder, caller: Caller): Promise<Omit<TaskMember, 'ref'>> {
+  private async apply(ref: string): Promise<Omit<TaskMember, 'ref'>> {
+    const { input: order, caller } = this.journal.current;
     try {
-      const task = await this.work(order, parseRef(ref), caller);
+      const task = await this.work.apply(order as DirectOrder, parseRef(ref), caller);
       return { status: 'done', ...(task === undefined ? {} : { task }) };
     } catch (error) {
       return { status: 'error', error: messageOf(error) };

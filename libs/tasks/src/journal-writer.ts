@@ -6,6 +6,9 @@ const RETRY_MS = 5_000;
 
 /** The journal of a running task. Nothing continues before it is written: a step that is not in the journal could be run twice. */
 export class JournalWriter<Input extends object = object> {
+  /** Changes run one after the other: each begins with the result of the one before. */
+  private last: Promise<unknown> = Promise.resolve();
+
   constructor(
     private readonly task: RunningTask,
     private journal: TaskJournal<Input>,
@@ -17,15 +20,19 @@ export class JournalWriter<Input extends object = object> {
   }
 
   /** @throws when the store can't be written; the journal is as before then */
-  write(change: (journal: TaskJournal<Input>) => TaskJournal<Input>): void {
-    const next = change(this.journal);
-    this.task.save(next);
-    this.journal = next;
+  write(change: (journal: TaskJournal<Input>) => TaskJournal<Input>): Promise<void> {
+    const done = this.last.then(async () => {
+      const next = change(this.journal);
+      await this.task.save(next);
+      this.journal = next;
+    });
+    this.last = done.catch(() => undefined);
+    return done;
   }
 
-  tryWrite(change: (journal: TaskJournal<Input>) => TaskJournal<Input>): boolean {
+  async tryWrite(change: (journal: TaskJournal<Input>) => TaskJournal<Input>): Promise<boolean> {
     try {
-      this.write(change);
+      await this.write(change);
       return true;
     } catch (error) {
       this.task.warn(error);
@@ -37,7 +44,7 @@ export class JournalWriter<Input extends object = object> {
   async commit(change: (journal: TaskJournal<Input>) => TaskJournal<Input>): Promise<void> {
     for (let isWaiting = false; ; isWaiting = true) {
       try {
-        this.write(change);
+        await this.write(change);
         if (isWaiting) this.task.update({ waiting: undefined });
         return;
       } catch (error) {

@@ -20,11 +20,11 @@ describe('a defined task after a restart', () => {
 
   /** Begins a task whose process is killed while it copies. */
   const killed = async (more: object = {}): Promise<string> => {
-    const copy: Step = ({ saveCheckpoint }) => {
-      saveCheckpoint({ blocks: 12 });
+    const copy: Step = async ({ saveCheckpoint }) => {
+      await saveCheckpoint({ blocks: 12 });
       return new Promise(() => undefined);
     };
-    const id = openBoard({ prepare: async () => 'ready', copy }, more).start();
+    const id = await openBoard({ prepare: async () => 'ready', copy }, more).start();
     await settled();
     return id;
   };
@@ -32,7 +32,7 @@ describe('a defined task after a restart', () => {
   test('ends as interrupted if its kind can neither be resumed nor rolled back', async () => {
     const id = await killed();
     const { board } = openBoard({ copy: () => Promise.reject(new Error('must not run')) });
-    board.recover();
+    await board.recover();
     board.resume();
     await settled();
     expect(store.get(id)).toMatchObject({
@@ -100,7 +100,7 @@ describe('a defined task after a restart', () => {
       steps: () => [{ name: 'copy', run: () => new Promise(() => undefined) }],
     });
     const grant = { allowsRef: () => true };
-    const id = copies.start(order, { ...ann, grant } as unknown as Caller);
+    const id = await copies.start(order, { ...ann, grant } as unknown as Caller);
     await settled();
     let undone = 0;
     const next = new TaskBoard(store, clock);
@@ -110,7 +110,7 @@ describe('a defined task after a restart', () => {
       resume: async () => ({ action: 'continue' }),
       rollback: async () => void undone++,
     });
-    next.recover();
+    await next.recover();
     next.resume();
     await settled();
     expect([undone, store.get(id)?.status, store.get(id)?.error]).toEqual([1, 'error', INTERRUPTED]);
@@ -161,14 +161,14 @@ describe('a defined task after a restart', () => {
 
   test('ends as interrupted if its journal is damaged', async () => {
     const id = await killed();
-    store.put(store.get(id)!, { version: 1 } as TaskJournal);
+    await store.put(store.get(id)!, { version: 1 } as TaskJournal);
     await restart({}, { resume: async () => ({ action: 'continue' }) });
     expect(store.get(id)).toMatchObject({ error: INTERRUPTED, log: expect.stringMatching(/can't be read/) });
   });
 
   test('continues after a shutdown, which interrupts its step', async () => {
     const { board, start } = openBoard({ copy: untilAborted }, { resume: async () => ({ action: 'continue' }) });
-    const id = start();
+    const id = await start();
     await settled();
     await board.close();
     expect(store.get(id)).toMatchObject({ status: 'running', finishedAt: null });
@@ -178,7 +178,7 @@ describe('a defined task after a restart', () => {
 
   test('ends at the shutdown if it could not continue', async () => {
     const { board, start } = openBoard({ copy: untilAborted });
-    const id = start();
+    const id = await start();
     await settled();
     await board.close();
     expect(store.get(id)).toMatchObject({ status: 'error', error: INTERRUPTED });

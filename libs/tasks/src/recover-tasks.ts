@@ -15,36 +15,40 @@ export interface RecoveredTask {
 }
 
 /**
- * Ends the stored tasks that can't continue.
+ * Ends the tasks of an earlier process, or of a replica that is gone, that can't continue.
  * @param versionOf the version of the journals of a kind; undefined if its tasks can't continue
- * @param isRunning whether this process runs the task
  * @returns the others
  */
-export function recoverTasks(
-  { store, clock, log }: RunDeps,
+export async function recoverTasks(
+  tasks: readonly Task[],
+  { store, clock, log, onEnd }: RunDeps,
   versionOf: (kind: TaskKind) => number | undefined,
-  isRunning: (id: string) => boolean,
-): RecoveredTask[] {
-  return store.running().flatMap((task): RecoveredTask[] => {
-    if (isRunning(task.id)) return [];
+): Promise<RecoveredTask[]> {
+  const recovered: RecoveredTask[] = [];
+  for (const task of tasks) {
     const found = readJournal(task);
-    if (typeof found === 'object') return [{ task, journal: found }];
+    if (typeof found === 'object') {
+      recovered.push({ task, journal: found });
+      continue;
+    }
     const members = task.members?.map(interrupted);
     const { bulk } = task;
+    const ended: Task = {
+      ...task,
+      status: 'error',
+      error: INTERRUPTED,
+      log: [task.log, found, INTERRUPTED].filter(Boolean).join('\n'),
+      finishedAt: clock.iso(),
+      ...(bulk && members ? { bulk: { ...bulk, counts: countMembers(members) }, members } : {}),
+    };
     try {
-      store.put({
-        ...task,
-        status: 'error',
-        error: INTERRUPTED,
-        log: [task.log, found, INTERRUPTED].filter(Boolean).join('\n'),
-        finishedAt: clock.iso(),
-        ...(bulk && members ? { bulk: { ...bulk, counts: countMembers(members) }, members } : {}),
-      });
+      await store.put(ended);
+      onEnd?.(ended);
     } catch (error) {
       log.warn({ id: task.id, reason: messageOf(error) }, 'writing the task failed');
     }
-    return [];
-  });
+  }
+  return recovered;
 
   /** The journal, or why the task can't continue. */
   function readJournal({ id, kind }: Task): TaskJournal | string {

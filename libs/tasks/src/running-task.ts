@@ -1,6 +1,7 @@
 import {
   messageOf,
   ServiceShutdown,
+  TaskTakenOver,
   type Clock,
   type Log,
   type Task,
@@ -27,6 +28,8 @@ export interface RunDeps {
   readonly store: TaskStore;
   readonly clock: Clock;
   readonly log: Log;
+  /** Called when the end of a task is in the store. Must not throw. */
+  readonly onEnd?: (task: Task) => void;
 }
 
 /** The state of a running task: it journals each step before the step starts, and writes progress and log lines at intervals. */
@@ -38,6 +41,10 @@ export class RunningTask implements TaskReporter, LiveTask {
   private meter: TransferMeter;
   private cancelFlush: (() => void) | undefined;
   private isDetached = false;
+  private isEndReported = false;
+  /** Writes run one after the other. */
+  private writing: Promise<unknown> = Promise.resolve();
+  private stepped: Promise<void> = Promise.resolve();
   /** Whether everything is in the store. */
   isWritten = false;
   readonly members: TaskMembers | undefined;
@@ -52,8 +59,8 @@ export class RunningTask implements TaskReporter, LiveTask {
   }
 
   /** Journals the new task with all its members. @throws when the store can't be written */
-  create(journal?: TaskJournal): void {
-    this.deps.store.put(this.current, journal && withoutGrant(journal));
+  create(journal?: TaskJournal): Promise<void> {
+    return this.deps.store.put(this.current, journal && withoutGrant(journal));
   }
 
   get current(): Task {
@@ -102,6 +109,11 @@ export class RunningTask implements TaskReporter, LiveTask {
     return this.shutdown.signal;
   }
 
+  /** Whether this process writes nothing more about the task. */
+  get isAbandoned(): boolean {
+    return this.isDetached;
+  }
+
   get isEnded(): boolean {
     return this.task.status !== 'running';
   }
@@ -126,7 +138,14 @@ export class RunningTask implements TaskReporter, LiveTask {
 
   step(name: string): void {
     this.beginStep(name);
-    this.save();
+    const saved = this.save();
+    this.stepped = saved;
+    saved.catch((error: unknown) => this.cancel(error as Error));
+  }
+
+  /** Resolves when the last step of work without a journal is in the store. @throws when it can't be written */
+  whenStepped(): Promise<void> {
+    return this.stepped;
   }
 
   /** Begins a step without writing it. */
@@ -171,20 +190,14 @@ export class RunningTask implements TaskReporter, LiveTask {
   }
 
   /** Writes everything now. @throws when the store can't be written */
-  save(journal?: TaskJournal): void {
-    if (this.isDetached) throw new Error('The service was stopped.');
-    const task = { ...this.summary, log: this.lines.text() };
-    const stored = journal && withoutGrant(journal);
-    if (this.members) this.members.write((members) => this.deps.store.put({ ...task, members }, stored));
-    else this.deps.store.put(task, stored);
-    this.cancelFlush?.();
-    this.cancelFlush = undefined;
-    this.notify();
-    this.isWritten = true;
+  save(journal?: TaskJournal): Promise<void> {
+    const done = this.writing.then(() => this.saveNow(journal));
+    this.writing = done.catch(() => undefined);
+    return done;
   }
 
   /** @returns whether the end is in the store: a full disk must neither stop the service nor hide the outcome */
-  end(error?: string, result?: object): boolean {
+  async end(error?: string, result?: object): Promise<boolean> {
     const now = this.deps.clock.iso();
     const masked = error === undefined ? '' : this.lines.secrets.text(error);
     for (const { ref, status } of this.members?.all() ?? [])
@@ -205,9 +218,9 @@ export class RunningTask implements TaskReporter, LiveTask {
   }
 
   /** Writes everything now, if the store can be written. */
-  write(): boolean {
+  async write(): Promise<boolean> {
     try {
-      this.save();
+      await this.save();
       return true;
     } catch (error) {
       this.warn(error);
@@ -223,13 +236,46 @@ export class RunningTask implements TaskReporter, LiveTask {
     if (this.isDetached) return;
     this.cancelFlush ??= this.deps.clock.after(FLUSH_INTERVAL_MS, () => {
       this.cancelFlush = undefined;
-      this.write();
+      void this.write();
     });
     this.notify();
   }
 
+  private async saveNow(journal?: TaskJournal): Promise<void> {
+    if (this.isDetached) throw new Error('The service was stopped.');
+    const { store } = this.deps;
+    const task = { ...this.summary, log: this.lines.text() };
+    const stored = journal && withoutGrant(journal);
+    this.cancelFlush?.();
+    this.cancelFlush = undefined;
+    // Changes that happen while this is written have to be written again.
+    this.isWritten = true;
+    try {
+      if (this.members) await this.members.write((members) => store.put({ ...task, members }, stored));
+      else await store.put(task, stored);
+    } catch (error) {
+      this.isWritten = false;
+      if (error instanceof TaskTakenOver) this.abandon();
+      throw error;
+    }
+    this.emit();
+    if (task.status === 'running' || this.isEndReported) return;
+    this.isEndReported = true;
+    this.deps.onEnd?.(task);
+  }
+
+  /** Stops the work and writes nothing more: another replica has the task. */
+  private abandon(): void {
+    this.stop();
+    this.detach();
+  }
+
   private notify(): void {
     this.isWritten = false;
+    this.emit();
+  }
+
+  private emit(): void {
     for (const listener of this.listeners) listener();
   }
 }

@@ -40,7 +40,7 @@ describe('a defined task', () => {
         journals.push(store.journal(task));
       },
     });
-    const id = start();
+    const id = await start();
     expect(store.get(id)).toMatchObject({ kind: 'move', status: 'running', caller: 'ann', ref: order.ref, steps: [] });
     expect(store.journal(id)).toEqual({ task: id, version: 1, caller: ann, input: { disk: 'root' }, steps: [] });
     await settled();
@@ -64,7 +64,7 @@ describe('a defined task', () => {
   test('reports the result of the definition', async () => {
     const result = ({ steps }: TaskJournal): object => ({ downtimeMs: (steps[2]?.result as { ms: number }).ms });
     const { start } = openBoard({ switch: async () => ({ ms: 42 }) }, { result });
-    const id = start();
+    const id = await start();
     await settled();
     expect(store.get(id)?.result).toEqual({ downtimeMs: 42 });
   });
@@ -77,7 +77,7 @@ describe('a defined task', () => {
         return new Promise(() => undefined);
       },
     });
-    const id = start();
+    const id = await start();
     await settled();
     const [context] = reports;
     context?.bytes(0, 1000);
@@ -109,7 +109,7 @@ describe('a defined task', () => {
     const copy: Step = async () => {
       throw new Error('The network is down.');
     };
-    const id = openBoard({ copy }, { rollback }).start();
+    const id = await openBoard({ copy }, { rollback }).start();
     await settled();
     expect(undone).toEqual([['prepare true', 'copy false']]);
     expect(store.get(id)).toMatchObject({ status: 'error', error: 'The network is down.' });
@@ -121,7 +121,7 @@ describe('a defined task', () => {
     const fails = async (): Promise<void> => {
       throw new Error('The copy is in use.');
     };
-    const id = openBoard({ copy: fails }, { rollback: fails }).start();
+    const id = await openBoard({ copy: fails }, { rollback: fails }).start();
     await settled();
     expect(store.get(id)?.error).toBe('The copy is in use. The rollback failed: The copy is in use.');
   });
@@ -130,7 +130,7 @@ describe('a defined task', () => {
     const copy: Step = async () => {
       throw new Error('No.');
     };
-    const id = openBoard({ copy }).start();
+    const id = await openBoard({ copy }).start();
     await settled();
     expect(store.get(id)).toMatchObject({ error: 'No.', log: expect.stringMatching(/"copy" had begun/) });
   });
@@ -140,24 +140,24 @@ describe('a defined task', () => {
       let undone = 0;
       const rollback = async (): Promise<void> => void undone++;
       const { board, start } = openBoard({ copy: untilAborted }, { rollback });
-      const id = start();
+      const id = await start();
       await settled();
       expect(board.get(id).cancelable).toBe(true);
-      board.cancelTask(id, bob);
+      await board.cancelTask(id, bob);
       expect(store.journal(id)?.canceledBy).toBe('bob');
-      board.cancelTask(id, ann);
+      await board.cancelTask(id, ann);
       await settled();
-      board.cancelTask(id, ann);
+      await board.cancelTask(id, ann);
       expect(store.get(id)).toMatchObject({ status: 'error', error: 'Canceled by bob.', canceledBy: 'bob' });
       expect(undone).toBe(1);
     });
 
     test('is not rolled back in a step that must not be interrupted', async () => {
       const { board, start } = openBoard({ switch: never });
-      const id = start();
+      const id = await start();
       await settled();
       expect(board.get(id).cancelable).toBe(false);
-      expect(() => board.cancelTask(id, ann)).toThrow(
+      await expect(board.cancelTask(id, ann)).rejects.toThrow(
         expect.objectContaining({ code: 'WRONG_STATE', message: expect.stringMatching(/"switch"/) }),
       );
       expect(board.get(id)).not.toHaveProperty('canceledBy');
@@ -170,9 +170,9 @@ describe('a defined task', () => {
         copy: () => gate.promise,
         switch: async () => void (switched = true),
       });
-      const id = start();
+      const id = await start();
       await settled();
-      board.cancelTask(id, ann);
+      await board.cancelTask(id, ann);
       gate.resolve();
       await settled();
       expect([switched, store.get(id)?.error]).toEqual([false, 'Canceled by ann.']);
@@ -182,9 +182,9 @@ describe('a defined task', () => {
       let undone = 0;
       const rollback = async (): Promise<void> => void undone++;
       const { board, start } = openBoard({ copy: never }, { rollback });
-      const id = start();
+      const id = await start();
       await settled();
-      board.cancelTask(id, ann);
+      await board.cancelTask(id, ann);
       clock.advance(30_000);
       expect(board.get(id)).toMatchObject({ status: 'running', log: expect.stringMatching(/has not stopped yet/) });
       const closed = board.close();
@@ -197,17 +197,17 @@ describe('a defined task', () => {
 
     test('is not canceled if that can not be journaled', async () => {
       const { board, start } = openBoard({ copy: untilAborted });
-      const id = start();
+      const id = await start();
       await settled();
       store.isFull = true;
-      expect(() => board.cancelTask(id, ann)).toThrow(expect.objectContaining({ code: 'NOT_READY' }));
+      await expect(board.cancelTask(id, ann)).rejects.toThrow(expect.objectContaining({ code: 'NOT_READY' }));
       expect(board.get(id)).not.toHaveProperty('canceledBy');
       expect(board.get(id).status).toBe('running');
     });
 
     test('is left alone when its instance is deleted, which may be one of its steps', async () => {
       const { board, start } = openBoard({ copy: untilAborted });
-      const id = start();
+      const id = await start();
       await settled();
       board.cancel({ kind: 'vm', context: 'lab', namespace: 'local', name: 'web' }, new Error('web was deleted.'));
       await settled();
@@ -221,7 +221,7 @@ describe('a defined task', () => {
       prepare: async () => void (store.isFull = true),
       copy: async () => void copied++,
     });
-    const id = start();
+    const id = await start();
     await settled();
     clock.advance(60_000);
     await settled();
@@ -236,14 +236,14 @@ describe('a defined task', () => {
   test('keeps the previous checkpoint if a new one can not be written', async () => {
     const saved: boolean[] = [];
     const { start } = openBoard({
-      copy: ({ saveCheckpoint }) => {
-        saved.push(saveCheckpoint({ blocks: 1 }));
+      copy: async ({ saveCheckpoint }) => {
+        saved.push(await saveCheckpoint({ blocks: 1 }));
         store.isFull = true;
-        saved.push(saveCheckpoint({ blocks: 2 }));
+        saved.push(await saveCheckpoint({ blocks: 2 }));
         return new Promise(() => undefined);
       },
     });
-    const id = start();
+    const id = await start();
     await settled();
     expect([saved, store.journal(id)?.steps[1]?.checkpoint]).toEqual([[true, false], { blocks: 1 }]);
   });
@@ -251,13 +251,13 @@ describe('a defined task', () => {
   test('ignores reports of a step that has ended', async () => {
     let late: StepContext<CopyInput> | undefined;
     const { board, start } = openBoard({ prepare: async (context) => void (late = context), copy: never });
-    const id = start();
+    const id = await start();
     await settled();
     const { log, progress, transfer } = board.get(id);
     late?.log('late');
     late?.progress(0.9);
     late?.bytes(1, 2);
-    expect(late?.saveCheckpoint({ late: true })).toBe(false);
+    expect(await late?.saveCheckpoint({ late: true })).toBe(false);
     expect(board.get(id)).toMatchObject({ log, progress });
     expect(board.get(id).transfer).toEqual(transfer);
   });
@@ -268,7 +268,7 @@ describe('a defined task', () => {
       log('login with correct horse');
       throw new Error('"correct horse" was refused');
     };
-    const id = openBoard({ copy }).start();
+    const id = await openBoard({ copy }).start();
     await settled();
     expect(store.get(id)).toMatchObject({
       error: '"***" was refused',
@@ -277,11 +277,11 @@ describe('a defined task', () => {
     expect(JSON.stringify(store.get(id))).not.toMatch(/correct horse/);
   });
 
-  test('refuses a second definition of a kind, and steps with the same name', () => {
+  test('refuses a second definition of a kind, and steps with the same name', async () => {
     const { board } = openBoard({});
     expect(() => board.define({ kind: 'move', steps: () => [] })).toThrow(/already defined/);
     const twice = { name: 'copy', run: async () => undefined };
-    expect(() => board.define({ kind: 'bootc', steps: () => [twice, twice] }).start(order, ann)).toThrow(
+    await expect(board.define({ kind: 'bootc', steps: () => [twice, twice] }).start(order, ann)).rejects.toThrow(
       /different names/,
     );
     expect(store.recent(10)).toEqual([]);

@@ -29,6 +29,7 @@ export class StepsRun<Input extends object = object> {
   private readonly steps: readonly StepDefinition<Input>[];
   /** The running step; undefined between two steps. */
   private current: StepDefinition<Input> | undefined;
+  private canceling: Promise<void> | undefined;
 
   constructor(
     private readonly definition: TaskDefinition<Input>,
@@ -52,17 +53,23 @@ export class StepsRun<Input extends object = object> {
       if (this.task.shutdownSignal.aborted && this.isRecoverable) return 'suspended';
       return this.rollBack(this.task.signal.aborted ? this.task.signal.reason : error);
     }
-    this.task.end(undefined, this.definition.result && json(this.definition.result(this.journal.current)));
+    await this.task.end(undefined, this.definition.result && json(this.definition.result(this.journal.current)));
     return 'ended';
   }
 
   /** @throws DomainError WRONG_STATE when the task can't be canceled now */
-  cancel({ login }: Caller): void {
+  async cancel({ login }: Caller): Promise<void> {
     const { task, canceledBy, rollback } = this.journal.current;
     if (canceledBy !== undefined) return;
+    if (this.canceling) return this.canceling;
     if (rollback) throw new DomainError('WRONG_STATE', `The task ${task} is already being rolled back.`);
     if (!this.isCancelable) throw notCancelable(task, this.current?.name);
-    this.journal.write((journal) => ({ ...journal, canceledBy: login }));
+    this.canceling = this.journal
+      .write((journal) => ({ ...journal, canceledBy: login }))
+      .finally(() => {
+        this.canceling = undefined;
+      });
+    await this.canceling;
     this.task.update({ canceledBy: login, cancelable: false });
     this.task.log(`Canceled by ${nameOf(login)}.`);
     const { current } = this;
@@ -167,17 +174,17 @@ export class StepsRun<Input extends object = object> {
       task.log(`Rolling back: ${error}`);
       await definition.rollback(journal.current, context);
       task.log('Rolled back.');
-      return this.end(error);
+      return await this.end(error);
     } catch (failure) {
       if (task.shutdownSignal.aborted) return 'suspended';
-      return this.end(`${error} The rollback failed: ${messageOf(failure)}`);
+      return await this.end(`${error} The rollback failed: ${messageOf(failure)}`);
     } finally {
       context.close();
     }
   }
 
-  private end(error: string): RunOutcome {
-    this.task.end(error);
+  private async end(error: string): Promise<RunOutcome> {
+    await this.task.end(error);
     return 'ended';
   }
 
@@ -221,7 +228,7 @@ export class StepsRun<Input extends object = object> {
         context.bytes(doneBytes, totalBytes);
         if (totalBytes) progress(doneBytes / totalBytes);
       },
-      saveCheckpoint: (value) => {
+      saveCheckpoint: async (value) => {
         if (this.current !== step) return false;
         const saved = json(value);
         return this.journal.tryWrite((journal) => ({

@@ -26,12 +26,14 @@ describe('TaskBoard', () => {
 
   test('journals the task before its work starts, and each step before it starts', async () => {
     const seen: (string | undefined)[] = [];
-    const id = board.start('create', ref, ann, async (report) => {
-      seen.push(store.get(id)?.status);
+    const id = await board.start('create', ref, ann, async (report) => {
+      seen.push(store.running()[0]?.status);
       report.step('download');
-      seen.push(store.get(id)?.steps.at(-1)?.name);
+      await settled();
+      seen.push(store.running()[0]?.steps.at(-1)?.name);
     });
     expect(store.get(id)).toMatchObject({ status: 'running', ref: 'vm/lab/local/web', caller: 'ann' });
+    await settled();
     await settled();
     expect(seen).toEqual(['running', 'download']);
     expect(store.get(id)).toMatchObject({ id, status: 'done', error: '', progress: 1, log: 'download' });
@@ -39,16 +41,16 @@ describe('TaskBoard', () => {
     expect(logged).toEqual([{ id, kind: 'create', status: 'done', error: '', message: 'task ended' }]);
   });
 
-  test('assigns IDs that sort by time and name the instance', () => {
-    const first = board.start('migrate', ref, ann, async () => undefined);
+  test('assigns IDs that sort by time and name the instance', async () => {
+    const first = await board.start('migrate', ref, ann, async () => undefined);
     clock.advance(1);
-    const second = board.start('migrate', ref, ann, async () => undefined);
+    const second = await board.start('migrate', ref, ann, async () => undefined);
     expect(first).toMatch(/^migrate-web-[0-9a-z]+$/);
     expect(second > first).toBe(true);
   });
 
   test('ends a task whose work throws with the error message', async () => {
-    const id = board.start('create', ref, ann, async (report) => {
+    const id = await board.start('create', ref, ann, async (report) => {
       report.progress(0.5);
       throw new Error('The disk is full.');
     });
@@ -63,7 +65,7 @@ describe('TaskBoard', () => {
 
   test('reports progress at once and writes it to the store at intervals', async () => {
     const gate = Promise.withResolvers<void>();
-    const id = board.start('create', ref, ann, async (report) => {
+    const id = await board.start('create', ref, ann, async (report) => {
       for (let line = 0; line < 100; line++) report.log(`line ${line}`);
       report.progress(2);
       await gate.promise;
@@ -73,18 +75,19 @@ describe('TaskBoard', () => {
     expect(board.get(id).log.split('\n')).toHaveLength(100);
     expect(store.puts).toBe(1);
     clock.advance(1000);
+    await settled();
     expect(store.puts).toBe(2);
     gate.resolve();
     await settled();
   });
 
-  test('marks tasks that a restart interrupted', () => {
-    store.put({
-      ...board.get(board.start('create', ref, ann, () => new Promise(() => undefined))),
+  test('marks tasks that a restart interrupted', async () => {
+    await store.put({
+      ...board.get(await board.start('create', ref, ann, () => new Promise(() => undefined))),
       id: 'old',
       log: 'a',
     });
-    new TaskBoard(store, clock).recover();
+    await new TaskBoard(store, clock).recover();
     expect(store.get('old')).toMatchObject({ status: 'error', error: INTERRUPTED, log: `a\n${INTERRUPTED}` });
     expect(store.running()).toEqual([]);
   });
@@ -94,9 +97,9 @@ describe('TaskBoard', () => {
     let hasRun = false;
     const work = async (): Promise<void> => void (hasRun = true);
     const unwritable = expect.objectContaining({ code: 'NOT_READY', message: expect.stringMatching(/disk is full/) });
-    expect(() => board.start('create', ref, ann, work)).toThrow(unwritable);
+    await expect(board.start('create', ref, ann, work)).rejects.toThrow(unwritable);
     board.defineBulk(async () => undefined);
-    expect(() => board.startBulk({ action: 'start' }, ['vm/lab/local/a'], ann)).toThrow(unwritable);
+    await expect(board.startBulk({ action: 'start' }, ['vm/lab/local/a'], ann)).rejects.toThrow(unwritable);
     await settled();
     expect([hasRun, board.recent(10)]).toEqual([false, []]);
   });
@@ -104,32 +107,33 @@ describe('TaskBoard', () => {
   test('cancels a migration, which leaves the guest where it is, and no other work without a journal', async () => {
     const untilAborted = (signal: AbortSignal): Promise<void> =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
-    const id = board.start('migrate', ref, ann, ({ signal }) => untilAborted(signal));
-    const create = board.start('create', ref, ann, (report) => {
+    const id = await board.start('migrate', ref, ann, ({ signal }) => untilAborted(signal));
+    const create = await board.start('create', ref, ann, (report) => {
       report.step('Write the disk');
       return untilAborted(report.signal);
     });
     await settled();
     expect([board.get(id).cancelable, board.get(create).cancelable]).toEqual([true, false]);
-    board.cancelTask(id, ann);
-    board.cancelTask(id, ann);
+    await board.cancelTask(id, ann);
+    await board.cancelTask(id, ann);
     await settled();
-    board.cancelTask(id, ann);
+    await board.cancelTask(id, ann);
     expect(store.get(id)).toMatchObject({ status: 'error', error: 'Canceled by ann.', canceledBy: 'ann' });
-    expect(() => board.cancelTask(create, ann)).toThrow(
+    await expect(board.cancelTask(create, ann)).rejects.toThrow(
       expect.objectContaining({ code: 'WRONG_STATE', message: expect.stringMatching(/"Write the disk"/) }),
     );
-    expect(() => board.cancelTask('none', ann)).toThrow(expect.objectContaining({ code: 'TASK_NOT_FOUND' }));
+    await expect(board.cancelTask('none', ann)).rejects.toThrow(expect.objectContaining({ code: 'TASK_NOT_FOUND' }));
   });
 
   test('deletes ended tasks after 90 days, and no running one', async () => {
-    const old = board.start('create', ref, ann, async () => undefined);
-    const long = board.start('create', ref, ann, () => new Promise(() => undefined));
+    const old = await board.start('create', ref, ann, async () => undefined);
+    const long = await board.start('create', ref, ann, () => new Promise(() => undefined));
     await settled();
-    board.recover();
+    await board.recover();
     clock.advance(89 * 86_400_000);
     expect(board.get(old).status).toBe('done');
     clock.advance(2 * 86_400_000);
+    await settled();
     expect(() => board.get(old)).toThrow(expect.objectContaining({ code: 'TASK_NOT_FOUND' }));
     expect(board.get(long).status).toBe('running');
   });
@@ -137,9 +141,8 @@ describe('TaskBoard', () => {
   test('cancels the work of one instance, whose tasks end with the reason', async () => {
     const untilAborted = (signal: AbortSignal): Promise<void> =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
-    const ids = [ref, { ...ref, name: 'db' }].map((one) =>
-      board.start('create', one, ann, (report) => untilAborted(report.signal)),
-    );
+    const start = (one: InstanceRef) => board.start('create', one, ann, (report) => untilAborted(report.signal));
+    const ids = [await start(ref), await start({ ...ref, name: 'db' })];
     await settled();
     board.cancel(ref, new Error('web was deleted.'));
     await settled();
@@ -150,7 +153,7 @@ describe('TaskBoard', () => {
   });
 
   test('cancels all work on shutdown, waits for it, and gives the reason', async () => {
-    const id = board.start('create', ref, ann, (report) => {
+    const id = await board.start('create', ref, ann, (report) => {
       return new Promise((_resolve, reject) =>
         report.signal.addEventListener('abort', () => reject(new Error('aborted'))),
       );
@@ -162,13 +165,14 @@ describe('TaskBoard', () => {
 
   test('continues while the store cannot be written, logs that, and reports the outcome', async () => {
     const gate = Promise.withResolvers<void>();
-    const id = board.start('create', ref, ann, async (report) => {
+    const id = await board.start('create', ref, ann, async (report) => {
       store.isFull = true;
       report.log('half of it');
       await gate.promise;
     });
     await settled();
     clock.advance(1000);
+    await settled();
     expect(logged).toEqual([{ id, reason: 'database or disk is full', message: 'writing the task failed' }]);
     gate.resolve();
     await settled();
@@ -177,7 +181,7 @@ describe('TaskBoard', () => {
   });
 
   test('fails a task that cannot journal its next step', async () => {
-    const id = board.start('create', ref, ann, async (report) => {
+    const id = await board.start('create', ref, ann, async (report) => {
       store.isFull = true;
       report.step('download');
     });
@@ -186,20 +190,22 @@ describe('TaskBoard', () => {
   });
 
   test('writes the end of a task as soon as the store can be written again', async () => {
-    const id = board.start('create', ref, ann, async () => {
+    const id = await board.start('create', ref, ann, async () => {
       store.isFull = true;
     });
     await settled();
     clock.advance(30_000);
+    await settled();
     expect(store.get(id)?.status).toBe('running');
     store.isFull = false;
     clock.advance(10_000);
+    await settled();
     expect(store.get(id)?.status).toBe('done');
   });
 
   test('does not wait longer than 5 seconds for work that does not stop', async () => {
     let report: { log(line: string): void } | undefined;
-    const id = board.start('create', ref, ann, (given) => {
+    const id = await board.start('create', ref, ann, (given) => {
       report = given;
       return new Promise(() => undefined);
     });
@@ -215,6 +221,7 @@ describe('TaskBoard', () => {
     const { puts } = store;
     report?.log('still here');
     clock.advance(60_000);
+    await settled();
     expect([store.puts, store.get(id)?.status]).toEqual([puts, 'running']);
   });
 

@@ -5,6 +5,7 @@ import {
   formatRef,
   messageOf,
   SILENT_LOG,
+  SingleReplica,
   TaskRunner,
   type BackgroundWork,
   type BulkOrder,
@@ -14,7 +15,9 @@ import {
   type ImageRef,
   type InstanceRef,
   type Log,
+  type MemberTasks,
   type MemberWork,
+  type Replicas,
   type Task,
   type TaskCount,
   type TaskDefinition,
@@ -22,12 +25,16 @@ import {
   type TaskKind,
   type TaskMember,
   type TaskOrder,
+  type TaskRequest,
   type TaskStore,
 } from '@headgate/domain-contracts';
-import { BulkRun } from './bulk-run.js';
+import { BulkRun, type BulkWork } from './bulk-run.js';
+import { HostSlots } from './host-slots.js';
+import type { MemberTaskRuns } from './queued-members.js';
 import { recoverTasks, type RecoveredTask } from './recover-tasks.js';
 import { RunningTask, type RunDeps } from './running-task.js';
 import { canceled, json, notCancelable, StepsRun, type RunOutcome } from './steps-run.js';
+import { SharedTasks } from './shared-tasks.js';
 import { newTaskId } from './task-id.js';
 import type { LiveTask, TaskReader } from './task-reader.js';
 
@@ -56,7 +63,13 @@ export class TaskBoard extends TaskRunner implements TaskReader {
   private readonly definitions = new Map<TaskKind, TaskDefinition>();
   private readonly deps: RunDeps;
   private memberWork: MemberWork | undefined;
+  private readonly queues = new Map<string, MemberTasks>();
+  private readonly slots = new HostSlots();
   private recovered: readonly RecoveredTask[] = [];
+  private readonly shared: SharedTasks;
+  /** Tasks that are journaled, but do not run yet. */
+  private readonly starting = new Set<string>();
+  private readonly endListeners = new Set<(task: Task) => void>();
   private stopRetention: (() => void) | undefined;
   private isClosed = false;
 
@@ -64,9 +77,24 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     private readonly store: TaskStore,
     private readonly clock: Clock,
     private readonly log: Log = SILENT_LOG,
+    private readonly replicas: Replicas = new SingleReplica(),
   ) {
     super();
-    this.deps = { store, clock, log };
+    const onEnd = (task: Task): void => {
+      for (const listener of this.endListeners) listener(task);
+    };
+    this.deps = { store, clock, log, onEnd };
+    this.shared = new SharedTasks({
+      ...{ store, clock, log, replicas, onEnd },
+      runsHere: (id) => this.runs.has(id) || this.starting.has(id),
+      continueTask: async (task) => this.beginRecovered(await recoverTasks([task], this.deps, this.versionOf)),
+      carryOut: (id, request) => this.carryOut(id, request),
+    });
+  }
+
+  /** @param listener called when the end of a task is in the store, also of one that another replica runs. Must not throw */
+  onEnd(listener: (task: Task) => void): void {
+    this.endListeners.add(listener);
   }
 
   override define<Input extends object>(definition: TaskDefinition<Input>): DefinedTask<Input> {
@@ -81,64 +109,74 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     this.memberWork = work;
   }
 
-  /**
-   * Ends the tasks of an earlier process that can't continue, and remembers the others for `resume`. Call once, after the store was
-   * opened.
-   */
-  recover(): void {
-    const versionOf = (kind: TaskKind): number | undefined => {
-      if (kind === 'bulk') return this.memberWork && BULK_VERSION;
-      const definition = this.definitions.get(kind);
-      return definition && (definition.version ?? 1);
-    };
-    this.recovered = recoverTasks(this.deps, versionOf, (id) => this.runs.has(id));
-    this.deleteOld();
-    this.stopRetention = this.clock.every(RETENTION_INTERVAL_MS, () => this.deleteOld());
+  override defineQueue(work: MemberTasks): void {
+    this.queues.set(work.kind, work);
   }
 
-  /** Continues or rolls back the tasks of an earlier process. Call when the backends can be used. */
+  /**
+   * Ends the tasks of an earlier process that can't continue, and remembers the others for `resume`. Call once, after the store was
+   * opened. The tasks of a shared store belong to other replicas.
+   */
+  async recover(): Promise<void> {
+    if (this.shared.isShared) this.shared.follow();
+    else {
+      const left = this.store.running().filter(({ id }) => !this.runs.has(id));
+      this.recovered = await recoverTasks(left, this.deps, this.versionOf);
+    }
+    await this.deleteOld();
+    const stopTicks = this.clock.every(RETENTION_INTERVAL_MS, () => void this.deleteOld());
+    const unsubscribe = this.replicas.subscribe({ left: () => this.suspend() });
+    this.stopRetention = () => {
+      stopTicks();
+      unsubscribe();
+    };
+  }
+
+  /** Continues or rolls back the tasks of an earlier process. Call when the backends can be used. A queue finds the tasks of its members. */
   resume(): void {
     const { recovered } = this;
     this.recovered = [];
     if (this.isClosed) return;
-    for (const { task, journal } of recovered) this.beginJournaled(new RunningTask(task, this.deps), journal, true);
+    this.beginRecovered(recovered);
+    this.shared.startTakingOver();
   }
 
-  override start(
+  override async start(
     kind: Exclude<TaskKind, 'bulk'>,
     subject: InstanceRef | ImageRef,
     caller: Caller,
     work: BackgroundWork,
-  ): string {
+  ): Promise<string> {
     const ref = 'kind' in subject ? formatRef(subject) : formatImageRef(subject);
     const task = new RunningTask(
       { ...this.taskOf(kind, subject.name, ref, caller), cancelable: CANCELABLE_KINDS.has(kind) },
       this.deps,
     );
-    expectWritable(() => task.create());
-    const failed = (error: unknown): void => void task.end(messageOf(task.signal.aborted ? task.signal.reason : error));
+    const failed = (error: unknown) => task.end(messageOf(task.signal.aborted ? task.signal.reason : error));
     const run = (): Promise<RunOutcome> =>
       Promise.resolve()
         .then(() => work(task))
-        .then(() => void task.end(), failed)
+        .then(() => task.whenStepped())
+        .then(() => task.end(), failed)
         .then(() => 'ended');
-    return this.begin(task, run, {});
+    return this.create(task, undefined, () => this.begin(task, run, {}));
   }
 
-  override startBulk(order: BulkOrder, refs: readonly string[], caller: Caller): string {
+  override async startBulk(order: BulkOrder, refs: readonly string[], caller: Caller): Promise<string> {
     const members = refs.map((ref): TaskMember => ({ ref, status: 'waiting' }));
     const bulk = { ...order, counts: countMembers(members) };
     const { id, ...rest } = this.taskOf('bulk', order.action, '', caller);
     const task = new RunningTask({ id, ...rest, cancelable: true, bulk, members }, this.deps);
     const journal: TaskJournal = { task: id, version: BULK_VERSION, caller, input: json(order), steps: [] };
-    expectWritable(() => task.create(journal));
-    return this.beginJournaled(task, journal, false);
+    return this.create(task, journal, () => this.beginJournaled(task, journal, false));
   }
 
-  override pauseBulk(id: string, isPaused: boolean): void {
+  override async pauseBulk(id: string, isPaused: boolean): Promise<void> {
+    const stored = this.get(id);
+    if (this.shared.isElsewhere(stored)) return this.shared.pause(stored, isPaused);
     const { bulk } = this.expectRunning(id);
     if (!bulk) throw new DomainError('WRONG_STATE', `The task ${id} can't be paused; only bulk tasks can.`);
-    expectWritable(() => bulk.pause(isPaused));
+    await expectWritable(() => bulk.pause(isPaused));
   }
 
   override cancel(ref: InstanceRef, reason: Error): void {
@@ -147,8 +185,10 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     for (const { task, steps } of this.runs.values()) if (!steps && task.ref === text) task.cancel(reason);
   }
 
-  override cancelTask(id: string, caller: Caller): void {
-    if (this.get(id).canceledBy !== undefined) return;
+  override async cancelTask(id: string, caller: Caller): Promise<void> {
+    const stored = this.get(id);
+    if (stored.canceledBy !== undefined) return;
+    if (this.shared.isElsewhere(stored)) return this.shared.cancel(stored, caller.login);
     const { task, steps, bulk } = this.expectRunning(id);
     const journaled = steps ?? bulk;
     if (journaled) return expectWritable(() => journaled.cancel(caller));
@@ -164,7 +204,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
   }
 
   live(id: string): LiveTask | undefined {
-    return this.runs.get(id)?.task;
+    return this.runs.get(id)?.task ?? this.shared.live(id);
   }
 
   recent(limit: number): Task[] {
@@ -182,8 +222,8 @@ export class TaskBoard extends TaskRunner implements TaskReader {
   async close(): Promise<void> {
     this.isClosed = true;
     this.stopRetention?.();
-    const left = [...this.runs.values()].filter(({ task }) => !task.isEnded);
-    for (const { task } of left) task.stop();
+    this.shared.close();
+    const left = this.suspend();
     const timeout = Promise.withResolvers<void>();
     const cancel = this.clock.after(STOP_TIMEOUT_MS, timeout.resolve);
     await Promise.race([Promise.all(left.map(({ ended }) => ended)), timeout.promise]);
@@ -191,25 +231,75 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     for (const { task } of this.runs.values()) task.detach();
   }
 
-  private startSteps<Input extends object>(
+  /** Stops all running work. @returns the runs that have not ended */
+  private suspend(): Run[] {
+    const left = [...this.runs.values()].filter(({ task }) => !task.isEnded);
+    for (const { task } of left) task.stop();
+    this.shared.stopWaiting();
+    return left;
+  }
+
+  private async startSteps<Input extends object>(
     definition: TaskDefinition,
-    { name, ref, input }: TaskOrder<Input>,
+    order: TaskOrder<Input>,
     caller: Caller,
-  ): string {
-    const { id, ...rest } = this.taskOf(definition.kind, name, ref, caller);
+  ): Promise<string> {
+    const { name, ref, input } = order;
+    const { id: newId, ...rest } = this.taskOf(definition.kind, name, ref, caller);
+    const { id = newId } = order;
     const { version = 1 } = definition;
     const journal: TaskJournal = { task: id, version, caller, input: json<object>(input), steps: [] };
     const task = new RunningTask({ id, ...rest, cancelable: true }, this.deps);
     const run = new StepsRun(definition, task, journal, this.deps);
-    expectWritable(() => task.create(journal));
-    return this.begin(task, () => run.run(false), { steps: run });
+    return this.create(task, journal, () => this.begin(task, () => run.run(false), { steps: run }));
+  }
+
+  /** Journals a new task and begins it. @throws DomainError NOT_READY; nothing has begun then */
+  private async create(task: RunningTask, journal: TaskJournal | undefined, begin: () => string): Promise<string> {
+    const { id } = task.summary;
+    if (!this.replicas.isMember)
+      throw new DomainError('NOT_READY', 'This replica does not reach the store of the cluster; try again soon.');
+    this.starting.add(id);
+    try {
+      await expectWritable(() => task.create(journal));
+      if (this.isClosed || !this.replicas.isMember) task.stop();
+      return begin();
+    } finally {
+      this.starting.delete(id);
+    }
+  }
+
+  private readonly versionOf = (kind: TaskKind): number | undefined => {
+    if (kind === 'bulk') return this.memberWork && BULK_VERSION;
+    const definition = this.definitions.get(kind);
+    return definition && (definition.version ?? 1);
+  };
+
+  private beginRecovered(recovered: readonly RecoveredTask[]): void {
+    for (const { task, journal } of recovered) {
+      const running = new RunningTask(task, this.deps);
+      this.shared.followHere(task.id, running);
+      this.beginJournaled(running, journal, true);
+    }
+  }
+
+  /** A request that this replica has received for another one, which runs the task. */
+  private async carryOut(id: string, request: TaskRequest): Promise<void> {
+    try {
+      if (request.action === 'cancel') await this.cancelTask(id, { login: request.login, name: '', admin: false });
+      else await this.pauseBulk(id, request.action === 'pause');
+    } catch (error) {
+      // The log shows it, because the caller has got the response already.
+      this.runs.get(id)?.task.log(messageOf(error));
+    }
   }
 
   private beginJournaled(task: RunningTask, journal: TaskJournal, isRecovered: boolean): string {
     const { id, kind } = task.summary;
     const definition = this.definitions.get(kind);
-    if (kind === 'bulk' && this.memberWork) {
-      const bulk = new BulkRun(this.memberWork, task, journal as TaskJournal<BulkOrder>, this.deps);
+    const work = kind === 'bulk' ? this.bulkWorkOf(journal as TaskJournal<BulkOrder>) : undefined;
+    if (work) {
+      const bulk = new BulkRun(work, task, journal as TaskJournal<BulkOrder>, this.deps);
       return this.begin(task, () => bulk.run(isRecovered), { bulk });
     }
     if (!definition) throw new Error(`Tasks of the kind ${kind} are not defined; ${id} can't run.`);
@@ -217,9 +307,29 @@ export class TaskBoard extends TaskRunner implements TaskReader {
       const steps = new StepsRun(definition, task, journal, this.deps);
       return this.begin(task, () => steps.run(isRecovered), { steps });
     } catch (error) {
-      task.end(messageOf(error));
-      return this.begin(task, () => Promise.resolve('ended'), {});
+      const message = messageOf(error);
+      return this.begin(task, () => task.end(message).then(() => 'ended'), {});
     }
+  }
+
+  private bulkWorkOf({ input: { action } }: TaskJournal<BulkOrder>): BulkWork | undefined {
+    const { memberWork: apply, slots } = this;
+    const tasks = this.queues.get(action);
+    return apply && { apply, slots, ...(tasks && { queue: { tasks, runs: this.memberRuns } }) };
+  }
+
+  private get memberRuns(): MemberTaskRuns {
+    const find = (id: string): Task | undefined => this.runs.get(id)?.task.summary ?? this.store.get(id);
+    return {
+      find,
+      newId: (kind, name) => newTaskId(kind, name, this.clock.now()),
+      ended: async (id) => {
+        // The task of a member may run in another replica, or be taken over after the queue.
+        await this.shared.whenHereOrEnded(id);
+        await this.runs.get(id)?.ended;
+        return find(id);
+      },
+    };
   }
 
   private taskOf(kind: TaskKind, name: string, ref: string, caller: Caller): Task {
@@ -248,11 +358,11 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     return id;
   }
 
-  private settle(task: RunningTask, outcome: RunOutcome): void {
+  private async settle(task: RunningTask, outcome: RunOutcome): Promise<void> {
     const { id, kind, status, error } = task.summary;
     // Otherwise the task is served from memory, and its end is written later.
-    if (outcome === 'suspended' || task.isWritten) {
-      task.write();
+    if (outcome === 'suspended' || task.isWritten || task.isAbandoned) {
+      if (!task.isWritten && !task.isAbandoned) await task.write();
       this.runs.delete(id);
     } else {
       this.retryEnd(task);
@@ -262,9 +372,9 @@ export class TaskBoard extends TaskRunner implements TaskReader {
   }
 
   private retryEnd(task: RunningTask): void {
-    this.clock.after(END_RETRY_MS, () => {
+    this.clock.after(END_RETRY_MS, async () => {
       if (this.isClosed) return;
-      if (task.write()) this.runs.delete(task.summary.id);
+      if ((await task.write()) || task.isAbandoned) this.runs.delete(task.summary.id);
       else this.retryEnd(task);
     });
   }
@@ -279,9 +389,10 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     throw new DomainError('WRONG_STATE', `The task ${id} has already ended.`);
   }
 
-  private deleteOld(): void {
+  private async deleteOld(): Promise<void> {
+    if (!this.replicas.isLeader) return;
     try {
-      this.store.deleteBefore(new Date(this.clock.now() - RETENTION_MS).toISOString());
+      await this.store.deleteBefore(new Date(this.clock.now() - RETENTION_MS).toISOString());
     } catch (error) {
       this.log.warn({ reason: messageOf(error) }, 'deleting old tasks failed');
     }
@@ -289,9 +400,9 @@ export class TaskBoard extends TaskRunner implements TaskReader {
 }
 
 /** @throws DomainError NOT_READY when the store can't be written; nothing has changed then */
-function expectWritable(write: () => void): void {
+async function expectWritable(write: () => Promise<void>): Promise<void> {
   try {
-    write();
+    await write();
   } catch (error) {
     if (error instanceof DomainError) throw error;
     throw new DomainError('NOT_READY', `The journal of the task can't be written: ${messageOf(error)}.`, {

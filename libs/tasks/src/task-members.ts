@@ -35,10 +35,15 @@ export class TaskMembers {
     this.unwritten.add(member.ref);
   }
 
-  /** Passes the members that were not written yet; if that throws, they are passed again with the next write. */
-  write(put: (members: readonly TaskMember[]) => void): void {
+  /** Passes the members that were not written yet; if that fails, they are passed again with the next write. */
+  async write(put: (members: readonly TaskMember[]) => Promise<void>): Promise<void> {
     const refs = this.unwritten;
-    put([...refs].flatMap((ref) => this.members.get(ref)?.member ?? []));
     this.unwritten = new Set();
+    try {
+      await put([...refs].flatMap((ref) => this.members.get(ref)?.member ?? []));
+    } catch (error) {
+      for (const ref of refs) this.unwritten.add(ref);
+      throw error;
+    }
   }
 }

@@ -1,11 +1,15 @@
-import { ApiTokenStore, type ApiToken } from '@headgate/domain-contracts';
+import { ApiTokenStore, DomainError, type ApiToken } from '@headgate/domain-contracts';
 
-/** ApiTokenStore in memory. */
+/** ApiTokenStore in memory, which several replicas may share. */
 export class MemoryApiTokenStore extends ApiTokenStore {
   private readonly tokens = new Map<string, ApiToken>();
+  private readonly listeners = new Set<() => void>();
 
-  override put(token: ApiToken): void {
+  override async put(token: ApiToken): Promise<void> {
+    if ([...this.tokens.values()].some(({ id, name }) => name === token.name && id !== token.id))
+      throw new DomainError('ALREADY_EXISTS', `There is an API token ${token.name} already.`);
     this.tokens.set(token.id, structuredClone(token));
+    this.notify();
   }
 
   override get(id: string): ApiToken | undefined {
@@ -17,13 +21,24 @@ export class MemoryApiTokenStore extends ApiTokenStore {
     return [...this.tokens.values()].map((token) => structuredClone(token)).sort(byAge);
   }
 
-  override setLastUsed(id: string, time: string): void {
+  override async setLastUsed(id: string, time: string): Promise<void> {
     const token = this.tokens.get(id);
     if (token) this.tokens.set(id, { ...token, lastUsedAt: time });
   }
 
-  override delete(id: string): boolean {
-    return this.tokens.delete(id);
+  override async delete(id: string): Promise<boolean> {
+    const existed = this.tokens.delete(id);
+    this.notify();
+    return existed;
+  }
+
+  override subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private notify(): void {
+    for (const listener of [...this.listeners]) listener();
   }
 }
 

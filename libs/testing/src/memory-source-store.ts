@@ -4,11 +4,11 @@ import { SourceStore, type CustomSource } from '@headgate/domain-contracts';
 export class MemorySourceStore extends SourceStore {
   private readonly sources = new Map<string, CustomSource>();
 
-  override put(source: CustomSource): void {
+  override async put(source: CustomSource): Promise<void> {
     this.sources.set(source.name, { ...source });
   }
 
-  override delete(name: string): boolean {
+  override async delete(name: string): Promise<boolean> {
     return this.sources.delete(name);
   }
 

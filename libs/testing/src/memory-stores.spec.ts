@@ -1,16 +1,27 @@
-import { apiTokenStoreContract } from './contracts/api-token-store.contract.js';
-import { webhookStoreContract } from './contracts/webhook-store.contract.js';
+import { apiTokenStoreContract, sharedApiTokenStoreContract } from './contracts/api-token-store.contract.js';
+import { sharedWebhookStoreContract, webhookStoreContract } from './contracts/webhook-store.contract.js';
 import { MemoryApiTokenStore } from './memory-api-token-store.js';
 import { MemoryWebhookStore } from './memory-webhook-store.js';
 import { folderStoreContract } from './contracts/folder-store.contract.js';
+import { shutdownTimesContract } from './contracts/shutdown-times.contract.js';
 import { sourceStoreContract } from './contracts/source-store.contract.js';
+import { sampleExchangeContract } from './contracts/sample-exchange.contract.js';
+import { sharedTaskStoreContract } from './contracts/shared-task-store.contract.js';
 import { taskStoreContract } from './contracts/task-store.contract.js';
 import { MemoryFolderStore } from './memory-folder-store.js';
+import { MemoryShutdownTimes } from './memory-shutdown-times.js';
 import { MemorySourceStore } from './memory-source-store.js';
+import { SharedSamples } from './memory-sample-exchange.js';
+import { SharedTaskMemory } from './memory-shared-task-store.js';
 import { MemoryTaskStore } from './memory-task-store.js';
 
 folderStoreContract('memory', () => {
   const store = new MemoryFolderStore();
+  return { store, reopen: () => store, close: () => undefined };
+});
+
+shutdownTimesContract('memory', (maxTimes) => {
+  const store = new MemoryShutdownTimes(maxTimes);
   return { store, reopen: () => store, close: () => undefined };
 });
 
@@ -32,4 +43,24 @@ apiTokenStoreContract('memory', () => {
 webhookStoreContract('memory', (maxEvents) => {
   const store = new MemoryWebhookStore(maxEvents);
   return { store, reopen: () => store, close: () => undefined };
+});
+
+sharedTaskStoreContract('memory', () => {
+  const memory = new SharedTaskMemory();
+  return { join: async (replica) => memory.join(replica), close: () => undefined };
+});
+
+sharedApiTokenStoreContract('memory', () => {
+  const store = new MemoryApiTokenStore();
+  return { join: async () => store, close: () => undefined };
+});
+
+sharedWebhookStoreContract('memory', () => {
+  const store = new MemoryWebhookStore();
+  return { join: async () => store, close: () => undefined };
+});
+
+sampleExchangeContract('memory', () => {
+  const shared = new SharedSamples();
+  return { join: async () => shared.join(), close: () => undefined };
 });

@@ -9,7 +9,7 @@ export class MemoryTaskStore extends TaskStore {
   /** Every write fails. */
   isFull = false;
 
-  override put({ members, ...task }: Task, journal?: TaskJournal): void {
+  override async put({ members, ...task }: Task, journal?: TaskJournal): Promise<void> {
     if (this.isFull) throw new Error('database or disk is full');
     this.puts++;
     const kept = new Map((this.tasks.get(task.id)?.members ?? []).map((member) => [member.ref, member]));
@@ -47,7 +47,7 @@ export class MemoryTaskStore extends TaskStore {
     return [...counts.keys()].sort().flatMap((key) => counts.get(key) ?? []);
   }
 
-  override deleteBefore(time: string): void {
+  override async deleteBefore(time: string): Promise<void> {
     for (const { id, status, startedAt } of [...this.tasks.values()])
       if (status !== 'running' && startedAt < time) this.tasks.delete(id);
   }

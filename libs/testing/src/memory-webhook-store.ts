@@ -1,19 +1,35 @@
-import { WebhookStore, type Webhook, type WebhookEvent, type WebhookEventType } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  WebhookStore,
+  type Webhook,
+  type WebhookEvent,
+  type WebhookEventType,
+} from '@headgate/domain-contracts';
 
 const MAX_EVENTS = 10_000;
 
-/** WebhookStore in memory. */
+/** WebhookStore in memory, which several replicas may share. */
 export class MemoryWebhookStore extends WebhookStore {
   private readonly webhooks = new Map<string, Webhook>();
   private events: WebhookEvent[] = [];
   private newest = 0;
+  private readonly listeners = new Set<(events: readonly WebhookEvent[]) => void>();
 
   constructor(private readonly maxEvents = MAX_EVENTS) {
     super();
   }
 
-  override put(webhook: Webhook): void {
+  override async put(webhook: Webhook): Promise<void> {
+    if ([...this.webhooks.values()].some(({ id, name }) => name === webhook.name && id !== webhook.id))
+      throw new DomainError('ALREADY_EXISTS', `There is a webhook ${webhook.name} already.`);
     this.webhooks.set(webhook.id, structuredClone(webhook));
+    this.notify();
+  }
+
+  override async update(id: string, change: (webhook: Webhook) => Webhook | undefined): Promise<void> {
+    const webhook = this.get(id);
+    const changed = webhook && change(webhook);
+    if (changed) await this.put(changed);
   }
 
   override get(id: string): Webhook | undefined {
@@ -27,13 +43,21 @@ export class MemoryWebhookStore extends WebhookStore {
       .sort((a, b) => (`${a.createdAt} ${a.id}` < `${b.createdAt} ${b.id}` ? -1 : 1));
   }
 
-  override delete(id: string): boolean {
-    return this.webhooks.delete(id);
+  override async delete(id: string): Promise<boolean> {
+    const existed = this.webhooks.delete(id);
+    this.notify();
+    return existed;
   }
 
-  override append(events: readonly Omit<WebhookEvent, 'number'>[]): void {
-    for (const event of events) this.events.push({ ...event, number: ++this.newest });
-    this.events = this.events.slice(-this.maxEvents);
+  override async append(events: readonly Omit<WebhookEvent, 'number'>[]): Promise<void> {
+    const numbered = events.map((event) => ({ ...event, number: ++this.newest }));
+    this.events = [...this.events, ...numbered].slice(-this.maxEvents);
+    this.notify(numbered);
+  }
+
+  override subscribe(listener: (events: readonly WebhookEvent[]) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   }
 
   override next(position: number, types: readonly WebhookEventType[]): WebhookEvent | undefined {
@@ -46,5 +70,9 @@ export class MemoryWebhookStore extends WebhookStore {
 
   override positionBefore(time: string): number {
     return (this.events.find((event) => event.time >= time)?.number ?? this.newest + 1) - 1;
+  }
+
+  private notify(events: readonly WebhookEvent[] = []): void {
+    for (const listener of [...this.listeners]) listener(events);
   }
 }

@@ -68,7 +68,7 @@ export class CreateWebhook extends Change<[order: WebhookOrder], Webhook> {
           disabled: false,
           missed: 0,
         };
-        store.put(webhook);
+        await store.put(webhook);
         dispatcher.reload();
         return webhook;
       },
@@ -101,7 +101,7 @@ export class DeleteWebhook extends Change<[id: string]> {
     const { store, audit, dispatcher } = this.deps;
     const { name } = expectWebhook(store, id);
     await audit.of(caller, 'delete webhook', `webhook/${name}`, async () => {
-      store.delete(id);
+      await store.delete(id);
       dispatcher.reload();
     });
   }
@@ -126,9 +126,12 @@ export class ReplayWebhook extends Change<[id: string, since: string | undefined
       'replay webhook',
       `webhook/${name}`,
       async () => {
-        const webhook = expectWebhook(store, id);
-        const position = since === undefined ? webhook.position : store.positionBefore(since);
-        store.put({ ...webhook, position, attempts: 0, nextAttemptAt: null, lastError: '', disabled: false });
+        const position = since === undefined ? undefined : store.positionBefore(since);
+        await store.update(id, (webhook) => ({
+          ...webhook,
+          ...{ attempts: 0, nextAttemptAt: null, lastError: '', disabled: false },
+          ...(position !== undefined && { position }),
+        }));
         dispatcher.reload();
       },
       () => fromWhen(since),

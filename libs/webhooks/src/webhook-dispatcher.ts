@@ -2,11 +2,13 @@ import {
   messageOf,
   type Clock,
   type Log,
+  type Replicas,
   type Webhook,
   type WebhookEvent,
   type WebhookEventType,
   type WebhookStore,
 } from '@headgate/domain-contracts';
+import { PendingEvents, STORE_RETRY_MS } from './pending-events.js';
 import { signedHeaders } from './signature.js';
 import type { WebhookSender } from './webhook-sender.js';
 
@@ -26,11 +28,6 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 ];
 /** The receiver asks not to be called any more. */
 const GONE = 410;
-/** Instances that change often are sent with their latest state only. */
-const BATCH_INTERVAL_MS = 1000;
-/** The pause before events are stored again, and how many wait for that. */
-const STORE_RETRY_MS = 10_000;
-const MAX_PENDING = 1000;
 /** How far a position may lag behind events that are not for the webhook. */
 const MAX_LAG = 1000;
 
@@ -39,25 +36,36 @@ export interface WebhookDispatcherDeps {
   readonly sender: WebhookSender;
   readonly clock: Clock;
   readonly log: Log;
+  readonly replicas: Pick<Replicas, 'isLeader' | 'subscribe'>;
 }
 
 /**
  * Delivers events to the webhooks, each in the order of the events and at its own speed. An event is sent again with the same ID until
- * the receiver has accepted it, so a receiver may see it twice.
+ * the receiver has accepted it, so a receiver may see it twice. Of several replicas, only the leader stores and delivers events. The others remember
+ * the latest ones, and the next leader stores those that its predecessor has not.
  */
 export class WebhookDispatcher {
-  private readonly pending = new Map<string, Omit<WebhookEvent, 'number'>>();
   private readonly active = new Set<string>();
   private readonly timers = new Map<string, () => void>();
-  private readonly closing = new AbortController();
-  private cancelFlush: (() => void) | undefined;
+  /** Ends the deliveries when this replica is no longer the leader. */
+  private term = new AbortController();
+  private isClosed = false;
+  private readonly unsubscribers: (() => void)[] = [];
   /** Whether any webhook is for an event type; others are not stored. */
   private wanted = new Set<WebhookEventType>();
+  private readonly pending: PendingEvents;
 
-  constructor(private readonly deps: WebhookDispatcherDeps) {}
+  constructor(private readonly deps: WebhookDispatcherDeps) {
+    this.pending = new PendingEvents({ ...deps, onStored: () => this.scheduleAll() });
+  }
 
-  /** Continues the deliveries of an earlier process. */
+  /** Continues the deliveries of an earlier process, or of an earlier leader. */
   start(): void {
+    const { store, replicas } = this.deps;
+    this.unsubscribers.push(
+      store.subscribe((events) => this.receive(events)),
+      replicas.subscribe({ elected: () => this.beginTerm(), deposed: () => this.endTerm() }),
+    );
     this.reload();
   }
 
@@ -65,7 +73,7 @@ export class WebhookDispatcher {
   reload(): void {
     const webhooks = this.deps.store.all();
     this.wanted = new Set(webhooks.flatMap(({ events }) => events));
-    for (const { id } of webhooks) this.schedule(id);
+    this.scheduleAll();
   }
 
   wants(type: WebhookEventType): boolean {
@@ -76,84 +84,87 @@ export class WebhookDispatcher {
   publish(key: string, type: WebhookEventType, data: object): void {
     if (!this.wants(type)) return;
     const time = this.deps.clock.iso();
-    this.pending.delete(key);
-    this.pending.set(key, { type, time, body: JSON.stringify({ type, timestamp: time, data }) });
-    // A task ends once: its event must not be lost with the process. Tasks also end while the service stops.
-    if (type === 'task.ended' || this.closing.signal.aborted) this.flush();
-    else this.cancelFlush ??= this.deps.clock.after(BATCH_INTERVAL_MS, () => this.flush());
+    this.pending.add(key, { type, time, body: JSON.stringify({ type, timestamp: time, data }) });
   }
 
   /** Ends the deliveries. Later events are still stored, for the next process. */
   close(): void {
-    this.flush();
-    this.closing.abort();
+    for (const unsubscribe of this.unsubscribers) unsubscribe();
+    this.pending.close();
+    this.isClosed = true;
+    this.endTerm();
+  }
+
+  private beginTerm(): void {
+    if (this.isClosed) return;
+    this.term = new AbortController();
+    this.pending.beginTerm();
+    this.reload();
+  }
+
+  private endTerm(): void {
+    this.term.abort();
+    this.pending.endTerm();
     for (const cancel of this.timers.values()) cancel();
     this.timers.clear();
   }
 
-  private flush(): void {
-    this.cancelFlush?.();
-    this.cancelFlush = undefined;
-    if (this.pending.size === 0) return;
-    try {
-      this.deps.store.append([...this.pending.values()]);
-      this.pending.clear();
-      for (const { id } of this.deps.store.all()) this.schedule(id);
-    } catch (error) {
-      this.keepPending(error);
-    }
+  /** Another replica has changed the webhooks, or the leader has stored events. */
+  private receive(events: readonly WebhookEvent[]): void {
+    this.pending.receive(events);
+    this.reload();
   }
 
-  /** A store that can't be written, because the disk is full for example, must not fail what has caused the events. */
-  private keepPending(error: unknown): void {
-    const { log, clock } = this.deps;
-    log.warn({ reason: messageOf(error), events: this.pending.size }, 'the events for webhooks could not be stored');
-    for (const key of this.pending.keys()) {
-      if (this.pending.size <= MAX_PENDING) break;
-      this.pending.delete(key);
-    }
-    if (!this.closing.signal.aborted) this.cancelFlush = clock.after(STORE_RETRY_MS, () => this.flush());
+  private scheduleAll(): void {
+    for (const { id } of this.deps.store.all()) this.schedule(id);
   }
 
   /** Begins the deliveries of a webhook, now or when its next attempt is due. */
   private schedule(id: string): void {
     this.timers.get(id)?.();
     this.timers.delete(id);
-    const { store, clock } = this.deps;
+    const { store, clock, replicas } = this.deps;
     const webhook = store.get(id);
-    if (!webhook || webhook.disabled || this.active.has(id) || this.closing.signal.aborted) return;
+    if (!webhook || webhook.disabled || this.active.has(id) || this.isClosed || !replicas.isLeader) return;
     const waitMs = webhook.nextAttemptAt === null ? 0 : Date.parse(webhook.nextAttemptAt) - clock.now();
-    if (waitMs > 0)
-      this.timers.set(
-        id,
-        clock.after(waitMs, () => this.schedule(id)),
-      );
-    else void this.deliverAll(id);
+    // A former leader whose clock is ahead has written a time that is later than any pause.
+    const longestMs = RETRY_DELAYS_MS[webhook.attempts - 1] ?? 0;
+    if (waitMs > 0 && waitMs <= longestMs) this.scheduleAfter(id, waitMs);
+    else void this.deliverAll(id, this.term.signal);
   }
 
-  private async deliverAll(id: string): Promise<void> {
+  private scheduleAfter(id: string, waitMs: number): void {
+    this.timers.set(
+      id,
+      this.deps.clock.after(waitMs, () => this.schedule(id)),
+    );
+  }
+
+  private async deliverAll(id: string, signal: AbortSignal): Promise<void> {
+    const { store, log } = this.deps;
     this.active.add(id);
     try {
-      while (await this.deliverNext(id));
+      while (await this.deliverNext(id, signal));
     } catch (error) {
-      this.deps.log.warn({ webhook: id, reason: messageOf(error) }, 'the deliveries of a webhook stopped');
-      return;
+      log.warn({ webhook: id, reason: messageOf(error) }, 'the deliveries of a webhook stopped');
+      if (!signal.aborted) return this.scheduleAfter(id, STORE_RETRY_MS);
     } finally {
       this.active.delete(id);
     }
-    const next = this.deps.store.get(id);
-    if (next && next.attempts > 0) this.schedule(id);
+    // This replica may be the leader again, or an event was stored at the last moment.
+    const webhook = store.get(id);
+    if (webhook && (webhook.attempts > 0 || store.next(webhook.position, webhook.events))) this.schedule(id);
   }
 
   /** @returns whether to go on with the next event at once */
-  private async deliverNext(id: string): Promise<boolean> {
+  private async deliverNext(id: string, signal: AbortSignal): Promise<boolean> {
     const { store, sender, clock } = this.deps;
-    const webhook = this.closing.signal.aborted ? undefined : store.get(id);
+    const webhook = signal.aborted ? undefined : store.get(id);
     if (!webhook || webhook.disabled) return false;
-    const position = this.skipMissed(webhook);
+    const position = await this.skipMissed(webhook);
     const event = store.next(position, webhook.events);
     if (!event) {
-      this.skipOthers(webhook);
+      await this.skipOthers(webhook);
       return false;
     }
     const message = {
@@ -168,19 +179,21 @@ export class WebhookDispatcher {
         url: webhook.url,
         headers: signedHeaders(message, webhook.secret),
         body: event.body,
-        signal: this.closing.signal,
+        signal,
       });
       problem = status >= 200 && status < 300 ? '' : `The receiver answered with status ${status}.`;
     } catch (error) {
       problem = messageOf(error) || 'The receiver did not answer.';
     }
-    if (this.closing.signal.aborted) return false;
-    // It may have been changed or deleted meanwhile.
-    const current = store.get(id);
-    if (!current || current.position > event.number || current.position < webhook.position)
-      return current !== undefined;
-    store.put(problem === '' ? this.delivered(current, event) : this.failed(current, problem, status));
-    return problem === '';
+    if (signal.aborted) return false;
+    let wasChanged = false;
+    await store.update(id, (current) => {
+      // By a replay, for example.
+      wasChanged = current.position > event.number || current.position < webhook.position;
+      if (wasChanged) return undefined;
+      return problem === '' ? this.delivered(current, event) : this.failed(current, problem, status);
+    });
+    return wasChanged || problem === '';
   }
 
   private delivered(webhook: Webhook, { number }: WebhookEvent): Webhook {
@@ -206,17 +219,23 @@ export class WebhookDispatcher {
   }
 
   /** Follows the log when it has only events of other types, so that those are not counted as missed later. */
-  private skipOthers(webhook: Webhook): void {
+  private async skipOthers({ id, position }: Webhook): Promise<void> {
     const { newest } = this.deps.store.bounds();
-    if (newest - webhook.position >= MAX_LAG) this.deps.store.put({ ...webhook, position: newest });
+    if (newest - position < MAX_LAG) return;
+    await this.deps.store.update(id, (webhook) =>
+      webhook.position === position ? { ...webhook, position: newest } : undefined,
+    );
   }
 
   /** Counts the events that were dropped from the log before they were delivered. */
-  private skipMissed(webhook: Webhook): number {
-    const { oldest } = this.deps.store.bounds();
-    if (webhook.position >= oldest - 1) return webhook.position;
-    const missed = webhook.missed + (oldest - 1 - webhook.position);
-    this.deps.store.put({ ...webhook, position: oldest - 1, missed });
-    return oldest - 1;
+  private async skipMissed({ id, position }: Webhook): Promise<number> {
+    const next = this.deps.store.bounds().oldest - 1;
+    if (position >= next) return position;
+    await this.deps.store.update(id, (webhook) =>
+      webhook.position < next
+        ? { ...webhook, position: next, missed: webhook.missed + next - webhook.position }
+        : undefined,
+    );
+    return next;
   }
 }

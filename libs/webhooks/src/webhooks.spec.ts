@@ -2,11 +2,13 @@ import {
   Audit,
   AuditLog,
   SILENT_LOG,
+  SingleReplica,
+  type Replicas,
   type AuditEntry,
   type Caller,
   type WebhookEventType,
 } from '@headgate/domain-contracts';
-import { FixedClock, MemoryWebhookStore } from '@headgate/testing';
+import { FixedClock, ManualReplica, MemoryWebhookStore } from '@headgate/testing';
 import { CreateWebhook, DeleteWebhook, MAX_WEBHOOKS, ReplayWebhook } from './webhook-changes.js';
 import { RETRY_DELAYS_MS, WebhookDispatcher } from './webhook-dispatcher.js';
 import { WebhookSender, type WebhookMessage } from './webhook-sender.js';
@@ -45,11 +47,10 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < MAX_TURNS; turn++) await Promise.resolve();
 };
 
-function setUp(store = new MemoryWebhookStore()) {
-  const clock = new FixedClock();
+function setUp(store = new MemoryWebhookStore(), replicas: Replicas = new SingleReplica(), clock = new FixedClock()) {
   const sender = new FakeSender();
   const log = new MemoryAuditLog();
-  const dispatcher = new WebhookDispatcher({ store, sender, clock, log: SILENT_LOG });
+  const dispatcher = new WebhookDispatcher({ store, sender, clock, log: SILENT_LOG, replicas });
   const deps = { store, dispatcher, sender, clock, audit: new Audit(log, clock) };
   const create = new CreateWebhook(deps);
   const add = (name = 'a', events: readonly WebhookEventType[] = ['task.ended']) =>
@@ -234,9 +235,7 @@ describe('webhooks', () => {
     const { clock, store, sender, add, end } = setUp();
     await add();
     const append = store.append.bind(store);
-    store.append = () => {
-      throw new Error('database or disk is full');
-    };
+    store.append = () => Promise.reject(new Error('database or disk is full'));
     await end(1);
     await end(2);
     expect(sender.sent).toEqual([]);
@@ -291,5 +290,157 @@ describe('webhooks', () => {
     await replay.plan(id, '2026-01-01T00:00:00.000Z');
     await settle();
     expect([store.all().length, sender.sent.length]).toEqual([1, 1]);
+  });
+});
+
+describe('webhooks of several replicas', () => {
+  const dataOf = (sender: FakeSender): unknown[] =>
+    sender.sent.map(({ body }) => (JSON.parse(body) as { data: unknown }).data);
+
+  /** Two replicas, of which the first is the leader. Both see every change of the fleet and the end of every task. */
+  function setUpTwo() {
+    const store = new MemoryWebhookStore();
+    const clock = new FixedClock();
+    const replicas = [new ManualReplica(), new ManualReplica()] as const;
+    const [a, b] = [setUp(store, replicas[0], clock), setUp(store, replicas[1], clock)];
+    for (const { dispatcher } of [a, b]) dispatcher.start();
+    replicas[0].elect();
+    const both = async (key: string, type: WebhookEventType, data: object): Promise<void> => {
+      for (const { dispatcher } of [b, a]) dispatcher.publish(key, type, data);
+      await settle();
+    };
+    return { store, clock, replicas, a, b, both };
+  }
+
+  test('are delivered by the leader only, each event once, whichever replica created them', async () => {
+    const { clock, a, b, both } = setUpTwo();
+    await b.add('b', ['task.ended', 'instance.changed']);
+    await both('task/1', 'task.ended', { id: 1 });
+    await both('vm/a', 'instance.changed', { state: 1 });
+    clock.advance(1000);
+    await settle();
+    expect([dataOf(a.sender), b.sender.sent]).toEqual([[{ id: 1 }, { state: 1 }], []]);
+  });
+
+  test('receive what the former leader did not store, and nothing that it did', async () => {
+    const { clock, replicas, a, b, both } = setUpTwo();
+    await a.add('a', ['task.ended', 'instance.changed']);
+    await both('task/1', 'task.ended', { id: 1 });
+    // The leader is killed within the second in which it collects changes.
+    await both('vm/a', 'instance.changed', { state: 1 });
+    replicas[0].depose();
+    b.dispatcher.publish('task/2', 'task.ended', { id: 2 });
+    clock.advance(17_000);
+    replicas[1].elect();
+    await settle();
+    expect([dataOf(a.sender), dataOf(b.sender)]).toEqual([[{ id: 1 }], [{ state: 1 }, { id: 2 }]]);
+    expect(a.sender.ids.concat(b.sender.ids)).toEqual(['1', '2', '3']);
+  });
+
+  test('are not sent what a replica remembers from long before', async () => {
+    const { clock, replicas, a, b } = setUpTwo();
+    await a.add();
+    b.dispatcher.publish('task/1', 'task.ended', { id: 1 });
+    clock.advance(121_000);
+    replicas[0].depose();
+    replicas[1].elect();
+    await settle();
+    expect(b.sender.sent).toEqual([]);
+  });
+
+  test('are continued by the next leader, with the event that was not accepted, and its pause', async () => {
+    const { clock, store, replicas, a, b, both } = setUpTwo();
+    const { id } = await a.add();
+    a.sender.answer = async () => 500;
+    await both('task/1', 'task.ended', { id: 1 });
+    expect(store.get(id)).toMatchObject({ attempts: 1 });
+    replicas[0].depose();
+    expect(clock.pending).toBe(0);
+    replicas[1].elect();
+    await settle();
+    expect(b.sender.sent).toEqual([]);
+    clock.advance(RETRY_DELAYS_MS[0]!);
+    await settle();
+    expect([a.sender.ids, b.sender.ids]).toEqual([['1'], ['1']]);
+    expect(store.get(id)).toMatchObject({ attempts: 0, position: 1 });
+  });
+
+  test('are not changed by a former leader whose request ends later', async () => {
+    const { store, replicas, a, b, both } = setUpTwo();
+    const { id } = await a.add();
+    const answer = Promise.withResolvers<number>();
+    a.sender.answer = () => answer.promise;
+    await both('task/1', 'task.ended', { id: 1 });
+    replicas[0].depose();
+    replicas[1].elect();
+    await settle();
+    expect(store.get(id)).toMatchObject({ position: 1, attempts: 0 });
+    answer.resolve(500);
+    await settle();
+    expect([store.get(id)?.attempts, b.sender.ids]).toEqual([0, ['1']]);
+    // It delivers again when it is elected again.
+    a.sender.answer = async () => 200;
+    replicas[1].depose();
+    replicas[0].elect();
+    await both('task/2', 'task.ended', { id: 2 });
+    expect([a.sender.ids, b.sender.ids]).toEqual([['1', '2'], ['1']]);
+  });
+
+  test('are sent again with the same ID when the leader is killed between a delivery and the write of the position', async () => {
+    const { store, replicas, a, b, both } = setUpTwo();
+    const { id } = await a.add();
+    const update = store.update.bind(store);
+    store.update = () => new Promise(() => undefined);
+    await both('task/1', 'task.ended', { id: 1 });
+    replicas[0].depose();
+    store.update = update;
+    replicas[1].elect();
+    await settle();
+    await both('task/2', 'task.ended', { id: 2 });
+    expect([a.sender.ids, b.sender.ids]).toEqual([['1'], ['1', '2']]);
+    expect(b.sender.sent[0]?.headers['webhook-id']).toBe(a.sender.sent[0]?.headers['webhook-id']);
+    expect(store.get(id)).toMatchObject({ position: 2 });
+  });
+
+  test('receive nothing more when another replica deletes them during a delivery, and do not come back', async () => {
+    const { store, a, b, both } = setUpTwo();
+    const { id } = await a.add();
+    const answer = Promise.withResolvers<number>();
+    a.sender.answer = () => answer.promise;
+    await both('task/1', 'task.ended', { id: 1 });
+    await both('task/2', 'task.ended', { id: 2 });
+    await b.remove.run(id, ann);
+    answer.resolve(200);
+    await settle();
+    expect([a.sender.ids, store.all()]).toEqual([['1'], []]);
+  });
+
+  test('do not wait for the clock of a former leader, which was ahead', async () => {
+    const { clock, store, replicas, a, b, both } = setUpTwo();
+    const { id } = await a.add();
+    a.sender.answer = async () => 500;
+    await both('task/1', 'task.ended', { id: 1 });
+    replicas[0].depose();
+    const HOUR_MS = 3_600_000;
+    const ahead = new Date(clock.now() + HOUR_MS).toISOString();
+    await store.update(id, (webhook) => ({ ...webhook, nextAttemptAt: ahead }));
+    b.sender.answer = async () => 500;
+    replicas[1].elect();
+    await settle();
+    expect([b.sender.ids, store.get(id)?.attempts]).toEqual([['1'], 2]);
+    // From here on, the pauses are those of its own clock.
+    b.sender.answer = async () => 200;
+    clock.advance(RETRY_DELAYS_MS[1]!);
+    await settle();
+    expect([b.sender.ids, store.get(id)?.position]).toEqual([['1', '1'], 1]);
+  });
+
+  test('are replayed by the leader when another replica is asked', async () => {
+    const { a, b, both } = setUpTwo();
+    const { id } = await a.add();
+    await both('task/1', 'task.ended', { id: 1 });
+    await b.replay.run(id, '2026-01-01T00:00:00.000Z', ann);
+    await settle();
+    expect([a.sender.ids, b.sender.ids]).toEqual([['1', '1'], []]);
   });
 });

@@ -26,7 +26,7 @@ const NEEDED: Readonly<Record<BulkAction, AccessAction>> = {
  */
 export function expectAllowed({ grant }: Caller, action: BulkAction, refs: readonly InstanceRef[]): void {
   if (!grant) return;
-  // A migration may lead to another context, in which the instance is in no folder.
+  // A migration may lead to another context, where the caller may have no rights.
   const isEverywhere = action !== 'migrate' || grant.allowsAll('change');
   const refused = refs.map(formatRef).filter((ref) => !isEverywhere || !grant.allowsRef(NEEDED[action], ref));
   if (refused.length === 0) return;

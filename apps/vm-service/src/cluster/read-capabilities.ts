@@ -81,8 +81,13 @@ export class ReadCapabilities {
       sources:
         provisioning instanceof UnavailableAbility
           ? {}
-          : this.sourcesOf(backend.traits, provisioning.sources(), canBuild),
+          : this.sourcesOf(backend.traits, provisioning.sources(), this.canBuildFor(backend, canBuild)),
     };
+  }
+
+  /** A context that builds disks itself needs the plugin only. */
+  private canBuildFor(backend: Backend, canBuildHere: true | string): true | string {
+    return backend.ability('diskBuilds') instanceof UnavailableAbility ? canBuildHere : this.disks.canPlan();
   }
 
   /** The source `image` needs an image in the catalog that the context can use, and `bootc` a builder of disks. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { KubeconfigSource } from '@headgate/kube-adapter';
+import type { DiskBuildOptions, KubeconfigSource } from '@headgate/kube-adapter';
 import { messageOf } from '@headgate/domain-contracts';
-import { ConfigError } from '../config/service-config.js';
+import { ConfigError, type DiskBuildsSection } from '../config/service-config.js';
 import type { BackendDeps, OpenedBackend } from './backend-factory.js';
 
 /**
@@ -17,11 +17,17 @@ export async function openCluster({ section, clock, log }: BackendDeps): Promise
     kubeconfig,
     kubeContext: section.kubeContext,
     uploadProxy: { url: section.uploadProxy, ca: readCa(section.uploadProxyCa) },
+    diskBuilds: section.diskBuilds && diskBuildsOf(section.diskBuilds),
     clock,
     log,
   });
   return { backend };
 }
+
+const diskBuildsOf = ({ timeoutMinutes, ...options }: DiskBuildsSection): DiskBuildOptions => ({
+  ...options,
+  ...(timeoutMinutes === undefined ? {} : { timeoutMs: timeoutMinutes * 60_000 }),
+});
 
 /** @throws ConfigError */
 function readCa(file: string | undefined): string | undefined {

@@ -17,6 +17,7 @@ export async function openSandbox({ section, clock, log }: BackendDeps): Promise
   const backend = kubeAdapter.KubeBackend.open({
     context: section.name,
     kubeconfig: { text: sandbox.kubeconfig() },
+    diskBuilds: { images: ['*'] },
     clock,
     log,
   });

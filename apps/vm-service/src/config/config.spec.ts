@@ -74,6 +74,8 @@ describe('loadSettings', () => {
     ['plugins: { publishers: [{ name: acme, key: bm8= }] }', 'plugins.publishers.0.key must be an Ed25519 public key'],
     ['plugins: { publishers: [{ name: A/B, key: bm8= }] }', 'plugins.publishers.0.name must be a name'],
     ['plugins: { index: [] }', 'plugins.index is not a known key'],
+    ['loginHeader: "X User"', 'loginHeader must be the name of a header'],
+    ['nameHeader: [X]', 'nameHeader must be the name of a header'],
     ['metrics: "yes"', 'metrics must be a boolean value'],
     ['- a', 'it must hold keys and values'],
     ['a: [', 'it is not YAML'],

@@ -52,6 +52,20 @@ const IsProxyList = (): PropertyDecorator =>
     },
   });
 
+const IsHeaderName = (): PropertyDecorator =>
+  Matches(/^[A-Za-z0-9-]+$/, { message: '$property must be the name of a header such as Tailscale-User-Login' });
+
+/** Builds of disks in a cluster, from bootable container images. */
+export class DiskBuildsSection {
+  /** Repositories such as quay.io/fedora/fedora-bootc, or paths of repositories that end in /; * allows any image. */
+  @IsArray() @IsString({ each: true }) @IsNotEmpty({ each: true }) images!: string[];
+  /** An image with bootc that runs instead of the built image. */
+  @IsOptional() @IsString() @IsNotEmpty() builderImage?: string;
+  /** A Secret with the credentials of registries, in the namespaces of the VMs. */
+  @IsOptional() @IsString() @IsNotEmpty() pullSecret?: string;
+  @IsOptional() @IsInt() @Min(1) @Max(1440) timeoutMinutes?: number;
+}
+
 /** One backend. The keys after `kind` are for the kinds that they name. */
 export class ContextSection {
   /** The operator's name for it. */
@@ -76,6 +90,8 @@ export class ContextSection {
   uploadProxy?: string;
   /** kubevirt: a file with certificate authorities, in PEM, that the upload proxy's certificate may have. */
   @IsOptional() @IsString() @IsNotEmpty() uploadProxyCa?: string;
+  /** kubevirt: allows builds in the cluster, in privileged pods. By default disks are built on the machine of the service. */
+  @IsOptional() @ValidateNested() @Type(() => DiskBuildsSection) diskBuilds?: DiskBuildsSection;
   /** sandbox: the initial number of simulated instances. */
   @IsOptional() @IsInt() @Min(0) @Max(10_000) instances?: number;
 }
@@ -135,6 +151,21 @@ export class RoleSection {
   @IsIn(ROLES) role!: Role;
 }
 
+/** Where the folders and the tasks are kept. */
+export class StoreSection {
+  /** `file`: in the registry, for one service. `cluster`: in custom resources, which several replicas share. */
+  @IsIn(['file', 'cluster']) kind: 'file' | 'cluster' = 'file';
+  /** cluster: the namespace of the objects. */
+  @Matches(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, { message: '$property must be the name of a namespace' })
+  namespace = 'headgate';
+  /** cluster: the kubeconfig file; by default KUBECONFIG, ~/.kube/config or the pod's service account. */
+  @IsOptional() @IsString() @IsNotEmpty() kubeconfig?: string;
+  /** cluster: the context in that file; by default its current one. */
+  @IsOptional() @IsString() @IsNotEmpty() kubeContext?: string;
+  /** cluster: after this time without a sign of life, the other replicas continue the work of a replica. */
+  @IsInt() @Min(3) @Max(300) leaseSeconds = 15;
+}
+
 /** How much of the audit log is kept. */
 export class JournalSection {
   @IsInt() @Min(1000) @Max(10_000_000) entries = 100_000;
@@ -164,11 +195,12 @@ export class ServiceConfig {
   @IsArray() @IsString({ each: true }) importAllow: string[] = [];
   /** Roles per folder. Empty: roles are off. */
   @IsArray() @ValidateNested({ each: true }) @Type(() => RoleSection) roles: RoleSection[] = [];
+  @ValidateNested() @Type(() => StoreSection) store: StoreSection = new StoreSection();
   @ValidateNested() @Type(() => JournalSection) journal = new JournalSection();
   /** Private addresses, ranges and hosts to which webhooks may be sent. SVC_WEBHOOK_ALLOW overrides it. */
   @IsArray() @IsString({ each: true }) webhookAllow: string[] = [];
-  @IsString() @Matches(/^[A-Za-z0-9-]+$/) loginHeader = 'Tailscale-User-Login';
-  @IsString() @Matches(/^[A-Za-z0-9-]+$/) nameHeader = 'Tailscale-User-Name';
+  @IsHeaderName() loginHeader = 'Tailscale-User-Login';
+  @IsHeaderName() nameHeader = 'Tailscale-User-Name';
   /** A catalog file that replaces the built-in one. */
   @IsOptional() @IsString() @IsNotEmpty() catalogFile?: string;
   /** Host and port of a registry that mirrors the container disks of the catalog. */

@@ -14,6 +14,7 @@ import {
   type Instance,
 } from '@headgate/domain-contracts';
 import type { WebSocket } from 'ws';
+import { ConsoleOwners } from './console-owners.js';
 import type { PeerRequest } from '../identity/local-trust.js';
 import { CallerResolver } from '../identity/caller-resolver.js';
 import { RouteAccess } from '../identity/route-access.js';
@@ -46,6 +47,7 @@ export class ConsoleRequests {
     private readonly callers: CallerResolver,
     private readonly access: RouteAccess,
     private readonly tokens: ApiTokens,
+    private readonly owners: ConsoleOwners,
   ) {}
 
   /** Decides once per request. @throws DomainError PATH_NOT_FOUND, INVALID_NAME, INSTANCE_NOT_FOUND, AMBIGUOUS_INSTANCE, NOT_SUPPORTED, WRONG_STATE */
@@ -77,6 +79,7 @@ export class ConsoleRequests {
     const viewOnly = !this.mayType(caller, instance);
     const source = this.backends.get(instance.ref.context).require('consoles');
     expectRunning(instance);
+    if (isVm(instance)) await this.owners.claim(console, instance.ref);
     return { instance, source, caller, viewOnly };
   }
 

@@ -3,6 +3,7 @@ import { ConsoleBroker } from '@headgate/consoles';
 import { isContainer } from '@headgate/domain-contracts';
 import { WebSocketGateway, type OnGatewayConnection } from '@nestjs/websockets';
 import type { WebSocket } from 'ws';
+import { ConsoleOwners } from './console-owners.js';
 import { ConsoleRequests } from './console-request.js';
 import { SocketViewer } from './socket-viewer.js';
 
@@ -15,10 +16,12 @@ export class TtyGateway implements OnGatewayConnection {
   constructor(
     private readonly requests: ConsoleRequests,
     private readonly broker: ConsoleBroker,
+    private readonly owners: ConsoleOwners,
   ) {}
 
   async handleConnection(socket: WebSocket, request: IncomingMessage): Promise<void> {
     const { instance, source, caller, viewOnly } = await this.requests.admit(request);
+    if (!isContainer(instance)) this.owners.hold('tty', instance.ref, socket);
     this.requests.closeWithToken(caller, socket);
     const viewer = new SocketViewer(socket, viewOnly);
     if (isContainer(instance)) await this.broker.openShell(instance.ref, source, viewer, FIRST_SIZE);

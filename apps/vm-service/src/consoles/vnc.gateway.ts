@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ConsoleBroker } from '@headgate/consoles';
 import { WebSocketGateway, type OnGatewayConnection } from '@nestjs/websockets';
 import type { WebSocket } from 'ws';
+import { ConsoleOwners } from './console-owners.js';
 import { ConsoleRequests } from './console-request.js';
 import { SocketViewer } from './socket-viewer.js';
 
@@ -11,10 +12,12 @@ export class VncGateway implements OnGatewayConnection {
   constructor(
     private readonly requests: ConsoleRequests,
     private readonly broker: ConsoleBroker,
+    private readonly owners: ConsoleOwners,
   ) {}
 
   async handleConnection(socket: WebSocket, request: IncomingMessage): Promise<void> {
     const { instance, source, caller, viewOnly } = await this.requests.admit(request);
+    this.owners.hold('vnc', instance.ref, socket);
     this.requests.closeWithToken(caller, socket);
     await this.broker.openVnc(instance.ref, source, new SocketViewer(socket, viewOnly));
   }

@@ -1,5 +1,12 @@
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { BackendDirectory, Clock, FolderDirectory, InstanceDirectory, type Log } from '@headgate/domain-contracts';
+import {
+  BackendDirectory,
+  Clock,
+  FolderDirectory,
+  InstanceDirectory,
+  Replicas,
+  type Log,
+} from '@headgate/domain-contracts';
 import { Fleet, FleetReader } from '@headgate/fleet';
 import { MetricsSampler } from '@headgate/metrics';
 import { AccessModule } from '../access/access.module.js';
@@ -7,6 +14,8 @@ import { BackendsModule, CONFIGURED_BACKENDS } from '../composition/backends.mod
 import { FolderTreeModule } from '../folders/folder-tree.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { LOGGER } from '../platform/tokens.js';
+import { SHARED_STORE, type SharedStore } from '../store/shared-store.js';
+import { StoreModule } from '../store/store.module.js';
 import { ReachableBackends } from './reachable-backends.js';
 import { EventStreams } from './event-streams.js';
 import { GzipBlocks } from './gzip/gzip-blocks.js';
@@ -15,7 +24,7 @@ import { presentEntry } from './present.js';
 
 /** The live instances of all backends, for everything that reads. */
 @Module({
-  imports: [AccessModule, BackendsModule, FolderTreeModule],
+  imports: [AccessModule, StoreModule, BackendsModule, FolderTreeModule],
   providers: [
     {
       provide: Fleet,
@@ -31,9 +40,15 @@ import { presentEntry } from './present.js';
     ListReader,
     {
       provide: MetricsSampler,
-      inject: [BackendDirectory, InstanceDirectory, Clock, LOGGER],
-      useFactory: (backends: BackendDirectory, directory: InstanceDirectory, clock: Clock, log: Log) =>
-        new MetricsSampler({ backends, directory, clock, log }),
+      inject: [BackendDirectory, InstanceDirectory, Clock, LOGGER, Replicas, SHARED_STORE],
+      useFactory: (
+        backends: BackendDirectory,
+        directory: InstanceDirectory,
+        clock: Clock,
+        log: Log,
+        replicas: Replicas,
+        shared: SharedStore | undefined,
+      ) => new MetricsSampler({ backends, directory, clock, log, replicas, exchange: shared?.samples }),
     },
   ],
   exports: [FleetReader, InstanceDirectory, BackendDirectory, ListReader, MetricsSampler],

@@ -24,6 +24,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/vms/{ns}/{name}/scale': { cpu: 2 },
   'POST /api/vms/{ns}/{name}/volumes': { size: '1Gi' },
   'POST /api/ext/vms/{ns}/{name}/nics/{iface}': { link: 'down' },
+  'POST /api/ext/vms/{ns}/{name}/placement': { pinning: { vcpus: [{ vcpu: 0, cpus: '1' }] } },
 };
 
 /** Routes of values that the service keeps itself, also of a lost context. */

@@ -17,6 +17,15 @@ describe('the hardware of a VM', () => {
   const addDisk = async (): Promise<string> =>
     String((await edge.send('POST', `${WEB}/volumes`, { size: '1Gi' })).json['pvc']);
 
+  /** The task once it has ended. */
+  const ended = async (id: unknown): Promise<Record<string, unknown>> => {
+    for (;;) {
+      const { json } = await edge.send('GET', `/api/tasks/${String(id)}`);
+      if (json['status'] !== 'running') return json;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+
   test('is scaled', async () => {
     const answer = await edge.send('POST', `${WEB}/scale`, { cpu: 3, mem: '5G' });
     expect([answer.status, answer.json]).toEqual([200, { status: 'ok', effect: 'next-start', pending: [] }]);
@@ -103,6 +112,7 @@ describe('the hardware of a VM', () => {
     expect([plan.status, plan.json]).toMatchObject([200, { refusals: [] }]);
     const moved = await edge.send('POST', path, { storage: 'storage-2' });
     expect([moved.status, moved.json]).toEqual([202, { task: expect.stringMatching(/^disk-web-/), status: 'ok' }]);
+    expect(await ended(moved.json['task'])).toMatchObject({ status: 'done' });
     expect(await hardware()).toMatchObject({ disks: [{ pvc: 'storage-2/root' }] });
     for (const [storage, status] of [
       ['storage-2', 404],
@@ -111,6 +121,45 @@ describe('the hardware of a VM', () => {
       ['', 400],
     ] as const)
       expect((await edge.send('POST', path, { storage })).status).toBe(status);
+  });
+
+  describe('with a move of a disk that a restart of the service interrupts', () => {
+    const path = `${EXTRA}/volumes/root/move`;
+
+    /** Begins a move that copies until the service stops. `isDone`: the backend completes it meanwhile. */
+    const interrupt = async (isDone: boolean, headers: Record<string, string> = {}): Promise<unknown> => {
+      await edge.send('POST', `${WEB}/start`);
+      const disks = edge.lab.require('diskMove');
+      const move = disks.move.bind(disks);
+      const begun = Promise.withResolvers<void>();
+      disks.move = async (ref, request) => {
+        const work = await move(ref, request);
+        return async (report) => {
+          if (isDone) await work(report);
+          begun.resolve();
+          await new Promise((_resolve, reject) => report.signal.addEventListener('abort', reject));
+        };
+      };
+      const { json } = await edge.send('POST', path, { storage: 'storage-2' }, headers);
+      await begun.promise;
+      await edge.reopen();
+      return json['task'];
+    };
+
+    test('is completed by the next start', async () => {
+      const task = await interrupt(true);
+      expect(await ended(task)).toMatchObject({ status: 'done', error: '' });
+      expect(await hardware()).toMatchObject({ disks: [{ pvc: 'storage-2/root' }] });
+    });
+
+    test('reports that the disk is where it was', async () => {
+      const task = await interrupt(false);
+      expect(await ended(task)).toMatchObject({
+        status: 'error',
+        error: expect.stringContaining('it is where it was'),
+      });
+      expect(await hardware()).toMatchObject({ disks: [{ pvc: 'root' }] });
+    });
   });
 
   test('gets a NIC, which is changed and removed', async () => {

@@ -1,6 +1,7 @@
 import type { AttachedVolumeView, HardwareStatusView, HardwareView } from '@headgate/api-contracts';
 import { formatBytes, type Hardware } from '@headgate/domain-contracts';
 import type { HardwareOutcome } from '@headgate/instances';
+import { presentPlacement } from './present-placement.js';
 
 const changeFields = ({ effect, pending }: HardwareOutcome) => ({ effect, pending: [...pending] });
 
@@ -32,6 +33,8 @@ export const presentHardware = (hardware: Hardware): HardwareView => ({
   })),
   bootOrder: [...hardware.bootOrder],
   autostart: hardware.autostart,
+  placement: presentPlacement(hardware.placement),
+  hostDevices: hardware.hostDevices.map(({ name, device, kind }) => ({ name, device, kind })),
   pending: [...hardware.pending],
 });
 

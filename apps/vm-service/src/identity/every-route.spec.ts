@@ -81,6 +81,10 @@ DELETE /api/ext/vms/{ns}/{name}/nics/{iface}            no       no     yes   ye
 POST   /api/ext/vms/{ns}/{name}/drives/{drive}          no       no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/ext/vms/{ns}/{name}/boot-order              no       no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/ext/vms/{ns}/{name}/autostart               no       no     yes   yes   hidden  no     no       yes   hidden
+POST   /api/ext/vms/{ns}/{name}/placement               no       no     yes   no    hidden  no     no       no    hidden
+POST   /api/ext/vms/{ns}/{name}/devices                 no       no     yes   no    hidden  no     no       no    hidden
+DELETE /api/ext/vms/{ns}/{name}/devices/{device}        no       no     yes   no    hidden  no     no       no    hidden
+GET    /api/ext/host-resources                          no       no     yes   no    -       no     no       no    no
 GET    /api/ext/vms/{ns}/{name}/checkpoints              no       yes    yes   yes   hidden  yes    yes      yes   hidden
 DELETE /api/ext/vms/{ns}/{name}/checkpoints/{checkpoint} no      no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/ext/guest/password                          no       no     yes   yes   hidden  no     no       yes   hidden

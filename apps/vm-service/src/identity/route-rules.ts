@@ -79,7 +79,7 @@ export const ROUTE_RULES: Readonly<Record<string, RouteRule>> = {
   'GET /api/vms/:ns/:name/metrics/history': vm('read'),
   'GET /api/vms/:ns/:name/export': vm('export'),
   'POST /api/vms/:ns/:name/:action': vm('power'),
-  // On libvirt, a node is another context, in which the instance is in no folder.
+  // On libvirt, a node is another context, where a token or a role may allow nothing.
   'POST /api/vms/:ns/:name/migrate': vm('change', 'change'),
   'POST /api/vms/:ns/:name/tags': vm('change'),
   'POST /api/vms/:ns/:name/scale': vm('change'),
@@ -102,6 +102,11 @@ export const ROUTE_RULES: Readonly<Record<string, RouteRule>> = {
   'POST /api/ext/vms/:ns/:name/drives/:drive': vm('change', 'change', 'pvc'),
   'POST /api/ext/vms/:ns/:name/boot-order': vm('change'),
   'POST /api/ext/vms/:ns/:name/autostart': vm('change'),
+  // CPUs, memory and devices of the host are taken from other VMs, or from the host itself.
+  'POST /api/ext/vms/:ns/:name/placement': vm('change', 'manage'),
+  'POST /api/ext/vms/:ns/:name/devices': vm('change', 'manage'),
+  'DELETE /api/ext/vms/:ns/:name/devices/:device': vm('change', 'manage'),
+  'GET /api/ext/host-resources': all('manage'),
   'GET /api/ext/vms/:ns/:name/checkpoints': vm('read'),
   'DELETE /api/ext/vms/:ns/:name/checkpoints/:checkpoint': vm('change'),
   'POST /api/ext/guest/password': ref('guest'),

@@ -67,6 +67,40 @@ describe('imported images', () => {
     expect((await edge.send('DELETE', '/api/datavolumes/tailvm/golden')).json.code).toBe('IMAGE_NOT_FOUND');
   });
 
+  test('are imported further after a restart, without the query of the URL in the journal', async () => {
+    const images = edge.lab.require('images');
+    const real = images.import.bind(images);
+    const release = Promise.withResolvers<void>();
+    images.import = async (image) => {
+      const work = await real(image);
+      return async (report) => {
+        await Promise.race([release.promise, once(report.signal, 'abort')]);
+        report.signal.throwIfAborted();
+        await work(report);
+      };
+    };
+    const resumed: unknown[] = [];
+    const resume = images.resume.bind(images);
+    images.resume = (image) => {
+      resumed.push(image.origin);
+      return resume(image);
+    };
+    const tasks: unknown[] = [];
+    for (const url of ['https://images.example/a.qcow2', 'https://images.example/b.qcow2?token=hidden'])
+      tasks.push(
+        (await edge.send('POST', '/api/datavolumes', { name: url.includes('a.q') ? 'a' : 'b', url })).json['task'],
+      );
+    await edge.reopen();
+    for (const task of tasks) expect(await taskEnd(task)).toMatchObject({ status: 'done' });
+    expect(resumed).toEqual(
+      expect.arrayContaining([{ kind: 'url', url: 'https://images.example/a.qcow2' }, undefined]),
+    );
+    expect(await list()).toMatchObject([
+      { name: 'a', phase: 'Succeeded' },
+      { name: 'b', phase: 'Succeeded' },
+    ]);
+  });
+
   test('are imported into the context and the namespace of the request', async () => {
     await edge.send('POST', '/api/datavolumes', { ...URL_IMPORT, context: 'other', namespace: 'dev' });
     await edge.send('POST', '/api/datavolumes?context=other', { ...URL_IMPORT, name: 'second' });

@@ -44,16 +44,17 @@ describe('moves', () => {
   test('have a preflight that answers 200, also with refusals', async () => {
     const { status, json } = await preflight({ ref: WEB });
     expect([status, json]).toMatchObject([200, { ok: true, source: WEB, destination: 'vm/other/default/web' }]);
-    const refused = await preflight({ ref: WEB, mode: 'live', name: 'twin', toContext: 'other' });
+    const refused = await preflight({ ref: WEB, mode: 'warm', name: 'twin', toContext: 'other' });
     expect([refused.status, refused.json['ok']]).toEqual([200, false]);
     expect(codes(refused.json)).toEqual(['MODE_NOT_SUPPORTED', 'ALREADY_EXISTS']);
+    expect(codes((await preflight({ ref: WEB, mode: 'live' })).json)).toEqual(['MODE_NOT_SUPPORTED']);
   });
 
   test('answer 409 with the list of the preflight when they are refused', async () => {
     const body = { ref: WEB, mode: 'warm', name: 'twin' };
     const { status, json } = await move(body);
     const { error, code, ...plan } = json;
-    expect([status, code, error]).toEqual([409, 'MOVE_REFUSED', expect.stringContaining('warm moves')]);
+    expect([status, code, error]).toEqual([409, 'MOVE_REFUSED', expect.stringContaining('warm move')]);
     expect(plan).toEqual((await preflight(body)).json);
     for (const refusal of (json as unknown as Plan).refusals)
       expect(Object.values(refusal).every((text) => text !== '')).toBe(true);
@@ -73,6 +74,26 @@ describe('moves', () => {
     expect(task).toMatchObject({ status: 'done', kind: 'move', ref: DB });
     const list = (await edge.send('GET', '/api/vms?q=db')).json as unknown as object[];
     expect(list).toMatchObject([{ context: 'other', status: 'Stopped', tags: ['kept'], folder: 'prod' }]);
+  });
+
+  test('copy a VM that runs, and stop it for its last changes only', async () => {
+    const { status, json } = await move({ ref: DB, mode: 'warm' });
+    expect([status, json]).toMatchObject([
+      200,
+      { plan: { mode: 'warm', estimatedDowntimeSeconds: expect.any(Number) } },
+    ]);
+    expect(await ended(json['task'] as string)).toMatchObject({
+      status: 'done',
+      steps: ['reserve', 'bulk', 'rounds', 'stop', 'rest', 'verify', 'commit', 'folder', 'release'].map((name) => ({
+        name,
+      })),
+      result: { recopiedBytes: 0, promisedDowntimeSeconds: expect.any(Number), downtimeSeconds: expect.any(Number) },
+    });
+    const list = (await edge.send('GET', '/api/vms?q=db')).json as unknown as { context: string; status: string }[];
+    expect(list.map(({ context, status: state }) => [context, state]).sort()).toEqual([
+      ['lab', 'Stopped'],
+      ['other', 'Stopped'],
+    ]);
   });
 
   test('change nothing in a dry run', async () => {
@@ -113,6 +134,16 @@ describe('moves', () => {
     for (const send of [preflight, move]) {
       const answer = await send(body);
       expect([answer.status, typeof answer.json.error]).toEqual([status, 'string']);
+    }
+  });
+
+  test.each([undefined, 7, 'Not a kind'])('say in words what toBackend can be when it is %j', async (toBackend) => {
+    for (const send of [preflight, move]) {
+      const { status, json } = await send({ ref: WEB, toBackend });
+      expect([status, json.error]).toEqual([
+        400,
+        'toBackend must be the kind of a context that GET /api/move/destinations lists, such as "kubevirt" or "libvirt".',
+      ]);
     }
   });
 

@@ -1,21 +1,40 @@
 import { Module } from '@nestjs/common';
-import { Audit, BackendDirectory, Clock, InstanceDirectory, TaskRunner } from '@headgate/domain-contracts';
 import {
+  Audit,
+  BackendDirectory,
+  Clock,
+  InstanceDirectory,
+  messageOf,
+  Replicas,
+  SharedTaskStore,
+  ShutdownTimes,
+  TaskRunner,
+  TaskStore,
+  type Log,
+} from '@headgate/domain-contracts';
+import {
+  InstanceRecords,
   ListDestinations,
-  MemberFolders,
+  MoveMembers,
   MovesInProgress,
   MoveTask,
   PlanMove,
+  PlanQueue,
+  ShutdownEstimates,
   StartMove,
+  StartQueue,
   Throughput,
 } from '@headgate/moves';
+import { TaskBoard } from '@headgate/tasks';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { FolderTreeModule } from '../folders/folder-tree.module.js';
 import { provideClass } from '../platform/provide-class.js';
+import { LOGGER } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { MovesController } from './moves.controller.js';
-import { TreeMemberFolders } from './tree-member-folders.js';
+import { MigratedInstances } from './migrated-instances.js';
+import { ServiceRecords } from './service-records.js';
 
 /** Moves of VMs between contexts. */
 @Module({
@@ -24,34 +43,62 @@ import { TreeMemberFolders } from './tree-member-folders.js';
   providers: [
     {
       provide: MovesInProgress,
-      inject: [TaskRunner],
-      useFactory: (tasks: TaskRunner) => new MovesInProgress((id) => tasks.get(id).status === 'running'),
+      inject: [TaskBoard, TaskStore, Replicas, LOGGER],
+      useFactory: (tasks: TaskBoard, store: TaskStore, replicas: Replicas, log: Log) => {
+        const inProgress = new MovesInProgress(
+          (id) => tasks.get(id).status === 'running',
+          (ref) => store instanceof SharedTaskStore && store.isRunning('move', ref),
+          replicas,
+        );
+        tasks.onEnd(({ id, kind, ref }) => {
+          if (kind !== 'move') return;
+          inProgress
+            .end(ref, id)
+            .catch((error: unknown) =>
+              log.warn({ ref, reason: messageOf(error) }, 'the claim of a move was not released'),
+            );
+        });
+        return inProgress;
+      },
     },
     Throughput,
-    { provide: MemberFolders, useClass: TreeMemberFolders },
+    provideClass(ShutdownEstimates, [ShutdownTimes]),
+    { provide: InstanceRecords, useClass: ServiceRecords },
+    MigratedInstances,
     provideClass(ListDestinations, [BackendDirectory]),
     {
       provide: PlanMove,
-      inject: [InstanceDirectory, BackendDirectory, MovesInProgress, Throughput],
+      inject: [InstanceDirectory, BackendDirectory, MovesInProgress, Throughput, ShutdownEstimates],
       useFactory: (
         directory: InstanceDirectory,
         backends: BackendDirectory,
         inProgress: MovesInProgress,
         throughput: Throughput,
-      ) => new PlanMove({ directory, backends, inProgress, throughput }),
+        shutdowns: ShutdownEstimates,
+      ) => new PlanMove({ directory, backends, inProgress, throughput, shutdowns }),
     },
     {
       provide: MoveTask,
-      inject: [InstanceDirectory, BackendDirectory, MemberFolders, Audit, MovesInProgress, Throughput, Clock],
+      inject: [
+        InstanceDirectory,
+        BackendDirectory,
+        InstanceRecords,
+        Audit,
+        MovesInProgress,
+        Throughput,
+        ShutdownEstimates,
+        Clock,
+      ],
       useFactory: (
         directory: InstanceDirectory,
         backends: BackendDirectory,
-        folders: MemberFolders,
+        records: InstanceRecords,
         audit: Audit,
         inProgress: MovesInProgress,
         throughput: Throughput,
+        shutdowns: ShutdownEstimates,
         clock: Clock,
-      ) => new MoveTask({ directory, backends, folders, audit, inProgress, throughput, clock }),
+      ) => new MoveTask({ directory, backends, records, audit, inProgress, throughput, shutdowns, clock }),
     },
     {
       provide: StartMove,
@@ -60,6 +107,9 @@ import { TreeMemberFolders } from './tree-member-folders.js';
         // Registered while the service is created, so that interrupted moves are continued when it starts.
         new StartMove(plan, tasks.define(task), inProgress, audit),
     },
+    provideClass(PlanQueue, [PlanMove, Throughput]),
+    provideClass(MoveMembers, [StartMove, BackendDirectory]),
+    provideClass(StartQueue, [PlanQueue, TaskRunner, MoveMembers]),
   ],
 })
 export class MovesModule {}

@@ -32,15 +32,39 @@ export class WireValidationPipe extends ValidationPipe {
 
 const isRecord = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Instead of the texts of these rules, which name no path. */
+const SENTENCES: Readonly<Record<string, (field: string) => string>> = {
+  whitelistValidation: (field) => `${field} is not a known field`,
+  nestedValidation: (field) => `${field} must be an object`,
+};
+
+interface Problem {
+  /** Its path, such as `placement.vcpus[2].cpus`. */
+  readonly field: string;
+  readonly rule: string;
+  readonly message: string;
+}
+
 function refusalOf(errors: readonly ValidationError[]): DomainError {
-  const fields = errors.map(({ property, constraints = {} }) => {
-    const [[rule, text] = ['', `${property} is not valid`]] = Object.entries(constraints);
-    const sentence = rule === 'whitelistValidation' ? `${property} is not a known field` : text;
-    return { field: property, rule, message: sentence.endsWith('.') ? sentence : `${sentence}.` };
+  const problems = problemsOf(errors);
+  const message = problems.map((problem) => problem.message).join(' ');
+  return new DomainError(CODES[problems[0]?.rule ?? ''] ?? 'INVALID_INPUT', message, {
+    details: { fields: problems.map(({ field, message: text }) => ({ field, message: text })) },
   });
-  const [first] = fields;
-  const message = fields.map((field) => field.message).join(' ');
-  return new DomainError(CODES[first?.rule ?? ''] ?? 'INVALID_INPUT', message, {
-    details: { fields: fields.map(({ field, message: text }) => ({ field, message: text })) },
+}
+
+/** The first problem of each field, also of those of nested objects and lists. */
+const problemsOf = (errors: readonly ValidationError[], parent = ''): Problem[] =>
+  errors.flatMap(({ property, constraints, children = [] }) => {
+    const field = pathOf(parent, property);
+    if (!constraints && children.length > 0) return problemsOf(children, field);
+    const [[rule, text] = ['', `${property} is not valid`]] = Object.entries(constraints ?? {});
+    const sentence =
+      SENTENCES[rule]?.(field) ?? (text.startsWith(property) ? field + text.slice(property.length) : text);
+    return [{ field, rule, message: sentence.endsWith('.') ? sentence : `${sentence}.` }];
   });
+
+function pathOf(parent: string, property: string): string {
+  if (parent === '') return property;
+  return /^\d+$/.test(property) ? `${parent}[${property}]` : `${parent}.${property}`;
 }

@@ -78,6 +78,15 @@ const REHEARSED: Readonly<Record<string, Example>> = {
     body: { storage: 'storage-2' },
   },
   'POST /api/ext/vms/{ns}/{name}/autostart': { path: extended('web', 'autostart'), body: { on: true } },
+  'POST /api/ext/vms/{ns}/{name}/placement': {
+    path: extended('web', 'placement'),
+    body: { pinning: { vcpus: [{ vcpu: 0, cpus: '1' }] } },
+  },
+  'POST /api/ext/vms/{ns}/{name}/devices': {
+    path: extended('web', 'devices'),
+    body: { device: 'pci_0000_02_00_0' },
+  },
+  'DELETE /api/ext/vms/{ns}/{name}/devices/{device}': { path: extended('web', 'devices/pci_0000_01_00_0') },
   'POST /api/ext/vms/{ns}/{name}/boot-order': {
     path: extended('web', 'boot-order'),
     body: { devices: ['first', 'vda'] },
@@ -140,6 +149,7 @@ describe('dryRun', () => {
       [vm('web', 'snapshots'), { name: 'one' }],
       [vm('web', 'volumes'), { size: '1G' }],
       [vm('web', 'nics'), { nad: 'lan-1', iface: 'first' }],
+      [extended('web', 'devices'), { device: 'pci_0000_01_00_0' }],
     ] as const)
       expect((await edge.send('POST', path, body)).status).toBeLessThan(300);
     expect((await edge.send('GET', vm('db', 'export?checkpoint=one'))).status).toBe(200);

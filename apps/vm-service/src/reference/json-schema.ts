@@ -32,7 +32,8 @@ export function schemaOf(type: DtoClass): JsonSchema {
   };
 }
 
-const nullable = (type: DtoClass, name: string, schema: JsonSchema): JsonSchema =>
-  isMarked('nullable', type, name) && typeof schema['type'] === 'string'
-    ? { ...schema, type: [schema['type'], 'null'] }
-    : schema;
+function nullable(type: DtoClass, name: string, schema: JsonSchema): JsonSchema {
+  if (!isMarked('nullable', type, name)) return schema;
+  if ('$ref' in schema) return { anyOf: [schema, { type: 'null' }] };
+  return typeof schema['type'] === 'string' ? { ...schema, type: [schema['type'], 'null'] } : schema;
+}

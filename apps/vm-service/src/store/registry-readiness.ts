@@ -1,15 +1,17 @@
-import { Injectable } from '@nestjs/common';
 import { RegistryDatabase } from '@headgate/registry-store';
 import { Readiness } from '../platform/readiness.js';
+import type { SharedStore } from './shared-store.js';
 
-/** The service is ready when the registry is open. */
-@Injectable()
+/** The service is ready when the registry is open, and the store of the cluster if it has one. */
 export class RegistryReadiness extends Readiness {
-  constructor(private readonly database: RegistryDatabase) {
+  constructor(
+    private readonly database: RegistryDatabase,
+    private readonly shared: SharedStore | undefined,
+  ) {
     super();
   }
 
   override get isReady(): boolean {
-    return this.database.isOpen;
+    return this.database.isOpen && this.shared?.isOpen !== false;
   }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import {
   ApiTokenStore,
   Audit,
@@ -7,9 +7,13 @@ import {
   Clock,
   FolderStore,
   Journal,
+  Replicas,
+  ShutdownTimes,
+  SingleReplica,
   SourceStore,
   TaskStore,
   WebhookStore,
+  type Log,
 } from '@headgate/domain-contracts';
 import {
   RegistryDatabase,
@@ -17,17 +21,19 @@ import {
   SqliteAuditLog,
   SqliteFolderStore,
   SqliteJournal,
+  SqliteShutdownTimes,
   SqliteSourceStore,
+  SqliteTaskStore,
   SqliteWebhookStore,
 } from '@headgate/registry-store';
 import type { Settings } from '../config/load-config.js';
 import { provideClass } from '../platform/provide-class.js';
 import { Readiness } from '../platform/readiness.js';
-import { SETTINGS } from '../platform/tokens.js';
-import { AnnouncingTaskStore } from './announcing-task-store.js';
+import { LOGGER, SETTINGS } from '../platform/tokens.js';
 import { RegistryReadiness } from './registry-readiness.js';
+import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-store.js';
 
-/** The registry. It opens after the service listens and closes last. */
+/** The registry, and the store that replicas share if there is one. They open after the service listens and close last. */
 @Module({
   providers: [
     {
@@ -35,9 +41,28 @@ import { RegistryReadiness } from './registry-readiness.js';
       inject: [SETTINGS],
       useFactory: ({ dataDir }: Settings) => new RegistryDatabase(join(dataDir, 'registry.db')),
     },
-    provideClass(AnnouncingTaskStore, [RegistryDatabase]),
-    { provide: TaskStore, useExisting: AnnouncingTaskStore },
-    provideClass(SqliteWebhookStore, [RegistryDatabase], WebhookStore),
+    {
+      provide: SHARED_STORE,
+      inject: [SETTINGS, Clock, LOGGER],
+      useFactory: ({ store }: Settings, clock: Clock, log: Log) => connectSharedStore(store, clock, log),
+    },
+    {
+      provide: Replicas,
+      inject: [SHARED_STORE],
+      useFactory: (shared: SharedStore | undefined) => shared?.replicas ?? new SingleReplica(),
+    },
+    {
+      provide: TaskStore,
+      inject: [SHARED_STORE, RegistryDatabase],
+      useFactory: (shared: SharedStore | undefined, database: RegistryDatabase) =>
+        shared?.tasks ?? new SqliteTaskStore(database),
+    },
+    {
+      provide: WebhookStore,
+      inject: [SHARED_STORE, RegistryDatabase],
+      useFactory: (shared: SharedStore | undefined, database: RegistryDatabase) =>
+        shared?.webhooks ?? new SqliteWebhookStore(database),
+    },
     {
       provide: AuditLog,
       inject: [RegistryDatabase, SETTINGS, Clock],
@@ -45,14 +70,31 @@ import { RegistryReadiness } from './registry-readiness.js';
         new SqliteAuditLog(database, { maxEntries: journal.entries, maxDays: journal.days }, clock),
     },
     provideClass(SqliteJournal, [RegistryDatabase], Journal),
-    provideClass(SqliteApiTokenStore, [RegistryDatabase], ApiTokenStore),
+    {
+      provide: ApiTokenStore,
+      inject: [SHARED_STORE, RegistryDatabase],
+      useFactory: (shared: SharedStore | undefined, database: RegistryDatabase) =>
+        shared?.tokens ?? new SqliteApiTokenStore(database),
+    },
     provideClass(Audit, [AuditLog, Clock]),
-    provideClass(SqliteFolderStore, [RegistryDatabase], FolderStore),
-    provideClass(SqliteSourceStore, [RegistryDatabase], SourceStore),
-    { provide: Readiness, useClass: RegistryReadiness },
+    {
+      provide: FolderStore,
+      inject: [SHARED_STORE, RegistryDatabase],
+      useFactory: (shared: SharedStore | undefined, database: RegistryDatabase) =>
+        shared?.folders ?? new SqliteFolderStore(database),
+    },
+    {
+      provide: SourceStore,
+      inject: [SHARED_STORE, RegistryDatabase],
+      useFactory: (shared: SharedStore | undefined, database: RegistryDatabase) =>
+        shared?.sources ?? new SqliteSourceStore(database),
+    },
+    provideClass(SqliteShutdownTimes, [RegistryDatabase], ShutdownTimes),
+    provideClass(RegistryReadiness, [RegistryDatabase, SHARED_STORE], Readiness),
   ],
   exports: [
-    AnnouncingTaskStore,
+    SHARED_STORE,
+    Replicas,
     TaskStore,
     WebhookStore,
     Audit,
@@ -60,18 +102,24 @@ import { RegistryReadiness } from './registry-readiness.js';
     Journal,
     ApiTokenStore,
     FolderStore,
+    ShutdownTimes,
     SourceStore,
     Readiness,
   ],
 })
 export class StoreModule implements OnApplicationBootstrap, OnApplicationShutdown {
-  constructor(private readonly database: RegistryDatabase) {}
+  constructor(
+    private readonly database: RegistryDatabase,
+    @Inject(SHARED_STORE) private readonly shared: SharedStore | undefined,
+  ) {}
 
-  onApplicationBootstrap(): void {
+  async onApplicationBootstrap(): Promise<void> {
     this.database.open();
+    await this.shared?.open();
   }
 
-  onApplicationShutdown(): void {
+  async onApplicationShutdown(): Promise<void> {
+    await this.shared?.close();
     this.database.close();
   }
 }

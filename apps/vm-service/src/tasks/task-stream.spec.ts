@@ -55,7 +55,7 @@ describe('TaskStream', () => {
     gate = Promise.withResolvers();
     board = new TaskBoard(new MemoryTaskStore(), clock);
     const ref = { kind: 'vm', context: 'lab', namespace: 'local', name: 'web' } as const;
-    id = board.start('create', ref, { login: 'ann', name: '', admin: true }, (given) => {
+    id = await board.start('create', ref, { login: 'ann', name: '', admin: true }, (given) => {
       report = given;
       return gate.promise;
     });

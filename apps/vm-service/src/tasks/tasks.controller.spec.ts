@@ -30,7 +30,7 @@ describe('/api/tasks', () => {
   /** A running task that waits at the gate. */
   const begin = async (): Promise<{ id: string; report: TaskReporter }> => {
     const begun = Promise.withResolvers<TaskReporter>();
-    const id = edge.service.app.get(TaskBoard).start('create', ref, ann, (report) => {
+    const id = await edge.service.app.get(TaskBoard).start('create', ref, ann, (report) => {
       begun.resolve(report);
       return gate.promise;
     });
@@ -38,7 +38,7 @@ describe('/api/tasks', () => {
   };
 
   /** A task of two steps: the first can be canceled and waits for that, the second can't and waits at the gate. */
-  const beginMove = (skipsFirst: boolean): string => {
+  const beginMove = (skipsFirst: boolean): Promise<string> => {
     const moves = edge.service.app.get(TaskBoard).define({
       kind: 'create',
       steps: () => [
@@ -164,7 +164,7 @@ describe('/api/tasks', () => {
   });
 
   test('cancels a task as often as it is asked, and records the caller', async () => {
-    const id = beginMove(false);
+    const id = await beginMove(false);
     await until(id, ({ cancelable, steps }) => cancelable === true && (steps as object[]).length === 1);
     const first = await edge.send('DELETE', `/api/tasks/${id}`);
     expect([first.status, first.json['status']]).toEqual([200, 'canceling']);
@@ -181,7 +181,7 @@ describe('/api/tasks', () => {
   });
 
   test('refuses to cancel a step that must not be interrupted, an ended task and an unknown one', async () => {
-    const id = beginMove(true);
+    const id = await beginMove(true);
     await until(id, ({ steps }) => (steps as object[]).length === 2);
     const unsafe = await edge.send('DELETE', `/api/tasks/${id}`);
     expect([unsafe.status, unsafe.json.code]).toEqual([409, 'WRONG_STATE']);
@@ -196,7 +196,7 @@ describe('/api/tasks', () => {
 
   test('lets only administrators cancel, also the tasks of others', async () => {
     await edge.reopen({ SVC_ADMINS: 'ann carl' });
-    const id = beginMove(false);
+    const id = await beginMove(false);
     await until(id, ({ steps }) => (steps as object[]).length === 1);
     expect((await edge.send('DELETE', `/api/tasks/${id}`, undefined, { 'tailscale-user-login': 'bob' })).status).toBe(
       403,
@@ -242,7 +242,7 @@ describe('/api/tasks', () => {
     const running = store.get(id)!;
     gate.resolve();
     await until(id, ({ status }) => status === 'done');
-    store.put(running);
+    await store.put(running);
     await edge.reopen();
     expect(await statusOf(id)).toMatchObject({ status: 'error', error: 'interrupted by a restart' });
   });

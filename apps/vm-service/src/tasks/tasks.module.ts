@@ -1,5 +1,5 @@
 import { Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { Audit, Clock, TaskRunner, TaskStore } from '@headgate/domain-contracts';
+import { Audit, Clock, Replicas, TaskRunner, TaskStore } from '@headgate/domain-contracts';
 import { CancelTask, TaskBoard, TaskReader } from '@headgate/tasks';
 import { AccessModule } from '../access/access.module.js';
 import { provideClass } from '../platform/provide-class.js';
@@ -12,7 +12,7 @@ import { TasksController } from './tasks.controller.js';
   imports: [AccessModule, StoreModule],
   controllers: [TasksController],
   providers: [
-    provideClass(TaskBoard, [TaskStore, Clock, LOGGER]),
+    provideClass(TaskBoard, [TaskStore, Clock, LOGGER, Replicas]),
     { provide: TaskRunner, useExisting: TaskBoard },
     { provide: TaskReader, useExisting: TaskBoard },
     provideClass(CancelTask, [TaskRunner, Audit]),
@@ -26,8 +26,8 @@ export class TasksModule implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly streams: TaskStreams,
   ) {}
 
-  onApplicationBootstrap(): void {
-    this.board.recover();
+  async onApplicationBootstrap(): Promise<void> {
+    await this.board.recover();
   }
 
   /** While the service still answers: clients can read how their tasks ended. */

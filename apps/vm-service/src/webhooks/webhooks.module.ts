@@ -1,7 +1,8 @@
 import { Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { Audit, Clock, WebhookStore, type Log } from '@headgate/domain-contracts';
+import { Audit, Clock, Replicas, WebhookStore, type Log } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
 import { EgressPolicy } from '@headgate/libvirt-adapter';
+import { TaskBoard } from '@headgate/tasks';
 import {
   CreateWebhook,
   DeleteWebhook,
@@ -15,8 +16,8 @@ import { FleetModule } from '../fleet/fleet.module.js';
 import { IdentityModule } from '../identity/identity.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { LOGGER, SETTINGS } from '../platform/tokens.js';
-import { AnnouncingTaskStore } from '../store/announcing-task-store.js';
 import { StoreModule } from '../store/store.module.js';
+import { TasksModule } from '../tasks/tasks.module.js';
 import { Announcements } from './announcements.js';
 import { HttpWebhookSender } from './http-webhook-sender.js';
 import { WebhooksController } from './webhooks.controller.js';
@@ -25,7 +26,7 @@ const DEPS = Symbol('WEBHOOK_DEPS');
 
 /** Messages to other services about changes and ended tasks. */
 @Module({
-  imports: [StoreModule, FleetModule, IdentityModule],
+  imports: [StoreModule, TasksModule, FleetModule, IdentityModule],
   controllers: [WebhooksController],
   providers: [
     {
@@ -36,9 +37,9 @@ const DEPS = Symbol('WEBHOOK_DEPS');
     },
     {
       provide: WebhookDispatcher,
-      inject: [WebhookStore, WebhookSender, Clock, LOGGER],
-      useFactory: (store: WebhookStore, sender: WebhookSender, clock: Clock, log: Log) =>
-        new WebhookDispatcher({ store, sender, clock, log }),
+      inject: [WebhookStore, WebhookSender, Clock, LOGGER, Replicas],
+      useFactory: (store: WebhookStore, sender: WebhookSender, clock: Clock, log: Log, replicas: Replicas) =>
+        new WebhookDispatcher({ store, sender, clock, log, replicas }),
     },
     {
       provide: DEPS,
@@ -61,7 +62,7 @@ export class WebhooksModule implements OnApplicationBootstrap, BeforeApplication
   constructor(
     private readonly dispatcher: WebhookDispatcher,
     private readonly announcements: Announcements,
-    private readonly tasks: AnnouncingTaskStore,
+    private readonly tasks: TaskBoard,
   ) {}
 
   onApplicationBootstrap(): void {

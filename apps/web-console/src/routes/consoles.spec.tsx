@@ -94,7 +94,7 @@ describe('the consoles of a VM', () => {
       service.on('POST /api/vms/tailvm/web-1/start', { status: 'ok' });
       const { user, receive } = await openConsole(path, [buildStoppedVm()], service);
       expect(service.sockets).toEqual([]);
-      expect(console_().getByText('web-1 is Stopped. The console connects when it runs.')).toBeTruthy();
+      expect(console_().getByText('web-1 is not running (Stopped). The console connects when it starts.')).toBeTruthy();
       await user.click(console_().getByRole('button', { name: 'Start web-1' }));
       await receive(() => service.stream.emit('changed', web));
       await waitFor(() => expect(service.sockets).toHaveLength(1));

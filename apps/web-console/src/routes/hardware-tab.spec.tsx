@@ -15,6 +15,12 @@ const hardware = {
   nics: [{ iface: 'lan', nad: 'lan-1', mac: '52:54:00:00:00:01', model: 'virtio', link: 'up' }],
   bootOrder: ['vda'],
   autostart: null,
+  placement: {
+    dedicated: null,
+    pinning: { vcpus: [{ vcpu: 0, cpus: '2' }], emulatorCpus: null, memory: null, cells: [] },
+    hugepages: null,
+  },
+  hostDevices: [{ name: 'pci_0000_01_00_0', device: 'pci_0000_01_00_0', kind: 'pci' }],
   pending: [{ field: 'memory', running: '4Gi', configured: '2Gi' }],
 };
 const plan = { steps: [{ name: 'step', detail: 'What will happen.' }], warnings: [], refusals: [] };
@@ -42,7 +48,7 @@ describe('the hardware of a VM', () => {
 
   test('is listed, with what waits for a restart', async () => {
     await open();
-    expect(screen.getByRole('list', { name: 'Changes that wait for a restart' }).textContent).toBe(
+    expect(screen.getByRole('list', { name: 'Changes that take effect after a restart' }).textContent).toBe(
       'memory: 4Gi now, 2Gi after a restart',
     );
     expect(within(screen.getByRole('table', { name: 'NICs' })).getByText('52:54:00:00:00:01')).toBeTruthy();
@@ -63,9 +69,9 @@ describe('the hardware of a VM', () => {
     service.fails('GET /api/tasks/disk-web-1-1', 404, 'The task does not exist.');
     await open();
     const section = within(screen.getByRole('region', { name: 'Move a disk' }));
-    expect(section.getByText('Enter a storage first.')).toBeTruthy();
+    expect(section.getByText('Enter a storage pool or class first.')).toBeTruthy();
     type('Disk to move', 'data');
-    type('Target storage', 'fast');
+    type('Target storage pool or class', 'fast');
     await confirm('Move disk…', 'Move');
     expect(service.asked(path).map(({ body }) => body)).toEqual([{ storage: 'fast' }, { storage: 'fast' }]);
   });
@@ -106,6 +112,81 @@ describe('the hardware of a VM', () => {
     expect(service.asked(`POST ${EXTENSION}/nics/lan`)[1]?.body).toEqual({ link: 'down' });
     await confirm('Remove lan', 'Remove');
     expect(service.asked(`DELETE ${EXTENSION}/nics/lan`)).toHaveLength(2);
+  });
+
+  describe('on its host', () => {
+    const placement = `POST ${EXTENSION}/placement`;
+    const reasonOf = (name: string): string | null | undefined =>
+      document.getElementById(screen.getByRole('button', { name }).getAttribute('aria-describedby') ?? '')?.textContent;
+    const sent = (route: string) => service.asked(route).map(({ body }) => body);
+
+    test('is pinned to CPUs and NUMA nodes', async () => {
+      service.on(placement, plan);
+      await open();
+      expect(reasonOf('Pin CPUs…')).toBe('Change the CPUs or the NUMA nodes first.');
+      type('CPU pins', '0 to 2');
+      expect(reasonOf('Pin CPUs…')).toBe('Write pins such as 0:2-3 1:4.');
+      type('CPU pins', '0:2-3 1:4');
+      type('CPUs of the emulator', '0');
+      type('NUMA nodes of the memory', '1');
+      await confirm('Pin CPUs…', 'Pin');
+      const vcpus = [
+        { vcpu: 0, cpus: '2-3' },
+        { vcpu: 1, cpus: '4' },
+      ];
+      const body = { pinning: { vcpus, emulatorCpus: '0', memory: { mode: 'strict', nodes: '1' } } };
+      expect(sent(placement)).toEqual([body, body]);
+      expect(screen.queryByRole('button', { name: 'Reserve CPUs…' })).toBeNull();
+    });
+
+    test('is freed again', async () => {
+      service.on(placement, plan);
+      await open();
+      type('CPU pins', '');
+      await confirm('Pin CPUs…', 'Pin');
+      expect(sent(placement)[1]).toEqual({ pinning: { vcpus: [] } });
+    });
+
+    test('has reserved CPUs where the context reserves them', async () => {
+      service.on(placement, plan);
+      const dedicated = { on: false, isolateEmulator: false, numa: false };
+      await open({ placement: { dedicated, pinning: null, hugepages: null } });
+      expect(reasonOf('Give the emulator its own CPU…')).toBe('Reserve CPUs first.');
+      await confirm('Reserve CPUs…', 'Reserve');
+      expect(sent(placement)[1]).toEqual({ dedicated: { on: true } });
+      expect(screen.queryByRole('textbox', { name: 'CPU pins' })).toBeNull();
+    });
+
+    test('has hugepages', async () => {
+      service.on(placement, plan);
+      await open();
+      type('Size of hugepages', '1Gi');
+      await confirm('Change pages…', 'Change');
+      expect(sent(placement)[1]).toEqual({ hugepages: '1Gi' });
+    });
+
+    test('gets devices of the host, except those that the host needs', async () => {
+      const device = { context: 'prod', node: 'host-1', kind: 'pci', gpu: true, driver: '', iommuGroup: 1, total: 1 };
+      const card = { ...device, name: 'pci_0000_02_00_0', label: 'Example card', usedBy: [], refusal: null };
+      const why = 'host-1 uses it: it has the disk /dev/sda.';
+      const disk = { ...card, name: 'pci_0000_03_00_0', label: 'Example disk', refusal: why };
+      service.on('GET /api/ext/host-resources', { hosts: [], devices: [card, disk] });
+      service.on(`POST ${EXTENSION}/devices`, plan);
+      service.on(`DELETE ${EXTENSION}/devices/pci_0000_01_00_0`, plan);
+      await open();
+      expect(service.asked('GET /api/ext/host-resources')).toEqual([]);
+      fireEvent.click(screen.getByRole('button', { name: 'List devices' }));
+      await screen.findByRole('table', { name: 'Devices of the host' });
+      expect(reasonOf('Attach pci_0000_03_00_0')).toBe(why);
+      await confirm('Attach pci_0000_02_00_0', 'Attach');
+      type('Device to attach', 'pci_0000_04_00_0');
+      await confirm('Attach device…', 'Attach');
+      expect(sent(`POST ${EXTENSION}/devices`).map((body) => (body as { device: string }).device)).toEqual([
+        ...['pci_0000_02_00_0', 'pci_0000_02_00_0', 'pci_0000_04_00_0', 'pci_0000_04_00_0'],
+      ]);
+      await confirm('Detach pci_0000_01_00_0', 'Detach');
+      expect(service.asked(`DELETE ${EXTENSION}/devices/pci_0000_01_00_0`)).toHaveLength(2);
+    });
   });
 
   describe('to boot from', () => {

@@ -212,12 +212,12 @@ describe('the page of a VM', () => {
     const folder = within(screen.getByRole('region', { name: 'Folder' }));
     expect(folder.getByText('None')).toBeTruthy();
     await user.type(folder.getByRole('combobox', { name: 'New folder' }), 'test/new');
-    await user.click(folder.getByRole('button', { name: 'Move' }));
-    expect(await screen.findByText('Moved web-1 to the folder test/new')).toBeTruthy();
+    await user.click(folder.getByRole('button', { name: 'Assign' }));
+    expect(await screen.findByText('web-1 is in the folder test/new now')).toBeTruthy();
     expect(service.asked('POST /api/folders').map(({ body }) => body)).toEqual([{ path: 'test/new' }]);
     await user.type(folder.getByRole('combobox', { name: 'New folder' }), 'prod');
-    await user.click(folder.getByRole('button', { name: 'Move' }));
-    await screen.findByText('Moved web-1 to the folder prod');
+    await user.click(folder.getByRole('button', { name: 'Assign' }));
+    await screen.findByText('web-1 is in the folder prod now');
     expect(service.asked('POST /api/folders')).toHaveLength(1);
     expect(service.asked('POST /api/folders/members').map(({ body }) => body)).toEqual([
       { path: 'test/new', ref: web.ref },

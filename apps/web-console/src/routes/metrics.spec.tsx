@@ -35,7 +35,7 @@ describe('the metrics of a VM', () => {
     expect(chart('Memory').getByRole('img', { name: /from 0 to 4 GiB$/ })).toBeTruthy();
     expect(chart('Disk').getByText('Read: 1 KiB/s')).toBeTruthy();
     expect(chart('Disk').getByText('Write: 2 KiB/s')).toBeTruthy();
-    expect(chart('Network').getByText('Not measured here')).toBeTruthy();
+    expect(chart('Network').getByText('This context reports no values')).toBeTruthy();
     expect(chart('Network').queryByRole('img')).toBeNull();
     await user.click(screen.getByRole('button', { name: 'All values as a table' }));
     const rows = within(screen.getByRole('table')).getAllByRole('row');

@@ -1,6 +1,6 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { buildVm } from '../testing/build-vm.js';
-import type { MockService } from '../testing/mock-service.js';
+import type { MockRequest, MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 
 const REF = 'vm/prod/tailvm/web-1';
@@ -15,6 +15,8 @@ const PLAN = {
   refusals: [],
   estimatedBytes: 1024 ** 3,
   estimatedDowntimeSeconds: 30,
+  minDowntimeSeconds: 25,
+  maxDowntimeSeconds: 36,
   format: 'qcow2',
   deleteSource: false,
 };
@@ -24,14 +26,14 @@ describe('a move to another context', () => {
   beforeEach(() => (service = givenService()));
   afterEach(() => closeConsole(service));
 
-  const openDialog = async (): Promise<HTMLElement> => {
+  const openDialog = async (vm: Parameters<typeof buildVm>[0] = {}): Promise<HTMLElement> => {
     service.on('GET /api/move/destinations', {
       destinations: [
         { backend: 'libvirt', context: 'here', can: true },
         { backend: 'kubevirt', context: 'lab', can: false, reason: 'It has no storage.' },
       ],
     });
-    await openConsole('/vms/prod/tailvm/web-1', [buildVm({ name: 'web-1', ref: REF })], service);
+    await openConsole('/vms/prod/tailvm/web-1', [buildVm({ name: 'web-1', ref: REF, ...vm })], service);
     fireEvent.click(await screen.findByRole('button', { name: 'Move…' }));
     const dialog = await screen.findByRole('dialog');
     await within(dialog).findByRole('option', { name: 'here (libvirt)' });
@@ -81,5 +83,80 @@ describe('a move to another context', () => {
     await within(dialog).findByText('The reason one.');
     expect(dialog.textContent).toContain('The remedy two.');
     expect((within(dialog).getByRole('button', { name: 'Move' }) as HTMLButtonElement).disabled).toBe(true);
+  });
+
+  test('that would lose the keys in a TPM needs the consent of the user', async () => {
+    const refusal = {
+      ...{ code: 'TPM_STATE_LOST', reason: 'The keys are lost.', remedy: 'Save the recovery keys.' },
+      ...{ category: 'source', severity: 'critical' },
+    };
+    service.on('POST /api/move/preflight', ({ body }: { body: { acceptLoss?: string[] } }) => ({
+      status: 200,
+      body: body.acceptLoss ? PLAN : { ...PLAN, ok: false, refusals: [refusal] },
+    }));
+    service.on('POST /api/move', { task: 'move-web-1-1', plan: PLAN });
+    const dialog = await openDialog();
+    choose(dialog);
+    await within(dialog).findByText('The keys are lost.');
+    const move = within(dialog).getByRole('button', { name: 'Move' }) as HTMLButtonElement;
+    expect(move.disabled).toBe(true);
+    fireEvent.click(within(dialog).getByRole('switch', { name: /Lose the keys/ }));
+    await waitFor(() => expect(move.disabled).toBe(false));
+    expect(within(dialog).getByRole('switch', { name: /Lose the keys/ })).toBeDefined();
+    fireEvent.click(move);
+    await screen.findByText('web-1 is being moved');
+    expect(service.asked('POST /api/move')[0]?.body).toMatchObject({ acceptLoss: ['tpm'] });
+  });
+
+  test('offers the modes that the preflight allows, with their downtime, and the reasons of the others', async () => {
+    const live = { ...PLAN, mode: 'live', estimatedDowntimeSeconds: 1, dropped: [] };
+    const refusal = { code: 'MODE_NOT_SUPPORTED', reason: 'It has a raw disk.', remedy: 'Use cold.' };
+    const warm = {
+      ...PLAN,
+      ok: false,
+      mode: 'warm',
+      refusals: [{ ...refusal, category: 'source', severity: 'critical' }],
+    };
+    const plans: Record<string, object> = { live, warm };
+    service.on('POST /api/move/preflight', ({ body }: MockRequest) => ({
+      body: plans[(body as { mode?: string }).mode ?? ''] ?? PLAN,
+    }));
+    service.on('POST /api/move', { task: 'move-web-1-1', plan: live });
+    const dialog = await openDialog();
+    choose(dialog);
+    const mode = await within(dialog).findByRole('combobox', { name: /Mode/ });
+    await within(mode).findByRole('option', { name: 'Cold: stopped for about 30 seconds' });
+    const refused = await within(mode).findByRole('option', { name: 'Warm (It has a raw disk.)' });
+    expect((refused as HTMLOptionElement).disabled).toBe(true);
+    await within(mode).findByRole('option', { name: 'Live: paused for about 1 second' });
+    fireEvent.change(mode, { target: { value: 'live' } });
+    await within(dialog).findByText(/pauses for about 1 second, and continues there/);
+    const move = within(dialog).getByRole('button', { name: 'Move' }) as HTMLButtonElement;
+    await waitFor(() => expect(move.disabled).toBe(false));
+    fireEvent.click(move);
+    await screen.findByText('web-1 is being moved');
+    expect(service.asked('POST /api/move')[0]?.body).toMatchObject({ mode: 'live' });
+  });
+
+  test.each([
+    [36, 'The guest is stopped for about 30 seconds, and stays stopped.'],
+    [81, 'The guest is stopped for about 30 seconds, and up to 81 seconds if it shuts down slowly, and stays stopped.'],
+  ])('with a downtime of at most %d seconds is previewed with it if that is far away', async (seconds, text) => {
+    service.on('POST /api/move/preflight', { ...PLAN, maxDowntimeSeconds: seconds });
+    const dialog = await openDialog();
+    choose(dialog);
+    await within(dialog).findByText((shown) => shown.includes(text));
+  });
+
+  test('of a VM that is stopped has no choice of modes', async () => {
+    service.on('POST /api/move/preflight', {
+      ...PLAN,
+      ...{ estimatedDowntimeSeconds: null, minDowntimeSeconds: null, maxDowntimeSeconds: null },
+    });
+    const dialog = await openDialog({ status: 'Stopped', ready: false, running: false });
+    choose(dialog);
+    await within(dialog).findByText('The state of the TPM.');
+    expect(within(dialog).queryByRole('combobox', { name: /Mode/ })).toBeNull();
+    expect(service.asked('POST /api/move/preflight').every(({ body }) => !('mode' in (body as object)))).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
 import type { Caller } from '../values/caller.js';
 import type { InstanceRef } from '../values/instance-ref.js';
 
-/** The actions that a bulk task can carry out on each of its instances. */
+/** The actions that `POST /api/ext/bulk` carries out on each of its instances. */
 export const BULK_ACTIONS = [
   'start',
   'stop',
@@ -15,13 +15,29 @@ export const BULK_ACTIONS = [
 ] as const;
 export type BulkAction = (typeof BULK_ACTIONS)[number];
 
+/** Actions that take long, so that each member of the bulk task is a task of its own. */
+export const QUEUED_ACTIONS = ['move'] as const;
+export type QueuedAction = (typeof QUEUED_ACTIONS)[number];
+
+/** All actions of bulk tasks. */
+export const BULK_TASK_ACTIONS = [...BULK_ACTIONS, ...QUEUED_ACTIONS] as const;
+
 /** One action for many instances. */
 export interface BulkOrder {
-  readonly action: BulkAction;
+  readonly action: BulkAction | QueuedAction;
   /** `stop` powers the VMs off instead of asking the guests. */
   readonly force?: boolean;
   /** Of `tag` and `untag`. */
   readonly tag?: string;
+  /** Of queued actions: how many members use the same host at the same time. */
+  readonly perHost?: number;
+  /** Of `move`: the request that holds for every member. JSON. */
+  readonly move?: object;
+}
+
+/** An order that is one call for each instance. */
+export interface DirectOrder extends BulkOrder {
+  readonly action: BulkAction;
 }
 
 /** `skipped`: it never began, because the task was canceled or the service stopped. */
@@ -34,7 +50,7 @@ export interface TaskMember {
   readonly status: MemberStatus;
   /** Why it failed or was skipped. */
   readonly error?: string;
-  /** The task that continues the action, such as a migration. */
+  /** The task that continues the action, such as a migration. The member of a queue has its own before it begins. */
   readonly task?: string;
 }
 
@@ -49,7 +65,25 @@ export interface BulkTask extends BulkOrder {
  * Carries out the order on one instance.
  * @returns the ID of the task that continues the action, if there is one
  */
-export type MemberWork = (order: BulkOrder, ref: InstanceRef, caller: Caller) => Promise<string | undefined>;
+export type MemberWork = (order: DirectOrder, ref: InstanceRef, caller: Caller) => Promise<string | undefined>;
+
+/** The work of a queue: each member is carried out by a task of its own, which survives restarts. */
+export interface MemberTasks {
+  /** The kind of these tasks. */
+  readonly kind: QueuedAction;
+  /** The hosts that the work on a member uses, at both ends. */
+  hostsOf(order: BulkOrder, ref: InstanceRef): readonly string[];
+  /**
+   * Starts the task of a member.
+   * @param task its ID, under which a restart finds it
+   * @throws DomainError why the member is refused; nothing has begun then
+   */
+  start(
+    order: BulkOrder,
+    ref: InstanceRef,
+    { task, caller }: { readonly task: string; readonly caller: Caller },
+  ): Promise<void>;
+}
 
 /** Whether the action was not carried out, so that it can be tried again. */
 export const needsRetry = ({ status }: TaskMember): boolean => status === 'error' || status === 'skipped';

@@ -9,9 +9,15 @@ export interface CopyReport {
 
 /**
  * Copies the content of a disk without its zeros. Ends both streams, whatever happens.
+ * @param inspect receives each block, of which only the last one may be shorter, and resolves when it can take the next one
  * @returns the number of bytes that were written
  */
-export async function copyDisk(content: Readable, writer: DiskWriter, report: CopyReport): Promise<number> {
+export async function copyDisk(
+  content: Readable,
+  writer: DiskWriter,
+  report: CopyReport,
+  inspect?: (block: Buffer) => Promise<void>,
+): Promise<number> {
   const closed = new Promise((resolve) => content.once('close', resolve));
   try {
     let offset = 0;
@@ -21,6 +27,7 @@ export async function copyDisk(content: Readable, writer: DiskWriter, report: Co
         await writer.write(offset + run.offset, run.data);
         written += run.data.length;
       }
+      await inspect?.(block);
       offset += block.length;
       report(offset);
     }

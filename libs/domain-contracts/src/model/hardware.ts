@@ -1,5 +1,7 @@
 import { DomainError } from '../values/domain-error.js';
 import { formatBytes } from '../values/quantity.js';
+import type { AttachedHostDevice, AttachHostDeviceChange, DetachHostDeviceChange } from './host-resources.js';
+import { describePlacementChange, type Placement, type SetPlacementChange } from './placement.js';
 import type { Plan } from './plan.js';
 
 /** A change of a VM's virtual hardware. Sizes are in bytes. */
@@ -13,7 +15,10 @@ export type HardwareChange =
   | RemoveNicChange
   | ChangeMediumChange
   | SetBootOrderChange
-  | SetAutostartChange;
+  | SetAutostartChange
+  | SetPlacementChange
+  | AttachHostDeviceChange
+  | DetachHostDeviceChange;
 
 export type HardwareChangeKind = HardwareChange['kind'];
 
@@ -124,7 +129,7 @@ export interface HardwareNic {
 
 /** A setting whose new value takes effect when the VM is started the next time. */
 export interface PendingSetting {
-  /** Such as `cpu`, `memory`, `disk sdb` or `nic lan`. */
+  /** Such as `cpu`, `memory`, `disk sdb`, `nic lan` or `hugepages`. */
   readonly field: string;
   /** The value while the VM runs; empty when the device is new. */
   readonly running: string;
@@ -146,6 +151,9 @@ export interface Hardware {
   readonly bootOrder: readonly string[];
   /** Whether it is started with its host; null where the backend has no such setting. */
   readonly autostart: boolean | null;
+  readonly placement: Placement;
+  /** The devices of the host that are passed through. */
+  readonly hostDevices: readonly AttachedHostDevice[];
   /** The exact reason why a restart is required; empty when none is. */
   readonly pending: readonly PendingSetting[];
 }
@@ -194,6 +202,12 @@ export function describeHardwareChange(change: HardwareChange): string {
       return `boot from ${change.devices.join(', ')}`;
     case 'set-autostart':
       return `turn autostart ${change.isOn ? 'on' : 'off'}`;
+    case 'set-placement':
+      return describePlacementChange(change);
+    case 'attach-host-device':
+      return `attach host device ${change.device}`;
+    case 'detach-host-device':
+      return `detach host device ${change.name}`;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Firmware } from '../ports/instance-provisioning.port.js';
+import type { Loss } from './loss.js';
 import type { Refusal } from './plan.js';
 
 export const DISK_BUSES = ['virtio', 'sata', 'scsi'] as const;
@@ -26,6 +27,9 @@ export interface PortableNic {
   readonly model: string;
 }
 
+/** The variables of the UEFI firmware, such as boot entries and keys: their size in bytes, or why they can't be read. */
+export type FirmwareVariables = { readonly sizeBytes: number } | { readonly problem: string };
+
 /** The parts of a VM that every backend has, so that another one can create the same VM. */
 export interface PortableVm {
   readonly cpu: number;
@@ -34,6 +38,12 @@ export interface PortableVm {
   readonly arch: string;
   readonly firmware: Firmware;
   readonly tpm: boolean;
+  /** Whether the TPM keeps secrets while the VM is stopped. No backend can read them. */
+  readonly hasTpmState?: boolean;
+  /** Absent if the firmware has stored none yet. */
+  readonly firmwareVariables?: FirmwareVariables;
+  /** The short ID of libosinfo for the guest's operating system, such as `win11`; absent when it is unknown. */
+  readonly os?: string;
   readonly autostart: boolean;
   readonly tags: readonly string[];
   /** cloud-init user data that the guest has not read yet. A secret: never logged, never in a journal. */
@@ -49,8 +59,8 @@ export interface VmReading {
   /** Reasons why it can't be copied at all. */
   readonly refusals: readonly Refusal[];
   readonly warnings: readonly string[];
-  /** Properties of the VM that a copy does not have: one sentence each. */
-  readonly dropped: readonly string[];
+  /** Properties of the VM that a copy does not have. */
+  readonly losses: readonly Loss[];
 }
 
 /** The networks and storage classes of the destination, by their names at the source. */

@@ -106,15 +106,17 @@ export interface StepContext<Input extends object = object> extends TaskContext 
   readonly checkpoint: unknown;
   /**
    * Journals how far the step has come, so that a repetition can continue there.
-   * @returns whether it is on disk; if not, the previous one is still valid
+   * @returns whether it is stored; if not, the previous one is still valid
    */
-  saveCheckpoint(checkpoint: object): boolean;
+  saveCheckpoint(checkpoint: object): Promise<boolean>;
   /** The result of an earlier step. @throws Error when the step is not finished */
   result<T>(step: string): T;
 }
 
 /** The subject and the input of a new task. */
 export interface TaskOrder<Input extends object> {
+  /** The ID of the task, if it is known before. */
+  readonly id?: string;
   /** The name in the task's ID. */
   readonly name: string;
   /** The ref of the instance, as text; empty if the task has none. */
@@ -124,6 +126,6 @@ export interface TaskOrder<Input extends object> {
 
 /** Starts tasks of a definition. */
 export interface DefinedTask<Input extends object> {
-  /** Journals the task, starts it and returns its ID at once. @throws when the journal can't be written; nothing has begun then */
-  start(order: TaskOrder<Input>, caller: Caller): string;
+  /** Journals the task, starts it and returns its ID without waiting for its steps. @throws when the journal can't be written; nothing has begun then */
+  start(order: TaskOrder<Input>, caller: Caller): Promise<string>;
 }

@@ -76,13 +76,21 @@ export class ServiceShutdown extends Error {
   override readonly name = 'ServiceShutdown';
 }
 
+/** Numbers about background work that has succeeded. */
+export interface WorkOutcome {
+  /** How long the guest did not run. */
+  readonly downtimeMs?: number;
+}
+
 /** Receives the progress of background work. */
 export interface TaskReporter {
-  /** Begins a step, which finishes the previous one. Journaled before it returns. */
+  /** Begins a step, which finishes the previous one. */
   step(name: string): void;
   log(line: string): void;
   /** 0 to 1. */
   progress(fraction: number): void;
+  /** Receives the outcome in numbers once it is known. */
+  outcome?(facts: WorkOutcome): void;
   /** Aborted when the task is canceled or the service shuts down. */
   readonly signal: AbortSignal;
 }

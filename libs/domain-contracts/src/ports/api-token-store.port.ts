@@ -17,14 +17,21 @@ export interface ApiToken {
   readonly lastUsedAt: string | null;
 }
 
-/** Stores the API tokens. A write that has returned is on disk. */
+/** Stores the API tokens. A write that has returned is durable. Reads return the writes of this process, and soon afterwards those of other replicas. */
 export abstract class ApiTokenStore {
-  abstract put(token: ApiToken): void;
+  /** Adds or replaces a token. @throws DomainError ALREADY_EXISTS when another replica has just created one of the same name */
+  abstract put(token: ApiToken): Promise<void>;
+  /** @throws DomainError NOT_READY while this process does not reach the store, because the token may have been revoked */
   abstract get(id: string): ApiToken | undefined;
   /** The newest first. */
   abstract all(): readonly ApiToken[];
   /** Does nothing if the token is gone. */
-  abstract setLastUsed(id: string, time: string): void;
+  abstract setLastUsed(id: string, time: string): Promise<void>;
   /** @returns whether it existed */
-  abstract delete(id: string): boolean;
+  abstract delete(id: string): Promise<boolean>;
+
+  /** @param listener called after another replica has changed or deleted tokens, until the returned function is called */
+  subscribe(_listener: () => void): () => void {
+    return () => undefined;
+  }
 }

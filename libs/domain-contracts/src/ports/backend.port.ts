@@ -4,12 +4,14 @@ import type { ClusterInventory } from './cluster-inventory.port.js';
 import type { ConsoleSource } from './console-source.port.js';
 import type { Containers } from './containers.port.js';
 import type { Diagnostics } from './diagnostics.port.js';
+import type { DiskBuilds } from './disk-builds.port.js';
 import type { DiskExport } from './disk-export.port.js';
 import type { DiskIngest } from './disk-ingest.port.js';
 import type { DiskSource } from './disk-source.port.js';
 import type { DiskMove } from './disk-move.port.js';
 import type { GuestControl } from './guest-control.port.js';
 import type { GuestInspection } from './guest-inspection.port.js';
+import type { HostResources } from './host-resources.port.js';
 import type { ImportedImages } from './imported-images.port.js';
 import type { InstanceBackups } from './instance-backups.port.js';
 import type { InstanceCloning } from './instance-cloning.port.js';
@@ -21,14 +23,17 @@ import type { InstancePower } from './instance-power.port.js';
 import type { InstanceProvisioning } from './instance-provisioning.port.js';
 import type { ResourceMetrics } from './resource-metrics.port.js';
 import type { InstanceSnapshots } from './instance-snapshots.port.js';
+import type { LiveDisks } from './live-disks.port.js';
 
 /** The abilities of backends by name. Every backend must provide a new one or give a reason why not. */
 export interface Abilities {
   readonly inventory: InstanceInventory;
   readonly power: InstancePower;
   readonly provisioning: InstanceProvisioning;
+  readonly diskBuilds: DiskBuilds;
   readonly hardware: InstanceHardware;
   readonly diskMove: DiskMove;
+  readonly hostResources: HostResources;
   readonly migration: InstanceMigration;
   readonly snapshots: InstanceSnapshots;
   readonly cloning: InstanceCloning;
@@ -42,6 +47,7 @@ export interface Abilities {
   readonly diskExport: DiskExport;
   readonly diskSource: DiskSource;
   readonly diskIngest: DiskIngest;
+  readonly liveDisks: LiveDisks;
   readonly backups: InstanceBackups;
   readonly cluster: ClusterInventory;
   readonly diagnostics: Diagnostics;
@@ -54,8 +60,10 @@ export const ABILITY_NAMES: readonly AbilityName[] = [
   'inventory',
   'power',
   'provisioning',
+  'diskBuilds',
   'hardware',
   'diskMove',
+  'hostResources',
   'migration',
   'snapshots',
   'cloning',
@@ -69,6 +77,7 @@ export const ABILITY_NAMES: readonly AbilityName[] = [
   'diskExport',
   'diskSource',
   'diskIngest',
+  'liveDisks',
   'backups',
   'cluster',
   'diagnostics',

@@ -23,4 +23,11 @@ export abstract class DiskMove {
    * @throws DomainError DEVICE_NOT_FOUND, VOLUME_NOT_FOUND for a storage that does not exist, WRONG_STATE, BUSY, INSUFFICIENT_STORAGE
    */
   abstract move(ref: InstanceRef, request: DiskMoveRequest): Promise<BackgroundWork>;
+
+  /**
+   * Continues a move that a restart of the service has interrupted. The returned work ends when the disk is in the other storage, and throws
+   * when it was left where it was.
+   * @throws DomainError INSTANCE_NOT_FOUND
+   */
+  abstract resume(ref: InstanceRef, request: DiskMoveRequest): Promise<BackgroundWork>;
 }

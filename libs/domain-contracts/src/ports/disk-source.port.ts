@@ -1,6 +1,15 @@
 import type { Readable } from 'node:stream';
+import { DomainError } from '../values/domain-error.js';
 import type { VmReading } from '../model/portable-vm.js';
 import type { InstanceRef } from '../values/instance-ref.js';
+
+/** A file or a block device of the machine on which the service runs, with the content of a disk. */
+export interface LocalDisk {
+  /** Absolute. */
+  readonly path: string;
+  /** As its backend has it. Never probed: the guest writes the content of its disk, which could look like an image that names other files. */
+  readonly format: string;
+}
 
 /** Reads VMs for a copy on another backend. */
 export abstract class DiskSource {
@@ -17,4 +26,20 @@ export abstract class DiskSource {
    * @throws DomainError INSTANCE_NOT_FOUND, DEVICE_NOT_FOUND, WRONG_STATE when the VM is not stopped, BUSY when another program uses the disk
    */
   abstract open(ref: InstanceRef, disk: string, signal: AbortSignal): Promise<Readable>;
+
+  /**
+   * Where a disk of a stopped VM is on the machine of the service, so that another program can read it there in place of a stream; undefined if
+   * it is nowhere on that machine. The program has to hold the disk while it reads it, as `open` does.
+   * @throws DomainError like `open`
+   */
+  async localDisk(_ref: InstanceRef, _disk: string): Promise<LocalDisk | undefined> {
+    return undefined;
+  }
+
+  /** The variables of the firmware of a stopped VM whose reading has their size. @throws DomainError like `open` */
+  readFirmwareVariables({ name }: InstanceRef): Promise<Buffer> {
+    return Promise.reject(
+      new DomainError('NOT_SUPPORTED', `The firmware of ${name} has no variables that can be read.`),
+    );
+  }
 }

@@ -36,6 +36,15 @@ export abstract class FolderStore {
    * @throws DomainError CONFLICT when the store has another version
    */
   abstract commit(version: string, delta: FolderDelta): Promise<string>;
+
+  /**
+   * Reports changes by other replicas until the returned function is called. A store that only one process uses has none.
+   * @param listener called with the version after the change; it may also be called for own changes
+   */
+  subscribe(listener: (version: string) => void): () => void {
+    void listener;
+    return () => undefined;
+  }
 }
 
 /** Finds the folder of an instance. */

@@ -63,6 +63,9 @@ export type PlannedImage = Omit<NewImage, 'origin'> & {
   readonly origin: Extract<ImageOrigin, { kind: 'url' }> | { readonly kind: 'upload' };
 };
 
+/** An interrupted import. Its URL is unknown if it may not be stored. */
+export type ResumedImage = Omit<NewImage, 'origin'> & { readonly origin?: Extract<ImageOrigin, { kind: 'url' }> };
+
 /** Imports disk images under names of their own, lists and deletes them. The disks of VMs are not among them. */
 export abstract class ImportedImages {
   /** Complete, running and failed imports. */
@@ -76,6 +79,12 @@ export abstract class ImportedImages {
    * @throws DomainError ALREADY_EXISTS, INVALID_SOURCE, INSUFFICIENT_STORAGE, BACKEND_UNREACHABLE
    */
   abstract import(image: NewImage): Promise<BackgroundWork>;
+
+  /**
+   * Continues an import from a URL that a restart of the service has interrupted, also if it had not begun. Does nothing if the image is complete.
+   * @throws DomainError IMAGE_NOT_FOUND, INVALID_SOURCE without its URL where the service itself downloads, BACKEND_FAILED if it had failed
+   */
+  abstract resume(image: ResumedImage): Promise<BackgroundWork>;
 
   abstract planDelete(ref: ImageRef): Promise<Plan>;
 

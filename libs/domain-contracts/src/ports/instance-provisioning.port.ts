@@ -18,6 +18,10 @@ export type VmSource =
       readonly sshKey?: string;
       /** The raw disk that was built from the image, a file on this machine. Absent in a plan. */
       readonly disk?: string;
+      /** Where the disk is built: by default on the machine of the service, or in the context of the VM. */
+      readonly builder?: 'service' | 'context';
+      /** The volume of the context that was built. Absent in a plan. */
+      readonly volume?: string;
     }
   | { readonly kind: 'pvc'; readonly claim: string };
 
@@ -27,6 +31,8 @@ export type Firmware = (typeof FIRMWARES)[number];
 
 export interface VmSpec {
   readonly ref: InstanceRef;
+  /** A UUID with which an interrupted creation is found again. Chosen by the backend when absent. */
+  readonly creation?: string;
   readonly cpu: number;
   readonly memoryBytes: number;
   readonly diskBytes: number;
@@ -53,6 +59,9 @@ export interface Creation {
   readonly remaining?: BackgroundWork;
 }
 
+/** `incomplete`: the VM exists, but its creation was interrupted before it had all that was ordered. */
+export type CreationState = 'absent' | 'incomplete' | 'complete';
+
 /** Creates VMs, and deletes them with everything that belongs to them and nothing else. */
 export abstract class InstanceProvisioning {
   /** The sources that this backend supports; a text is the reason why one is not supported. */
@@ -66,6 +75,12 @@ export abstract class InstanceProvisioning {
    * @throws DomainError ALREADY_EXISTS, VOLUME_NOT_FOUND, NODE_NOT_FOUND, NOT_SUPPORTED, REJECTED_BY_BACKEND, INSUFFICIENT_STORAGE, BACKEND_UNREACHABLE
    */
   abstract create(spec: VmSpec): Promise<Creation>;
+
+  /** The VM of a creation that was interrupted. A VM of the same name from another creation counts as absent. @throws DomainError BACKEND_UNREACHABLE */
+  abstract creationState(ref: InstanceRef, creation: string): Promise<CreationState>;
+
+  /** Removes the incomplete VM of that creation with everything that belongs to it. Does nothing if it is complete or absent. */
+  abstract discardCreation(ref: InstanceRef, creation: string): Promise<void>;
 
   abstract planDelete(ref: InstanceRef): Promise<Plan>;
 

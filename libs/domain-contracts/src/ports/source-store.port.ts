@@ -11,12 +11,12 @@ export interface CustomSource {
   readonly description: string;
 }
 
-/** Stores the custom sources across restarts. A write that has returned is durable. */
+/** Stores the custom sources across restarts. A write that has returned is durable. Reads return the writes of this process, and soon afterwards those of other replicas. */
 export abstract class SourceStore {
   /** Adds a source, or replaces the one of the same name. */
-  abstract put(source: CustomSource): void;
+  abstract put(source: CustomSource): Promise<void>;
   /** @returns whether there was one */
-  abstract delete(name: string): boolean;
+  abstract delete(name: string): Promise<boolean>;
   /** Sorted by name. */
   abstract all(): readonly CustomSource[];
   abstract get(name: string): CustomSource | undefined;

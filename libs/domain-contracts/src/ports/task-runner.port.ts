@@ -1,7 +1,7 @@
 import type { Caller } from '../values/caller.js';
 import type { ImageRef } from './imported-images.port.js';
 import type { InstanceRef } from '../values/instance-ref.js';
-import type { BulkOrder, MemberWork } from '../model/bulk.js';
+import type { BulkOrder, MemberTasks, MemberWork } from '../model/bulk.js';
 import type { BackgroundWork, Task, TaskKind } from '../model/task.js';
 import type { DefinedTask, TaskDefinition } from '../model/task-definition.js';
 
@@ -16,22 +16,26 @@ export abstract class TaskRunner {
   /** Registers the work of bulk tasks; call it like `define`. */
   abstract defineBulk(work: MemberWork): void;
 
-  /** Journals the task, starts the work and returns the task's ID at once. The work ends with the process. */
+  /** Registers the work of bulk tasks whose members are tasks of their own; call it like `define`. */
+  abstract defineQueue(work: MemberTasks): void;
+
+  /** Journals the task, starts the work and returns the task's ID without waiting for the work. The work ends with the process. */
   abstract start(
     kind: Exclude<TaskKind, 'bulk'>,
     subject: InstanceRef | ImageRef,
     caller: Caller,
     work: BackgroundWork,
-  ): string;
+  ): Promise<string>;
 
   /**
-   * Journals a bulk task with all its members, starts it and returns the task's ID at once. Each member is journaled before its work
-   * begins; after a restart, only those are carried out that had not begun.
+   * Journals a bulk task with all its members, starts it and returns the task's ID without waiting for the work. Each member is journaled
+   * before its work begins; after a restart, only those are carried out that had not begun. The tasks of a queue's members continue on
+   * their own.
    */
-  abstract startBulk(order: BulkOrder, refs: readonly string[], caller: Caller): string;
+  abstract startBulk(order: BulkOrder, refs: readonly string[], caller: Caller): Promise<string>;
 
   /** Begins no further member until it is continued, also after a restart. @throws DomainError TASK_NOT_FOUND, WRONG_STATE */
-  abstract pauseBulk(id: string, isPaused: boolean): void;
+  abstract pauseBulk(id: string, isPaused: boolean): Promise<void>;
 
   /** A running or ended task. @throws DomainError TASK_NOT_FOUND */
   abstract get(id: string): Task;
@@ -40,7 +44,7 @@ export abstract class TaskRunner {
    * Cancels a running task. Does nothing if it was canceled before.
    * @throws DomainError TASK_NOT_FOUND; WRONG_STATE when it has ended, or its step can't be interrupted
    */
-  abstract cancelTask(id: string, caller: Caller): void;
+  abstract cancelTask(id: string, caller: Caller): Promise<void>;
 
   /** Cancels the running tasks of an instance that is gone. They end with the reason as their error. */
   abstract cancel(ref: InstanceRef, reason: Error): void;

@@ -39,21 +39,38 @@ export interface WebhookEvent {
   readonly body: string;
 }
 
-/** Stores the webhooks and a bounded log of their events. */
+/**
+ * Stores the webhooks and a bounded log of their events. A write that has returned is durable. Reads return the writes of this process, and soon
+ * afterwards those of other replicas.
+ */
 export abstract class WebhookStore {
-  abstract put(webhook: Webhook): void;
+  /** Adds or replaces a webhook. @throws DomainError ALREADY_EXISTS when another replica has just created one of the same name */
+  abstract put(webhook: Webhook): Promise<void>;
+  /**
+   * Changes the latest version of a webhook; does nothing if it is gone.
+   * @param change returns undefined to leave it as it is; called again when another replica has changed the webhook meanwhile
+   */
+  abstract update(id: string, change: (webhook: Webhook) => Webhook | undefined): Promise<void>;
   abstract get(id: string): Webhook | undefined;
   /** In the order of their creation. */
   abstract all(): readonly Webhook[];
   /** @returns whether it existed */
-  abstract delete(id: string): boolean;
+  abstract delete(id: string): Promise<boolean>;
 
   /** Adds events to the log and drops the oldest ones beyond its bound. */
-  abstract append(events: readonly Omit<WebhookEvent, 'number'>[]): void;
+  abstract append(events: readonly Omit<WebhookEvent, 'number'>[]): Promise<void>;
   /** The first event after a position. */
   abstract next(position: number, types: readonly WebhookEventType[]): WebhookEvent | undefined;
   /** The numbers of the oldest and the newest event in the log; 0 when there was none. */
   abstract bounds(): { readonly oldest: number; readonly newest: number };
   /** The position before the first event at or after a time. */
   abstract positionBefore(time: string): number;
+
+  /**
+   * @param listener called with the new events, or none, after another replica has changed the log or the webhooks, until the
+   *   returned function is called
+   */
+  subscribe(_listener: (events: readonly WebhookEvent[]) => void): () => void {
+    return () => undefined;
+  }
 }

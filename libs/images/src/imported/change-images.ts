@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -13,10 +13,12 @@ import {
   type Audit,
   type BackgroundWork,
   type Caller,
+  type DefinedTask,
   type ImageRef,
   type ImportedImages,
   type NewImage,
   type Plan,
+  type StepContext,
   type TaskRunner,
 } from '@headgate/domain-contracts';
 import type { ImageQuery, ImportedImageDirectory, NewImageName } from './imported-image-directory.js';
@@ -32,6 +34,8 @@ export interface ImageDeps {
 /** The size of an image if the request has none. It is also the default size of the disk of a VM. */
 const DEFAULT_SIZE = '20G';
 
+type UrlImage = NewImage & { readonly origin: { readonly kind: 'url' } };
+
 export interface ImportRequest extends NewImageName {
   readonly url: string;
   readonly size?: string;
@@ -44,10 +48,30 @@ export interface AcceptedImage {
   readonly task?: string;
 }
 
-/** Imports an image from a URL. */
+/** The journaled order of an import. */
+interface ImportInput {
+  /** A UUID that identifies the import within its process. */
+  readonly id: string;
+  readonly image: ImageRef;
+  readonly bytes: number;
+  /** Not stored if it has a query, which may be a secret. */
+  readonly url?: string;
+  readonly checksum?: string;
+}
+
+/** Imports an image from a URL, in a task that continues after a restart. */
 export class ImportImage extends Change<[request: ImportRequest], AcceptedImage> {
+  private readonly imports: DefinedTask<ImportInput>;
+  /** The work of imports that have reserved their names. */
+  private readonly begun = new Map<string, BackgroundWork>();
+
   constructor(private readonly deps: ImageDeps) {
     super();
+    this.imports = deps.tasks.define<ImportInput>({
+      kind: 'import',
+      steps: () => [{ name: 'Import the image', isCancelable: true, run: (context) => this.follow(context) }],
+      resume: async () => ({ action: 'continue' }),
+    });
   }
 
   override async plan(request: ImportRequest): Promise<Plan> {
@@ -62,15 +86,46 @@ export class ImportImage extends Change<[request: ImportRequest], AcceptedImage>
       caller,
       'import image',
       formatImageRef(ref),
-      async () => ({ ref, task: this.deps.tasks.start('import', ref, caller, await images.import(image)) }),
+      async () => ({ ref, task: await this.begin(images, image, caller) }),
       () => displayUrl(request.url),
     );
+  }
+
+  /** Reserves the name before the request is answered. @returns the ID of the task */
+  private async begin(images: ImportedImages, { ref, bytes, origin }: UrlImage, caller: Caller): Promise<string> {
+    const id = randomUUID();
+    this.begun.set(id, await images.import({ ref, bytes, origin }));
+    const { url, checksum } = origin;
+    const isStored = new URL(url).search === '';
+    const input: ImportInput = {
+      id,
+      image: ref,
+      bytes,
+      ...(isStored && { url }),
+      ...(checksum !== undefined && { checksum }),
+    };
+    try {
+      return await this.imports.start({ name: ref.name, ref: formatImageRef(ref), input }, caller);
+    } catch (error) {
+      this.begun.delete(id);
+      await images.delete(ref).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private async follow({ input, log, progress, signal }: StepContext<ImportInput>): Promise<void> {
+    const { id, image: ref, bytes, url, checksum } = input;
+    const origin = url === undefined ? {} : { origin: { kind: 'url', url, checksum } as const };
+    const images = this.deps.directory.imagesOf(ref.context);
+    const work = this.begun.get(id) ?? (await images.resume({ ref, bytes, ...origin }));
+    this.begun.delete(id);
+    await work({ step: log, log, progress, signal });
   }
 
   /** @throws DomainError ALREADY_EXISTS while a file is being uploaded under the name */
   private prepare({ url, checksum, size = DEFAULT_SIZE, ...name }: ImportRequest): {
     images: ImportedImages;
-    image: NewImage & { origin: { kind: 'url' } };
+    image: UrlImage;
   } {
     const { ref, images } = this.deps.directory.place(name);
     if (this.deps.uploads.get(ref))
@@ -124,7 +179,7 @@ export class UploadImage extends Change<[part: UploadPart], ReceivedPart> {
     return audit.of(caller, 'upload image', formatImageRef(ref), async () => ({
       ref,
       offset: request.fileBytes,
-      task: this.deps.tasks.start('import', ref, caller, work),
+      task: await this.deps.tasks.start('import', ref, caller, work),
     }));
   }
 

@@ -55,6 +55,11 @@ export class ImportedImageDirectory {
     return { ref, images };
   }
 
+  /** @throws DomainError CONTEXT_NOT_FOUND, NOT_SUPPORTED */
+  imagesOf(context: string): ImportedImages {
+    return this.backends.get(context).require('images');
+  }
+
   /**
    * @throws DomainError IMAGE_NOT_FOUND, AMBIGUOUS_IMAGE when several contexts have one, or the error of a context that might
    *   have it

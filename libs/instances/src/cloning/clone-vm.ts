@@ -45,7 +45,7 @@ export class CloneVm extends Change<[query: InstanceQuery, target: string], Clon
     const { directory, tasks, audit } = this.deps;
     return audit.of(caller, `clone to ${target}`, source, async () => {
       const { remaining } = await cloning.clone(source, ref);
-      const task = remaining && tasks.start('clone', ref, caller, remaining);
+      const task = remaining && (await tasks.start('clone', ref, caller, remaining));
       if (task === undefined) await directory.waitFor(ref, (instance) => instance !== undefined);
       return { ref, task };
     });

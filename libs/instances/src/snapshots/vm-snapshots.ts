@@ -75,7 +75,7 @@ export class CreateSnapshot extends Change<[query: InstanceQuery, request: Creat
     const completed = await this.complete(ref, request);
     return this.deps.audit.of(caller, `create snapshot ${completed.name}`, ref, async () => {
       const { remaining } = await snapshots.create(ref, completed);
-      const task = remaining && this.deps.tasks.start('snapshot', ref, caller, remaining);
+      const task = remaining && (await this.deps.tasks.start('snapshot', ref, caller, remaining));
       return { name: completed.name, task };
     });
   }

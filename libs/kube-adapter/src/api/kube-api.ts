@@ -104,6 +104,16 @@ export class KubeApi extends KubeConnection {
   }
 
   /**
+   * Replaces an object. With `metadata.resourceVersion`, only that version of it. Sent once: a lost response leaves the outcome unknown.
+   * @throws DomainError CONFLICT when the object has another version
+   */
+  replace<T extends KubeObject>(resource: Resource, object: T): Promise<T> {
+    const { namespace, name } = object.metadata;
+    const body = { ...object, apiVersion: resource.apiVersion, kind: resource.kind };
+    return this.json<T>('PUT', pathOf(resource, { namespace, name }), { body, retry: false });
+  }
+
+  /**
    * A JSON patch: all of its operations, or none if one of its tests fails. Sent once: a lost response leaves the outcome unknown.
    * https://www.rfc-editor.org/rfc/rfc6902
    */

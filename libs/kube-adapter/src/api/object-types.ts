@@ -8,6 +8,7 @@ export interface VmObject extends KubeObject {
     readonly instancetype?: Matcher;
     readonly preference?: Matcher;
     readonly dataVolumeTemplates?: readonly DataVolumeTemplate[];
+    readonly updateVolumesStrategy?: string;
     readonly template?: { readonly spec?: GuestSpec };
   };
   readonly status?: {
@@ -16,6 +17,8 @@ export interface VmObject extends KubeObject {
     readonly created?: boolean;
     /** Requests of the action endpoints that are not done yet. */
     readonly stateChangeRequests?: readonly { readonly action: 'Start' | 'Stop' }[];
+    readonly snapshotInProgress?: string;
+    readonly restoreInProgress?: string;
     readonly conditions?: readonly Condition[];
   };
 }
@@ -56,15 +59,38 @@ export interface CpuTopology {
   readonly maxSockets?: number;
 }
 
+/** The placement of CPUs, which only the specs of VMs have. */
+export interface GuestCpu extends CpuTopology {
+  readonly dedicatedCpuPlacement?: boolean;
+  readonly isolateEmulatorThread?: boolean;
+  readonly numa?: { readonly guestMappingPassthrough?: object };
+}
+
+/** A device of a node, by the name of its resource. */
+export interface PassedThroughDevice {
+  readonly name: string;
+  readonly deviceName?: string;
+}
+
 export interface GuestSpec {
   readonly domain?: {
-    readonly cpu?: CpuTopology;
-    readonly memory?: { readonly guest?: string; readonly maxGuest?: string };
+    readonly cpu?: GuestCpu;
+    readonly memory?: {
+      readonly guest?: string;
+      readonly maxGuest?: string;
+      readonly hugepages?: { readonly pageSize?: string };
+    };
     readonly resources?: {
       readonly requests?: { readonly cpu?: string | number; readonly memory?: string };
       readonly limits?: { readonly cpu?: string | number; readonly memory?: string };
     };
-    readonly devices?: { readonly disks?: readonly GuestDisk[]; readonly interfaces?: readonly GuestInterface[] };
+    readonly devices?: {
+      readonly disks?: readonly GuestDisk[];
+      readonly interfaces?: readonly GuestInterface[];
+      readonly filesystems?: readonly { readonly name: string }[];
+      readonly gpus?: readonly PassedThroughDevice[];
+      readonly hostDevices?: readonly PassedThroughDevice[];
+    };
   };
   readonly networks?: readonly GuestNetwork[];
   readonly architecture?: string;
@@ -79,6 +105,7 @@ export interface GuestDisk {
   readonly cdrom?: { readonly bus?: string };
   readonly lun?: { readonly bus?: string };
   readonly serial?: string;
+  readonly shareable?: boolean;
 }
 
 export interface GuestInterface {
@@ -102,6 +129,7 @@ export interface GuestVolume {
   readonly dataVolume?: { readonly name: string; readonly hotpluggable?: boolean };
   readonly persistentVolumeClaim?: { readonly claimName: string; readonly hotpluggable?: boolean };
   readonly containerDisk?: { readonly image: string };
+  readonly cloudInitNoCloud?: { readonly secretRef?: { readonly name?: string } };
   readonly ephemeral?: unknown;
   readonly emptyDisk?: { readonly capacity?: string };
 }
@@ -114,7 +142,9 @@ export interface VmiObject extends KubeObject {
     readonly nodeName?: string;
     readonly conditions?: readonly Condition[];
     readonly interfaces?: readonly { readonly name?: string; readonly ipAddress?: string; readonly mac?: string }[];
-    readonly volumeStatus?: readonly { readonly name: string; readonly phase?: string }[];
+    readonly volumeStatus?: readonly VolumeStatus[];
+    /** The disks that the next migration copies to other claims, or the running one. */
+    readonly migratedVolumes?: readonly { readonly volumeName?: string }[];
     readonly currentCPUTopology?: CpuTopology;
     readonly memory?: { readonly guestCurrent?: string; readonly guestAtBoot?: string };
     readonly migrationState?: {
@@ -127,11 +157,19 @@ export interface VmiObject extends KubeObject {
   };
 }
 
+export interface VolumeStatus {
+  readonly name: string;
+  readonly phase?: string;
+  readonly persistentVolumeClaimInfo?: { readonly claimName?: string; readonly accessModes?: readonly string[] };
+}
+
 export interface ClaimObject extends KubeObject {
   readonly spec?: {
     readonly resources?: { readonly requests?: { readonly storage?: string } };
     readonly storageClassName?: string;
     readonly accessModes?: readonly string[];
+    readonly volumeMode?: string;
+    readonly dataSourceRef?: unknown;
   };
   readonly status?: { readonly phase?: string; readonly capacity?: { readonly storage?: string } };
 }
@@ -159,8 +197,19 @@ export interface ContainerState {
   readonly name?: string;
   readonly state?: {
     readonly waiting?: { readonly reason?: string; readonly message?: string };
-    readonly terminated?: { readonly exitCode?: number; readonly reason?: string };
+    readonly terminated?: { readonly exitCode?: number; readonly reason?: string; readonly message?: string };
   };
+}
+
+/** The fields of a Job that this adapter reads. */
+export interface JobObject extends KubeObject {
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+/** The fields of an Event that this adapter reads from those of a Job. */
+export interface EventObject extends KubeObject {
+  readonly reason?: string;
+  readonly message?: string;
 }
 
 /** The fields of a DataVolume that this adapter reads. Source: CDI's doc/datavolumes.md */
@@ -181,7 +230,10 @@ export interface DataVolumeObject extends KubeObject {
 export interface MigrationObject extends KubeObject {
   readonly status?: {
     readonly phase?: string;
-    readonly migrationState?: { readonly targetNode?: string; readonly failureReason?: string };
+    readonly migrationState?: {
+      readonly targetNode?: string;
+      readonly failureReason?: string;
+    };
   };
 }
 

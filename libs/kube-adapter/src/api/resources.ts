@@ -60,6 +60,7 @@ export const NODES = resource('v1', 'Node', 'nodes', false);
 export const NAMESPACES = resource('v1', 'Namespace', 'namespaces', false);
 export const EVENTS = resource('v1', 'Event', 'events');
 export const PODS = resource('v1', 'Pod', 'pods');
+export const JOBS = resource('batch/v1', 'Job', 'jobs');
 export const CLAIMS = resource('v1', 'PersistentVolumeClaim', 'persistentvolumeclaims');
 export const SECRETS = resource('v1', 'Secret', 'secrets');
 export const SERVICES = resource('v1', 'Service', 'services');
@@ -70,6 +71,18 @@ export const NETWORK_ATTACHMENTS = resource(
   'NetworkAttachmentDefinition',
   'network-attachment-definitions',
 );
+/** The group of this service's own resources. Their definitions are in deploy/vm-service/crds. */
+export const STORE_GROUP = 'svc.dev';
+export const FOLDER_TREES = resource(`${STORE_GROUP}/v1`, 'FolderTree', 'foldertrees');
+export const FOLDER_SHARDS = resource(`${STORE_GROUP}/v1`, 'FolderShard', 'foldershards');
+export const SERVICE_TASKS = resource(`${STORE_GROUP}/v1`, 'ServiceTask', 'servicetasks');
+export const SERVICE_TASK_MEMBERS = resource(`${STORE_GROUP}/v1`, 'ServiceTaskMembers', 'servicetaskmembers');
+export const SERVICE_TOKENS = resource(`${STORE_GROUP}/v1`, 'ServiceToken', 'servicetokens');
+export const SERVICE_SOURCES = resource(`${STORE_GROUP}/v1`, 'ServiceSource', 'servicesources');
+export const SERVICE_WEBHOOKS = resource(`${STORE_GROUP}/v1`, 'ServiceWebhook', 'servicewebhooks');
+export const SERVICE_EVENTS = resource(`${STORE_GROUP}/v1`, 'ServiceEvents', 'serviceevents');
+export const SERVICE_SAMPLES = resource(`${STORE_GROUP}/v1`, 'ServiceSamples', 'servicesamples');
+export const LEASES = resource('coordination.k8s.io/v1', 'Lease', 'leases');
 export const ACCESS_REVIEWS = resource(
   'authorization.k8s.io/v1',
   'SelfSubjectAccessReview',

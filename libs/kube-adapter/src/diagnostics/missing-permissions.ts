@@ -11,10 +11,14 @@ interface AccessReview extends KubeObject {
  * The required permissions that the account does not have, such as `create pods`.
  * @param isServed whether the cluster serves an API group; permissions for other groups are not checked
  */
-export async function missingPermissions(api: KubeApi, isServed: (group: string) => boolean): Promise<string[]> {
-  const required = RBAC_RULES.filter(({ apiGroups: [group = ''] }) => isServed(group)).flatMap(permissionsOf);
+export async function missingPermissions(
+  api: KubeApi,
+  isServed: (group: string) => boolean,
+  { rules = RBAC_RULES, namespace }: { readonly rules?: readonly RbacRule[]; readonly namespace?: string } = {},
+): Promise<string[]> {
+  const required = rules.filter(({ apiGroups: [group = ''] }) => isServed(group)).flatMap(permissionsOf);
   const missing = await Promise.all(
-    required.map(async (permission) => ((await isAllowed(api, permission)) ? [] : [permission])),
+    required.map(async (permission) => ((await isAllowed(api, permission, namespace)) ? [] : [permission])),
   );
   return missing.flat().map(({ verb, resource, group }) => `${verb} ${resource}${group && `.${group}`}`);
 }
@@ -28,9 +32,13 @@ interface Permission {
 const permissionsOf = ({ apiGroups: [group = ''], resources, verbs }: RbacRule): Permission[] =>
   resources.flatMap((resource) => verbs.map((verb) => ({ group, resource, verb })));
 
-async function isAllowed(api: KubeApi, { group, resource, verb }: Permission): Promise<boolean> {
+async function isAllowed(
+  api: KubeApi,
+  { group, resource, verb }: Permission,
+  namespace: string | undefined,
+): Promise<boolean> {
   const [name, subresource] = resource.split('/');
-  const resourceAttributes = { group, resource: name, subresource, verb };
+  const resourceAttributes = { group, resource: name, subresource, verb, namespace };
   const review = await api.create<AccessReview>(ACCESS_REVIEWS, {
     metadata: {},
     spec: { resourceAttributes },

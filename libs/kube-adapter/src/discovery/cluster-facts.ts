@@ -14,6 +14,16 @@ export interface ApiGroups {
   }[];
 }
 
+/** The devices that VMs may have, by the names of the resources by which nodes offer them. */
+export interface PermittedHostDevices {
+  readonly pciHostDevices?: readonly { readonly pciVendorSelector?: string; readonly resourceName: string }[];
+  readonly mediatedDevices?: readonly { readonly mdevNameSelector?: string; readonly resourceName: string }[];
+  readonly usb?: readonly {
+    readonly resourceName: string;
+    readonly selectors?: readonly { readonly vendor?: string; readonly product?: string }[];
+  }[];
+}
+
 export interface KubevirtObject extends KubeObject {
   readonly spec?: {
     readonly configuration?: {
@@ -24,6 +34,7 @@ export interface KubevirtObject extends KubeObject {
       };
       readonly vmRolloutStrategy?: string;
       readonly network?: { readonly defaultNetworkInterface?: string };
+      readonly permittedHostDevices?: PermittedHostDevices;
     };
     readonly workloadUpdateStrategy?: { readonly workloadUpdateMethods?: readonly string[] };
   };
@@ -82,6 +93,13 @@ export class ClusterFacts {
 
   isAtLeast(major: number, minor: number): boolean {
     return isAtLeast(this.version, major, minor);
+  }
+
+  /** Whether KubeVirt applies changes of a VM to its running guest. */
+  get rollsOutLive(): boolean {
+    const strategy =
+      this.kubevirt?.spec?.configuration?.vmRolloutStrategy ?? (this.isAtLeast(1, 6) ? 'LiveUpdate' : 'Stage');
+    return strategy === 'LiveUpdate' && this.isGateEnabled('VMLiveUpdateFeatures');
   }
 
   /** The architecture of new guests unless a VM names another. */

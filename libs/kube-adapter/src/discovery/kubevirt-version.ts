@@ -21,7 +21,11 @@ const GA_SINCE: Readonly<Record<string, Release>> = {
   VMExport: [1, 9],
   ExpandDisks: [1, 9],
   HotplugNICs: [1, 4],
+  GPU: [1, 4],
+  NUMA: [1, 4],
   VMLiveUpdateFeatures: [1, 5],
+  VolumesUpdateStrategy: [1, 5],
+  VolumeMigration: [1, 5],
 };
 
 /** Beta gates, which are on by default since 1.9. Same source. */

@@ -13,13 +13,14 @@ import {
   type InstanceRef,
   type SetBootOrderChange,
 } from '@headgate/domain-contracts';
-import { KubeApiError } from '../api/kube-api-error.js';
 import { VIRTUAL_MACHINES } from '../api/resources.js';
 import { isMigrating, untilRestartRequired } from './live-changes.js';
+import { HostDeviceChanges, type HostDeviceDeps } from './host-devices.js';
 import { NicChanges } from './nics.js';
-import { planned, replaceIfSame, VM_PATHS, type PlannedChange } from './planned-change.js';
+import { planPlacement } from './placement.js';
+import { isTestFailure, planned, replaceIfSame, VM_PATHS, type PlannedChange } from './planned-change.js';
 import { planScale, uidTest } from './scale.js';
-import { bootOrderOf, readHardware, readVmState, type HardwareDeps, type VmState } from './vm-hardware.js';
+import { bootOrderOf, readHardware, readVmState, type VmState } from './vm-hardware.js';
 import { VolumeChanges } from './volumes/volume-changes.js';
 
 /** How often a change is planned again because another client has changed the VM meanwhile. */
@@ -29,13 +30,15 @@ const ATTEMPTS = 4;
 export class KubeHardware extends InstanceHardware {
   private readonly volumes: VolumeChanges;
   private readonly nics: NicChanges;
-  /** The last change of each claim or VM, after which the next one is planned. */
+  private readonly hostDevices: HostDeviceChanges;
+  /** The last change of each claim, device or VM, after which the next one is planned. */
   private readonly pending = new Map<string, Promise<unknown>>();
 
-  constructor(private readonly deps: HardwareDeps) {
+  constructor(private readonly deps: HostDeviceDeps) {
     super();
     this.volumes = new VolumeChanges(deps);
     this.nics = new NicChanges(deps);
+    this.hostDevices = new HostDeviceChanges(deps);
   }
 
   override async read(ref: InstanceRef): Promise<Hardware> {
@@ -59,7 +62,12 @@ export class KubeHardware extends InstanceHardware {
 
   override apply(ref: InstanceRef, change: HardwareChange): Promise<HardwareResult> {
     const claim = change.kind === 'attach-volume' && 'volume' in change.disk ? change.disk.volume : undefined;
-    const key = claim === undefined ? `vm ${ref.namespace}/${ref.name}` : `claim ${ref.namespace}/${claim}`;
+    const key =
+      change.kind === 'attach-host-device'
+        ? `device ${change.device}`
+        : claim === undefined
+          ? `vm ${ref.namespace}/${ref.name}`
+          : `claim ${ref.namespace}/${claim}`;
     return this.inTurn(key, () => this.applyInTurn(ref, change));
   }
 
@@ -122,6 +130,12 @@ export class KubeHardware extends InstanceHardware {
             'Start or stop the VM.',
           ),
         );
+      case 'set-placement':
+        return planPlacement(this.deps, state, change);
+      case 'attach-host-device':
+        return this.hostDevices.attach(state, change);
+      case 'detach-host-device':
+        return this.hostDevices.detach(state, change);
     }
   }
 
@@ -156,7 +170,3 @@ export class KubeHardware extends InstanceHardware {
     return planned({ effect: 'next-start', steps, patch, run });
   }
 }
-
-/** The API server refuses a patch whose test fails with 422, and a plain text. */
-const isTestFailure = (error: unknown): boolean =>
-  KubeApiError.has(error, 422) && /error in our request|test(?:ing)? .*failed|^$/i.test(error.response.text);

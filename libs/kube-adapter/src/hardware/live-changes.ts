@@ -18,11 +18,12 @@ export const isRunning = ({ vmi }: VmState): boolean => vmi?.status?.phase === '
 export const isMigrating = ({ vmi, vm }: VmState): boolean => {
   const { migrationState } = vmi?.status ?? {};
   const isUnderWay = Boolean(migrationState?.startTimestamp) && !migrationState?.completed && !migrationState?.failed;
-  return isUnderWay || vm.status?.printableStatus === 'Migrating';
+  const isMovingDisk = isTrue(vmi?.status?.conditions, 'VolumesChange');
+  return isUnderWay || isMovingDisk || vm.status?.printableStatus === 'Migrating';
 };
 
 /** Whether the cluster completes changes of running guests by migrations of its own. */
-const migratesAutomatically = ({ facts }: VmState): boolean =>
+export const migratesAutomatically = ({ facts }: VmState): boolean =>
   facts.kubevirt?.spec?.workloadUpdateStrategy?.workloadUpdateMethods?.includes('LiveMigrate') === true;
 
 /** Whether a migration can complete a change of the running guest. */

@@ -1,4 +1,5 @@
 import { plannedChange, type PlannedChange as AnyPlannedChange, type PlannedSteps } from '@headgate/domain-contracts';
+import { KubeApiError } from '../api/kube-api-error.js';
 import type { JsonPatchOperation } from '../api/kube-api.js';
 
 interface WithPatch {
@@ -19,12 +20,18 @@ export const replaceIfSame = (path: string, before: unknown, after: unknown): Js
   { op: 'add', path, value: after },
 ];
 
+/** The API server refuses a patch whose test fails with 422, and a plain text. */
+export const isTestFailure = (error: unknown): boolean =>
+  KubeApiError.has(error, 422) && /error in our request|test(?:ing)? .*failed|^$/i.test(error.response.text);
+
 const SPEC = '/spec/template/spec';
 export const VM_PATHS = {
   volumes: `${SPEC}/volumes`,
   networks: `${SPEC}/networks`,
   disks: `${SPEC}/domain/devices/disks`,
   interfaces: `${SPEC}/domain/devices/interfaces`,
+  gpus: `${SPEC}/domain/devices/gpus`,
+  hostDevices: `${SPEC}/domain/devices/hostDevices`,
   cpu: `${SPEC}/domain/cpu`,
   memory: `${SPEC}/domain/memory`,
 } as const;

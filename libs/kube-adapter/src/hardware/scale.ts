@@ -128,9 +128,7 @@ async function canScaleLive(
   hasOtherMemory: boolean,
 ): Promise<boolean> {
   const { facts, vmi, vm } = state;
-  const strategy =
-    facts.kubevirt?.spec?.configuration?.vmRolloutStrategy ?? (facts.isAtLeast(1, 6) ? 'LiveUpdate' : 'Stage');
-  if (strategy !== 'LiveUpdate' || !facts.isGateEnabled('VMLiveUpdateFeatures')) return false;
+  if (!facts.rollsOutLive) return false;
   if (conditionOf(vm.status?.conditions, 'RestartRequired')?.status === 'True') return false;
   const live = vmi?.spec;
   if (!live || live.architecture === 'arm64') return false;

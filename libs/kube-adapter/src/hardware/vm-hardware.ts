@@ -7,6 +7,7 @@ import {
   type HardwareNic,
   type InstanceRef,
   type PendingSetting,
+  type Placement,
 } from '@headgate/domain-contracts';
 import { instanceNotFound } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
@@ -35,6 +36,7 @@ import { bootDiskBytes } from '../inventory/boot-disk.js';
 import { bytesOf, sizeOfSpec, type GuestSize } from '../inventory/guest-size.js';
 import { vmiFacts } from '../inventory/vm-facts.js';
 import { ANNOTATION } from '../labels.js';
+import { hostDevicesOf, readPlacement } from './read-placement.js';
 
 export interface HardwareDeps {
   readonly api: KubeApi;
@@ -158,6 +160,8 @@ export async function readHardware(deps: HardwareDeps, state: VmState): Promise<
     nics,
     bootOrder: bootOrderOf(spec),
     autostart: null,
+    placement: readPlacement(spec),
+    hostDevices: hostDevicesOf(live),
     pending: isTrue(vm.status?.conditions, 'RestartRequired') && vmi ? differences(state, vmi) : [],
   };
 }
@@ -222,8 +226,32 @@ function differences({ spec, size, vm }: VmState, vmi: VmiObject): PendingSettin
       compare(`${kind} ${name}`, before.get(name) ?? '', after.get(name) ?? '');
     }
   }
+  const devicesOf = (one: GuestSpec): Map<string, string> =>
+    new Map(hostDevicesOf(one).map(({ name, device }) => [name, device]));
+  const [before, after] = [devicesOf(live), devicesOf(spec)];
+  for (const name of new Set([...before.keys(), ...after.keys()])) {
+    compare(`host device ${name}`, before.get(name) ?? '', after.get(name) ?? '');
+  }
+  comparePlacements(readPlacement(live), readPlacement(spec), compare);
   compare('boot order', bootOrderOf(live).join(', '), bootOrderOf(spec).join(', '));
   // KubeVirt compares with the configuration at the start of the VM, and reports no field.
   const message = conditionOf(vm.status?.conditions, 'RestartRequired')?.message ?? '';
   return found.length > 0 ? found : [{ field: 'configuration', running: '', configured: message }];
+}
+
+function comparePlacements(
+  running: Placement,
+  configured: Placement,
+  compare: (field: string, running: string, configured: string) => void,
+): void {
+  const [now, next] = [running, configured].map(({ dedicated, hugepageBytes }) => ({
+    cpus: dedicated?.isOn === true ? 'reserved' : '',
+    emulator: dedicated?.isolatesEmulator === true ? 'isolated' : '',
+    numa: dedicated?.passesNuma === true ? 'visible' : '',
+    pages: hugepageBytes === null ? '' : formatBytes(hugepageBytes),
+  }));
+  compare('dedicated CPUs', now?.cpus ?? '', next?.cpus ?? '');
+  compare('emulator', now?.emulator ?? '', next?.emulator ?? '');
+  compare('NUMA nodes', now?.numa ?? '', next?.numa ?? '');
+  compare('hugepages', now?.pages ?? '', next?.pages ?? '');
 }

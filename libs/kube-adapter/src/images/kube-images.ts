@@ -15,6 +15,7 @@ import {
   type NewImage,
   type Plan,
   type PlannedImage,
+  type ResumedImage,
   type Refusal,
 } from '@headgate/domain-contracts';
 import { ensureNamespace, namespaceExists } from '../api/ensure-namespace.js';
@@ -108,6 +109,16 @@ export class KubeImages extends ImportedImages {
     await ensureNamespace(this.deps.api, ref.namespace);
     const dataVolume = await this.create(image);
     return this.follow(ref, dataVolume, origin.kind === 'upload' ? origin.file : undefined);
+  }
+
+  /** The cluster has continued meanwhile. */
+  override async resume({ ref, bytes, origin }: ResumedImage): Promise<BackgroundWork> {
+    try {
+      return this.follow(ref, await this.get(ref), undefined);
+    } catch (error) {
+      if (!origin || !DomainError.is(error, 'IMAGE_NOT_FOUND')) throw error;
+      return this.import({ ref, bytes, origin });
+    }
   }
 
   override async planDelete(ref: ImageRef): Promise<Plan> {

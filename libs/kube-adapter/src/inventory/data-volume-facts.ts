@@ -12,6 +12,11 @@ const WAITING_PHASES: ReadonlySet<string> = new Set(['WaitForFirstConsumer', 'Pe
 
 export const waitsForFirstStart = ({ status }: DataVolumeObject): boolean => WAITING_PHASES.has(status?.phase ?? '');
 
+/** Whether everything that a service does for a disk is done: it is filled, or CDI fills it at the first start. */
+export const isProvided = (dataVolume: DataVolumeObject): boolean =>
+  dataVolume.status?.phase === 'Succeeded' ||
+  (waitsForFirstStart(dataVolume) && dataVolume.spec?.source?.upload === undefined);
+
 /**
  * CDI's explanation for a disk that can't be filled at the moment: the importer fails (`Error`, `ImagePullFailed`), or the
  * claim can't be created (`ErrClaimNotValid`, `ErrExceededQuota`). A claim's own phase shows nothing: with a CSI driver

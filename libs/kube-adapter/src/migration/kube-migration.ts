@@ -9,7 +9,7 @@ import {
   type TaskReporter,
 } from '@headgate/domain-contracts';
 import { instanceNotFound, KubeApiError } from '../api/kube-api-error.js';
-import { conditionOf, type KubeObject } from '../api/kube-object.js';
+import { conditionOf, isTrue, type KubeObject } from '../api/kube-object.js';
 import type { MigrationObject, NodeObject, VmiObject } from '../api/object-types.js';
 import { MIGRATIONS, NODES, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
@@ -79,6 +79,8 @@ export class KubeMigration extends InstanceMigration {
     if (migrationState?.startTimestamp && !migrationState.completed && !migrationState.failed) {
       throw alreadyMigrating(ref);
     }
+    if (isTrue(conditions, 'VolumesChange'))
+      throw new DomainError('BUSY', `A disk of ${ref.name} is being moved, which migrates the VM.`);
     const pin = vmi.spec?.nodeSelector?.['kubernetes.io/hostname'];
     if (pin !== undefined) {
       throw new DomainError('WRONG_STATE', `${ref.name} was created for the node ${pin} and may run on no other.`);

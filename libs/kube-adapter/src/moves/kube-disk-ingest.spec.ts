@@ -56,9 +56,10 @@ describe('a VM that a cluster receives', () => {
   test('has the firmware, the buses, the cards with their addresses, the tags and the cloud-init data', async () => {
     const [lan] = await harness.givenNetworks();
     const spec = specOf({ networks: { br0: lan } });
-    const { warnings, dropped } = await ingest.plan(spec);
+    const { warnings, losses, firmwareVariables } = await ingest.plan(spec);
     expect(warnings).toEqual([expect.stringContaining('nic0 gets the network of the pod')]);
-    expect(dropped).toEqual([expect.stringContaining('Autostart')]);
+    expect(losses).toEqual([{ what: expect.stringContaining('Autostart'), category: 'placement', severity: 'info' }]);
+    expect(firmwareVariables).toContain('can not be filled');
     await ingest.begin(spec);
     for (const { name } of VM.disks) await fill(spec, name, Buffer.from('data'));
     await ingest.commit(spec);

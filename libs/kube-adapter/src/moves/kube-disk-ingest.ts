@@ -6,6 +6,7 @@ import {
   DomainError,
   formatBytes,
   hashesOf,
+  loss,
   throwFirstRefusal,
   type DiskWriter,
   type IngestPlan,
@@ -96,8 +97,14 @@ export class KubeDiskIngest extends DiskIngest {
         detail: `Create the DataVolume ${volumeOf(spec, name)} of ${formatBytes(sizeBytes)}.`,
       })),
     ];
-    const dropped = vm.autostart ? ['Autostart: a cluster starts its VMs by their run strategy.'] : [];
-    return { ...buildPlan(steps, { warnings, refusals }), dropped, format: 'raw' };
+    return {
+      ...buildPlan(steps, { warnings, refusals }),
+      losses: vm.autostart
+        ? [loss('placement', 'Autostart: a cluster starts its VMs by their run strategy.', 'info')]
+        : [],
+      firmwareVariables: 'KubeVirt keeps variables in a volume of its own, which can not be filled.',
+      format: 'raw',
+    };
   }
 
   override async begin(spec: IngestSpec): Promise<void> {
@@ -128,6 +135,10 @@ export class KubeDiskIngest extends DiskIngest {
       sizeBytes: bytesOf((volume.spec?.storage ?? volume.spec?.pvc)?.resources?.requests?.storage) ?? 0,
       untilStored: (aborted) => this.follow(volume, 'Succeeded', STORE_TIMEOUT_MS, aborted),
     });
+  }
+
+  override get updateProblem(): string {
+    return 'CDI fills a disk from one upload, from its first byte to its last, so its guest has to be stopped for the copy.';
   }
 
   override async *hashes(target: IngestTarget, disk: string, signal: AbortSignal): AsyncIterable<string> {

@@ -4,11 +4,14 @@ import {
   DISK_BUSES,
   DiskSource,
   DomainError,
+  loss,
   messageOf,
   releaseOnDestroy,
   type Firmware,
+  type FirmwareVariables,
   type HardwareDisk,
   type InstanceRef,
+  type Loss,
   type PortableDisk,
   type Refusal,
   type VmReading,
@@ -17,16 +20,20 @@ import type { ClaimObject, GuestSpec, GuestVolume } from '../api/object-types.js
 import { CLAIMS } from '../api/resources.js';
 import { readHardware, readVmState, type HardwareDeps, type VmState } from '../hardware/vm-hardware.js';
 import type { KubeExport } from '../export/kube-export.js';
-import { tagsOf } from '../labels.js';
+import { ANNOTATION, tagsOf } from '../labels.js';
 
 /** The fields of a VM that only a copy of it needs. Source: https://kubevirt.io/api-reference/ */
 interface CopiedSpec extends GuestSpec {
   readonly domain?: GuestSpec['domain'] & {
     readonly firmware?: {
-      readonly bootloader?: { readonly efi?: { readonly secureBoot?: boolean }; readonly bios?: unknown };
+      readonly bootloader?: {
+        readonly efi?: { readonly secureBoot?: boolean; readonly persistent?: boolean };
+        readonly bios?: unknown;
+      };
     };
+    readonly features?: { readonly hyperv?: unknown; readonly hypervPassthrough?: unknown };
     readonly devices?: NonNullable<GuestSpec['domain']>['devices'] & {
-      readonly tpm?: { readonly enabled?: boolean };
+      readonly tpm?: { readonly enabled?: boolean; readonly persistent?: boolean };
       readonly gpus?: readonly unknown[];
       readonly hostDevices?: readonly unknown[];
       readonly filesystems?: readonly unknown[];
@@ -78,6 +85,9 @@ export class KubeDiskSource extends DiskSource {
         arch: ARCHES[spec.architecture ?? 'amd64'] ?? '',
         firmware,
         tpm,
+        hasTpmState: tpm && spec.domain?.devices?.tpm?.persistent === true,
+        ...variablesOf(spec),
+        ...operatingSystemOf(state),
         autostart: false,
         tags: tagsOf(state.vm.metadata.labels),
         ...(cloudInit !== undefined && { cloudInit }),
@@ -91,7 +101,7 @@ export class KubeDiskSource extends DiskSource {
       },
       refusals,
       warnings: [],
-      dropped: droppedOf(state, { firmware, tpm, hasCloudInit: cloudInit !== undefined, disks: hardware.disks }),
+      losses: lossesOf(state, { hasCloudInit: cloudInit !== undefined, disks: hardware.disks }),
     };
   }
 
@@ -187,31 +197,46 @@ function userDataOf({ volumes = [] }: CopiedSpec): string | undefined {
   return undefined;
 }
 
-function droppedOf(
+/** Without `persistent`, the firmware starts with none each time. KubeVirt keeps them in a file system that is not exported. */
+const variablesOf = ({ domain }: CopiedSpec): { firmwareVariables?: FirmwareVariables } =>
+  domain?.firmware?.bootloader?.efi?.persistent === true
+    ? { firmwareVariables: { problem: 'KubeVirt keeps them in a volume of its own, which it does not export.' } }
+    : {};
+
+/** A Windows that was not moved here is recognized by its enlightenments. */
+function operatingSystemOf({ vm, spec }: VmState): { os?: string } {
+  const recorded = vm.metadata.annotations?.[ANNOTATION.guestOs];
+  if (recorded !== undefined) return { os: recorded };
+  const { features } = (spec as CopiedSpec).domain ?? {};
+  return features?.hyperv || features?.hypervPassthrough ? { os: 'windows' } : {};
+}
+
+function lossesOf(
   { vm, spec }: VmState,
-  {
-    firmware,
-    tpm,
-    hasCloudInit,
-    disks,
-  }: { firmware: Firmware; tpm: boolean; hasCloudInit: boolean; disks: readonly HardwareDisk[] },
-): string[] {
+  { hasCloudInit, disks }: { readonly hasCloudInit: boolean; readonly disks: readonly HardwareDisk[] },
+): Loss[] {
   const { devices } = (spec as CopiedSpec).domain ?? {};
   const volumes = (spec.volumes ?? []) as readonly CopiedVolume[];
   const hasSecret = !hasCloudInit && volumes.some((one) => one.cloudInitNoCloud ?? one.cloudInitConfigDrive);
   return [
     ...disks
       .filter(({ type, volume }) => type === 'cdrom' && volume !== undefined)
-      .map(({ device }) => `The drive ${device} with its medium.`),
-    ...(firmware === 'bios' ? [] : ['The variables of the firmware: the copy starts from its default boot entry.']),
-    ...(tpm ? ['The state of the TPM: secrets that it protects are not readable in the copy.'] : []),
+      .map(({ device }) => loss('media', `The drive ${device} with its medium.`)),
     ...(hasSecret
-      ? ['The cloud-init user data, which is in a Secret: the guest has read it when it first booted.']
+      ? [
+          loss(
+            'guest',
+            'The cloud-init user data, which is in a Secret: the guest has read it when it first booted.',
+            'info',
+          ),
+        ]
       : []),
-    ...(vm.spec?.instancetype ? ['The instancetype: the copy has its CPUs and memory.'] : []),
-    ...(vm.spec?.preference ? ['The preference, with the devices that it chooses.'] : []),
-    ...(devices?.sound ? ['The sound card.'] : []),
-    ...(devices?.watchdog ? ['The watchdog.'] : []),
-    ...(spec.nodeSelector ? ['The selection of nodes.'] : []),
+    ...(vm.spec?.instancetype
+      ? [loss('placement', 'The instancetype: the copy has its CPUs and memory.', 'info')]
+      : []),
+    ...(vm.spec?.preference ? [loss('devices', 'The preference, with the devices that it chooses.')] : []),
+    ...(devices?.sound ? [loss('devices', 'The sound card.')] : []),
+    ...(devices?.watchdog ? [loss('devices', 'The watchdog.')] : []),
+    ...(spec.nodeSelector ? [loss('placement', 'The selection of nodes.', 'info')] : []),
   ];
 }

@@ -72,7 +72,10 @@ export function vmOf(spec: IngestSpec, nics: readonly PlannedNic[], architecture
   const tags = Object.fromEntries(vm.tags.map((tag) => [TAG_PREFIX + tag, 'true']));
   const hasCloudInit = vm.cloudInit !== undefined;
   return {
-    metadata: { name, namespace, labels: { ...labelsOf(spec), ...tags } },
+    metadata: {
+      ...{ name, namespace, labels: { ...labelsOf(spec), ...tags } },
+      ...(vm.os !== undefined && { annotations: { [ANNOTATION.guestOs]: vm.os } }),
+    },
     spec: {
       runStrategy: 'Halted',
       template: {
@@ -83,7 +86,7 @@ export function vmOf(spec: IngestSpec, nics: readonly PlannedNic[], architecture
           ...(architecture !== '' && { architecture }),
           domain: {
             ...size(vm),
-            ...firmware(vm),
+            ...machine(vm),
             devices: {
               rng: {},
               ...(vm.tpm && { tpm: { persistent: true } }),
@@ -110,6 +113,27 @@ export function vmOf(spec: IngestSpec, nics: readonly PlannedNic[], architecture
       },
     },
   } as unknown as KubeObject;
+}
+
+/**
+ * Windows measures time by busy waiting, and assumes processors that are always there, unless the hypervisor says otherwise.
+ * Source: https://kubevirt.io/user-guide/compute/virtual_hardware/#features
+ */
+const WINDOWS_FEATURES: JsonObject = {
+  acpi: {},
+  apic: {},
+  hyperv: { relaxed: {}, vapic: {}, spinlocks: { spinlocks: 8191 } },
+};
+const WINDOWS_CLOCK: JsonObject = {
+  // KubeVirt needs a zone, and that of the guest is unknown.
+  utc: {},
+  timer: { hpet: { present: false }, hyperv: {}, pit: { tickPolicy: 'delay' }, rtc: { tickPolicy: 'catchup' } },
+};
+
+function machine(vm: IngestSpec['vm']): JsonObject {
+  const { features, ...rest } = firmware(vm);
+  if (!vm.os?.startsWith('win')) return { ...(features !== undefined && { features }), ...rest };
+  return { ...rest, features: { ...WINDOWS_FEATURES, ...(features as JsonObject | undefined) }, clock: WINDOWS_CLOCK };
 }
 
 const deviceOf = ({ name }: PortableDisk): string => name.toLowerCase().replace(/[^a-z0-9-]/g, '-');

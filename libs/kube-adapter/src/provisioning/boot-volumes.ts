@@ -57,6 +57,7 @@ export function bootVolumes(spec: VmSpec, { createId, architecture, canImport }:
         annotations: {},
       };
     case 'bootc':
+      if (source.builder === 'context') return built(source.volume ?? root);
       // The upload does not wait for the first start of the VM.
       return imported(spec, root, { upload: {} }, BIND_IMMEDIATELY);
   }
@@ -82,6 +83,14 @@ const BIND_IMMEDIATELY = { 'cdi.kubevirt.io/storage.bind.immediate.requested': '
 const imported = (spec: VmSpec, root: string, source: JsonObject, annotations?: JsonObject): BootVolumes => ({
   templates: [dataVolume(spec, { name: root, source, bytes: spec.diskBytes, annotations })],
   volumes: [{ name: 'root', dataVolume: { name: root } }],
+  disks: (disk) => [{ name: 'root', bootOrder: 1, disk }],
+  annotations: {},
+});
+
+/** A disk that was built in the cluster. It exists before the VM, which becomes its owner. */
+const built = (volume: string): BootVolumes => ({
+  templates: [],
+  volumes: [{ name: 'root', dataVolume: { name: volume } }],
   disks: (disk) => [{ name: 'root', bootOrder: 1, disk }],
   annotations: {},
 });

@@ -7,6 +7,7 @@ import {
   messageOf,
   type BackgroundWork,
   type Creation,
+  type CreationState,
   type InstanceRef,
   type Log,
   type Plan,
@@ -17,13 +18,15 @@ import {
 } from '@headgate/domain-contracts';
 import { ensureNamespace, namespaceExists } from '../api/ensure-namespace.js';
 import { instanceNotFound } from '../api/kube-api-error.js';
-import type { NodeObject, VmObject } from '../api/object-types.js';
-import { VIRTUAL_MACHINES } from '../api/resources.js';
+import type { DataVolumeObject, NodeObject, VmObject } from '../api/object-types.js';
+import { DATA_VOLUMES, SECRETS, VIRTUAL_MACHINES } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
 import type { ImageUploads } from '../images/image-uploads.js';
-import { TAG_PREFIX } from '../labels.js';
+import { isProvided } from '../inventory/data-volume-facts.js';
+import { ANNOTATION, LABEL, TAG_PREFIX } from '../labels.js';
 import { nodeSelectorFor } from '../migration/migration-target.js';
+import { followObject } from '../watch/follow-object.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
 import { bootVolumes, type BootVolumes } from './boot-volumes.js';
 import { fitsInline } from './cloud-init.js';
@@ -67,7 +70,7 @@ export class KubeProvisioning extends InstanceProvisioning {
 
   override async create(spec: VmSpec): Promise<Creation> {
     const { api } = this.deps;
-    if (isBuilt(spec) && spec.source.disk === undefined)
+    if (isBuilt(spec) && (spec.source.builder === 'context' ? spec.source.volume : spec.source.disk) === undefined)
       throw new DomainError('NOT_SUPPORTED', 'The disk of the bootc image has not been built.');
     const facts = await this.discovery.facts();
     const { refusals, node } = await checkCreate(api, facts, spec);
@@ -103,12 +106,47 @@ export class KubeProvisioning extends InstanceProvisioning {
 
   /** A built disk is sent to CDI, and it is for the architecture of this service's machine. */
   private async uploadRefusals(spec: VmSpec, facts: ClusterFacts, node: NodeObject | undefined): Promise<Refusal[]> {
-    if (!isBuilt(spec) || !facts.hasCdi) return [];
+    if (!isBuilt(spec) || spec.source.builder === 'context' || !facts.hasCdi) return [];
     const refusals = await this.uploads.refusals();
     const architecture = node?.status?.nodeInfo?.architecture ?? facts.defaultArchitecture;
     if (architecture === OWN_ARCHITECTURE) return refusals;
     const reason = `A disk from a bootc image is built for ${OWN_ARCHITECTURE}, and the VM would run on ${architecture}.`;
     return [...refusals, { code: 'NOT_SUPPORTED', reason, remedy: 'Choose another source, or another node.' }];
+  }
+
+  override async creationState(ref: InstanceRef, creation: string): Promise<CreationState> {
+    const vm = await this.findCreated(ref, creation);
+    if (!vm) return 'absent';
+    const { namespace } = ref;
+    const { dataVolumeTemplates = [], template } = vm.spec ?? {};
+    for (const { metadata } of dataVolumeTemplates) {
+      const { name } = metadata;
+      const dataVolume = await this.deps.api.find<DataVolumeObject>(DATA_VOLUMES, { namespace, name });
+      if (!dataVolume || !isProvided(dataVolume)) return 'incomplete';
+    }
+    const secret = template?.spec?.volumes
+      ?.map(({ cloudInitNoCloud }) => cloudInitNoCloud?.secretRef?.name)
+      .find(Boolean);
+    if (secret === undefined) return 'complete';
+    // The service may list Secrets of VMs, but not get them.
+    const secrets = await this.deps.api.list(SECRETS, { namespace, labelSelector: `${LABEL.vm}=${ref.name}` });
+    return secrets.some(({ metadata }) => metadata.name === secret) ? 'complete' : 'incomplete';
+  }
+
+  override async discardCreation(ref: InstanceRef, creation: string): Promise<void> {
+    if ((await this.creationState(ref, creation)) !== 'incomplete') return;
+    const vm = await this.findCreated(ref, creation);
+    if (!vm) return;
+    await this.deletion.delete(ref);
+    // Another VM of this name can be created when this one is gone.
+    const signal = AbortSignal.timeout(REMOVAL_TIMEOUT_MS);
+    const following = { resource: VIRTUAL_MACHINES, object: vm, signal, onChange: () => false, onRemoved: () => true };
+    await followObject<VmObject>({ ...this.deps, ...following });
+  }
+
+  private async findCreated(ref: InstanceRef, creation: string): Promise<VmObject | undefined> {
+    const vm = await this.deps.api.find<VmObject>(VIRTUAL_MACHINES, ref);
+    return vm?.metadata.annotations?.[ANNOTATION.createId] === creation ? vm : undefined;
   }
 
   override async planDelete(ref: InstanceRef): Promise<Plan> {
@@ -151,6 +189,9 @@ export class KubeProvisioning extends InstanceProvisioning {
     }
   }
 }
+
+/** How long the deletion of a VM may take. */
+const REMOVAL_TIMEOUT_MS = 120_000;
 
 type BuiltSpec = VmSpec & { readonly source: Extract<VmSpec['source'], { kind: 'bootc' }> };
 

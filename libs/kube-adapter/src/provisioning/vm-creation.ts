@@ -111,8 +111,8 @@ export class VmCreation {
   }
 }
 
-const isCreatedBy = ({ createId }: VmDraft, { metadata }: VmObject): boolean =>
-  metadata.annotations?.[ANNOTATION.createId] === createId;
+const isCreatedBy = ({ spec, createId }: VmDraft, { metadata }: VmObject): boolean =>
+  metadata.annotations?.[ANNOTATION.createId] === (spec.creation ?? createId);
 
 function manifestOf(draft: VmDraft): KubeObject {
   const { cloudInit, start } = draft.spec;

@@ -5,7 +5,7 @@ import type { BootVolumes } from './boot-volumes.js';
 
 export interface VmManifestInput {
   readonly spec: VmSpec;
-  /** Identifies the create call on every object that it creates. */
+  /** Part of the names of all objects of the create call. It identifies the call, unless the spec has the ID of a creation. */
   readonly createId: string;
   readonly disks: BootVolumes;
   /** The cloud-init volume's source; absent without user data. */
@@ -32,7 +32,7 @@ export function vmManifest(input: VmManifestInput): KubeObject & { readonly spec
       name,
       namespace,
       labels: { [LABEL.vm]: name },
-      annotations: { [ANNOTATION.createId]: createId, ...disks.annotations },
+      annotations: { [ANNOTATION.createId]: spec.creation ?? createId, ...disks.annotations },
     },
     spec: {
       runStrategy,

@@ -9,6 +9,9 @@ const IMAGE = process.env['HEADGATE_TEST_CONTAINER_DISK'] ?? 'kubevirt/cirros-co
 /** A small image that the cluster can download. */
 const IMAGE_URL = process.env['HEADGATE_TEST_IMAGE_URL'];
 
+/** A storage class other than the default one, to which disks can be moved. */
+const STORAGE_CLASS = process.env['HEADGATE_TEST_STORAGE_CLASS'];
+
 /** The adapter over a real cluster that the environment names. A second adapter plays the other clients. */
 export class ClusterHarness implements BackendHarness {
   private readonly created: InstanceRef[] = [];
@@ -60,6 +63,16 @@ export class ClusterHarness implements BackendHarness {
 
   async quickSource(): Promise<VmSource> {
     return { kind: 'containerDisk', image: IMAGE };
+  }
+
+  async diskSource(): Promise<VmSource> {
+    if (IMAGE_URL === undefined) throw new Error('Set HEADGATE_TEST_IMAGE_URL to the URL of a small disk image.');
+    return { kind: 'import', url: IMAGE_URL };
+  }
+
+  async givenStorage(): Promise<string> {
+    if (STORAGE_CLASS === undefined) throw new Error('Set HEADGATE_TEST_STORAGE_CLASS to a second storage class.');
+    return STORAGE_CLASS;
   }
 
   async imageOrigin(): Promise<ImageOrigin> {

@@ -19,6 +19,8 @@ export const NAMESPACE = 'tailvm';
 const CONTEXT = 'prod';
 const CONTAINER_DISK: VmSource = { kind: 'containerDisk', image: 'registry.example.org/containerdisks/fedora:42' };
 
+const IMPORT: VmSource = { kind: 'import', url: 'https://images.example/fedora.qcow2' };
+
 export interface SandboxHarnessOptions {
   readonly sandbox?: KubeSandboxOptions;
   readonly simulation?: SimulationOptions;
@@ -94,7 +96,7 @@ export class SandboxHarness implements BackendHarness {
   /** A container disk can't be exported. */
   async givenVmWithDisk(): Promise<InstanceRef> {
     const ref = this.freshRef();
-    const source: VmSource = { kind: 'import', url: 'https://images.example/fedora.qcow2' };
+    const source = IMPORT;
     const size = { cpu: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3 };
     const { remaining } = await this.backend.require('provisioning').create({ ref, source, ...size, start: false });
     await remaining?.(recordingReporter());
@@ -125,6 +127,23 @@ export class SandboxHarness implements BackendHarness {
 
   async quickSource(): Promise<VmSource> {
     return this.source;
+  }
+
+  async diskSource(): Promise<VmSource> {
+    return IMPORT;
+  }
+
+  /** A second storage class whose volumes are shared between nodes, like those of the default one. */
+  async givenStorage(): Promise<string> {
+    const { store } = this.sandbox;
+    const found = store.get('storageclasses.storage.k8s.io', { name: 'ceph-block' }) as unknown as Record<
+      string,
+      unknown
+    >;
+    const name = 'ceph-fast';
+    if (!store.get('storageclasses.storage.k8s.io', { name }))
+      store.create('storageclasses.storage.k8s.io', { ...found, metadata: { name } } as never);
+    return name;
   }
 
   async imageOrigin(): Promise<ImageOrigin> {

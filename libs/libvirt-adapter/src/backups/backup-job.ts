@@ -19,6 +19,7 @@ export interface BackupJobDeps {
 const JOB_INTERVAL_MS = 100;
 /** How long QEMU may take to close the file after the end of the job. */
 const CLOSE_TIMEOUT_MS = 30_000;
+const STOPPED = 'the VM stopped or crashed meanwhile';
 /** Ending of the names of the volumes that receive copies. */
 export const COPY_SUFFIX = '-backup.qcow2';
 
@@ -59,9 +60,21 @@ export class BackupJob {
     }
     const outcome = await backups.backupOutcome(uuid).catch((error: unknown) => {
       if (!DomainError.is(error, 'WRONG_STATE', 'INSTANCE_NOT_FOUND')) throw error;
-      return { isComplete: false as const, reason: 'the VM was stopped meanwhile' };
+      return { isComplete: false as const, reason: STOPPED };
     });
-    if (!outcome.isComplete) throw new DomainError('BACKEND_FAILED', `The disk was not copied: ${outcome.reason}.`);
+    if (outcome.isComplete) return;
+    // libvirt calls a backup canceled whose QEMU has ended.
+    const reason = (await this.isRunning(uuid)) ? outcome.reason : STOPPED;
+    throw new DomainError('BACKEND_FAILED', `The disk was not copied: ${reason}.`);
+  }
+
+  private async isRunning(uuid: string): Promise<boolean> {
+    try {
+      return (await this.deps.editor.read(uuid)).isActive;
+    } catch (error) {
+      if (DomainError.is(error, 'INSTANCE_NOT_FOUND')) return false;
+      throw error;
+    }
   }
 
   /** Repeats an operation on the copy until QEMU has closed it, shortly after the end of the job. */

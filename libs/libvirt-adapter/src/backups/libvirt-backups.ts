@@ -45,12 +45,31 @@ interface Prepared {
   readonly target: string;
   /** The size that the guest sees. */
   readonly diskBytes: number;
-  readonly since?: RecordedCheckpoint;
+  readonly since?: Pick<RecordedCheckpoint, 'id'>;
 }
 
 interface Copy {
   readonly record: BackupRecord;
   readonly path: string;
+}
+
+/** A disk to copy as it is at one moment, for another reader than an export. */
+export interface FreezeRequest {
+  /** Such as `vda`. */
+  readonly target: string;
+  /** libvirt's name of the checkpoint of the moment. */
+  readonly checkpoint: string;
+  /** Only the changes since this checkpoint. */
+  readonly since?: string;
+  /** The space that the copy needs at most. */
+  readonly bytes: number;
+}
+
+/** A qcow2 image with the content that a disk had at one moment. */
+export interface FrozenDisk {
+  readonly path: string;
+  /** Removes the image, and its checkpoint as well unless it was read completely. */
+  release(outcome: { readonly isComplete: boolean }): Promise<void>;
 }
 
 /**
@@ -118,6 +137,50 @@ export class LibvirtBackups extends InstanceBackups {
     );
   }
 
+  /**
+   * Copies a disk of a running domain, or its changes, into a temporary volume.
+   * @throws DomainError WRONG_STATE, BUSY, CHECKPOINT_INCONSISTENT, INSUFFICIENT_STORAGE
+   */
+  async freeze(
+    id: DomainId,
+    { target, bytes, since, checkpoint }: FreezeRequest,
+    signal: AbortSignal,
+  ): Promise<FrozenDisk> {
+    const { holds, pool, connection, editor } = this.deps;
+    signal.throwIfAborted();
+    this.expectFree(id);
+    this.active.add(id.uuid);
+    try {
+      const domain = await editor.read(id.uuid);
+      if (!domain.isActive) throw new DomainError('WRONG_STATE', `${id.name} does not run.`);
+      await this.expectIdle(domain);
+      await pool.checkSpace(bytes, SPACE_WATERMARK_BYTES);
+      const [reading] = await connection.domains.read([id]);
+      const diskBytes = reading?.diskBytes.get(target);
+      if (diskBytes === undefined)
+        throw new DomainError('BACKEND_FAILED', `The size of the disk ${target} of ${id.name} is not known.`);
+      const prepared = { domain, target, diskBytes, ...(since !== undefined && { since: { id: since } }) };
+      const { record, path } = await holds.run(id, () => this.copyNow(id, { prepared, checkpoint }, signal));
+      const release: FrozenDisk['release'] = (outcome) =>
+        this.track(this.job.settle(id.uuid, record, outcome).finally(() => this.active.delete(id.uuid)));
+      await this.job
+        .onceClosed(() => this.deps.images.inspect(path))
+        .catch(async (error: unknown) => {
+          await release({ isComplete: false });
+          throw error;
+        });
+      return { path, release };
+    } catch (error) {
+      this.active.delete(id.uuid);
+      throw error;
+    }
+  }
+
+  /** Resolves when nothing of ended exports and of those that an earlier run has left is being removed. */
+  async whenSettled(): Promise<void> {
+    await Promise.allSettled(this.settling);
+  }
+
   /** Ends an export that the end of an earlier run has interrupted, and removes its files and its checkpoint. */
   recover({ uuid, name, metadata }: DomainDescription): void {
     const { backup, owner } = metadata;
@@ -155,16 +218,30 @@ export class LibvirtBackups extends InstanceBackups {
 
   /** Copies the disk, or its changes, into a new volume. */
   private async copy(id: DomainId, request: BackupRequest, signal: AbortSignal): Promise<Copy> {
+    const prepared = await this.prepare(id, request);
+    const { checkpoint } = request;
+    return this.copyNow(
+      id,
+      { prepared, ...(checkpoint !== undefined && { checkpoint: newCheckpointId(checkpoint) }) },
+      signal,
+    );
+  }
+
+  /** @param order.checkpoint libvirt's name of the new checkpoint */
+  private async copyNow(
+    id: DomainId,
+    { prepared, checkpoint }: { readonly prepared: Prepared; readonly checkpoint?: string },
+    signal: AbortSignal,
+  ): Promise<Copy> {
     const { lock, pool, clock, service } = this.deps;
     const { uuid, name } = id;
     const record: BackupRecord = {
       service: service(),
       startedAt: clock.iso(),
       volume: `${name}-${uuid.slice(0, 8)}-${randomBytes(4).toString('hex')}${COPY_SUFFIX}`,
-      ...(request.checkpoint !== undefined && { checkpoint: newCheckpointId(request.checkpoint) }),
+      ...(checkpoint !== undefined && { checkpoint }),
     };
     const path = `${await pool.path()}/${record.volume}`;
-    const prepared = await this.prepare(id, request);
     try {
       await lock.run(uuid, () => this.begin(uuid, prepared, record, path));
       await this.job.finish(uuid, signal);

@@ -2,17 +2,21 @@
 // from standard output.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { blocksOf, copyDisk, hashesOf, SystemClock, type DiskWriter } from '@headgate/domain-contracts';
 import { NbdServer } from '../export/nbd-server.js';
+import { copyImage } from '../moves/copy-image.js';
 import { openDisk } from '../moves/libvirt-disk-source.js';
 
 const run = promisify(execFile);
 const MIB = 1024 ** 2;
 const DISK_BYTES = Number(process.env['HEADGATE_BENCH_DISK_MIB'] ?? 1024) * MIB;
+/** As large as those of `qemu-img convert`. */
+const REQUEST_BYTES = 2 * MIB;
 const ROUNDS = 3;
 
 const folder = await mkdtemp(join(tmpdir(), 'hgtest-bench-'));
@@ -35,11 +39,15 @@ async function makeDisk(): Promise<void> {
   await rm(raw);
 }
 
-async function openCopy(): Promise<DiskWriter> {
+async function makeBlank(): Promise<void> {
   await rm(copy, { force: true });
   await run('qemu-img', ['create', '-q', '-f', 'qcow2', copy, String(DISK_BYTES)]);
+}
+
+async function openCopy(): Promise<DiskWriter> {
+  await makeBlank();
   const work = await deps.createTemporaryFolder();
-  const server = NbdServer.start({ path: copy, format: 'qcow2' }, work, 'write');
+  const server = NbdServer.start({ path: copy, format: 'qcow2' }, work, { access: 'write' });
   const writer = await server.openWriter(clock, never);
   const end = async (): Promise<void> => {
     writer.close();
@@ -71,6 +79,58 @@ async function move(): Promise<void> {
   await copyDisk(await openDisk({ path: disk, format: 'qcow2' }, deps, never), await openCopy(), () => undefined);
 }
 
+/** The same copy by QEMU's own program, between two servers of the same kind. */
+async function reference(): Promise<void> {
+  await makeBlank();
+  const folders = [await deps.createTemporaryFolder(), await deps.createTemporaryFolder()] as const;
+  const servers = [
+    NbdServer.start({ path: disk, format: 'qcow2' }, folders[0]),
+    NbdServer.start({ path: copy, format: 'qcow2' }, folders[1], { access: 'write' }),
+  ];
+  for (const one of folders) while (!existsSync(join(one, 'nbd.sock'))) await clock.delay(5);
+  const [from, to] = folders.map((one) => `nbd+unix:///disk?socket=${join(one, 'nbd.sock')}`) as [string, string];
+  await run('qemu-img', ['convert', '-n', '-f', 'raw', '-O', 'raw', from, to]);
+  await Promise.all(servers.map((server) => server.whenEnded()));
+  for (const one of folders) await rm(one, { recursive: true });
+}
+
+/** Between two contexts whose disks are on this machine. */
+async function fill(): Promise<void> {
+  await makeBlank();
+  const used = await copyImage({
+    ...{ from: { path: disk, format: 'qcow2' }, to: { path: copy, format: 'qcow2' } },
+    ...{ sizeBytes: DISK_BYTES, report: () => undefined, signal: never },
+  });
+  if (used === undefined) throw new Error('qemu-img could not be run.');
+}
+
+/** One half alone by QEMU's own program, as fast as it can. */
+async function half(args: readonly string[], file: string): Promise<void> {
+  const requests = String(DISK_BYTES / REQUEST_BYTES);
+  await run('qemu-img', [
+    'bench',
+    '-q',
+    '-f',
+    'qcow2',
+    '-s',
+    String(REQUEST_BYTES),
+    '-d',
+    '8',
+    '-c',
+    requests,
+    ...args,
+    file,
+  ]);
+}
+
+async function writeFileAlone(): Promise<void> {
+  await makeBlank();
+  await half(['-w', '--pattern=65', '-t', 'writeback'], copy);
+  const file = await open(copy, 'r+');
+  await file.sync();
+  await file.close();
+}
+
 async function hash(): Promise<void> {
   for await (const one of hashesOf(await openDisk({ path: disk, format: 'qcow2' }, deps, never))) void one;
 }
@@ -83,13 +143,13 @@ async function time(work: () => Promise<unknown>): Promise<number> {
 
 try {
   await makeDisk();
-  const best = { read: Infinity, write: Infinity, move: Infinity, hash: Infinity };
-  for (let round = 0; round < ROUNDS; round++) {
-    best.read = Math.min(best.read, await time(read));
-    best.write = Math.min(best.write, await time(write));
-    best.move = Math.min(best.move, await time(move));
-    best.hash = Math.min(best.hash, await time(hash));
-  }
+  const works = {
+    ...{ read, write, move, reference, fill, hash, fileWrite: writeFileAlone },
+    fileRead: () => half(['-t', 'writeback'], disk),
+  };
+  const best: Record<string, number> = {};
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [name, work] of Object.entries(works)) best[name] = Math.min(best[name] ?? Infinity, await time(work));
   process.stdout.write(`${JSON.stringify({ diskMib: DISK_BYTES / MIB, ...best })}\n`);
 } finally {
   await rm(folder, { recursive: true, force: true });

@@ -13,7 +13,7 @@ import { SystemClock, type VmSpec } from '@headgate/domain-contracts';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { LibvirtBackend } from '../libvirt-backend.js';
 import { RpcLibvirt } from '../rpc/rpc-libvirt.js';
-import { PrivateLibvirtd } from '../testing/private-libvirtd.js';
+import { PrivateLibvirtd } from '@headgate/testing';
 
 const run = promisify(execFile);
 const MIB = 1024 ** 2;
@@ -165,6 +165,6 @@ try {
   await backend.close();
   server.close();
   server.closeAllConnections();
-  await daemon.remove();
+  await daemon.close();
   await rm(folder, { recursive: true, force: true });
 }

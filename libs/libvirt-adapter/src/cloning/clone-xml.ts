@@ -18,7 +18,10 @@ export interface CloneXmlEdit {
   readonly seed?: string;
 }
 
-/** The XML of a clone: that of its stopped source, with another identity. libvirt chooses the MAC addresses. */
+/**
+ * The XML of a clone: that of its stopped source, with another identity. libvirt chooses the MAC addresses. Devices of the host stay
+ * with the source, because only one VM can have them.
+ */
 export function cloneDomainXml(xml: string, source: { readonly uuid: string }, edit: CloneXmlEdit): string {
   const { name, uuid, metadata, disks, dropped, ejected, nvram, serialLog, seed } = edit;
   const renamed = xml
@@ -32,6 +35,7 @@ export function cloneDomainXml(xml: string, source: { readonly uuid: string }, e
       if (dropped.has(target)) return '';
       return ejected.has(target) ? disk.replace(/<source\b[^>]*(?:\/>|>[\s\S]*?<\/source>)/, '') : disk;
     })
+    .replace(/ *<hostdev\b[\s\S]*?<\/hostdev>\n?/g, '')
     .replace(/<log\b[^>]*\/>/g, () =>
       serialLog === undefined ? '' : formatXml({ log: { '@file': serialLog, '@append': 'on' } }),
     );

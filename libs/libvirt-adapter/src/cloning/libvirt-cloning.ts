@@ -14,7 +14,7 @@ import {
 } from '@headgate/domain-contracts';
 import type { InstanceMetadata, OwnedVolume, VolumeRole } from '../domain-xml/instance-metadata.js';
 import type { DiskVolume } from '../domain-xml/snapshot-metadata.js';
-import { element, parseXml, text } from '../domain-xml/xml.js';
+import { element, elements, parseXml, text } from '../domain-xml/xml.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import { instanceNameOf, LOCAL_NAMESPACE } from '../domains/instance-name.js';
 import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
@@ -134,7 +134,7 @@ export class LibvirtCloning extends InstanceCloning {
     const [domain, domains, space] = await Promise.all([editor.read(id.uuid), finder.all(), pool.state()]);
     const folder = await pool.path().catch(() => '');
     const found = findDisks(domain, folder);
-    const { metadata } = domain.description;
+    const { metadata, document } = domain.description;
     const refusals: Refusal[] = [];
     const refuse = (code: Refusal['code'], reason: string, remedy: string): void =>
       void refusals.push({ code, reason, remedy });
@@ -164,9 +164,11 @@ export class LibvirtCloning extends InstanceCloning {
         `The storage pool ${pool.name} has only ${formatBytes(space.availableBytes)} free.`,
         'Free some space on this machine.',
       );
-    const warnings = found.hasTpm
-      ? ['The clone gets an empty TPM: what the TPM of the source protects is not readable.']
-      : [];
+    const hasHostDevices = elements(element(document, 'devices'), 'hostdev').length > 0;
+    const warnings = [
+      ...(found.hasTpm ? ['The clone gets an empty TPM: what the TPM of the source protects is not readable.'] : []),
+      ...(hasHostDevices ? [`The devices of this host that ${id.name} has are not passed through to the clone.`] : []),
+    ];
     const steps = [
       { name: 'define', detail: `Define the VM ${target.name} in libvirt, with new MAC addresses and a new UUID.` },
       ...found.disks.map((disk) => ({
@@ -232,6 +234,7 @@ export class LibvirtCloning extends InstanceCloning {
     const metadata: InstanceMetadata = {
       owner: uuid,
       createdAt: clock.iso(),
+      ...(description.metadata.os !== undefined && { os: description.metadata.os }),
       tags: [],
       isTemplate: false,
       isProtected: false,

@@ -84,6 +84,10 @@ export abstract class DomainOperations {
   abstract setAutostart(uuid: string, isOn: boolean): Promise<void>;
   /** Changes the number of CPUs, up to the maximum of the domain. */
   abstract setCpus(uuid: string, count: number, scope: Omit<DeviceChange, 'xml'>): Promise<void>;
+  /** Binds a CPU of a running domain to CPUs of its host. */
+  abstract pinVcpu(uuid: string, vcpu: number, cpus: readonly number[]): Promise<void>;
+  /** Binds the emulator of a running domain to CPUs of its host. */
+  abstract pinEmulator(uuid: string, cpus: readonly number[]): Promise<void>;
   /** Makes a disk of a running domain larger; its guest sees the new size. @param target such as `vdb` */
   abstract resizeDisk(uuid: string, target: string, bytes: number): Promise<void>;
   /** Adds a device. */

@@ -12,12 +12,26 @@ export interface NodeUsage {
   readonly memoryUsedBytes: number;
 }
 
+/** The numbers of the CPUs of a node. */
+export interface NodeCpus {
+  readonly online: readonly number[];
+  readonly offline: readonly number[];
+}
+
 /** The domains that a question is about. */
 export interface DomainKind {
   readonly virtType: 'kvm' | 'qemu';
   /** As in a guest's `<type>` element. */
   readonly arch: string;
   readonly machine: string;
+}
+
+/** The CPUs of a node that has `present` of them. Their numbers may have gaps where CPUs were removed. */
+export function nodeCpusOf(online: readonly number[], present: number): NodeCpus {
+  const known = new Set(online);
+  const offline: number[] = [];
+  for (let cpu = 0; known.size + offline.length < present; cpu++) if (!known.has(cpu)) offline.push(cpu);
+  return { online, offline };
 }
 
 /** @param values nanoseconds and KiB, by libvirt's names */
@@ -42,4 +56,12 @@ export abstract class HostOperations {
   abstract domainCapabilities(kind?: DomainKind, options?: CallOptions): Promise<string>;
   abstract node(): Promise<NodeInfo>;
   abstract usage(): Promise<NodeUsage>;
+  abstract cpus(): Promise<NodeCpus>;
+  /**
+   * The free pages of a NUMA node, in the order of the sizes.
+   * @param pageKib the sizes in KiB
+   */
+  abstract freePages(numaNode: number, pageKib: readonly number[]): Promise<number[]>;
+  /** https://libvirt.org/formatnode.html of all devices of the node; without those that disappear meanwhile. */
+  abstract devices(): Promise<string[]>;
 }

@@ -83,6 +83,13 @@ export class DiskMovePlans {
     };
   }
 
+  /** The pool of a disk that the service has created; undefined for any other. */
+  async poolOf(id: DomainId, volume: string): Promise<string | undefined> {
+    const { description } = await this.deps.editor.read(id.uuid);
+    const disk = await this.findDisk(id, description, volume);
+    return 'code' in disk ? undefined : disk.pool;
+  }
+
   private stateRefusals(
     id: DomainId,
     { metadata }: DomainDescription,

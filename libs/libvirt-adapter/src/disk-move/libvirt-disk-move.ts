@@ -57,6 +57,17 @@ export class LibvirtDiskMove extends DiskMove {
       });
   }
 
+  override async resume(ref: InstanceRef, request: DiskMoveRequest): Promise<BackgroundWork> {
+    const id = await this.deps.finder.find(ref);
+    return async (report) => {
+      report.step('Completing or undoing the move');
+      // The recovery has begun when the domains were listed.
+      await this.close();
+      if ((await this.plans.poolOf(id, request.volume)) === request.storage) return;
+      throw new DomainError('BACKEND_FAILED', `The move of ${request.volume} was interrupted: it is where it was.`);
+    };
+  }
+
   /** Completes or undoes a move that the end of an earlier run has interrupted. */
   recover({ uuid, name, metadata }: DomainDescription): void {
     const { holds, service, log } = this.deps;

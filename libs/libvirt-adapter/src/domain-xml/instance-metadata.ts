@@ -33,6 +33,8 @@ export interface InstanceMetadata {
   readonly owner: string;
   /** ISO 8601. */
   readonly createdAt?: string;
+  /** The short ID of libosinfo for the operating system of the guest. */
+  readonly os?: string;
   readonly tags: readonly string[];
   readonly isTemplate: boolean;
   readonly isProtected: boolean;
@@ -68,6 +70,7 @@ export function readMetadata(domain: XmlElement): InstanceMetadata {
   return {
     owner: attribute(root, 'owner') ?? '',
     createdAt: attribute(root, 'created'),
+    ...optional('os', attribute(root, 'os')),
     tags: elements(root, children('tag'))
       .map((tag) => text(tag) ?? '')
       .filter((tag) => tag !== '')
@@ -97,6 +100,7 @@ export const formatMetadata = (metadata: InstanceMetadata): string =>
 export const metadataElement = ({
   owner,
   createdAt,
+  os,
   tags,
   isTemplate,
   isProtected,
@@ -110,6 +114,7 @@ export const metadataElement = ({
 }: InstanceMetadata): XmlElement => ({
   '@owner': owner,
   ...(createdAt !== undefined && { '@created': createdAt }),
+  ...(os !== undefined && { '@os': os }),
   ...(isTemplate && { '@template': 'yes' }),
   ...(isProtected && { '@protected': 'yes' }),
   ...(provisioning !== undefined && { '@provisioning': provisioning }),

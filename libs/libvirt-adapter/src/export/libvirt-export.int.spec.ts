@@ -179,7 +179,7 @@ async function greetingOf(path: string): Promise<void> {
     await truncate(path, 512 * MIB);
     const server = NbdServer.start({ path, format: 'raw' }, folder);
     const reader = await server.open(new SystemClock(), never);
-    const { socket } = reader as unknown as { socket: { bytesRead: number } };
+    const { socket } = (reader as unknown as { connection: { socket: { bytesRead: number } } }).connection;
     await once(reader, 'readable');
     let before = -1;
     while (before !== socket.bytesRead) {

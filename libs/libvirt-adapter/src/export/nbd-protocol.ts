@@ -1,5 +1,5 @@
-import type { Socket } from 'node:net';
 import { DomainError } from '@headgate/domain-contracts';
+import type { NbdConnection, NbdReceiver } from './nbd-connection.js';
 
 // https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md
 const GREETING_BYTES = 18;
@@ -9,10 +9,12 @@ const FIXED_NEWSTYLE = 1;
 const NO_ZEROES = 2;
 const OPTION_GO = 7;
 const OPTION_STRUCTURED_REPLY = 8;
+const OPTION_SET_META_CONTEXT = 10;
 const OPTION_REPLY_MAGIC = 0x3e889045565a9n;
 const OPTION_REPLY_HEADER_BYTES = 20;
 const REPLY_ACK = 1;
 const REPLY_INFO = 3;
+const REPLY_META_CONTEXT = 4;
 const INFO_EXPORT = 0;
 /** A reply to an option is at most this long. */
 export const MAX_OPTION_REPLY_BYTES = 65_536;
@@ -23,6 +25,19 @@ export const COMMAND_READ = 0;
 export const COMMAND_WRITE = 1;
 export const COMMAND_DISCONNECT = 2;
 export const COMMAND_FLUSH = 3;
+export const COMMAND_BLOCK_STATUS = 7;
+
+/** Of a structured reply. */
+export const STRUCTURED_REPLY_MAGIC = 0x668e33ef;
+export const STRUCTURED_REPLY_BYTES = 20;
+export const REPLY_FLAG_DONE = 1;
+/** Errors begin at this type. */
+export const FIRST_ERROR_TYPE = 2 ** 15;
+/** Of the other replies. */
+export const SIMPLE_REPLY_MAGIC = 0x67446698;
+export const SIMPLE_REPLY_BYTES = 16;
+
+const ENOSPC = 28;
 
 export interface NbdRange {
   /** Identifies the request in its reply. */
@@ -42,60 +57,69 @@ export function nbdRequest(command: number, { handle, offset, length }: Partial<
   return message;
 }
 
-export interface Negotiated {
-  readonly diskBytes: number;
-  /** Data that arrived after the last message of the handshake. */
-  readonly early: Buffer;
+export interface NegotiationOptions {
+  /** So that the server sends no data for holes. */
+  readonly hasStructuredReplies: boolean;
+  /** The property of the disk's parts that COMMAND_BLOCK_STATUS reports, such as `qemu:allocation-depth`. Needs structured replies. */
+  readonly metaContext?: string;
 }
 
 /**
  * Negotiates over a connection that was just opened.
- * @param options.hasStructuredReplies so that the server sends no data for holes
+ * @returns the size of the disk
  * @throws DomainError BACKEND_FAILED
  */
 export async function negotiate(
-  socket: Socket,
+  connection: NbdConnection,
   exportName: string,
-  { hasStructuredReplies }: { readonly hasStructuredReplies: boolean },
-): Promise<Negotiated> {
-  const greeting = new GreetingReader(socket);
+  { hasStructuredReplies, metaContext }: NegotiationOptions,
+): Promise<number> {
+  const greeting = new GreetingReader(connection);
   try {
     const hello = await greeting.take(GREETING_BYTES);
     if (hello.readBigUInt64BE(0) !== MAGIC || hello.readBigUInt64BE(8) !== OPTION_MAGIC) throw violation('a greeting');
     if ((hello.readUInt16BE(16) & FIXED_NEWSTYLE) === 0) throw violation('the fixed handshake');
     const flags = Buffer.alloc(4);
     flags.writeUInt32BE(FIXED_NEWSTYLE | NO_ZEROES);
-    socket.write(flags);
+    connection.send(flags);
     if (hasStructuredReplies) {
-      socket.write(option(OPTION_STRUCTURED_REPLY));
+      connection.send(option(OPTION_STRUCTURED_REPLY));
       const { type } = await readOptionReply(greeting);
       if (type !== REPLY_ACK) throw violation('structured replies');
     }
-    socket.write(option(OPTION_GO, goPayload(exportName)));
-    const diskBytes = await readSize(greeting);
-    return { diskBytes, early: greeting.end() };
-  } catch (error) {
+    if (metaContext !== undefined) {
+      connection.send(option(OPTION_SET_META_CONTEXT, contextPayload(exportName, metaContext)));
+      await expectContext(greeting);
+    }
+    connection.send(option(OPTION_GO, goPayload(exportName)));
+    return await readSize(greeting);
+  } finally {
     greeting.end();
-    throw error;
   }
 }
 
 /** Reads the messages of the handshake one after another. */
-class GreetingReader {
+class GreetingReader implements NbdReceiver {
   private received: Buffer = Buffer.alloc(0);
   private failure?: Error;
   private notify: () => void = () => undefined;
-  private readonly onData = (data: Buffer): void => {
-    this.received = Buffer.concat([this.received, data]);
-    this.notify();
-  };
   private readonly onEnd = (error?: unknown): void => {
     this.failure = brokenOff(error);
     this.notify();
   };
 
-  constructor(private readonly socket: Socket) {
-    socket.on('data', this.onData).once('error', this.onEnd).once('close', this.onEnd);
+  constructor(private readonly connection: NbdConnection) {
+    connection.setReceiver(this);
+    connection.socket.once('error', this.onEnd).once('close', this.onEnd);
+  }
+
+  place(): undefined {
+    return undefined;
+  }
+
+  receive(data: Buffer): void {
+    this.received = Buffer.concat([this.received, data]);
+    this.notify();
   }
 
   async take(bytes: number): Promise<Buffer> {
@@ -108,10 +132,10 @@ class GreetingReader {
     return taken;
   }
 
-  /** @returns the data that arrived after the last message */
-  end(): Buffer {
-    this.socket.off('data', this.onData).off('error', this.onEnd).off('close', this.onEnd);
-    return this.received;
+  /** The server sends nothing after the last message of the handshake until it is asked. */
+  end(): void {
+    this.connection.socket.off('error', this.onEnd).off('close', this.onEnd);
+    this.connection.setReceiver(undefined);
   }
 }
 
@@ -129,6 +153,27 @@ function goPayload(exportName: string): Buffer {
   payload.writeUInt32BE(name.length, 0);
   name.copy(payload, 4);
   return payload;
+}
+
+function contextPayload(exportName: string, context: string): Buffer {
+  const [name, query] = [Buffer.from(exportName), Buffer.from(context)];
+  const payload = Buffer.alloc(4 + name.length + 4 + 4 + query.length);
+  payload.writeUInt32BE(name.length, 0);
+  name.copy(payload, 4);
+  payload.writeUInt32BE(1, 4 + name.length);
+  payload.writeUInt32BE(query.length, 8 + name.length);
+  query.copy(payload, 12 + name.length);
+  return payload;
+}
+
+async function expectContext(greeting: GreetingReader): Promise<void> {
+  let isSelected = false;
+  for (;;) {
+    const { type } = await readOptionReply(greeting);
+    if (type === REPLY_META_CONTEXT) isSelected = true;
+    else if (type === REPLY_ACK && isSelected) return;
+    else throw violation('the property of the disk that was requested');
+  }
 }
 
 async function readOptionReply(greeting: GreetingReader): Promise<{ type: number; payload: Buffer }> {
@@ -160,3 +205,12 @@ export const violation = (missing: string): DomainError =>
 
 export const brokenOff = (cause?: unknown): DomainError =>
   new DomainError('BACKEND_FAILED', 'The program that serves the disk has ended unexpectedly.', { cause });
+
+/** @param errno of Linux */
+export const writeError = (errno: number): DomainError =>
+  errno === ENOSPC
+    ? new DomainError('INSUFFICIENT_STORAGE', 'The storage of the new disk is full: free some space.')
+    : new DomainError('BACKEND_FAILED', `The disk can't be written: error ${errno}.`);
+
+export const readError = (errno: number): DomainError =>
+  new DomainError('BACKEND_FAILED', `The disk can't be read: error ${errno}.`);

@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { DomainError, type Clock } from '@headgate/domain-contracts';
 import { englishEnvironment } from '../virsh/run-program.js';
 import { translateFailure } from '../virsh/virsh-errors.js';
+import { NbdConnection } from './nbd-connection.js';
+import { NbdDisk } from './nbd-disk.js';
 import { NbdReader } from './nbd-reader.js';
 import { NbdWriter } from './nbd-writer.js';
 
@@ -12,6 +12,13 @@ export interface ExportedDisk {
   readonly path: string;
   /** Never probed: a guest writes the content of its raw disk, which could look like an image that names other files. */
   readonly format: string;
+}
+
+export interface NbdServerOptions {
+  /** Default: read. */
+  readonly access?: 'read' | 'write';
+  /** The parts that `openDisk` finds: those that this file has itself, or those that a bitmap of it marks. */
+  readonly marks?: 'allocated' | { readonly bitmap: string };
 }
 
 const EXPORT_NAME = 'disk';
@@ -31,6 +38,7 @@ export class NbdServer {
   private constructor(
     private readonly child: ChildProcess,
     private readonly socketPath: string,
+    private readonly metaContext: string | undefined,
   ) {
     child.stderr
       ?.setEncoding('utf8')
@@ -49,36 +57,48 @@ export class NbdServer {
   }
 
   /** @param folder private to this server */
-  static start({ path, format }: ExportedDisk, folder: string, access: 'read' | 'write' = 'read'): NbdServer {
+  static start({ path, format }: ExportedDisk, folder: string, options: NbdServerOptions = {}): NbdServer {
+    const { access = 'read', marks } = options;
     const socketPath = join(folder, 'nbd.sock');
     const args = [
       ...(access === 'read' ? ['--read-only'] : []),
+      ...(marks === 'allocated' ? ['--allocation-depth'] : []),
+      ...(typeof marks === 'object' ? [`--bitmap=${marks.bitmap}`] : []),
       ...['--format', format, '--export-name', EXPORT_NAME, '--socket', socketPath, '--', path],
     ];
-    const options = ['--pdeathsig', 'KILL', '--', 'qemu-nbd', ...args];
-    const child = spawn('setpriv', options, { stdio: ['ignore', 'ignore', 'pipe'], env: englishEnvironment() });
-    return new NbdServer(child, socketPath);
+    const command = ['--pdeathsig', 'KILL', '--', 'qemu-nbd', ...args];
+    const child = spawn('setpriv', command, { stdio: ['ignore', 'ignore', 'pipe'], env: englishEnvironment() });
+    return new NbdServer(child, socketPath, contextOf(marks));
   }
 
   /** @throws DomainError BUSY when the disk is in use, BACKEND_FORBIDDEN, VOLUME_NOT_FOUND, BACKEND_FAILED */
   open(clock: Clock, signal: AbortSignal): Promise<NbdReader> {
-    return this.connect(clock, signal, (socket) => NbdReader.open(socket, EXPORT_NAME));
+    return this.connect(clock, signal, (connection) => NbdReader.open(connection, EXPORT_NAME));
   }
 
   /** Only for a server that was started for writing. @throws DomainError like `open` */
   openWriter(clock: Clock, signal: AbortSignal): Promise<NbdWriter> {
-    return this.connect(clock, signal, (socket) => NbdWriter.open(socket, EXPORT_NAME));
+    return this.connect(clock, signal, (connection) => NbdWriter.open(connection, EXPORT_NAME));
   }
 
-  private async connect<T>(clock: Clock, signal: AbortSignal, open: (socket: Socket) => Promise<T>): Promise<T> {
+  /** For parts in any order. @throws DomainError like `open` */
+  openDisk(clock: Clock, signal: AbortSignal): Promise<NbdDisk> {
+    return this.connect(clock, signal, (connection) => NbdDisk.open(connection, EXPORT_NAME, this.metaContext));
+  }
+
+  private async connect<T>(
+    clock: Clock,
+    signal: AbortSignal,
+    open: (connection: NbdConnection) => Promise<T>,
+  ): Promise<T> {
     const deadline = clock.now() + START_TIMEOUT_MS;
     for (;;) {
       signal.throwIfAborted();
       if (this.hasEnded) throw this.error();
-      const socket = await tryConnect(this.socketPath);
-      if (socket) {
-        return await open(socket).catch(async (error: unknown) => {
-          socket.destroy();
+      const connection = await NbdConnection.open(this.socketPath);
+      if (connection) {
+        return await open(connection).catch(async (error: unknown) => {
+          connection.socket.destroy();
           await this.stop();
           // It listens before it opens the disk, so that a disk in use shows here.
           throw this.stderr === '' ? error : this.error();
@@ -112,13 +132,8 @@ export class NbdServer {
   }
 }
 
-async function tryConnect(path: string): Promise<Socket | undefined> {
-  const socket = connect(path);
-  try {
-    await once(socket, 'connect');
-    return socket;
-  } catch {
-    socket.destroy();
-    return undefined;
-  }
+/** https://qemu.readthedocs.io/en/latest/interop/nbd.html */
+function contextOf(marks: NbdServerOptions['marks']): string | undefined {
+  if (marks === undefined) return undefined;
+  return marks === 'allocated' ? 'qemu:allocation-depth' : `qemu:dirty-bitmap:${marks.bitmap}`;
 }

@@ -24,7 +24,7 @@ const never = new AbortController().signal;
     folder = await mkdtemp(join(tmpdir(), 'hgtest-writer-'));
     disk = join(folder, 'disk.qcow2');
     await execute('qemu-img', ['create', '-q', '-f', 'qcow2', disk, String(8 * MIB)]);
-    server = NbdServer.start({ path: disk, format: 'qcow2' }, folder, 'write');
+    server = NbdServer.start({ path: disk, format: 'qcow2' }, folder, { access: 'write' });
     writer = await server.openWriter(new SystemClock(), never);
   });
   afterEach(async () => {
@@ -69,7 +69,9 @@ const never = new AbortController().signal;
   });
 
   test('is busy for any other program', async () => {
-    const other = NbdServer.start({ path: disk, format: 'qcow2' }, await mkdtemp(join(folder, 'other-')), 'write');
+    const other = NbdServer.start({ path: disk, format: 'qcow2' }, await mkdtemp(join(folder, 'other-')), {
+      access: 'write',
+    });
     await expect(other.openWriter(new SystemClock(), never)).rejects.toMatchObject({ code: 'BUSY' });
     await other.stop();
   });

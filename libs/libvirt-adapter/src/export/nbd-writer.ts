@@ -1,5 +1,5 @@
-import type { Socket } from 'node:net';
 import { DomainError } from '@headgate/domain-contracts';
+import type { NbdConnection } from './nbd-connection.js';
 import {
   brokenOff,
   COMMAND_DISCONNECT,
@@ -7,14 +7,15 @@ import {
   COMMAND_WRITE,
   nbdRequest,
   negotiate,
+  SIMPLE_REPLY_BYTES,
+  SIMPLE_REPLY_MAGIC,
   violation,
+  writeError,
 } from './nbd-protocol.js';
+import { NbdReplies, type NbdReplyHandler } from './nbd-replies.js';
 
-const SIMPLE_REPLY_MAGIC = 0x67446698;
-const SIMPLE_REPLY_BYTES = 16;
 /** Enough to keep the server busy while the next part is being read. */
 const MAX_REQUESTS = 4;
-const ENOSPC = 28;
 
 interface Waiting {
   readonly resolve: () => void;
@@ -22,28 +23,24 @@ interface Waiting {
 }
 
 /** Writes to a disk through an NBD server. */
-export class NbdWriter {
+export class NbdWriter implements NbdReplyHandler {
   private readonly requests = new Set<number>();
   private nextHandle = 1;
-  private received: Buffer = Buffer.alloc(0);
   private failure?: Error;
   private waiting: Waiting[] = [];
 
   private constructor(
-    private readonly socket: Socket,
+    private readonly connection: NbdConnection,
     readonly diskBytes: number,
-    early: Buffer,
   ) {
-    socket.on('data', (data: Buffer) => this.receive(data));
-    socket.once('error', (error) => this.fail(brokenOff(error)));
-    socket.once('close', () => this.fail(brokenOff()));
-    if (early.length > 0) this.receive(early);
+    connection.setReceiver(new NbdReplies(this));
+    connection.socket.once('error', (error) => this.fail(brokenOff(error)));
+    connection.socket.once('close', () => this.fail(brokenOff()));
   }
 
   /** Negotiates over a connection that was just opened. */
-  static async open(socket: Socket, exportName: string): Promise<NbdWriter> {
-    const { diskBytes, early } = await negotiate(socket, exportName, { hasStructuredReplies: false });
-    return new NbdWriter(socket, diskBytes, early);
+  static async open(connection: NbdConnection, exportName: string): Promise<NbdWriter> {
+    return new NbdWriter(connection, await negotiate(connection, exportName, { hasStructuredReplies: false }));
   }
 
   /** Resolves when the next part can be taken. The data must not change until the writer is flushed. */
@@ -51,8 +48,7 @@ export class NbdWriter {
     if (offset + data.length > this.diskBytes)
       throw new DomainError('BACKEND_FAILED', `The disk has ${this.diskBytes} bytes, fewer than its content.`);
     await this.untilBelow(MAX_REQUESTS);
-    this.send(COMMAND_WRITE, { offset, length: data.length });
-    this.socket.write(data);
+    this.send(COMMAND_WRITE, { offset, length: data.length }, data);
   }
 
   /** Resolves once everything that was written is on the disk. */
@@ -63,17 +59,22 @@ export class NbdWriter {
   }
 
   close(): void {
-    if (this.socket.destroyed) return;
+    const { socket } = this.connection;
+    if (socket.destroyed) return;
     this.failure ??= brokenOff();
-    this.socket.write(nbdRequest(COMMAND_DISCONNECT));
-    this.socket.destroySoon();
+    socket.write(nbdRequest(COMMAND_DISCONNECT));
+    socket.destroySoon();
   }
 
-  private send(command: number, range: { readonly offset: number; readonly length: number }): void {
+  private send(
+    command: number,
+    range: { readonly offset: number; readonly length: number },
+    ...data: readonly Buffer[]
+  ): void {
     if (this.failure) throw this.failure;
     const handle = this.nextHandle++;
     this.requests.add(handle);
-    this.socket.write(nbdRequest(command, { handle, ...range }));
+    this.connection.send(nbdRequest(command, { handle, ...range }), ...data);
   }
 
   private async untilBelow(count: number): Promise<void> {
@@ -82,16 +83,26 @@ export class NbdWriter {
     if (this.failure) throw this.failure;
   }
 
-  private receive(data: Buffer): void {
-    this.received = Buffer.concat([this.received, data]);
-    while (this.received.length >= SIMPLE_REPLY_BYTES) {
-      const reply = this.received.subarray(0, SIMPLE_REPLY_BYTES);
-      this.received = this.received.subarray(SIMPLE_REPLY_BYTES);
-      if (reply.readUInt32BE(0) !== SIMPLE_REPLY_MAGIC || !this.requests.delete(Number(reply.readBigUInt64BE(8))))
-        return this.fail(violation('a reply to a request'));
-      const errno = reply.readUInt32BE(4);
-      if (errno !== 0) return this.fail(writeError(errno));
-    }
+  get isClosed(): boolean {
+    return this.failure !== undefined;
+  }
+
+  headerBytes(): number {
+    return SIMPLE_REPLY_BYTES;
+  }
+
+  begin(reply: Buffer): undefined {
+    const errno = reply.readUInt32BE(4);
+    if (reply.readUInt32BE(0) !== SIMPLE_REPLY_MAGIC || !this.requests.delete(Number(reply.readBigUInt64BE(8))))
+      this.fail(violation('a reply to a request'));
+    else if (errno !== 0) this.fail(writeError(errno));
+  }
+
+  end(): void {
+    // Replies to writes have no data.
+  }
+
+  settle(): void {
     this.notify(({ resolve }) => resolve());
   }
 
@@ -99,7 +110,7 @@ export class NbdWriter {
     this.failure ??= error;
     const { failure } = this;
     this.notify(({ reject }) => reject(failure));
-    this.socket.destroy();
+    this.connection.socket.destroy();
   }
 
   private notify(each: (waiting: Waiting) => void): void {
@@ -108,8 +119,3 @@ export class NbdWriter {
     waiting.forEach(each);
   }
 }
-
-const writeError = (errno: number): DomainError =>
-  errno === ENOSPC
-    ? new DomainError('INSUFFICIENT_STORAGE', 'The storage of the new disk is full: free some space.')
-    : new DomainError('BACKEND_FAILED', `The disk can't be written: error ${errno}.`);

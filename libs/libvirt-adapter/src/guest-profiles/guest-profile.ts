@@ -39,10 +39,14 @@ const windows = (id: string, name: string, needsTrustedBoot = false): GuestProfi
   needsTrustedBoot,
 });
 
+/** A Windows whose version is unknown. */
+export const ANY_WINDOWS = 'windows';
+
 /** The profiles that exist without the data of libosinfo. They take precedence over none of its entries. */
 export const BUILT_IN_PROFILES: readonly GuestProfile[] = [
   GENERIC_PROFILE,
   { ...GENERIC_PROFILE, id: 'linux', name: 'Linux' },
+  windows(ANY_WINDOWS, 'Microsoft Windows'),
   windows('win10', 'Microsoft Windows 10'),
   windows('win11', 'Microsoft Windows 11', true),
   windows('win2k16', 'Microsoft Windows Server 2016'),
@@ -58,7 +62,14 @@ export const BUILT_IN_PROFILES: readonly GuestProfile[] = [
   },
 ];
 
+/** The operating system as it is recorded with a VM; nothing if it is unknown. */
+export const recordedOs = ({ id }: GuestProfile): { readonly os?: string } =>
+  id === GENERIC_PROFILE.id ? {} : { os: id };
+
 export interface GuestProfiles {
   /** @returns undefined for an operating system that is not known */
   find(id: string): Promise<GuestProfile | undefined>;
+
+  /** The short ID of an entry of libosinfo, by its URL. @returns undefined for an entry that is not known */
+  shortIdOf?(url: string): Promise<string | undefined>;
 }

@@ -42,6 +42,11 @@ export class OsinfoDatabase implements GuestProfiles {
     return profile;
   }
 
+  async shortIdOf(url: string): Promise<string | undefined> {
+    this.index ??= readIndex(this.folders);
+    return (await this.index).find(({ id }) => id === url)?.shortId;
+  }
+
   private async read(id: string): Promise<GuestProfile | undefined> {
     this.index ??= readIndex(this.folders);
     const index = await this.index;

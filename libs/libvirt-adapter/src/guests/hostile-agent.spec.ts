@@ -4,9 +4,7 @@ import { FixedClock } from '@headgate/testing';
 import type { GuestFacts, GuestOperations } from '../connection/guest-operations.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { DomainFinder } from '../domains/domain-finder.js';
-import type { ProgramResult } from '../virsh/run-program.js';
-import { parseFacts, VirshGuests } from '../virsh/virsh-guests.js';
-import { Virsh } from '../virsh/virsh.js';
+import { parseFacts } from '../virsh/virsh-guests.js';
 import { LibvirtGuestControl } from './libvirt-guest-control.js';
 import { LibvirtGuestInspection } from './libvirt-guest-inspection.js';
 
@@ -96,32 +94,5 @@ describe('a hostile guest agent behind libvirt', () => {
   test('can not overwrite a fact with a line break in another one', () => {
     const parsed = parseFacts('os.id               : debian\nos.name             : x\nos.id               : evil\n');
     expect(parsed.get('os.id')).toBe('debian');
-  });
-});
-
-describe('a password through virsh', () => {
-  const calls: { args: readonly string[]; input?: string }[] = [];
-  const guests = (result: Partial<ProgramResult> = {}) =>
-    new VirshGuests(
-      new Virsh({
-        uri: 'qemu:///system',
-        run: async (_program, args, { input }) => {
-          calls.push({ args, input });
-          return { code: 0, stdout: '', stderr: '', ...(input !== undefined && result) };
-        },
-      }),
-    );
-  beforeEach(() => void (calls.length = 0));
-
-  test('is in no argument, which process lists show, and quoted for the parser of virsh', async () => {
-    await guests().setPassword('uuid-1', 'root', 'a "b" \\ $c', { timeoutMs: 1000 });
-    for (const { args } of calls) expect(args.join(' ')).not.toContain('$c');
-    expect(calls.at(-1)?.input).toBe('"set-user-password" "uuid-1" "root" "a \\"b\\" \\\\ $c"\n');
-  });
-
-  test('that is refused is an error, although virsh exits with 0', async () => {
-    const stderr = "error: internal error: unable to execute QEMU agent command 'guest-set-user-password'\n";
-    const refused = guests({ stderr }).setPassword('uuid-1', 'root', 'hidden', { timeoutMs: 1000 });
-    await expect(refused).rejects.toMatchObject({ message: expect.not.stringContaining('hidden') });
   });
 });

@@ -9,7 +9,7 @@ export interface DeviceRemovalDeps {
 
 /** A device as both documents of its domain describe it; absent where it does not have it. */
 export interface RemovedDevice {
-  readonly tag: 'disk' | 'interface';
+  readonly tag: 'disk' | 'interface' | 'hostdev';
   /** For people, such as `the disk data`. */
   readonly label: string;
   readonly live?: XmlElement;

@@ -1,6 +1,7 @@
 import { dirname, basename } from 'node:path';
 import {
   formatBytes,
+  formatCpuSet,
   type Hardware,
   type HardwareDisk,
   type HardwareNic,
@@ -12,6 +13,8 @@ import type { VolumeId } from '../connection/storage-operations.js';
 import { bootDisk, describeDomain, type DomainDescription } from '../domain-xml/domain-description.js';
 import { attribute, element, elements, text, type XmlElement } from '../domain-xml/xml.js';
 import type { DomainState } from '../domains/domain-state.js';
+import { hostdevsOf } from './hostdevs.js';
+import { describeMemory, describePins, effectivePins, readPlacement } from './placement/read-placement.js';
 
 export interface DiskDevice extends HardwareDisk {
   /** Path of its file or block device; absent for an empty drive. */
@@ -79,10 +82,16 @@ export async function readDomainHardware(
     nics: live.nics.map(publicNic),
     bootOrder: bootOrderOf(config),
     autostart,
-    pending: state.isActive ? differences(live, config) : [],
+    placement: readPlacement(config.description.document),
+    hostDevices: hostdevsOf(live.description.document).map(({ name, device, kind }) => ({ name, device, kind })),
+    pending: state.isActive ? differences(live, config, await onlineCpus(connection, xml)) : [],
   };
   return { id, state, live, config, hardware };
 }
+
+/** The CPUs of the host, to which a guest without pins is bound once pins were removed while it ran. */
+const onlineCpus = async ({ host }: LibvirtConnection, xml: string): Promise<string> =>
+  /<(?:vcpu|emulator)pin /.test(xml) ? formatCpuSet((await host.cpus()).online) : '';
 
 interface VolumeFacts {
   readonly volumes: ReadonlyMap<string, VolumeId>;
@@ -185,8 +194,8 @@ export function bootOrderOf({ description, disks, nics }: DomainDevices): string
   return root === undefined ? [] : [root];
 }
 
-/** The settings that a restart changes. */
-function differences(live: DomainDevices, config: DomainDevices): PendingSetting[] {
+/** The settings that a restart changes. @param online the CPUs of the host */
+function differences(live: DomainDevices, config: DomainDevices, online: string): PendingSetting[] {
   const found: PendingSetting[] = [];
   const compare = (field: string, running: string, configured: string): void => {
     if (running !== configured) found.push({ field, running, configured });
@@ -209,7 +218,42 @@ function differences(live: DomainDevices, config: DomainDevices): PendingSetting
     new Map(nics.map(({ name, network, model }) => [name, `${network} (${model})`]));
   compareDevices('nic', nicsOf(live), nicsOf(config), compare);
   compare('boot order', bootOrderOf(live).join(', '), bootOrderOf(config).join(', '));
+  const hostdevsIn = ({ description }: DomainDevices): Map<string, string> =>
+    new Map(
+      hostdevsOf(description.document).map(({ kind, name }) => [
+        // A running domain has the number of a USB device that it takes by its vendor and product.
+        kind === 'usb' ? name.split('_').slice(0, 3).join('_') : name,
+        kind,
+      ]),
+    );
+  compareDevices('host device', hostdevsIn(live), hostdevsIn(config), compare);
+  comparePlacements(live, config, online, compare);
   return found;
+}
+
+function comparePlacements(
+  live: DomainDevices,
+  config: DomainDevices,
+  online: string,
+  compare: (field: string, running: string, configured: string) => void,
+): void {
+  const [running, configured] = [live, config].map(({ description }) => {
+    const { pinning, hugepageBytes } = readPlacement(description.document);
+    if (!pinning) return { pins: '', emulator: '', memory: '', cells: '', pages: '' };
+    const { vcpus, emulatorCpus } = effectivePins(pinning, online);
+    return {
+      pins: describePins(vcpus),
+      emulator: emulatorCpus,
+      memory: describeMemory(pinning),
+      cells: pinning.cells.map(({ cpus, memoryBytes }) => `${cpus} with ${formatBytes(memoryBytes)}`).join(', '),
+      pages: hugepageBytes === null ? '' : formatBytes(hugepageBytes),
+    };
+  });
+  compare('CPU pins', running?.pins ?? '', configured?.pins ?? '');
+  compare('emulator pins', running?.emulator ?? '', configured?.emulator ?? '');
+  compare('memory nodes', running?.memory ?? '', configured?.memory ?? '');
+  compare('NUMA nodes', running?.cells ?? '', configured?.cells ?? '');
+  compare('hugepages', running?.pages ?? '', configured?.pages ?? '');
 }
 
 function compareDevices(

@@ -15,6 +15,9 @@ export interface NewSize {
 export function withSize(xml: string, { cpu, maxCpu, memoryBytes, maxMemoryBytes }: NewSize): string {
   const kib = String(memoryBytes / 1024);
   const hasOtherMaximum = maxCpuOf(xml) !== maxCpu;
+  // Several NUMA nodes divide the CPUs and the memory among themselves, and stay as they are.
+  const hasOneCell = numaCellsOf(xml) === 1;
+  const cpus = maxCpu === 1 ? '0' : `0-${maxCpu - 1}`;
   return (
     xml
       .replace(/^( {2}<vcpu)([^>]*)>\d+<\/vcpu>/m, (_all, start: string, attributes: string) => {
@@ -33,8 +36,12 @@ export function withSize(xml: string, { cpu, maxCpu, memoryBytes, maxMemoryBytes
           ? all.replace(/(sockets|dies|threads|clusters)='\d+'/g, "$1='1'").replace(/cores='\d+'/, `cores='${maxCpu}'`)
           : all,
       )
-      .replace(/^( *<cell id='0'[^>]*) memory='\d+' unit='KiB'/m, `$1 memory='${kib}' unit='KiB'`)
-      .replace(/^( *<cell id='0') cpus='[^']*'/m, `$1 cpus='${maxCpu === 1 ? '0' : `0-${maxCpu - 1}`}'`)
+      .replace(/^( *<cell id='0'[^>]*) memory='\d+' unit='KiB'/m, (all, start: string) =>
+        hasOneCell ? `${start} memory='${kib}' unit='KiB'` : all,
+      )
+      .replace(/^( *<cell id='0') cpus='[^']*'/m, (all, start: string) =>
+        hasOneCell ? `${start} cpus='${cpus}'` : all,
+      )
   );
 }
 

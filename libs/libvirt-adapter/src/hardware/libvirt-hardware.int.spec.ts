@@ -62,21 +62,31 @@ describeWithLibvirt(`LibvirtHardware on libvirt${missing === undefined ? '' : `:
     await recorder.whenListed();
   };
 
+  /** Repeats a question to the guest until the answer is right: a guest notices a change of its hardware a moment later than libvirt. */
+  const untilGuest = async <T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> => {
+    for (;;) {
+      const answer = await ask();
+      if (isRight(answer)) return answer;
+    }
+  };
+
   test(
     'a guest sees a new disk, its new size, and its removal',
     async () => {
       const ref = await create({ start: true, cloudInit: ROOT_LOGIN });
       const stream = await openShell(backend.require('consoles'), ref);
-      const before = (await shell(stream, 'ls /sys/block')).split(/\s+/);
+      const disks = async (): Promise<string[]> => (await shell(stream, 'ls /sys/block')).split(/\s+/);
+      const before = await disks();
       const volume = await addDisk(ref);
-      const added = (await shell(stream, 'ls /sys/block')).split(/\s+/).filter((name) => !before.includes(name));
+      const more = await untilGuest(disks, (names) => names.length > before.length);
+      const added = more.filter((name) => !before.includes(name));
       expect(added).toHaveLength(1);
-      const sectors = async (): Promise<number> => Number(await shell(stream, `cat /sys/block/${added[0]}/size`));
-      expect((await sectors()) * 512).toBe(64 * MIB);
+      const bytes = async (): Promise<number> => 512 * Number(await shell(stream, `cat /sys/block/${added[0]}/size`));
+      expect(await bytes()).toBe(64 * MIB);
       await hardware().apply(ref, { kind: 'expand-volume', volume, sizeBytes: 128 * MIB });
-      expect((await sectors()) * 512).toBe(128 * MIB);
+      await untilGuest(bytes, (size) => size === 128 * MIB);
       await hardware().apply(ref, { kind: 'detach-volume', volume, deleteVolume: true });
-      expect((await shell(stream, 'ls /sys/block')).split(/\s+/)).toEqual(before);
+      expect(await disks()).toEqual(before);
       expect(await libvirt.volumes()).not.toContain(volume);
       stream.destroy();
     },

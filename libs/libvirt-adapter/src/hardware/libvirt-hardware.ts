@@ -30,7 +30,9 @@ import type { StoragePool } from '../storage/storage-pool.js';
 import type { KeyedLock } from '../virsh/concurrency.js';
 import { bootOrderOf, readDomainHardware, type DomainHardware } from './domain-hardware.js';
 import { withBootOrder } from './edit-domain-xml.js';
+import { HostDeviceChanges } from './host-devices.js';
 import { NicChanges } from './nics.js';
+import { planPlacement } from './placement/placement-change.js';
 import { Restarts } from './restarts.js';
 import { planScale } from './scale.js';
 import { VolumeChanges } from './volumes/volume-changes.js';
@@ -44,6 +46,8 @@ export interface LibvirtHardwareDeps {
   /** The identity of this service, which marks its own unfinished work. */
   readonly mark: () => string;
   readonly describeHost: () => Promise<Host>;
+  /** The interfaces of the machine that have a default route; none where the machine is not this one. */
+  readonly defaultInterfaces: () => Promise<readonly string[]>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -51,12 +55,14 @@ export interface LibvirtHardwareDeps {
 export class LibvirtHardware extends InstanceHardware {
   private readonly volumes: VolumeChanges;
   private readonly nics: NicChanges;
+  private readonly hostDevices: HostDeviceChanges;
   private readonly restarts: Restarts;
 
   constructor(private readonly deps: LibvirtHardwareDeps) {
     super();
     this.volumes = new VolumeChanges(deps);
     this.nics = new NicChanges(deps);
+    this.hostDevices = new HostDeviceChanges(deps);
     this.restarts = new Restarts(deps);
   }
 
@@ -72,7 +78,7 @@ export class LibvirtHardware extends InstanceHardware {
   override async apply(ref: InstanceRef, change: HardwareChange): Promise<HardwareResult> {
     const id = await this.deps.finder.find(ref);
     return this.deps.lock.run(id.uuid, () =>
-      this.withVolumeLock(change, async () => {
+      this.withClaim(change, async () => {
         const { plan, run } = await this.prepare(id, change);
         throwFirstRefusal(plan);
         return { effect: plan.effect, ...(await run()) };
@@ -93,8 +99,10 @@ export class LibvirtHardware extends InstanceHardware {
       );
   }
 
-  /** Serializes requests for the same volume, so that the second one finds it in use. */
-  private withVolumeLock<T>(change: HardwareChange, work: () => Promise<T>): Promise<T> {
+  /** Serializes requests for the same volume, and for devices of the host, so that the second one finds it in use. */
+  private withClaim<T>(change: HardwareChange, work: () => Promise<T>): Promise<T> {
+    // Devices of one IOMMU group depend on each other.
+    if (change.kind === 'attach-host-device') return this.deps.lock.run('claim of a host device', work);
     const volume = change.kind === 'attach-volume' && 'volume' in change.disk ? change.disk.volume : undefined;
     return volume === undefined ? work() : this.deps.lock.run(`claim ${volume}`, work);
   }
@@ -124,6 +132,12 @@ export class LibvirtHardware extends InstanceHardware {
         return this.setBootOrder(domain, change);
       case 'set-autostart':
         return this.setAutostart(domain, change);
+      case 'set-placement':
+        return planPlacement(domain, change, { ...this.deps, restarts: this.restarts });
+      case 'attach-host-device':
+        return this.hostDevices.attach(domain, change);
+      case 'detach-host-device':
+        return this.hostDevices.detach(domain, change);
     }
   }
 

@@ -1,5 +1,6 @@
 import {
   formatBytes,
+  hugepageRefusals,
   MEMORY_RULE,
   noChange,
   plannedChange,
@@ -12,9 +13,11 @@ import {
   type ScaleChange,
 } from '@headgate/domain-contracts';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
+import { readHostTopology } from '../host-resources/host-topology.js';
 import type { Host } from '../host/host.js';
 import type { DomainHardware } from './domain-hardware.js';
 import { hasMemoryDevices, numaCellsOf, withSize } from './edit-domain-xml.js';
+import { readPlacement } from './placement/read-placement.js';
 import type { Restarts } from './restarts.js';
 
 export interface ScaleDeps {
@@ -38,7 +41,10 @@ export async function planScale(domain: DomainHardware, change: ScaleChange, dep
   const cpu = change.cpu ?? config.description.cpu;
   const wantedBytes = change.memoryBytes ?? config.description.memoryBytes;
   const memoryBytes = Math.ceil(wantedBytes / MEMORY_STEP_BYTES) * MEMORY_STEP_BYTES;
-  const refusals = sizeRefusals(domain, change, { host, xml });
+  const refusals = [
+    ...sizeRefusals(domain, change, { host, xml }),
+    ...(change.memoryBytes === undefined ? [] : await pageRefusals(domain, memoryBytes, change.restart, deps)),
+  ];
   if (refusals.length > 0) return refusedChange(...refusals);
 
   const hasOtherCpu = cpu !== config.description.cpu;
@@ -97,6 +103,10 @@ function sizeRefusals(
       ),
     );
   }
+  if (cpu !== undefined && cpu > config.maxCpu && numaCellsOf(xml) > 1) {
+    const reason = `cpu: ${id.name} divides its ${config.maxCpu} CPUs among NUMA nodes, so it can't have ${cpu}.`;
+    refusals.push(refusal('NOT_SUPPORTED', reason, 'Remove its NUMA nodes first.'));
+  }
   if (memoryBytes === undefined) return refusals;
   const maxBytes = Math.max(host.memoryBytes, config.description.memoryBytes);
   if (!Number.isSafeInteger(memoryBytes) || memoryBytes < MEMORY_RULE.minBytes || memoryBytes > maxBytes) {
@@ -115,6 +125,20 @@ function sizeRefusals(
     );
   }
   return refusals;
+}
+
+/** Memory in hugepages consists of whole pages, which the host must have reserved. */
+async function pageRefusals(
+  { id, state, config }: DomainHardware,
+  memoryBytes: number,
+  isRestarting: boolean,
+  { connection }: ScaleDeps,
+): Promise<Refusal[]> {
+  const placement = readPlacement(config.description.document);
+  if (placement.hugepageBytes === null) return [];
+  const host = await readHostTopology(connection);
+  const limits = { name: id.name, maxCpu: config.maxCpu, memoryBytes, host };
+  return hugepageRefusals(placement, limits, state.isActive && isRestarting);
 }
 
 /** The maximum follows the size where the domain has one. */

@@ -7,7 +7,8 @@ const FOLDERS = ['/etc/qemu/firmware', '/usr/share/qemu/firmware'];
 interface FirmwareDescription {
   readonly 'interface-types'?: readonly string[];
   readonly features?: readonly string[];
-  readonly targets?: readonly { readonly architecture?: string }[];
+  readonly targets?: readonly { readonly architecture?: string; readonly machines?: readonly string[] }[];
+  readonly mapping?: { readonly 'nvram-template'?: { readonly filename?: string; readonly format?: string } };
 }
 
 /**
@@ -26,6 +27,32 @@ export async function hasEnrolledFirmware(arch: string, folders: readonly string
         features.includes('enrolled-keys') &&
         targets.some(({ architecture }) => architecture === arch),
     );
+}
+
+/**
+ * The file from which libvirt creates the variables of a new VM's firmware. It chooses the first description that matches; a file of the
+ * operator replaces one of the same name.
+ */
+export async function variablesTemplate(
+  { arch, isSecure }: { readonly arch: string; readonly isSecure: boolean },
+  folders: readonly string[] = FOLDERS,
+): Promise<string | undefined> {
+  const byName = new Map<string, FirmwareDescription>();
+  for (const folder of folders)
+    for (const name of (await readdir(folder).catch(() => [])).filter((one) => one.endsWith('.json')))
+      if (!byName.has(name)) byName.set(name, await readDescription(join(folder, name)));
+  const matching = [...byName]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, description]) => description)
+    .find(
+      ({ features = [], targets = [], 'interface-types': interfaces = [], mapping }) =>
+        interfaces.includes('uefi') &&
+        targets.some(({ architecture }) => architecture === arch) &&
+        features.includes('enrolled-keys') === isSecure &&
+        (mapping?.['nvram-template']?.format ?? 'raw') === 'raw' &&
+        mapping?.['nvram-template']?.filename !== undefined,
+    );
+  return matching?.mapping?.['nvram-template']?.filename;
 }
 
 async function readDescriptions(folder: string): Promise<FirmwareDescription[]> {

@@ -233,7 +233,8 @@ describe('LibvirtImages', () => {
     ]);
   });
 
-  test('continues the download of an import that ended with the service, when it is imported again', async () => {
+  /** An import whose download is cut in half by the end of the service, and the images of the next start. */
+  const interrupted = async (): Promise<(string | undefined)[]> => {
     const ranges: (string | undefined)[] = [];
     const half = DISK.length / 2;
     server.routes.set('/disk.img', (request, response) => {
@@ -263,13 +264,67 @@ describe('LibvirtImages', () => {
     await images.sweep();
     await partials.sweep();
     expect(await only()).toMatchObject({ phase: 'Failed', reason: expect.stringContaining('import it again') });
-    await images.delete(REF);
     ranges.length = 0;
-    await fromUrl('/disk.img');
-    expect(ranges).toEqual([undefined, `bytes=${half}-`]);
+    return ranges;
+  };
+  const isGolden = async (): Promise<void> => {
+    expect(await only()).toMatchObject({ ref: REF, bytes: 2 * MIB, phase: 'Succeeded' });
     const [name = ''] = await ownVolumes();
     expect((await readFile(volume(name))).equals(DISK)).toBe(true);
     expect(await leftovers()).toEqual([]);
+  };
+  const resume = async (origin?: Extract<ImageOrigin, { kind: 'url' }>): Promise<void> =>
+    (await images.resume({ ref: REF, bytes: 2 * MIB, ...(origin && { origin }) }))(recordingReporter());
+
+  test('continues the download of an import that ended with the service, when it is imported again', async () => {
+    const ranges = await interrupted();
+    await images.delete(REF);
+    await fromUrl('/disk.img');
+    expect(ranges).toEqual([undefined, `bytes=${DISK.length / 2}-`]);
+    await isGolden();
+  });
+
+  test('resumes an import that ended with the service, and does nothing more when it is complete', async () => {
+    const ranges = await interrupted();
+    const { createdAt } = (await only()) ?? {};
+    const origin = { kind: 'url', url: server.url('/disk.img') } as const;
+    const work = await images.resume({ ref: REF, bytes: 2 * MIB, origin });
+    expect(await only()).toMatchObject({ phase: 'ImportInProgress', createdAt });
+    await images.sweep();
+    await work(recordingReporter());
+    expect(ranges).toEqual([undefined, `bytes=${DISK.length / 2}-`]);
+    await isGolden();
+    ranges.length = 0;
+    await resume(origin);
+    await resume();
+    expect(ranges).toEqual([]);
+    await isGolden();
+  });
+
+  test('resumes an import whose end came before it had begun', async () => {
+    server.serve('/disk.img', DISK);
+    await resume({ kind: 'url', url: server.url('/disk.img') });
+    await isGolden();
+  });
+
+  test('can not resume an import without its URL, and keeps no part of it', async () => {
+    await interrupted();
+    await expect(resume()).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
+    expect(await only()).toMatchObject({ phase: 'Failed', reason: expect.stringContaining('query') });
+    expect(await ownVolumes()).toEqual([]);
+    await images.delete(REF);
+    await expect(resume()).rejects.toMatchObject({ code: 'IMAGE_NOT_FOUND' });
+  });
+
+  test('does not repeat an import that had failed', async () => {
+    server.serve('/passwd', 'root:x:0:0:root:/root:/bin/sh\n'.repeat(100));
+    await expect(fromUrl('/passwd')).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
+    server.requests.length = 0;
+    await expect(resume({ kind: 'url', url: server.url('/passwd') })).rejects.toMatchObject({
+      code: 'BACKEND_FAILED',
+      message: 'The image is a text, not a disk.',
+    });
+    expect(server.requests).toEqual([]);
   });
 
   test('gives complete images to VMs only', async () => {

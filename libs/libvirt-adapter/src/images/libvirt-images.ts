@@ -20,6 +20,7 @@ import {
   type Plan,
   type PlannedImage,
   type Refusal,
+  type ResumedImage,
   type TaskReporter,
 } from '@headgate/domain-contracts';
 import { maxImageBytes, SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
@@ -70,6 +71,9 @@ const SERVICE_HEX_DIGITS = 8;
 const IMAGE_NAME = /^image-[0-9a-f]{8}-.+\.qcow2(?:\.partial)?$/;
 const INTERRUPTED =
   'Its import was interrupted by a restart of the service. Delete the image and import it again: a download continues if the server allows it.';
+
+const NO_URL =
+  'Its import was interrupted by a restart of the service, which does not store addresses with a query. Delete the image and import it again.';
 
 export const isImportedImage = (volume: string): boolean => IMAGE_NAME.test(volume);
 
@@ -133,7 +137,7 @@ export class LibvirtImages extends ImportedImages implements ImportedBases {
   }
 
   override async import(image: NewImage): Promise<BackgroundWork> {
-    const { lock, records, pool, clock } = this.deps;
+    const { lock, pool, clock } = this.deps;
     const { ref, bytes, origin } = image;
     const { name } = ref;
     return lock.run(lockKey(name), async () => {
@@ -141,15 +145,42 @@ export class LibvirtImages extends ImportedImages implements ImportedBases {
       await pool.ensure();
       const source = origin.kind === 'url' ? displayUrl(origin.url) : 'upload';
       const record = { bytes, phase: IMAGE_PHASE.importing, source, createdAt: clock.iso() };
-      const running = { cancel: new AbortController(), progress: null, finished: Promise.resolve() };
-      this.running.set(name, running);
-      await records.set(name, record);
-      return (report) => {
-        const work = this.fill(image, record, running, report);
-        running.finished = work.catch(() => undefined);
-        return work;
-      };
+      return this.begin(image, record);
     });
+  }
+
+  private async begin(image: NewImage, record: ImageRecord): Promise<BackgroundWork> {
+    const { name } = image.ref;
+    const running = { cancel: new AbortController(), progress: null, finished: Promise.resolve() };
+    this.running.set(name, running);
+    await this.deps.records.set(name, record);
+    return (report) => {
+      const work = this.fill(image, record, running, report);
+      running.finished = work.catch(() => undefined);
+      return work;
+    };
+  }
+
+  override async resume({ ref, bytes, origin }: ResumedImage): Promise<BackgroundWork> {
+    const { records, pool, lock } = this.deps;
+    const { name } = ref;
+    const begun = await lock.run(lockKey(name), async () => {
+      const record = await records.get(name);
+      if (record === undefined || this.running.has(name)) return undefined;
+      if (record.phase === IMAGE_PHASE.ready) return async () => undefined;
+      const reason = origin ? record.reason : NO_URL;
+      if (reason !== undefined && reason !== INTERRUPTED) {
+        await records.set(name, { ...record, phase: IMAGE_PHASE.failed, reason });
+        throw new DomainError(origin ? 'BACKEND_FAILED' : 'INVALID_SOURCE', reason);
+      }
+      await pool.ensure();
+      await pool.remove(this.volumeOf(name));
+      const { reason: _interrupted, ...known } = record;
+      return origin && this.begin({ ref, bytes, origin }, { ...known, phase: IMAGE_PHASE.importing });
+    });
+    if (begun) return begun;
+    if (!origin) throw imageNotFound(ref);
+    return this.import({ ref, bytes, origin });
   }
 
   override async planDelete(ref: ImageRef): Promise<Plan> {
@@ -202,6 +233,8 @@ export class LibvirtImages extends ImportedImages implements ImportedBases {
       log.warn({ image: name }, 'the import of an image was interrupted');
       await lock
         .run(lockKey(name), async () => {
+          // Its task may have continued it meanwhile.
+          if (this.running.has(name)) return;
           await pool.remove(this.volumeOf(name));
           await records.set(name, { ...record, phase: IMAGE_PHASE.failed, reason: INTERRUPTED });
         })

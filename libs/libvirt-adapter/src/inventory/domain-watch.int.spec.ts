@@ -1,9 +1,8 @@
 import { SystemClock } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '@headgate/testing';
+import { InventoryRecorder, PrivateLibvirtd } from '@headgate/testing';
 import { LibvirtBackend } from '../libvirt-backend.js';
 import { foreignDomainXml } from '../testing/domain-xml.js';
 import { whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
-import { PrivateLibvirtd } from '../testing/private-libvirtd.js';
 import { Virsh } from '../virsh/virsh.js';
 
 const missing =
@@ -34,7 +33,7 @@ describeWithLibvirt(
     afterEach(async () => {
       await recorder?.stop();
       await backend?.close();
-      await daemon?.remove();
+      await daemon?.close();
     }, timeoutMs);
 
     const ref = { kind: 'vm', context: 'local', namespace: 'local', name: 'hgtest-comes-back' } as const;

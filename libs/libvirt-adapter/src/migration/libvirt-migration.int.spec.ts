@@ -2,12 +2,20 @@ import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DomainError, type Backend, type ConsoleStream, type InstanceRef, type Plan } from '@headgate/domain-contracts';
-import { createdVm, InventoryRecorder, readUntil, recordingReporter, type BackendHarness } from '@headgate/testing';
+import {
+  createdVm,
+  InventoryRecorder,
+  PrivateLibvirtd,
+  readUntil,
+  recordingReporter,
+  type BackendHarness,
+} from '@headgate/testing';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
 import type { LibvirtBackend } from '../libvirt-backend.js';
 import { openShell, ROOT_LOGIN } from '../testing/guest-shell.js';
-import { LibvirtPair, type LibvirtMachine } from '../testing/libvirt-pair.js';
+import { Virsh } from '../virsh/virsh.js';
+import { LibvirtPair } from '../testing/libvirt-pair.js';
 import { whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
 
@@ -55,10 +63,9 @@ describeWithLibvirt(`Live migration between two hosts${missing === undefined ? '
     )(report);
     return report;
   };
-  const volumesOf = async (machine: LibvirtMachine, { name }: InstanceRef): Promise<string[]> =>
+  const volumesOf = async (machine: PrivateLibvirtd, { name }: InstanceRef): Promise<string[]> =>
     (await machine.volumes()).filter((volume) => volume.startsWith(`${name}-`) && !volume.endsWith('.log'));
-  const xmlOn = (machine: LibvirtMachine, { name }: InstanceRef): Promise<string> =>
-    machine.virsh.run(['dumpxml', name]);
+  const xmlOn = (machine: PrivateLibvirtd, { name }: InstanceRef): Promise<string> => machine.virsh('dumpxml', name);
   /** The guest and all of its volumes are on exactly one host. */
   const expectOn = async (ref: InstanceRef, host: 0 | 1): Promise<void> => {
     const [here, there] = host === 0 ? pair.machines : [pair.machines[1], pair.machines[0]];
@@ -68,7 +75,7 @@ describeWithLibvirt(`Live migration between two hosts${missing === undefined ? '
     expect(metadata.pending).toBeUndefined();
     const present = await volumesOf(here, ref);
     for (const { path } of disks) expect(present).toContain(path?.split('/').at(-1));
-    expect(await here.virsh.run(['domstate', ref.name])).toMatch(/running/);
+    expect(await here.virsh('domstate', ref.name)).toMatch(/running/);
   };
 
   beforeAll(async () => {
@@ -105,9 +112,9 @@ describeWithLibvirt(`Live migration between two hosts${missing === undefined ? '
       await expect(migration.migrate(ref, 'alpha')).rejects.toMatchObject({ code: 'WRONG_STATE' });
       const [, other] = pair.machines;
       const taken = `<domain type='qemu'><name>${ref.name}</name><memory>65536</memory><os><type>hvm</type></os></domain>`;
-      await other.virsh.withXml(taken, (file) => ['define', file]);
+      await new Virsh({ uri: other.uri }).withXml(taken, (file) => ['define', file]);
       await expect(migration.migrate(ref, 'beta')).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
-      await other.virsh.run(['undefine', ref.name]);
+      await other.virsh('undefine', ref.name);
 
       const cancel = new AbortController();
       const canceled = recordingReporter(cancel.signal);
@@ -155,7 +162,7 @@ describeWithLibvirt(`Live migration between two hosts${missing === undefined ? '
       expect(report.lines.join('\n')).toMatch(/Downtime: \d+ ms\./);
       const [source, destination] = pair.machines;
       expect(await source.domains()).not.toContain(ref.name);
-      expect(await destination.virsh.run(['domstate', ref.name])).toMatch(/running/);
+      expect(await destination.virsh('domstate', ref.name)).toMatch(/running/);
       expect(await volumesOf(destination, ref)).toEqual(before);
       const back = await beta.require('migration').plan({ ...ref, context: 'beta' });
       expect(back.steps.map(({ name }) => name)).toEqual(['migrate', 'remove']);
@@ -178,8 +185,8 @@ describeWithLibvirt(`Live migration between two hosts${missing === undefined ? '
       };
       const work = await alpha.require('migration').migrate(ref, 'beta');
       await expect(work(losing)).rejects.toBeInstanceOf(DomainError);
-      expect(await pair.machines[0].virsh.run(['domstate', ref.name])).toMatch(/running/);
-      await destination.boot();
+      expect(await pair.machines[0].virsh('domstate', ref.name)).toMatch(/running/);
+      await destination.start();
       await stop();
       await start();
       await recorders[0]?.untilVm(ref, ({ status }) => status === 'Running');

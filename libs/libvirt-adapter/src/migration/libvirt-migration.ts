@@ -210,7 +210,9 @@ export class LibvirtMigration extends InstanceMigration {
     ];
     report.progress(1);
     report.log(`${id.name} runs on ${host.context}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`);
-    if (job?.downtimeMs !== undefined) report.log(`Downtime: ${job.downtimeMs} ms.`);
+    if (job?.downtimeMs === undefined) return;
+    report.log(`Downtime: ${job.downtimeMs} ms.`);
+    report.outcome?.({ downtimeMs: job.downtimeMs });
   }
 }
 

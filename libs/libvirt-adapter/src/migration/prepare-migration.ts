@@ -14,6 +14,7 @@ import {
 } from './migration-checks.js';
 import { checkDestinationSpace, findCopies, isSharedPool, type VolumeCopy } from './migrated-files.js';
 import { findHost, type MigrationHost } from './migration-host.js';
+import { placementRefusals } from './placement-checks.js';
 
 export interface PrepareDeps {
   readonly self: MigrationHost;
@@ -133,6 +134,7 @@ export class MigrationPreparation {
       ...(await this.nameRefusals(guest, host)),
       ...(await hypervisorRefusals(description, self, host)),
       ...(await networkRefusals(description, host)),
+      ...(await placementRefusals(description, host)),
     ];
     const warnings = networkWarnings(description, host);
     if (refusals.length > 0) return failed(guest, refusals, host);

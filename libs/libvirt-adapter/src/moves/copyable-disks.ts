@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { DISK_BUSES, type DiskBus, type Refusal } from '@headgate/domain-contracts';
+import { DISK_BUSES, loss, type DiskBus, type Loss, type Refusal } from '@headgate/domain-contracts';
 import { bootDisk, type DiskDescription, type DomainDescription } from '../domain-xml/domain-description.js';
 import { attribute, element, elements, type XmlElement } from '../domain-xml/xml.js';
 
@@ -18,14 +18,14 @@ export interface FoundDisks {
   /** The first is the boot disk. */
   readonly disks: readonly CopyableDisk[];
   readonly refusals: readonly Refusal[];
-  readonly dropped: readonly string[];
+  readonly losses: readonly Loss[];
 }
 
 /** Finds the disks that make up the VM. Discs, and the cloud-init seed of the service, are not among them. */
 export function findCopyableDisks(description: DomainDescription): FoundDisks {
   const { name, document, metadata } = description;
   const refusals: Refusal[] = [];
-  const dropped: string[] = [];
+  const losses: Loss[] = [];
   const disks: CopyableDisk[] = [];
   const refuse = (reason: string, remedy: string): void =>
     void refusals.push({ code: 'NOT_SUPPORTED', reason, remedy });
@@ -40,11 +40,12 @@ export function findCopyableDisks(description: DomainDescription): FoundDisks {
     const { target, device, path } = disk;
     const document = xml.get(target) ?? {};
     if (device === 'cdrom' || device === 'floppy') {
-      if (path !== undefined && !seeds.has(basename(path))) dropped.push(`The drive ${target} with its medium.`);
+      if (path !== undefined && !seeds.has(basename(path)))
+        losses.push(loss('media', `The drive ${target} with its medium.`));
       continue;
     }
     if (path !== undefined && 'readonly' in document) {
-      if (!seeds.has(basename(path))) dropped.push(`The read-only disk ${target}.`);
+      if (!seeds.has(basename(path))) losses.push(loss('media', `The read-only disk ${target}.`));
       continue;
     }
     const problem = problemOf(disk, document);
@@ -53,7 +54,7 @@ export function findCopyableDisks(description: DomainDescription): FoundDisks {
   }
   if (disks.length === 0 && refusals.length === 0)
     refuse(`${name} has no disk.`, 'Add a disk, or create the VM again.');
-  return { disks, refusals, dropped };
+  return { disks, refusals, losses };
 }
 
 function bootDiskFirst(description: DomainDescription): DiskDescription[] {

@@ -1,4 +1,4 @@
-import type { Firmware, PortableNic, Refusal } from '@headgate/domain-contracts';
+import { loss, type Firmware, type Loss, type PortableNic, type Refusal } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import { attribute, element, elements, type XmlElement } from '../domain-xml/xml.js';
 
@@ -31,7 +31,7 @@ export interface DomainPlatformReading {
   readonly tpm: boolean;
   readonly nics: readonly PortableNic[];
   readonly refusals: readonly Refusal[];
-  readonly dropped: readonly string[];
+  readonly losses: readonly Loss[];
 }
 
 /** The virtual machine around the disks of a domain, by what every backend has. */
@@ -62,11 +62,9 @@ export function describePlatform({ name, document, nics }: DomainDescription): D
       model,
     })),
     refusals,
-    dropped: [
-      ...(firmware === 'bios' ? [] : ['The variables of the firmware: the copy starts from its default boot entry.']),
-      ...(tpm ? ['The state of the TPM: secrets that it protects are not readable in the copy.'] : []),
-      ...DROPPED_DEVICES.filter(([child]) => has(devices, child)).map(([, label]) => label),
-      ...DROPPED_SETTINGS.filter(([child]) => has(document, child)).map(([, label]) => label),
+    losses: [
+      ...DROPPED_DEVICES.filter(([child]) => has(devices, child)).map(([, label]) => loss('devices', label)),
+      ...DROPPED_SETTINGS.filter(([child]) => has(document, child)).map(([, label]) => loss('tuning', label, 'info')),
     ],
   };
 }

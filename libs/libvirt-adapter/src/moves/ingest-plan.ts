@@ -1,8 +1,10 @@
 import {
   buildPlan,
   formatBytes,
+  loss,
   type IngestPlan,
   type IngestSpec,
+  type Loss,
   type PortableNic,
   type ResourceMapping,
   type VmSpec,
@@ -12,6 +14,7 @@ import type { NicSpec } from '../domain-xml/domain-spec.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import type { GuestProfiles } from '../guest-profiles/guest-profile.js';
+import { variablesTemplate } from '../host/firmware-descriptions.js';
 import type { Host } from '../host/host.js';
 import { OWN_NETWORK } from '../network/guest-network.js';
 import { refuseName } from '../provisioning/creation-plan.js';
@@ -19,6 +22,7 @@ import { planPlatform, type Platform } from '../provisioning/plan-platform.js';
 import type { Refuse } from '../provisioning/plan-source.js';
 import { NO_DISC_WRITER } from '../provisioning/seed-iso.js';
 import type { StoragePool } from '../storage/storage-pool.js';
+import { variablesMismatch } from './firmware-variables.js';
 
 export interface IngestPlanDeps {
   readonly connection: LibvirtConnection;
@@ -60,9 +64,14 @@ export async function planIngest({ ref, vm, mapping }: IngestSpec, deps: IngestP
       `The VM is for ${vm.arch}, and this machine is ${host.arch}.`,
       'Choose another destination.',
     );
-  const platform = await planPlatform(platformSpec({ ref, vm }), { host, profiles: deps.profiles }, refuse);
+  const losses: Loss[] = [];
+  const isKnown = vm.os !== undefined && (await deps.profiles.find(vm.os)) !== undefined;
+  if (vm.os !== undefined && !isKnown)
+    losses.push(loss('guest', `The profile of the guest's operating system ${vm.os}, which is not known here.`));
+  const os = isKnown ? vm.os : undefined;
+  const platform = await planPlatform(platformSpec({ ref, vm }, os), { host, profiles: deps.profiles }, refuse);
   if (vm.cloudInit !== undefined && writer === undefined) refuse('NOT_SUPPORTED', NO_DISC_WRITER, 'Install xorriso.');
-  await checkSpace({ vm, pool: deps.pool, warnings }, refuse);
+  const availableBytes = await checkSpace({ vm, pool: deps.pool, warnings }, refuse);
   const nics = vm.nics.map((nic) => planNic(nic, { mapping, networks, warnings }, refuse));
   for (const name of Object.keys(mapping.storageClasses))
     warnings.push(`The mapping of the storage class ${name} has no effect: a machine has one storage pool.`);
@@ -78,12 +87,22 @@ export async function planIngest({ ref, vm, mapping }: IngestSpec, deps: IngestP
     })),
     ...(vm.cloudInit === undefined ? [] : [{ name: 'seed', detail: 'Write the cloud-init seed.' }]),
   ];
-  return { ...buildPlan(steps, { warnings, refusals }), dropped: [], format: 'qcow2', host, platform, nics };
+  return {
+    ...buildPlan(steps, { warnings, refusals }),
+    losses,
+    firmwareVariables: await variablesVerdict(vm, host),
+    format: 'qcow2',
+    ...(availableBytes !== undefined && { availableBytes }),
+    host,
+    platform,
+    nics,
+  };
 }
 
 /** The spec of a VM with the same platform. */
-const platformSpec = ({ ref, vm }: Pick<IngestSpec, 'ref' | 'vm'>): VmSpec => ({
+const platformSpec = ({ ref, vm }: Pick<IngestSpec, 'ref' | 'vm'>, os: string | undefined): VmSpec => ({
   ref,
+  ...(os !== undefined && { os }),
   cpu: vm.cpu,
   memoryBytes: vm.memoryBytes,
   diskBytes: vm.disks[0]?.sizeBytes ?? 0,
@@ -93,12 +112,20 @@ const platformSpec = ({ ref, vm }: Pick<IngestSpec, 'ref' | 'vm'>): VmSpec => ({
   start: false,
 });
 
+/** The variables are those of a certain build of the firmware: another one does not start with them. */
+async function variablesVerdict({ firmware, firmwareVariables }: IngestSpec['vm'], host: Host): Promise<true | string> {
+  if (!firmwareVariables || 'problem' in firmwareVariables) return true;
+  const template = await variablesTemplate({ arch: host.arch, isSecure: firmware === 'uefi-secure' });
+  return (await variablesMismatch(firmwareVariables.sizeBytes, template)) ?? true;
+}
+
+/** @returns how many bytes of disks fit; undefined when that is unknown */
 async function checkSpace(
   { vm, pool, warnings }: { vm: IngestSpec['vm']; pool: StoragePool; warnings: string[] },
   refuse: Refuse,
-): Promise<void> {
+): Promise<number | undefined> {
   const space = await pool.space();
-  if (!space?.isActive) return;
+  if (!space?.isActive) return undefined;
   const sizeBytes = vm.disks.reduce((sum, disk) => sum + disk.sizeBytes, 0);
   const usedBytes = vm.disks.reduce((sum, disk) => sum + (disk.usedBytes ?? disk.sizeBytes), 0);
   if (space.availableBytes < usedBytes + SPACE_WATERMARK_BYTES) {
@@ -110,6 +137,7 @@ async function checkSpace(
   } else if (space.availableBytes < sizeBytes) {
     warnings.push(`The disks may grow to ${formatBytes(sizeBytes)}, more than the free space in the storage pool.`);
   }
+  return Math.max(0, space.availableBytes - SPACE_WATERMARK_BYTES);
 }
 
 function planNic(

@@ -1,10 +1,13 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   DiskIngest,
   DomainError,
   hashesOf,
   messageOf,
   throwFirstRefusal,
+  type DiskFilling,
+  type DiskUpdate,
   type DiskWriter,
   type IngestPlan,
   type IngestSpec,
@@ -16,6 +19,7 @@ import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
 import type { DiskSpec, NicSpec } from '../domain-xml/domain-spec.js';
 import type { InstanceMetadata, OwnedVolume, VolumeRole } from '../domain-xml/instance-metadata.js';
 import { NbdServer } from '../export/nbd-server.js';
+import { recordedOs } from '../guest-profiles/guest-profile.js';
 import { isRemote } from '../host/host.js';
 import type { GuestNetwork } from '../network/guest-network.js';
 import type { DomainEditor } from '../provisioning/domain-editor.js';
@@ -24,6 +28,8 @@ import type { writeSeedIso } from '../provisioning/seed-iso.js';
 import type { DiskIo } from '../storage/disk-io.js';
 import type { KeyedLock } from '../virsh/concurrency.js';
 import { runProgram, type RunProgram } from '../virsh/run-program.js';
+import { copyImage } from './copy-image.js';
+import { openUpdate } from './disk-update.js';
 import { planIngest, type IngestPlanDeps, type PlannedIngest } from './ingest-plan.js';
 import { openDisk, type OpenDiskDeps } from './libvirt-disk-source.js';
 
@@ -68,8 +74,8 @@ export class LibvirtDiskIngest extends DiskIngest {
   }
 
   override async plan(spec: IngestSpec): Promise<IngestPlan> {
-    const { steps, warnings, refusals, dropped, format } = await planIngest(spec, this.deps);
-    return { steps, warnings, refusals, dropped, format };
+    const { host: _host, platform: _platform, nics: _nics, ...plan } = await planIngest(spec, this.deps);
+    return plan;
   }
 
   /** Defines the domain first, which takes the name and lists its volumes. */
@@ -98,7 +104,7 @@ export class LibvirtDiskIngest extends DiskIngest {
     const path = await this.partialDisk(target, disk);
     signal.throwIfAborted();
     const folder = await this.deps.createTemporaryFolder();
-    const server = NbdServer.start({ path, format: 'qcow2' }, folder, 'write');
+    const server = NbdServer.start({ path, format: 'qcow2' }, folder, { access: 'write' });
     const release = async (): Promise<void> => {
       await server.stop();
       await rm(folder, { recursive: true, force: true });
@@ -127,6 +133,26 @@ export class LibvirtDiskIngest extends DiskIngest {
     }
   }
 
+  override async fill(
+    target: IngestTarget,
+    disk: string,
+    { from, report, signal }: DiskFilling,
+  ): Promise<number | undefined> {
+    const { path, sizeBytes } = await this.partialVolume(target, disk);
+    return copyImage({
+      ...{ from, to: { path, format: 'qcow2' }, sizeBytes, signal },
+      report: (fraction) => report(Math.floor(fraction * sizeBytes)),
+    });
+  }
+
+  override get updateProblem(): undefined {
+    return undefined;
+  }
+
+  override async update(target: IngestTarget, disk: string, signal: AbortSignal): Promise<DiskUpdate> {
+    return openUpdate(await this.partialDisk(target, disk), this.deps, signal);
+  }
+
   override async *hashes(target: IngestTarget, disk: string, signal: AbortSignal): AsyncIterable<string> {
     const path = await this.partialDisk(target, disk);
     const content = await openDisk({ path, format: 'qcow2' }, this.deps, signal);
@@ -137,6 +163,26 @@ export class LibvirtDiskIngest extends DiskIngest {
       content.destroy();
       await closed;
     }
+  }
+
+  override async writeFirmwareVariables(target: IngestTarget, content: Buffer): Promise<void> {
+    const name = await this.partialVariables(target);
+    const { pool, createTemporaryFolder } = this.deps;
+    const folder = await createTemporaryFolder();
+    try {
+      const file = join(folder, 'variables');
+      await writeFile(file, content, { mode: 0o600 });
+      // From an attempt that was interrupted.
+      await pool.remove(name);
+      await pool.createFrom(name, file);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  override async readFirmwareVariables(target: IngestTarget): Promise<Buffer> {
+    const path = `${await this.deps.pool.path()}/${await this.partialVariables(target)}`;
+    return readFile(path);
   }
 
   override async commit(target: IngestTarget): Promise<void> {
@@ -176,15 +222,37 @@ export class LibvirtDiskIngest extends DiskIngest {
     }
   }
 
-  /** The path of a disk that is not complete yet. */
-  private async partialDisk(target: IngestTarget, disk: string): Promise<string> {
+  /** The metadata of a VM that is not complete yet. */
+  private async partialMetadata(target: IngestTarget): Promise<InstanceMetadata> {
     const metadata = await this.metadataOf(target);
     if (!metadata) throw new DomainError('INSTANCE_NOT_FOUND', `${target.ref.name} is not being received.`);
     if (!isMark(metadata.provisioning)) throw new DomainError('WRONG_STATE', `${target.ref.name} is complete.`);
+    return metadata;
+  }
+
+  /** The volume with the variables of its firmware. */
+  private async partialVariables(target: IngestTarget): Promise<string> {
+    const found = (await this.partialMetadata(target)).volumes.find(({ role }) => role === 'nvram');
+    if (found) return found.name;
+    throw new DomainError('DEVICE_NOT_FOUND', `The firmware of ${target.ref.name} has no variables.`);
+  }
+
+  /** The path of a disk that is not complete yet. */
+  private async partialDisk(target: IngestTarget, disk: string): Promise<string> {
+    return (await this.partialVolume(target, disk)).path;
+  }
+
+  private async partialVolume(
+    target: IngestTarget,
+    disk: string,
+  ): Promise<{ readonly path: string; readonly sizeBytes: number }> {
+    const metadata = await this.partialMetadata(target);
     const name = volumeName(target, disk);
-    if (!metadata.volumes.some((volume) => volume.name === name && (volume.role === 'disk' || volume.role === 'data')))
-      throw new DomainError('DEVICE_NOT_FOUND', `${target.ref.name} has no disk ${disk}.`);
-    return `${await this.deps.pool.path()}/${name}`;
+    const found = metadata.volumes.find(
+      (volume) => volume.name === name && (volume.role === 'disk' || volume.role === 'data'),
+    );
+    if (!found) throw new DomainError('DEVICE_NOT_FOUND', `${target.ref.name} has no disk ${disk}.`);
+    return { path: `${await this.deps.pool.path()}/${name}`, sizeBytes: found.bytes ?? 0 };
   }
 
   private async filesOf(spec: IngestSpec): Promise<IngestFiles> {
@@ -240,6 +308,7 @@ export class LibvirtDiskIngest extends DiskIngest {
       metadata: {
         owner: id,
         createdAt: clock.iso(),
+        ...recordedOs(platform.guest),
         tags: vm.tags,
         isTemplate: false,
         isProtected: false,

@@ -6,6 +6,7 @@ import {
   releaseOnDestroy,
   type Clock,
   type InstanceRef,
+  type LocalDisk,
   type PortableDisk,
   type Refusal,
   type VmReading,
@@ -15,12 +16,15 @@ import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { describeDomain, type DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import { NbdServer, type ExportedDisk } from '../export/nbd-server.js';
+import type { GuestProfiles } from '../guest-profiles/guest-profile.js';
 import { isRemote } from '../host/host.js';
 import type { DiskUsage } from '../storage/disk-usage.js';
 import type { QemuImg } from '../storage/qemu-img.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import { findCopyableDisks, readingRefusal, type CopyableDisk } from './copyable-disks.js';
 import { describePlatform } from './describe-portable.js';
+import { describeVariables, readVariables, variablesFile } from './firmware-variables.js';
+import { operatingSystemOf } from './operating-system.js';
 
 export interface OpenDiskDeps {
   readonly clock: Clock;
@@ -34,6 +38,7 @@ export interface LibvirtDiskSourceDeps extends OpenDiskDeps {
   readonly pool: StoragePool;
   readonly images: Pick<QemuImg, 'measure'>;
   readonly readUsage: () => Promise<DiskUsage>;
+  readonly profiles: GuestProfiles;
 }
 
 /** Reads VMs whose disks are files or block devices of this machine. */
@@ -57,6 +62,12 @@ export class LibvirtDiskSource extends DiskSource {
     const disks = await this.measure(found.disks, refusals);
     const { cpu, memoryBytes, arch, metadata } = description;
     const cloudInit = await this.userData(description);
+    const { firmware } = platform;
+    const firmwareVariables = await describeVariables(description.document, {
+      firmware,
+      isRemote: isRemote(connection.uri),
+    });
+    const os = await operatingSystemOf(description, this.deps.profiles);
     return {
       vm: {
         cpu,
@@ -64,6 +75,10 @@ export class LibvirtDiskSource extends DiskSource {
         arch,
         firmware: platform.firmware,
         tpm: platform.tpm,
+        // libvirt keeps the state of every emulated TPM.
+        hasTpmState: platform.tpm,
+        ...(firmwareVariables && { firmwareVariables }),
+        ...(os !== undefined && { os }),
         autostart: isPersistent && (await connection.domains.autostart(description.uuid)),
         tags: metadata.tags,
         ...(cloudInit !== undefined && { cloudInit }),
@@ -72,21 +87,25 @@ export class LibvirtDiskSource extends DiskSource {
       },
       refusals,
       warnings: [],
-      dropped: [...found.dropped, ...platform.dropped],
+      losses: [...found.losses, ...platform.losses],
     };
   }
 
   override async open(ref: InstanceRef, disk: string, signal: AbortSignal): Promise<Readable> {
+    return openDisk(await this.readableDisk(ref, disk), this.deps, signal);
+  }
+
+  override async localDisk(ref: InstanceRef, disk: string): Promise<LocalDisk> {
+    const { path, format } = await this.readableDisk(ref, disk);
+    return { path, format };
+  }
+
+  override async readFirmwareVariables(ref: InstanceRef): Promise<Buffer> {
     const { description, isActive } = await this.read(ref);
-    if (isActive) throw new DomainError('WRONG_STATE', `${ref.name} runs: stop it before reading its disks.`);
-    if (description.metadata.provisioning !== undefined)
-      throw new DomainError('WRONG_STATE', `The disks of ${ref.name} are still being filled.`);
-    if (isRemote(this.deps.connection.uri)) throw new DomainError('NOT_SUPPORTED', REMOTE_DISKS);
-    const found = findCopyableDisks(description).disks.find(({ target }) => target === disk);
-    if (!found) throw new DomainError('DEVICE_NOT_FOUND', `${ref.name} has no disk ${disk} that can be copied.`);
-    const refusal = await readingRefusal(found);
-    if (refusal) throw new DomainError(refusal.code, refusal.reason);
-    return openDisk(found, this.deps, signal);
+    if (isActive) throw new DomainError('WRONG_STATE', `${ref.name} runs: stop it before reading its variables.`);
+    const file = variablesFile(description.document);
+    if (!file) throw new DomainError('DEVICE_NOT_FOUND', `The firmware of ${ref.name} has no variables.`);
+    return readVariables(file);
   }
 
   /** The configuration of the next start, which is that of the copy. */
@@ -111,6 +130,19 @@ export class LibvirtDiskSource extends DiskSource {
       measured.push({ name: disk.target, bus: disk.bus, sizeBytes, usedBytes, storageClass: this.deps.pool.name });
     }
     return measured;
+  }
+
+  private async readableDisk(ref: InstanceRef, disk: string): Promise<CopyableDisk> {
+    const { description, isActive } = await this.read(ref);
+    if (isActive) throw new DomainError('WRONG_STATE', `${ref.name} runs: stop it before reading its disks.`);
+    if (description.metadata.provisioning !== undefined)
+      throw new DomainError('WRONG_STATE', `The disks of ${ref.name} are still being filled.`);
+    if (isRemote(this.deps.connection.uri)) throw new DomainError('NOT_SUPPORTED', REMOTE_DISKS);
+    const found = findCopyableDisks(description).disks.find(({ target }) => target === disk);
+    if (!found) throw new DomainError('DEVICE_NOT_FOUND', `${ref.name} has no disk ${disk} that can be copied.`);
+    const refusal = await readingRefusal(found);
+    if (refusal) throw new DomainError(refusal.code, refusal.reason);
+    return found;
   }
 
   private async sharingRefusals({ name, uuid }: DomainDescription, disks: readonly CopyableDisk[]): Promise<Refusal[]> {

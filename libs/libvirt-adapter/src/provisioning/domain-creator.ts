@@ -9,6 +9,7 @@ import {
   type VmSpec,
 } from '@headgate/domain-contracts';
 import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
+import { recordedOs } from '../guest-profiles/guest-profile.js';
 import type { DiskIo } from '../storage/disk-io.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import type { KeyedLock } from '../virsh/concurrency.js';
@@ -56,7 +57,7 @@ export class DomainCreator {
   /** Defines the domain, marked as work in progress. The service removes a marked domain after an interruption. */
   async define(spec: VmSpec, plan: CreationPlan): Promise<Draft> {
     const { pool, progress, connection, clock, diskIo } = this.deps;
-    const uuid = randomUUID();
+    const uuid = spec.creation ?? randomUUID();
     const files = nameVolumes({ spec, uuid, pool: pool.name, folder: await pool.path(), plan });
     progress.begin(uuid);
     try {
@@ -80,6 +81,7 @@ export class DomainCreator {
         metadata: {
           owner: uuid,
           createdAt: clock.iso(),
+          ...recordedOs(plan.platform.guest),
           tags: [],
           isTemplate: false,
           isProtected: false,

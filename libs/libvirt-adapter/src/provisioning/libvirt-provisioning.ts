@@ -5,6 +5,7 @@ import {
   messageOf,
   buildPlan,
   type Creation,
+  type CreationState,
   type InstanceRef,
   type Plan,
   type Refusal,
@@ -57,6 +58,23 @@ export class LibvirtProvisioning extends InstanceProvisioning {
     if (await this.needsTask(spec)) return { remaining: (report) => this.creator.fill(draft, report, 'keep') };
     await this.creator.fill(draft, SILENT_REPORT, 'remove');
     return {};
+  }
+
+  /** The UUID of the domain is the ID of its creation. */
+  override async creationState(ref: InstanceRef, creation: string): Promise<CreationState> {
+    const domain = (await this.deps.finder.all()).find(({ uuid }) => uuid === creation);
+    if (!domain || this.deps.finder.refOf(domain).name !== ref.name) return 'absent';
+    const { metadata } = (await this.deps.editor.read(creation)).description;
+    return metadata.provisioning === undefined && metadata.failure === undefined ? 'complete' : 'incomplete';
+  }
+
+  override async discardCreation(ref: InstanceRef, creation: string): Promise<void> {
+    if ((await this.creationState(ref, creation)) !== 'incomplete') return;
+    await this.deps.progress.cancel(creation);
+    await this.deps.lock.run(creation, async () => {
+      // It may have been completed or removed while this waited.
+      if ((await this.creationState(ref, creation)) === 'incomplete') await this.deps.remover.remove(creation);
+    });
   }
 
   override async planDelete(ref: InstanceRef): Promise<Plan> {

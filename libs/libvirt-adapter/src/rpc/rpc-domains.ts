@@ -1,5 +1,13 @@
 import { DomainError } from '@headgate/domain-contracts';
-import { domainOf, procedures, type Procedure, type TypedValue, type WireDomain } from '@headgate/libvirt-rpc';
+import {
+  cpuMapOf,
+  domainOf,
+  placementProcedures,
+  procedures,
+  type Procedure,
+  type TypedValue,
+  type WireDomain,
+} from '@headgate/libvirt-rpc';
 import type { CallOptions } from '../connection/call-options.js';
 import {
   DomainOperations,
@@ -138,6 +146,16 @@ export class RpcDomains extends DomainOperations {
   override setCpus(uuid: string, count: number, scope: Omit<DeviceChange, 'xml'>): Promise<void> {
     const args = { domain: domainOf(uuid), count, flags: impactOf(scope) };
     return this.link.call(procedures.domainSetVcpusFlags, args, { isSlow: true });
+  }
+
+  override pinVcpu(uuid: string, vcpu: number, cpus: readonly number[]): Promise<void> {
+    const args = { domain: domainOf(uuid), vcpu, cpuMap: cpuMapOf(cpus), flags: AFFECT_LIVE };
+    return this.link.call(placementProcedures.domainPinVcpu, args, { isSlow: true });
+  }
+
+  override pinEmulator(uuid: string, cpus: readonly number[]): Promise<void> {
+    const args = { domain: domainOf(uuid), cpuMap: cpuMapOf(cpus), flags: AFFECT_LIVE };
+    return this.link.call(placementProcedures.domainPinEmulator, args, { isSlow: true });
   }
 
   override resizeDisk(uuid: string, target: string, bytes: number): Promise<void> {

@@ -37,6 +37,7 @@ function translateEnd(ended: 'timeout' | 'aborted', cause: Error): DomainError {
 /** libvirt's codes decide where its message is not known. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   [ErrorNumber.noDomain]: 'INSTANCE_NOT_FOUND',
+  [ErrorNumber.noNodeDevice]: 'DEVICE_NOT_FOUND',
   [ErrorNumber.noStoragePool]: 'VOLUME_NOT_FOUND',
   [ErrorNumber.noStorageVolume]: 'VOLUME_NOT_FOUND',
   [ErrorNumber.noDomainCheckpoint]: 'CHECKPOINT_NOT_FOUND',

@@ -1,9 +1,12 @@
-import { procedures, type Procedure } from '@headgate/libvirt-rpc';
+import { DomainError } from '@headgate/domain-contracts';
+import { cpusOfMap, placementProcedures, procedures, type Procedure } from '@headgate/libvirt-rpc';
 import type { CallOptions } from '../connection/call-options.js';
 import {
   HostOperations,
+  nodeCpusOf,
   nodeUsageOf,
   type DomainKind,
+  type NodeCpus,
   type NodeInfo,
   type NodeUsage,
 } from '../connection/host-operations.js';
@@ -55,6 +58,34 @@ export class RpcHost extends HostOperations {
       this.nodeStats(procedures.nodeGetMemoryStats, (count) => ({ count, cell: WHOLE_NODE, flags: 0 })),
     ]);
     return nodeUsageOf({ ...cpu, ...memory });
+  }
+
+  override async cpus(): Promise<NodeCpus> {
+    const args = { needsMap: true, needsOnline: true, flags: 0 };
+    const { cpuMap, present } = await this.link.call(placementProcedures.nodeGetCpuMap, args);
+    return nodeCpusOf(cpusOfMap(cpuMap), present);
+  }
+
+  override async freePages(numaNode: number, pageKib: readonly number[]): Promise<number[]> {
+    const args = { pageKib, startCell: numaNode, cellCount: 1, flags: 0 };
+    return [...(await this.link.call(placementProcedures.nodeGetFreePages, args)).counts];
+  }
+
+  override async devices(): Promise<string[]> {
+    const args = { needsResults: true, flags: 0 };
+    const { devices } = await this.link.call(placementProcedures.connectListAllNodeDevices, args);
+    const documents = await Promise.all(devices.map(({ name }) => this.deviceXml(name)));
+    return documents.filter((xml) => xml !== undefined);
+  }
+
+  /** @returns undefined if the device was removed meanwhile */
+  private async deviceXml(name: string): Promise<string | undefined> {
+    try {
+      return (await this.link.call(placementProcedures.nodeDeviceGetXmlDesc, { name, flags: 0 })).xml;
+    } catch (error) {
+      if (DomainError.is(error, 'DEVICE_NOT_FOUND')) return undefined;
+      throw error;
+    }
   }
 
   /** libvirt wants to be asked for exactly as many values as it has. */

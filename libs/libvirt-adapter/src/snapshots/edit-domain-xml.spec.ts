@@ -120,9 +120,11 @@ test('keeps the record of a snapshot with memory, and of a migration', () => {
   expect(describeDomain(editDomainXml(XML, { disks: new Map(), metadata: recorded })).metadata).toEqual(recorded);
 });
 
-test('a clone shares no identity, path or disc with its source', () => {
+test('a clone shares no identity, path, disc or host device with its source', () => {
+  const hostdev =
+    "    <hostdev mode='subsystem' type='pci' managed='yes'>\n      <source>\n        <address bus='0x03'/>\n      </source>\n    </hostdev>\n";
   const copied = cloneDomainXml(
-    XML,
+    XML.replace(/ *<\/devices>/, (end) => hostdev + end),
     { uuid: UUID },
     {
       name: 'copy',
@@ -136,7 +138,7 @@ test('a clone shares no identity, path or disc with its source', () => {
       seed: '/pool/copy-seed.iso',
     },
   );
-  for (const part of [UUID, 'web', '52:54:00', 'genid', 'base.qcow2']) expect(copied).not.toContain(part);
+  for (const part of [UUID, 'web', '52:54:00', 'genid', 'base.qcow2', 'hostdev']) expect(copied).not.toContain(part);
   const { name, uuid, disks, metadata: own, serial, nics } = describeDomain(copied);
   expect([name, uuid, own.owner, own.isTemplate, own.tags]).toEqual(['copy', COPY, COPY, false, []]);
   expect(disks.map(({ target, path }) => [target, path])).toEqual([

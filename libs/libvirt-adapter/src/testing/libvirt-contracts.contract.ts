@@ -1,22 +1,53 @@
+import type { AbilityName } from '@headgate/domain-contracts';
 import { allPortsContract } from '@headgate/testing';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { openHarness } from './libvirt-harness.contract.js';
 import { whyLibvirtIsUnavailable } from './libvirt-under-test.js';
 
-/** The contract suites of all ports over real libvirt, or one skipped test that gives the reason. */
-export async function libvirtContracts(name: string, connection?: () => LibvirtConnection): Promise<void> {
+/** The abilities, divided into spec files of similar length that run at the same time. */
+const GROUPS = {
+  instances: [
+    'inventory',
+    'power',
+    'provisioning',
+    'consoles',
+    'events',
+    'metrics',
+    'guestInfo',
+    'guestControl',
+    'cluster',
+    'diagnostics',
+  ],
+  changes: ['hardware', 'hostResources', 'diskMove', 'migration', 'snapshots', 'cloning'],
+  disks: ['diskBuilds', 'backups', 'images', 'diskExport', 'diskSource', 'diskIngest', 'liveDisks', 'containers'],
+} as const satisfies Readonly<Record<string, readonly AbilityName[]>>;
+
+type Group = keyof typeof GROUPS;
+
+/** Fails the type check when an ability belongs to no group. */
+type AllAbilities = Exclude<AbilityName, (typeof GROUPS)[Group][number]> extends never ? typeof GROUPS : never;
+
+/** The contract suites of a group of ports over real libvirt, or one skipped test that gives the reason. */
+export async function libvirtContracts(
+  name: string,
+  group: Group,
+  connection?: () => LibvirtConnection,
+): Promise<void> {
   const missing = await whyLibvirtIsUnavailable();
   if (missing !== undefined) {
-    test.skip(`${name} keeps the contracts of its ports: skipped, ${missing}`, () => undefined);
+    test.skip(`${name} keeps the contracts of its ports (${group}): skipped, ${missing}`, () => undefined);
     return;
   }
   allPortsContract(name, () => openHarness(connection), {
-    // A guest boots in seconds, or much slower on a busy machine.
-    timeoutMs: 120_000,
+    // A guest boots in seconds, or in minutes on a busy machine.
+    timeoutMs: 300_000,
     guestControl: { account: 'headgate' },
     consoles: { greeting: /login: / },
     hardware: { memoryMib: 256 },
+    diskSource: { isLocal: true },
+    diskIngest: { isFilledLocally: true },
     snapshots: { savesMemory: true },
-    unavailable: ['migration', 'containers'],
+    unavailable: ['diskBuilds', 'migration', 'containers'],
+    abilities: (GROUPS satisfies AllAbilities)[group],
   });
 }

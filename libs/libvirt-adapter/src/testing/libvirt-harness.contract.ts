@@ -1,18 +1,24 @@
-import { SystemClock, type Backend, type InstanceRef } from '@headgate/domain-contracts';
+import { SystemClock } from '@headgate/domain-contracts';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readUntil, InventoryRecorder, type BackendHarness } from '@headgate/testing';
+import { InventoryRecorder, type BackendHarness } from '@headgate/testing';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { LibvirtBackend } from '../libvirt-backend.js';
 import { fileDisk, foreignDomainXml } from './domain-xml.js';
+import { IDLE_DISK_BYTES, IDLE_TEXT, writeIdleDisk } from './idle-disk.js';
 import { LibvirtUnderTest } from './libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from './tiny-guest.js';
+import { untilPrinted } from './until-printed.js';
 
-/** The harness of the contract suites over real libvirt, reached in the given way. VMs that are created outside the adapter boot the tiny guest. */
+const clock = new SystemClock();
+
+/** The harness of the contract suites over real libvirt, reached in the given way. Only VMs of tests that need a booted guest have an operating system. */
 export async function openHarness(connection?: () => LibvirtConnection): Promise<BackendHarness> {
   const libvirt = await LibvirtUnderTest.open();
   const image = await tinyGuest();
-  const backend = libvirt.backend({ tinyGuest: () => Promise.resolve(image), connection: connection?.() });
+  const idle = join(libvirt.sharedDir, 'idle.qcow2');
+  await writeIdleDisk(idle);
+  const backend = libvirt.backend({ tinyGuest: () => Promise.resolve(idle), connection: connection?.() });
   const recorder = InventoryRecorder.over(backend.require('inventory'));
   await recorder.whenListed();
 
@@ -22,14 +28,14 @@ export async function openHarness(connection?: () => LibvirtConnection): Promise
     givenVm: async (state, { booted = false } = {}) => {
       const ref = libvirt.refOf(libvirt.freshName());
       const disk = join(libvirt.sharedDir, `${ref.name}.qcow2`);
-      await copyFile(image, disk);
+      await copyFile(booted ? image : idle, disk);
       await libvirt.define(
         foreignDomainXml({ name: ref.name, disks: fileDisk(disk), log: join(libvirt.sharedDir, `${ref.name}.log`) }),
       );
       if (state !== 'Stopped') {
         await libvirt.virsh.run(['start', ref.name]);
         await recorder.untilVm(ref, ({ status }) => status === 'Running');
-        if (booted) await untilPrompt(backend, ref);
+        if (booted) await untilPrinted(libvirt.virsh, ref, /login: /);
       }
       if (state === 'Paused') await libvirt.virsh.run(['suspend', ref.name]);
       await recorder.untilVm(ref, ({ status }) => status === state);
@@ -38,14 +44,25 @@ export async function openHarness(connection?: () => LibvirtConnection): Promise
     givenNetworks: () => libvirt.createNetworks(),
     givenStorage: () => libvirt.createPool(),
     removeSeed: async (ref) => void (await libvirt.virsh.run(['detach-disk', ref.name, 'vdb', '--config'])),
+    writeAsGuest: async ({ name }, { offset, length, byte }) => {
+      const blocks = await libvirt.virsh.run([
+        ...['qemu-monitor-command', name, '--pretty', '{"execute":"query-block"}'],
+      ]);
+      const qdev = /"qdev": "(\/machine\/peripheral\/virtio-disk0\/virtio-backend)"/.exec(blocks)?.[1] ?? '';
+      const command = `qemu-io -d ${qdev} "write -P ${byte} ${offset} ${length}"`;
+      const output = await libvirt.virsh.run(['qemu-monitor-command', name, '--hmp', command]);
+      if (/rror/.test(output)) throw new Error(output);
+    },
     deleteExternally: async (ref) => {
       await libvirt.virsh.run(['destroy', ref.name]).catch(() => undefined);
       await libvirt.virsh.run(['undefine', ref.name, '--checkpoints-metadata']);
     },
+    diskBytes: 4 * IDLE_DISK_BYTES,
     quickSource: () => Promise.resolve({ kind: 'image', entry: TINY_ENTRY }),
+    untilIdle: (ref) => untilPrinted(libvirt.virsh, ref, new RegExp(IDLE_TEXT)),
     imageOrigin: async () => {
       const file = join(libvirt.sharedDir, `${libvirt.freshName()}.upload`);
-      await copyFile(image, file);
+      await copyFile(idle, file);
       return { kind: 'upload', file };
     },
     openUnreachable: async () =>
@@ -53,7 +70,7 @@ export async function openHarness(connection?: () => LibvirtConnection): Promise
         context: 'gone',
         uri: 'qemu+unix:///system?socket=/nonexistent/libvirt-sock',
         dataDir: libvirt.dataDir,
-        clock: new SystemClock(),
+        clock,
         accelerator: () => Promise.resolve('tcg'),
       }),
     tidy: () => libvirt.removeDomains(),
@@ -62,11 +79,4 @@ export async function openHarness(connection?: () => LibvirtConnection): Promise
       await libvirt.close();
     },
   };
-}
-
-async function untilPrompt(backend: Backend, ref: InstanceRef): Promise<void> {
-  const { stream, backlog } = await backend.require('consoles').openSerial(ref);
-  const printed = backlog.toString('latin1');
-  if (!/login: /.test(printed)) await readUntil(stream, /login: /, printed);
-  stream.destroy();
 }

@@ -16,8 +16,15 @@ export const TINY_ENTRY = {
 
 const RECIPE = join(import.meta.dirname, '../../../../tools/tiny-guest/build.mjs');
 
+let path: Promise<string> | undefined;
+
 /** Path of the tiny guest's image, which is built if necessary. */
-export async function tinyGuest(): Promise<string> {
+export function tinyGuest(): Promise<string> {
+  path ??= build();
+  return path;
+}
+
+async function build(): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [RECIPE], {
     env: { ...process.env, NODE_OPTIONS: '' },
   });

@@ -7,8 +7,6 @@ export interface RunOptions {
   /** The program is killed when it prints more. */
   readonly maxBytes?: number;
   readonly cwd?: string;
-  /** Its standard input; empty by default. Other users can't see it, unlike arguments. */
-  readonly input?: string;
   /** Runs the program as this user and group, which only root may choose. */
   readonly user?: { readonly uid: number; readonly gid: number };
   /** Limits of the kernel for the program. They are applied where `prlimit` is installed, as it is on any usual Linux. */
@@ -46,14 +44,15 @@ export const runProgram: RunProgram = async (program, args, options) => {
   return result.code === 127 ? { ...result, missing: true } : result;
 };
 
-const limitArguments = ({ addressSpaceBytes, cpuSeconds, fileBytes }: ProgramLimits): string[] => [
+/** Arguments of `prlimit`. */
+export const limitArguments = ({ addressSpaceBytes, cpuSeconds, fileBytes }: ProgramLimits): string[] => [
   `--as=${addressSpaceBytes}`,
   `--cpu=${cpuSeconds}`,
   '--core=0',
   ...(fileBytes === undefined ? [] : [`--fsize=${fileBytes}`]),
 ];
 
-const execute: RunProgram = (program, args, { timeoutMs, signal, maxBytes = MAX_OUTPUT_BYTES, cwd, user, input }) =>
+const execute: RunProgram = (program, args, { timeoutMs, signal, maxBytes = MAX_OUTPUT_BYTES, cwd, user }) =>
   new Promise((resolve) => {
     const child = execFile(
       program,
@@ -81,7 +80,7 @@ const execute: RunProgram = (program, args, { timeoutMs, signal, maxBytes = MAX_
       },
     );
     // A program that ends early does not read its input.
-    child.stdin?.on('error', () => undefined).end(input);
+    child.stdin?.on('error', () => undefined).end();
   });
 
 export const englishEnvironment = (): NodeJS.ProcessEnv => ({ ...process.env, LC_ALL: 'C', LANGUAGE: 'C' });

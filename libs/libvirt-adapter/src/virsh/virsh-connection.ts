@@ -53,6 +53,7 @@ export class VirshConnection extends LibvirtConnection {
   }
 
   override close(): Promise<void> {
+    this.virsh.close();
     return Promise.resolve();
   }
 }

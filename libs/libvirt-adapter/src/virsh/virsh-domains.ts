@@ -1,3 +1,4 @@
+import { formatCpuSet } from '@headgate/domain-contracts';
 import {
   DomainOperations,
   type DeviceChange,
@@ -109,6 +110,14 @@ export class VirshDomains extends DomainOperations {
 
   override async setCpus(uuid: string, count: number, scope: Omit<DeviceChange, 'xml'>): Promise<void> {
     await this.virsh.run(['setvcpus', uuid, String(count), ...scopeOf(scope)]);
+  }
+
+  override async pinVcpu(uuid: string, vcpu: number, cpus: readonly number[]): Promise<void> {
+    await this.virsh.run(['vcpupin', uuid, String(vcpu), formatCpuSet(cpus), '--live']);
+  }
+
+  override async pinEmulator(uuid: string, cpus: readonly number[]): Promise<void> {
+    await this.virsh.run(['emulatorpin', uuid, formatCpuSet(cpus), '--live']);
   }
 
   override async resizeDisk(uuid: string, target: string, bytes: number): Promise<void> {

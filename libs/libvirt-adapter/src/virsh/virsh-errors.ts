@@ -25,6 +25,10 @@ export function translateFailure(program: string, result: ProgramResult): Domain
   );
 }
 
+/** Whether libvirt was not reached, or closed the connection. */
+export const isDisconnected = (stderr: string): boolean =>
+  /failed to (?:re)?connect to the hypervisor|client socket is closed|due to end of file/i.test(stderr);
+
 const missingProgram = (program: string): DomainError =>
   new DomainError(
     'BACKEND_UNREACHABLE',

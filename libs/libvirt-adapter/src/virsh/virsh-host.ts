@@ -1,11 +1,14 @@
 import {
   HostOperations,
+  nodeCpusOf,
   nodeUsageOf,
   type DomainKind,
+  type NodeCpus,
   type NodeInfo,
   type NodeUsage,
 } from '../connection/host-operations.js';
 import type { CallOptions } from '../connection/call-options.js';
+import { namesOf } from './virsh-networks.js';
 import type { Virsh } from './virsh.js';
 
 export class VirshHost extends HostOperations {
@@ -42,6 +45,27 @@ export class VirshHost extends HostOperations {
     const [cpu, memory] = await Promise.all([this.virsh.run(['nodecpustats']), this.virsh.run(['nodememstats'])]);
     const { system = 0, ...values } = { ...parseValues(cpu), ...parseValues(memory) };
     return nodeUsageOf({ ...values, kernel: system });
+  }
+
+  override async cpus(): Promise<NodeCpus> {
+    const text = await this.virsh.run(['nodecpumap']);
+    const map = /^CPU map:\s+([y-]+)$/m.exec(text)?.[1] ?? '';
+    const online = [...map].flatMap((state, cpu) => (state === 'y' ? [cpu] : []));
+    return nodeCpusOf(online, Number(/^CPUs present:\s+(\d+)$/m.exec(text)?.[1] ?? online.length));
+  }
+
+  override async freePages(numaNode: number, pageKib: readonly number[]): Promise<number[]> {
+    const outputs = await this.virsh.batch(
+      pageKib.map((kib) => ['freepages', '--cellno', String(numaNode), '--pagesize', String(kib)]),
+    );
+    return outputs.map((output) => Number(/KiB:\s+(\d+)/.exec(output)?.[1] ?? 0));
+  }
+
+  override async devices(): Promise<string[]> {
+    const names = namesOf(await this.virsh.run(['nodedev-list']));
+    const documents = await this.virsh.batch(names.map((name) => ['nodedev-dumpxml', name]));
+    // Those that disappeared between the commands are empty.
+    return documents.filter((xml) => xml.trim() !== '');
   }
 }
 

@@ -5,16 +5,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { DomainError } from '@headgate/domain-contracts';
-import { englishEnvironment, runProgram, type RunProgram } from './run-program.js';
 import { Slots } from './concurrency.js';
-import { translateFailure } from './virsh-errors.js';
+import { englishEnvironment, runProgram, type ProgramResult, type RunOptions, type RunProgram } from './run-program.js';
+import { isDisconnected, translateFailure } from './virsh-errors.js';
+import { spawnVirshSession } from './spawn-virsh-session.js';
+import type { SessionProcess, SessionResult } from './virsh-session.js';
+import { VirshSessions } from './virsh-sessions.js';
+import { isTypeable, quote } from './virsh-words.js';
 
 export interface VirshOptions {
   readonly uri: string;
+  /** Runs a virsh for each command; for tests. Without it, only commands that sessions can't run have a virsh of their own. */
   readonly run?: RunProgram;
+  /** Starts a virsh that reads its commands. */
+  readonly spawnSession?: () => SessionProcess;
   /** Creates the private folders for temporary files; by default in the system's folder for them. */
   readonly createTemporaryFolder?: () => Promise<string>;
-  /** Maximum number of concurrent virsh processes. */
+  /** Maximum number of concurrent commands. */
   readonly maxConcurrent?: number;
 }
 
@@ -32,12 +39,24 @@ export class Virsh {
   private readonly slots: Slots;
   private readonly transferSlots = new Slots(MAX_TRANSFERS);
   private readonly createTemporaryFolder: () => Promise<string>;
+  private readonly sessions: VirshSessions;
+  /** Whether usual commands run in sessions. */
+  private usesSessions: boolean;
 
-  constructor({ uri, run = runProgram, maxConcurrent = 6, createTemporaryFolder = inSystemFolder }: VirshOptions) {
+  constructor(options: VirshOptions) {
+    const { uri, run, spawnSession, maxConcurrent = 6, createTemporaryFolder = inSystemFolder } = options;
     this.uri = uri;
     this.createTemporaryFolder = createTemporaryFolder;
-    this.program = run;
+    this.program = run ?? runProgram;
     this.slots = new Slots(maxConcurrent);
+    this.sessions = new VirshSessions(spawnSession ?? (() => spawnVirshSession(this.options())));
+    // virsh starts the daemon of a user's session if needed, which inherits the environment.
+    this.usesSessions = run === undefined && !/\/session$/.test(uri);
+  }
+
+  /** Ends the virsh processes that wait for commands. */
+  close(): void {
+    this.sessions.close();
   }
 
   /**
@@ -50,7 +69,10 @@ export class Virsh {
     { timeoutMs = CALL_TIMEOUT_MS, signal, isTransfer = false }: CallOptions = {},
   ): Promise<string> {
     const slots = isTransfer ? this.transferSlots : this.slots;
-    const command = () => this.program('virsh', [...this.options(), ...args], { timeoutMs, signal });
+    const options = { timeoutMs, signal };
+    const command = async (): Promise<ProgramResult> =>
+      (!isTransfer && (await this.runInSession([args], options))) ||
+      (await this.program('virsh', [...this.options(), ...args], options));
     const result = await slots.run(command, signal).catch((error: unknown) => {
       if (!signal?.aborted) throw error;
       throw new DomainError('CONFLICT', 'The operation was canceled.', { cause: error });
@@ -61,15 +83,18 @@ export class Virsh {
 
   /**
    * Runs one command whose arguments contain a secret: virsh reads it from its standard input.
-   * @throws DomainError, see `translateFailure`
+   * @throws DomainError, see `translateFailure`; INVALID_INPUT if they are not typeable, see `isTypeable`
    */
   async runSecretly(args: readonly string[], { timeoutMs = CALL_TIMEOUT_MS, signal }: CallOptions = {}): Promise<void> {
-    const input = `${args.map(quote).join(' ')}\n`;
-    const result = await this.slots.run(() => this.program('virsh', this.options(), { timeoutMs, signal, input }));
-    // Without a terminal, virsh exits with 0 whatever its commands did.
-    if (result.code !== 0 || /^error: /m.test(result.stderr)) {
-      throw translateFailure('virsh', { ...result, code: result.code || 1 });
+    if (!isTypeable(args)) {
+      throw new DomainError(
+        'INVALID_INPUT',
+        'Control characters such as tabs, and more than 800 characters, are not possible through virsh.',
+      );
     }
+    const options = { timeoutMs, signal, maxLength: MAX_OUTPUT_LENGTH };
+    const result = toProgramResult(await this.slots.run(() => this.sessions.run([args], options)));
+    if (result.code !== 0) throw translateFailure('virsh', result);
   }
 
   /**
@@ -118,19 +143,37 @@ export class Virsh {
   private async script(
     commands: readonly (readonly string[])[],
     { timeoutMs = CALL_TIMEOUT_MS, signal }: CallOptions,
-  ): Promise<string[]> {
-    // A random markerer, so that no domain XML can contain it.
-    const marker = `=${randomUUID()}=`;
-    const script = commands.map((command) => `${command.map(quote).join(' ')}; echo ${marker}`).join('; ');
-    const result = await this.slots.run(() =>
-      this.program('virsh', [...this.options(), script], { timeoutMs, signal }),
+  ): Promise<readonly string[]> {
+    const options = { timeoutMs, signal };
+    const { outputs, ...result } = await this.slots.run(
+      async () => (await this.runInSession(commands, options)) ?? (await this.runInOneProcess(commands, options)),
     );
-    const parts = result.stdout.split(marker);
-    // Each command prints a markerer even if it fails. A missing markerer means that the connection failed.
-    if (result.ended || parts.length <= commands.length || isDisconnected(result.stderr)) {
+    if (result.ended || outputs.length < commands.length || isDisconnected(result.stderr)) {
       throw translateFailure('virsh', result);
     }
-    return parts.slice(0, commands.length);
+    return outputs;
+  }
+
+  /** @returns undefined if the commands can't run in a session */
+  private async runInSession(
+    commands: readonly (readonly string[])[],
+    options: RunOptions,
+  ): Promise<BatchResult | undefined> {
+    if (!this.usesSessions || !commands.every(isTypeable)) return undefined;
+    const result = await this.sessions.run(commands, { ...options, maxLength: MAX_OUTPUT_LENGTH });
+    if (result.ended === 'asks') {
+      this.usesSessions = false;
+      return undefined;
+    }
+    return { ...toProgramResult(result), outputs: result.ended ? [] : result.outputs };
+  }
+
+  private async runInOneProcess(commands: readonly (readonly string[])[], options: RunOptions): Promise<BatchResult> {
+    // A random marker, so that no domain XML can contain it. A failed command is followed by one too, unless the connection failed.
+    const marker = `=${randomUUID()}=`;
+    const script = commands.map((command) => `${command.map(quote).join(' ')}; echo ${marker}`).join('; ');
+    const result = await this.program('virsh', [...this.options(), script], options);
+    return { ...result, outputs: result.stdout.split(marker).slice(0, -1) };
   }
 
   private options(): string[] {
@@ -145,9 +188,16 @@ const MAX_TRANSFERS = 2;
 const CALL_TIMEOUT_MS = 30_000;
 /** Linux limits one argument to 128 KiB. */
 const MAX_BATCH_COMMANDS = 100;
+const MAX_OUTPUT_LENGTH = 64 * 1024 ** 2;
 
-const isDisconnected = (stderr: string): boolean =>
-  /failed to connect to the hypervisor|client socket is closed|due to end of file/.test(stderr);
+interface BatchResult extends ProgramResult {
+  /** Those of all commands that were reached. */
+  readonly outputs: readonly string[];
+}
 
-/** Quotes a word for virsh's own command parser; no shell is involved. */
-const quote = (word: string): string => `"${word.replace(/["\\]/g, '\\$&')}"`;
+/** The result of a session as that of a virsh that ran one command. A session has no exit code for each command. */
+function toProgramResult({ outputs, stderr, ended, missing }: SessionResult): ProgramResult {
+  const result = { stdout: outputs[0] ?? '', stderr, missing };
+  if (ended === undefined) return { ...result, code: /^error: /m.test(stderr) ? 1 : 0 };
+  return ended === 'exit' || ended === 'asks' ? { ...result, code: 1 } : { ...result, code: null, ended };
+}

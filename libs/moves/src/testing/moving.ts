@@ -10,11 +10,20 @@ import {
   type Instance,
   type InstanceRef,
 } from '@headgate/domain-contracts';
-import { buildContainer, buildVm, FixedClock, MEMORY_TRAITS, MemoryBackend, withStatus } from '@headgate/testing';
-import { MemberFolders } from '../member-folders.js';
+import {
+  buildContainer,
+  buildVm,
+  FixedClock,
+  MEMORY_TRAITS,
+  MemoryBackend,
+  MemoryShutdownTimes,
+  withStatus,
+} from '@headgate/testing';
+import { InstanceRecords, type FormerInstance } from '../instance-records.js';
 import { MoveTask } from '../move-task.js';
 import { MovesInProgress } from '../moves-in-progress.js';
 import { PlanMove } from '../plan-move.js';
+import { ShutdownEstimates } from '../shutdown-estimates.js';
 import { Throughput } from '../throughput.js';
 
 const MIB = 1024 ** 2;
@@ -35,9 +44,17 @@ class SomeBackends extends BackendDirectory {
   }
 }
 
+export interface Wait {
+  readonly ref: string;
+  readonly isMet: (instance: Instance | undefined) => boolean;
+}
+
 /** The instances of backends in memory, without a fleet. */
 class EngineDirectory extends InstanceDirectory {
-  constructor(private readonly backends: readonly MemoryBackend[]) {
+  constructor(
+    private readonly backends: readonly MemoryBackend[],
+    private readonly waits: Wait[],
+  ) {
     super();
   }
 
@@ -53,23 +70,21 @@ class EngineDirectory extends InstanceDirectory {
   }
 
   /** Nothing changes in memory unless someone asks for it, so there is nothing to wait for. */
-  override async waitFor(): Promise<void> {
-    return Promise.resolve();
+  override async waitFor(ref: InstanceRef, isMet: Wait['isMet']): Promise<void> {
+    this.waits.push({ ref: formatRef(ref), isMet });
   }
 }
 
-class KeptFolders extends MemberFolders {
+class KeptFolders extends InstanceRecords {
+  /** The paths by ref. */
   readonly folders = new Map<string, string>();
 
-  override folderOf(ref: string): string | undefined {
-    return this.folders.get(ref);
+  override async carryOver({ ref }: FormerInstance, to: string): Promise<void> {
+    const path = this.folders.get(ref);
+    if (path !== undefined && !this.folders.has(to)) this.folders.set(to, path);
   }
 
-  override async assign(ref: string, path: string): Promise<void> {
-    this.folders.set(ref, path);
-  }
-
-  override async unassign(ref: string): Promise<void> {
+  override async forget(ref: string): Promise<void> {
     this.folders.delete(ref);
   }
 }
@@ -88,21 +103,32 @@ class KeptAudit extends AuditLog {
 
 /** Two contexts of the kind `memory`, and one of another kind that can't receive VMs. `lab` has the stopped VM `web` and the container `box`. */
 export class Moving {
-  readonly lab = new MemoryBackend('lab');
-  readonly other = new MemoryBackend('other');
+  readonly lab: MemoryBackend;
+  readonly other: MemoryBackend;
   readonly closed = new MemoryBackend('closed', {
     traits: { ...MEMORY_TRAITS, kind: 'closed' },
     unavailable: { diskIngest: 'Closed contexts receive nothing.' },
   });
   readonly clock = new FixedClock();
-  readonly folders = new KeptFolders();
+  readonly records = new KeptFolders();
+  readonly shutdownTimes = new MemoryShutdownTimes();
   readonly audit = new KeptAudit();
+  /** What tasks waited for in the list. */
+  readonly waits: Wait[] = [];
   readonly inProgress = new MovesInProgress((task) => task === 'running');
-  readonly backends = new SomeBackends([this.lab, this.other, this.closed]);
+  readonly backends: BackendDirectory;
   readonly web = refOf('web');
   readonly disk = Buffer.alloc(5 * MIB);
 
-  constructor() {
+  /** @param options.isSingleHost whether `lab` and `other` are single machines, between which guests are migrated */
+  constructor({ isSingleHost = false } = {}) {
+    const open = (context: string, peer: () => MemoryBackend): MemoryBackend =>
+      isSingleHost
+        ? new MemoryBackend(context, { traits: { ...MEMORY_TRAITS, isSingleHost }, peers: () => [peer()] })
+        : new MemoryBackend(context);
+    this.lab = open('lab', () => this.other);
+    this.other = open('other', () => this.lab);
+    this.backends = new SomeBackends([this.lab, this.other, this.closed]);
     this.disk.write('the beginning', 0);
     this.disk.fill('some data ', 3 * MIB + 100, 3 * MIB + 200_000);
     this.lab.engine.put(buildVm({ ref: { name: 'web' }, uid: 'uid-web', diskBytes: 8 * MIB, tags: ['prod'] }));
@@ -111,11 +137,12 @@ export class Moving {
   }
 
   private get shared() {
-    return { backends: this.backends, inProgress: this.inProgress, throughput: new Throughput() };
+    const shutdowns = new ShutdownEstimates(this.shutdownTimes);
+    return { backends: this.backends, inProgress: this.inProgress, throughput: new Throughput(), shutdowns };
   }
 
   get directory(): InstanceDirectory {
-    return new EngineDirectory([this.lab, this.other, this.closed]);
+    return new EngineDirectory([this.lab, this.other, this.closed], this.waits);
   }
 
   get planMove(): PlanMove {
@@ -123,12 +150,16 @@ export class Moving {
   }
 
   get task(): MoveTask {
-    const { folders, clock } = this;
+    const { records, clock } = this;
     return new MoveTask({
       ...this.shared,
-      ...{ folders, clock, directory: this.directory },
-      audit: new Audit(this.audit, this.clock),
+      ...{ records, clock, directory: this.directory },
+      audit: this.auditor,
     });
+  }
+
+  get auditor(): Audit {
+    return new Audit(this.audit, this.clock);
   }
 
   start(name = 'web'): void {

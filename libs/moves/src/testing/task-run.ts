@@ -40,6 +40,14 @@ export class TaskRun<Input extends object> {
     }
   }
 
+  /** The same task in another process, which has nothing of this one but its journal. */
+  after(definition: TaskDefinition<Input>): TaskRun<Input> {
+    const next = new TaskRun(definition, this.input);
+    next.steps = this.steps;
+    next.log.push(...this.log);
+    return next;
+  }
+
   /** As after a restart of the service. */
   async restart(): Promise<object> {
     const resumption = await this.definition.resume?.(this.journal, this.context);
@@ -59,21 +67,30 @@ export class TaskRun<Input extends object> {
     const begun = this.steps.find((one) => one.name === name);
     const attempts = (begun?.attempts ?? 0) + 1;
     const params = begun?.params ?? (await step?.params?.(this.journal)) ?? {};
-    this.steps = [...this.steps.filter((one) => one.name !== name), { name, params, attempts, isFinished: false }];
+    this.steps = [
+      ...this.steps.filter((one) => one.name !== name),
+      { ...begun, name, params, attempts, isFinished: false },
+    ];
     if (kill?.step === name && kill.when === 'before') throw new Killed();
     const context: StepContext<Input> = {
       ...this.context,
       input: this.input,
       params,
       attempt: attempts,
-      checkpoint: undefined,
-      saveCheckpoint: () => true,
+      checkpoint: begun?.checkpoint,
+      saveCheckpoint: async (checkpoint) => this.checkpoint(name, checkpoint),
       result: <T>(earlier: string) => this.steps.find((one) => one.name === earlier)?.result as T,
     };
     const result = await step?.run(context);
     if (kill?.step === name && kill.when === 'after') throw new Killed();
     this.finish(name, result);
     if (kill?.step === name && kill.when === 'finished') throw new Killed();
+  }
+
+  private checkpoint(name: string, checkpoint: object): boolean {
+    const journaled: unknown = JSON.parse(JSON.stringify(checkpoint));
+    this.steps = this.steps.map((one) => (one.name === name ? { ...one, checkpoint: journaled } : one));
+    return true;
   }
 
   private finish(name: string, result: unknown): void {

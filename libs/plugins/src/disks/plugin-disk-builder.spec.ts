@@ -10,7 +10,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DomainError, SILENT_LOG, type DiskOrder, type BuildReport } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  ServiceShutdown,
+  SILENT_LOG,
+  type DiskOrder,
+  type FollowedBuild,
+} from '@headgate/domain-contracts';
 import { FixedClock } from '@headgate/testing';
 import { PluginFolder } from '../install/plugin-folder.js';
 import { PluginHost } from '../run/plugin-host.js';
@@ -27,8 +33,13 @@ const ORDER: DiskOrder = { image: 'registry.example.org/fedora/fedora-bootc:43',
 /** A report that records. */
 function recordReport(signal = new AbortController().signal) {
   const lines: string[] = [];
-  const report: BuildReport = { log: (line) => void lines.push(line), signal };
-  return { lines, report };
+  const positions: string[] = [];
+  const report: FollowedBuild = {
+    log: (line) => void lines.push(line),
+    savePosition: async (position) => void positions.push(position),
+    signal,
+  };
+  return { lines, positions, report };
 }
 
 describe('PluginDiskBuilder', () => {
@@ -63,7 +74,7 @@ describe('PluginDiskBuilder', () => {
   };
 
   /** Both steps of a build. */
-  const build = async (id: string, order: DiskOrder, report: BuildReport): Promise<string> => {
+  const build = async (id: string, order: DiskOrder, report: FollowedBuild): Promise<string> => {
     await builder.pull(order, report);
     return builder.install(id, order, report);
   };
@@ -113,10 +124,11 @@ describe('PluginDiskBuilder', () => {
     expect(podman.calls()).toEqual([
       ['pull', '--', ORDER.image],
       ['image', 'inspect', '--format', '{{json .Config.Labels}}', '--', ORDER.image],
+      ['container', 'inspect', '--format', '{{json .State}}', '--', 'headgate-b1'],
       ['rm', '--force', '--ignore', '--time', '0', '--', 'headgate-b1'],
       [
-        ...['run', '--rm', '--pull=never', '--network=none', '--name', 'headgate-b1'],
-        ...['--label', 'dev.headgate.plugin-build'],
+        ...['run', '--detach', '--pull=never', '--log-driver=k8s-file', '--name', 'headgate-b1'],
+        ...['--label', 'dev.headgate.plugin-build', '--network=none'],
         ...['--privileged', '--security-opt', 'label=type:unconfined_t', '--pid=host', '--volume', '/dev:/dev'],
         ...['--volume', '/var/lib/containers:/var/lib/containers', '--volume', `${folder}:/headgate`],
         ...[
@@ -132,20 +144,22 @@ describe('PluginDiskBuilder', () => {
         ],
         ...['--root-ssh-authorized-keys', '/headgate/authorized_keys', '/headgate/disk.raw'],
       ],
+      ['logs', '--follow', '--timestamps', '--', 'headgate-b1'],
+      ['wait', '--', 'headgate-b1'],
     ]);
     expect(podman.keys()).toBe(`${KEY}\n`);
     expect(disk).toBe(join(folder, 'disk.raw'));
     expect(statSync(disk).size).toBe(10 * GIB);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    expect(lines).toEqual([`Trying to pull ${ORDER.image}`, 'Installing image']);
+    expect(lines).toEqual([`Trying to pull ${ORDER.image}`, 'Installing image', 'Installation complete!']);
     await builder.remove('b1');
-    expect(readdirSync(join(data, 'builds'))).toEqual([]);
+    expect([readdirSync(join(data, 'builds')), podman.container()]).toEqual([[], undefined]);
   });
 
   test('builds without a key, and accepts the scheme of a reference', async () => {
     await installBootc();
     await build('b1', { ...ORDER, image: `docker://${ORDER.image}`, sshKey: undefined }, recordReport().report);
-    expect(podman.calls().at(-1)).not.toContain('--root-ssh-authorized-keys');
+    expect(podman.calls().find(([first]) => first === 'run')).not.toContain('--root-ssh-authorized-keys');
     expect(podman.calls()[0]).toEqual(['pull', '--', ORDER.image]);
     expect(podman.keys()).toBeUndefined();
   });
@@ -206,7 +220,79 @@ describe('PluginDiskBuilder', () => {
     });
     await expect(building).rejects.toMatchObject({ code: 'CONFLICT' });
     await builder.remove('b1');
-    expect(readdirSync(join(data, 'builds'))).toEqual([]);
+    expect([readdirSync(join(data, 'builds')), podman.container()]).toEqual([[], undefined]);
+  });
+
+  test('leaves the container to the next service when this one stops, which follows it', async () => {
+    await installBootc();
+    podman.behave({ run: 'hangs' });
+    const stop = new AbortController();
+    const first = recordReport(stop.signal);
+    const building = build('b1', ORDER, {
+      ...first.report,
+      log: (line) => line === 'Installing image' && stop.abort(new ServiceShutdown('The service stops.')),
+    });
+    await expect(building).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect(podman.container()).toEqual({ name: 'headgate-b1', isRunning: true });
+    podman.behave({});
+    const second = recordReport();
+    await builder.install('b1', ORDER, second.report);
+    expect(second.lines).toEqual(['Installing image', 'Installation complete!']);
+    expect(podman.calls().filter(([first]) => first === 'run')).toHaveLength(1);
+    // A third one does nothing again.
+    await builder.install('b1', ORDER, recordReport().report);
+    expect(podman.calls().filter(([first]) => first === 'run')).toHaveLength(1);
+  });
+
+  test('builds again when the container was interrupted with its machine', async () => {
+    await installBootc();
+    await build('b1', ORDER, recordReport().report);
+    // podman then reports an exit code of 0 and no end.
+    podman.interrupt();
+    await builder.install('b1', ORDER, recordReport().report);
+    expect(podman.calls().filter(([first]) => first === 'run')).toHaveLength(2);
+  });
+
+  describe('plans a container for a cluster', () => {
+    test('which gets the image from its registry, and writes to a file or a block device', async () => {
+      await installBootc();
+      expect(builder.canPlan()).toBe(true);
+      const image = `docker://${ORDER.image}`;
+      const plan = await builder.planContainer({ ...ORDER, image }, { isBlockDevice: false });
+      expect(plan).toEqual({
+        image: ORDER.image,
+        command: [
+          ...['bootc', 'install', 'to-disk', '--generic-image', '--via-loopback', '--filesystem', 'xfs'],
+          ...['--wipe', '--source-imgref', `docker://${ORDER.image}`, '--target-imgref', ORDER.image],
+          ...['--root-ssh-authorized-keys', '/headgate/authorized_keys', '/headgate/disk.raw'],
+        ],
+        permissions: ['privileged-container', 'host-processes', 'host-devices', 'network'],
+        diskFile: '/headgate/disk.raw',
+        keysFile: '/headgate/authorized_keys',
+      });
+      const { command } = await builder.planContainer({ ...ORDER, sshKey: undefined }, { isBlockDevice: true });
+      expect(command.filter((word) => /loopback|ssh/.test(word))).toEqual([]);
+      expect(podman.calls()).toEqual([]);
+    });
+
+    test('without podman and root, but not without the plugin or with a wrong order', async () => {
+      const elsewhere = open({ isRoot: false, podman: new Podman(join(data, 'none')) });
+      expect(elsewhere.canPlan()).toMatch(/needs the bootc plugin/);
+      const plan = (order: DiskOrder) => elsewhere.planContainer(order, { isBlockDevice: false });
+      await expect(plan(ORDER)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+      await installBootc();
+      await expect(plan({ ...ORDER, diskBytes: GIB })).rejects.toMatchObject({ code: 'INVALID_QUANTITY' });
+      await expect(plan({ ...ORDER, sshKey: 'none' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      expect((await plan(ORDER)).image).toBe(ORDER.image);
+    });
+
+    test('unless the plugin needs the storage of images of a host', async () => {
+      await installPlanning(`{ command: ['a'], permissions: ['host-devices'] }`);
+      await expect(builder.planContainer(ORDER, { isBlockDevice: false })).rejects.toMatchObject({
+        code: 'PLUGIN_FAILED',
+        message: expect.stringContaining('plans no container for a cluster') as string,
+      });
+    });
   });
 
   test.each<[title: string, plan: string, problem: RegExp]>([

@@ -4,12 +4,15 @@ import {
   DiskBuilder,
   DomainError,
   formatBytes,
+  ServiceShutdown,
+  type BuildContainer,
   type BuildReport,
   type Clock,
   type DiskOrder,
+  type FollowedBuild,
   type PlanStep,
 } from '@headgate/domain-contracts';
-import { DISK_FILE, KEYS_FILE, PLUGIN_PERMISSIONS, type DiskPlan } from '@headgate/plugin-sdk';
+import { DISK_FILE, KEYS_FILE, PLUGIN_PERMISSIONS, type DiskPlan, type DiskRequest } from '@headgate/plugin-sdk';
 import { expectWord, readArray, readObject, ShapeError } from '../format/shape.js';
 import type { InstalledPlugin, PluginFolder } from '../install/plugin-folder.js';
 import type { PluginHost } from '../run/plugin-host.js';
@@ -34,6 +37,8 @@ export interface PluginDiskBuilderDeps {
 const PLUGIN = 'bootc';
 /** How long the answer to whether podman works is used. */
 const PODMAN_MAX_AGE_MS = 30_000;
+/** How often the position in the output of a build is saved. */
+const SAVE_INTERVAL_MS = 5000;
 /** bootc refuses smaller disks. */
 const MIN_DISK_BYTES = 4 * 1024 ** 3;
 /** Free space that a build needs at least; the disk is sparse. */
@@ -54,31 +59,49 @@ export class PluginDiskBuilder extends DiskBuilder {
   }
 
   override async availability(): Promise<true | string> {
-    const { plugins, isRoot } = this.deps;
-    const state = plugins.get(PLUGIN);
-    if (!state)
-      return 'Building a disk from a bootc image needs the bootc plugin, which is not installed. An administrator can install it on the page Plugins.';
-    if ('problem' in state) return `The bootc plugin can't be used. ${state.problem}`;
-    if (!isRoot)
+    const canPlan = this.canPlan();
+    if (canPlan !== true) return canPlan;
+    if (!this.deps.isRoot)
       return 'Building a disk from a bootc image needs a service that runs as root: the build runs in a privileged container.';
     if ((await this.podmanVersion()) === undefined)
       return 'Building a disk from a bootc image needs podman, which is not installed on this machine. Install the package podman.';
     return true;
   }
 
-  override async plan({ image, diskBytes, sshKey }: DiskOrder): Promise<readonly PlanStep[]> {
-    const reference = plainReference(image);
-    if (sshKey !== undefined) checkKeys(sshKey);
-    if (diskBytes < MIN_DISK_BYTES)
+  override canPlan(): true | string {
+    const state = this.deps.plugins.get(PLUGIN);
+    if (!state)
+      return 'Building a disk from a bootc image needs the bootc plugin, which is not installed. An administrator can install it on the page Plugins.';
+    return 'problem' in state ? `The bootc plugin can't be used. ${state.problem}` : true;
+  }
+
+  override async planContainer(
+    order: DiskOrder,
+    { isBlockDevice }: { readonly isBlockDevice: boolean },
+  ): Promise<BuildContainer> {
+    const canPlan = this.canPlan();
+    if (canPlan !== true) throw new DomainError('NOT_SUPPORTED', canPlan);
+    const image = checkedReference(order);
+    const { command, permissions } = await this.planDisk(image, order, { isBlockDevice, imageSource: 'registry' });
+    // A pod always has a network, and a node's storage of images is not that of podman.
+    if (!permissions.includes('network') || permissions.includes('image-store'))
       throw new DomainError(
-        'INVALID_QUANTITY',
-        `disk must be at least ${formatBytes(MIN_DISK_BYTES)} for a bootc image.`,
+        'PLUGIN_FAILED',
+        `The ${PLUGIN} plugin plans no container for a cluster. Install its current version on the page Plugins.`,
       );
+    return { image, command, permissions, diskFile: DISK_FILE, keysFile: KEYS_FILE };
+  }
+
+  override async plan(order: DiskOrder): Promise<readonly PlanStep[]> {
+    const reference = checkedReference(order);
     await this.deps.checkRegistry(registryOf(reference));
     await this.expectSpace();
     return [
       { name: 'pull', detail: `Pull the image ${reference}.` },
-      { name: 'install', detail: `Install it on a disk of ${formatBytes(diskBytes)}, in a privileged container.` },
+      {
+        name: 'install',
+        detail: `Install it on a disk of ${formatBytes(order.diskBytes)}, in a privileged container.`,
+      },
     ];
   }
 
@@ -90,17 +113,47 @@ export class PluginDiskBuilder extends DiskBuilder {
     await this.expectLabels(image, plan, signal);
   }
 
-  override async install(id: string, order: DiskOrder, { log, signal }: BuildReport): Promise<string> {
+  override async install(id: string, order: DiskOrder, report: FollowedBuild): Promise<string> {
+    const { podman } = this.deps;
+    const name = containerName(id);
+    const found = await podman.state(name, report.signal);
+    if (found.status === 'absent' || found.status === 'interrupted') await this.startBuild(id, order, report);
+    // A program in the container may ignore signals. When the service stops, the container continues.
+    const removal = (): void => {
+      if (!(report.signal.reason instanceof ServiceShutdown)) void podman.remove(name).catch(() => undefined);
+    };
+    report.signal.addEventListener('abort', removal, { once: true });
+    try {
+      await this.followBuild(name, report);
+    } finally {
+      report.signal.removeEventListener('abort', removal);
+    }
+    const disk = join(this.folderOf(id), basename(DISK_FILE));
+    await expectPartitions(disk);
+    return disk;
+  }
+
+  private async startBuild(id: string, order: DiskOrder, { log, signal }: BuildReport): Promise<void> {
     await this.remove(id);
     await this.expectAvailable(order);
     const image = plainReference(order.image);
     const { command, permissions } = await this.planDisk(image, order);
     const folder = await this.prepareFolder(id, order);
-    const run = { name: containerName(id), image, command, permissions, folder };
-    await this.deps.podman.runContainer(run, signal, log);
-    const disk = join(folder, basename(DISK_FILE));
-    await expectPartitions(disk);
-    return disk;
+    await this.deps.podman.start({ name: containerName(id), image, command, permissions, folder }, signal, log);
+  }
+
+  private async followBuild(name: string, { signal, position, log, savePosition }: FollowedBuild): Promise<void> {
+    let savedAt = this.deps.clock.now();
+    const onLine = (line: string, reached: string): void => {
+      log(line);
+      if (this.deps.clock.now() - savedAt < SAVE_INTERVAL_MS) return;
+      savedAt = this.deps.clock.now();
+      // The build goes on without it.
+      void savePosition(reached).catch(() => undefined);
+    };
+    const { exitCode, lastLine } = await this.deps.podman.follow(name, { signal, position, onLine });
+    if (exitCode !== 0)
+      throw new DomainError('BACKEND_FAILED', `The build failed with status ${exitCode}: ${lastLine}`);
   }
 
   override async remove(id: string): Promise<void> {
@@ -132,11 +185,15 @@ export class PluginDiskBuilder extends DiskBuilder {
     return this.podman.version;
   }
 
-  private async planDisk(image: string, { diskBytes, sshKey }: DiskOrder): Promise<DiskPlan> {
+  private async planDisk(
+    image: string,
+    { diskBytes, sshKey }: DiskOrder,
+    target: Pick<DiskRequest, 'isBlockDevice' | 'imageSource'> = { isBlockDevice: false, imageSource: 'store' },
+  ): Promise<DiskPlan> {
     const { plugins, host } = this.deps;
     const plugin = plugins.get(PLUGIN);
     if (!plugin || 'problem' in plugin) throw new DomainError('NOT_SUPPORTED', 'The bootc plugin is not installed.');
-    const request = { image, diskBytes, hasAuthorizedKeys: sshKey !== undefined };
+    const request: DiskRequest = { image, diskBytes, hasAuthorizedKeys: sshKey !== undefined, ...target };
     return readPlan(plugin, await host.call(plugin, 'planDisk', request));
   }
 
@@ -180,6 +237,18 @@ export class PluginDiskBuilder extends DiskBuilder {
 }
 
 const containerName = (id: string): string => `headgate-${id}`;
+
+/** @returns the reference of the image @throws DomainError INVALID_SOURCE, INVALID_INPUT, INVALID_QUANTITY */
+function checkedReference({ image, diskBytes, sshKey }: DiskOrder): string {
+  const reference = plainReference(image);
+  if (sshKey !== undefined) checkKeys(sshKey);
+  if (diskBytes < MIN_DISK_BYTES)
+    throw new DomainError(
+      'INVALID_QUANTITY',
+      `disk must be at least ${formatBytes(MIN_DISK_BYTES)} for a bootc image.`,
+    );
+  return reference;
+}
 
 /** podman accepts the reference without a scheme, and only with a registry: a short name depends on its configuration. */
 function plainReference(image: string): string {

@@ -13,7 +13,19 @@ export interface ContainerRun {
   readonly folder: string;
 }
 
+export interface FollowedContainer {
+  readonly signal: AbortSignal;
+  readonly position?: string;
+  readonly onLine: (line: string, position: string) => void;
+}
+
 type OnLine = (line: string) => void;
+
+/** A line of `podman logs --timestamps`. */
+const TIMESTAMPED = /^(\d{4}-\d\d-\d\dT\S+) (.*)$/;
+
+/** Both are times of RFC 3339; a time that never came is in the year 1. */
+const isAfter = (end: string, start: string): boolean => Date.parse(end) >= Date.parse(start) && Date.parse(end) > 0;
 
 /** The label of all containers that are run for plugins. */
 const LABEL = 'dev.headgate.plugin-build';
@@ -24,7 +36,15 @@ const PERMISSION_ARGS: Readonly<Record<PluginPermission, readonly string[]>> = {
   'host-processes': ['--pid=host'],
   'host-devices': ['--volume', '/dev:/dev'],
   'image-store': ['--volume', '/var/lib/containers:/var/lib/containers'],
+  network: ['--network=bridge'],
 };
+
+/** The state of a container that has been created. */
+export type ContainerState =
+  | { readonly status: 'absent' | 'running' }
+  | { readonly status: 'ended'; readonly exitCode: number }
+  /** It never ran to its end, for example because the machine was restarted. */
+  | { readonly status: 'interrupted' };
 
 /** podman on this machine. Every argument is passed as it is: there is no shell. */
 export class Podman {
@@ -56,26 +76,64 @@ export class Podman {
     }
   }
 
-  /** Runs a container, and removes it when it has ended. @throws DomainError BACKEND_FAILED */
-  async runContainer(
+  /** Starts a container that runs without this process. @throws DomainError BACKEND_FAILED */
+  async start(
     { name, image, command, permissions, folder }: ContainerRun,
     signal: AbortSignal,
     onLine: OnLine,
   ): Promise<void> {
     const args = [
-      ...['run', '--rm', '--pull=never', '--network=none', '--name', name, '--label', LABEL],
+      ...['run', '--detach', '--pull=never', '--log-driver=k8s-file', '--name', name, '--label', LABEL],
+      ...(permissions.includes('network') ? [] : ['--network=none']),
       ...permissions.flatMap((permission) => PERMISSION_ARGS[permission]),
       ...['--volume', `${folder}:${dirname(DISK_FILE)}`, '--', image, ...command],
     ];
-    // A program in the container may ignore the signal that ends podman.
-    const removal = (): void => void this.remove(name).catch(() => undefined);
-    signal.addEventListener('abort', removal, { once: true });
-    try {
-      const result = await this.run(args, signal, onLine);
-      if (result.status !== 0) throw failed('The build', result);
-    } finally {
-      signal.removeEventListener('abort', removal);
+    const result = await this.run(args, signal);
+    if (result.status === 0) return;
+    onLine(result.lastLines);
+    throw failed('The build', result);
+  }
+
+  async state(name: string, signal: AbortSignal): Promise<ContainerState> {
+    const result = await this.run(['container', 'inspect', '--format', '{{json .State}}', '--', name], signal);
+    if (result.status !== 0) {
+      if (/no such container/i.test(result.lastLines)) return { status: 'absent' };
+      throw failed('podman container inspect', result);
     }
+    const state = JSON.parse(result.output) as {
+      readonly Status: string;
+      readonly ExitCode: number;
+      readonly StartedAt: string;
+      readonly FinishedAt: string;
+    };
+    if (['running', 'stopping', 'paused'].includes(state.Status)) return { status: 'running' };
+    // After a restart of the machine, podman reports an exit code of 0 without an end.
+    const hasEnded = ['exited', 'stopped'].includes(state.Status) && isAfter(state.FinishedAt, state.StartedAt);
+    return hasEnded ? { status: 'ended', exitCode: state.ExitCode } : { status: 'interrupted' };
+  }
+
+  /**
+   * Passes on the output of a container until it ends.
+   * @param position the last one that `onLine` was given; absent: all lines
+   * @returns the exit code
+   */
+  async follow(
+    name: string,
+    { signal, position = '', onLine }: FollowedContainer,
+  ): Promise<{ readonly exitCode: number; readonly lastLine: string }> {
+    let lastLine = '';
+    const since = position === '' ? [] : ['--since', position];
+    const log = await this.run(['logs', '--follow', '--timestamps', ...since, '--', name], signal, (line) => {
+      const [, time = '', text = ''] = TIMESTAMPED.exec(line) ?? ['', '', line];
+      lastLine = text;
+      // The last line of an earlier attempt comes again.
+      if (time !== '' && time <= position) return;
+      onLine(text, time);
+    });
+    if (log.status !== 0) throw failed('podman logs', log);
+    const ended = await this.run(['wait', '--', name], signal);
+    if (ended.status !== 0) throw failed('podman wait', ended);
+    return { exitCode: Number(ended.output.trim()), lastLine };
   }
 
   /** Ends and removes a container, if it exists. */

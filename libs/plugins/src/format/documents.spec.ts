@@ -41,7 +41,7 @@ describe('parseManifest', () => {
     [/entry must be/, { ...manifest, entry: 'main.sh' }],
     [/permissions must be an array/, { ...manifest, permissions: 'all' }],
     [/permissions must be one of/, { ...manifest, permissions: ['everything'] }],
-    [/more than 4 elements/, { ...manifest, permissions: Array(5).fill('host-devices') }],
+    [/more than 5 elements/, { ...manifest, permissions: Array(6).fill('host-devices') }],
   ])('refuses with %s', (problem, value) => {
     expect(() => parseManifest(value === undefined ? '{' : JSON.stringify(value))).toThrow(problem);
   });

@@ -6,13 +6,15 @@ import { join } from 'node:path';
 export interface FakePodmanBehavior {
   readonly labels?: Readonly<Record<string, string>> | null;
   readonly pull?: 'succeeds' | 'fails';
-  /** `writes nothing`: succeeds without a partition table. `hangs`: until the container is removed. */
+  /** `writes nothing`: succeeds without a partition table. `hangs`: until the container is removed, or the behavior changes. */
+  /** Shortens the built disk, for tests that copy it. */
+  readonly diskBytes?: number;
   readonly run?: 'succeeds' | 'fails' | 'writes nothing' | 'hangs';
 }
 
 /**
- * A program that takes the place of podman: it records its arguments, and does to the disk what an installation would do. No
- * container runs.
+ * A program that takes the place of podman: it records its arguments, and does to the disk what an installation would do. Instead of
+ * a container it has a process of its own, which survives the one that has started it.
  */
 export class FakePodman {
   /** Contains the program `podman`, to be found through PATH. */
@@ -45,44 +47,159 @@ export class FakePodman {
     return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
   }
 
+  /** The name of the container, and whether it runs; undefined if there is none. */
+  container(): { readonly name: string; readonly isRunning: boolean } | undefined {
+    const file = join(this.folder, 'container.json');
+    if (!existsSync(file)) return undefined;
+    const { name, Status } = JSON.parse(readFileSync(file, 'utf8')) as {
+      readonly name: string;
+      readonly Status: string;
+    };
+    return { name, isRunning: Status === 'running' };
+  }
+
+  /** The container looks as after a restart of the machine. */
+  interrupt(): void {
+    const file = join(this.folder, 'container.json');
+    const state = JSON.parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(
+      file,
+      JSON.stringify({ ...state, Status: 'exited', ExitCode: 0, FinishedAt: '0001-01-01T00:00:00Z' }),
+    );
+  }
+
   close(): void {
+    const { pid, isRunning } = this.process();
+    if (isRunning && pid !== undefined) process.kill(pid, 'SIGKILL');
     rmSync(this.folder, { recursive: true });
+  }
+
+  private process(): { readonly pid?: number; readonly isRunning: boolean } {
+    const file = join(this.folder, 'container.json');
+    if (!existsSync(file)) return { isRunning: false };
+    const { pid, Status } = JSON.parse(readFileSync(file, 'utf8')) as { readonly pid: number; readonly Status: string };
+    return { pid, isRunning: Status === 'running' };
   }
 }
 
 const PROGRAM = `#!NODE
 const fs = require('node:fs');
+const { spawn } = require('node:child_process');
 const { join, dirname } = require('node:path');
 const own = dirname(process.argv[1]);
 const args = process.argv.slice(2);
 const behavior = JSON.parse(fs.readFileSync(join(own, 'behavior.json'), 'utf8'));
-fs.appendFileSync(join(own, 'calls'), JSON.stringify(args) + '\\n');
-const pidFile = join(own, 'running.pid');
-if (args[0] === '--version') console.log('podman version 0.0.0-fake');
-if (args[0] === 'pull') {
-  console.error('Trying to pull ' + args.at(-1));
-  if (behavior.pull === 'fails') { console.error('Error: manifest unknown'); process.exitCode = 125; }
+const file = (name) => join(own, name);
+const put = (name, text) => { fs.writeFileSync(file(name + '.new'), text); fs.renameSync(file(name + '.new'), file(name)); };
+const stateFile = file('container.json');
+const readState = () => (fs.existsSync(stateFile) ? JSON.parse(fs.readFileSync(stateFile, 'utf8')) : undefined);
+const now = () => new Date().toISOString();
+const NEVER = '0001-01-01T00:00:00Z';
+if (args[0] === 'in-container') inContainer();
+else {
+  fs.appendFileSync(file('calls'), JSON.stringify(args) + '\\n');
+  command();
 }
-if (args[0] === 'image') console.log(JSON.stringify(behavior.labels));
-if (args[0] === 'rm' && fs.existsSync(pidFile)) {
-  try { process.kill(Number(fs.readFileSync(pidFile, 'utf8')), 'SIGKILL'); } catch {}
-  fs.rmSync(pidFile);
+
+function command() {
+  if (args[0] === '--version') console.log('podman version 0.0.0-fake');
+  if (args[0] === 'pull') {
+    console.error('Trying to pull ' + args.at(-1));
+    if (behavior.pull === 'fails') { console.error('Error: manifest unknown'); process.exitCode = 125; }
+  }
+  if (args[0] === 'image') console.log(JSON.stringify(behavior.labels));
+  if (args[0] === 'container') {
+    const state = readState();
+    if (state && state.name === args.at(-1)) console.log(JSON.stringify(state));
+    else { console.error('Error: no such container ' + args.at(-1)); process.exitCode = 125; }
+  }
+  if (args[0] === 'rm') {
+    const state = readState();
+    if (state && state.name === args.at(-1)) {
+      try { if (state.Status === 'running') process.kill(state.pid, 'SIGKILL'); } catch {}
+      for (const name of ['container.json', 'log']) fs.rmSync(file(name), { force: true });
+    }
+  }
+  if (args[0] === 'run') start();
+  if (args[0] === 'logs') follow();
+  if (args[0] === 'wait') whenEnded((state) => console.log(state.ExitCode));
 }
-if (args[0] === 'run') {
+
+function start() {
   const folder = args.find((arg) => arg.endsWith(':/headgate')).slice(0, -':/headgate'.length);
   const keys = join(folder, 'authorized_keys');
-  if (fs.existsSync(keys)) fs.copyFileSync(keys, join(own, 'keys'));
-  console.log('Installing image');
-  if (behavior.run === 'fails') { console.error('error: no space left on device'); process.exitCode = 1; }
-  if (behavior.run === 'succeeds') {
-    const disk = fs.openSync(join(folder, 'disk.raw'), 'r+');
-    fs.writeSync(disk, Buffer.from([0x55, 0xaa]), 0, 2, 510);
-    fs.closeSync(disk);
-  }
-  if (behavior.run === 'hangs') {
-    fs.writeFileSync(pidFile, String(process.pid));
-    process.on('SIGTERM', () => undefined);
-    setInterval(() => undefined, 1000);
-  }
+  if (fs.existsSync(keys)) fs.copyFileSync(keys, file('keys'));
+  const name = args[args.indexOf('--name') + 1];
+  if (readState()) { console.error('Error: the container name ' + name + ' is already in use'); process.exitCode = 125; return; }
+  fs.writeFileSync(file('log'), '');
+  const child = spawn(process.execPath, [process.argv[1], 'in-container', folder], { detached: true, stdio: 'ignore' });
+  put('container.json', JSON.stringify({ name, pid: child.pid, Status: 'running', ExitCode: 0, StartedAt: now(), FinishedAt: NEVER }));
+  child.unref();
+  console.log('0123456789ab');
+}
+
+function inContainer() {
+  const print = (line) => fs.appendFileSync(file('log'), now() + ' ' + line + '\\n');
+  const end = (code) => {
+    const state = readState();
+    if (state && state.pid === process.pid)
+      put('container.json', JSON.stringify({ ...state, Status: 'exited', ExitCode: code, FinishedAt: now() }));
+    process.exit();
+  };
+  const work = () => {
+    const current = readState();
+    if (!fs.existsSync(own)) process.exit();
+    if (!current || current.pid !== process.pid) return setTimeout(work, 2);
+    print('Installing image');
+    if (behavior.run === 'fails') { print('error: no space left on device'); return end(1); }
+    if (behavior.run === 'hangs') return waitForBehavior();
+    finish();
+  };
+  const finish = () => {
+    const run = JSON.parse(fs.readFileSync(file('behavior.json'), 'utf8')).run;
+    if (run !== 'writes nothing') {
+      const disk = fs.openSync(join(process.argv[3], 'disk.raw'), 'r+');
+      fs.writeSync(disk, Buffer.from([0x55, 0xaa]), 0, 2, 510);
+      if (behavior.diskBytes) fs.ftruncateSync(disk, behavior.diskBytes);
+      fs.closeSync(disk);
+    }
+    print('Installation complete!');
+    end(0);
+  };
+  const waitForBehavior = () => {
+    const isHanging = fs.existsSync(file('behavior.json')) && JSON.parse(fs.readFileSync(file('behavior.json'), 'utf8')).run === 'hangs';
+    if (!fs.existsSync(own)) process.exit();
+    if (isHanging) setTimeout(waitForBehavior, 20);
+    else finish();
+  };
+  process.on('SIGTERM', () => undefined);
+  work();
+}
+
+function whenEnded(done) {
+  const state = readState();
+  if (!state) { console.error('Error: no such container'); process.exitCode = 125; return; }
+  if (state.Status === 'running') setTimeout(whenEnded, 5, done);
+  else done(state);
+}
+
+function follow() {
+  const since = args.includes('--since') ? args[args.indexOf('--since') + 1] : '';
+  let printed = 0;
+  const copy = () => {
+    const text = fs.existsSync(file('log')) ? fs.readFileSync(file('log'), 'utf8') : '';
+    const complete = text.slice(0, text.lastIndexOf('\\n') + 1);
+    const lines = complete.slice(printed).split('\\n').filter(Boolean);
+    for (const line of lines) if (line.slice(0, line.indexOf(' ')) >= since) console.log(line);
+    printed = complete.length;
+  };
+  const turn = () => {
+    const state = readState();
+    copy();
+    if (!state) return;
+    if (state.Status === 'running') setTimeout(turn, 5);
+    else copy();
+  };
+  turn();
 }
 `;

@@ -26,7 +26,7 @@ export class CopyTasks {
   readonly store = new MemoryTaskStore();
   readonly clock = new FixedClock();
 
-  open(steps: Steps, more: object = {}): { board: TaskBoard; start: () => string } {
+  open(steps: Steps, more: object = {}): { board: TaskBoard; start: () => Promise<string> } {
     const board = new TaskBoard(this.store, this.clock);
     const definition: TaskDefinition<CopyInput> = {
       kind: 'move',
@@ -50,7 +50,7 @@ export class CopyTasks {
   /** A restart after a kill: the promises of the first process never settle, and the store keeps what it wrote. */
   async restart(steps: Steps, more: object = {}): Promise<TaskBoard> {
     const { board } = this.open(steps, more);
-    board.recover();
+    await board.recover();
     board.resume();
     await this.settled();
     return board;

@@ -5,12 +5,14 @@ import { clusterInventoryContract } from './cluster-inventory.contract.js';
 import { consoleSourceContract, type ConsoleContractOptions } from './console-source.contract.js';
 import { containersContract } from './containers.contract.js';
 import { diagnosticsContract } from './diagnostics.contract.js';
+import { diskBuildsContract } from './disk-builds.contract.js';
 import { diskExportContract, type DiskExportContractOptions } from './disk-export.contract.js';
 import { diskIngestContract, type DiskIngestContractOptions } from './disk-ingest.contract.js';
-import { diskSourceContract } from './disk-source.contract.js';
+import { diskSourceContract, type DiskSourceContractOptions } from './disk-source.contract.js';
 import { diskMoveContract } from './disk-move.contract.js';
 import { guestControlContract, type GuestControlContractOptions } from './guest-control.contract.js';
 import { guestInspectionContract } from './guest-inspection.contract.js';
+import { hostResourcesContract } from './host-resources.contract.js';
 import { importedImagesContract, type ImagesContractOptions } from './imported-images.contract.js';
 import { instanceBackupsContract } from './instance-backups.contract.js';
 import { instanceCloningContract } from './instance-cloning.contract.js';
@@ -18,10 +20,12 @@ import { instanceEventsContract } from './instance-events.contract.js';
 import { instanceHardwareContract, type HardwareContractOptions } from './instance-hardware.contract.js';
 import { instanceInventoryContract } from './instance-inventory.contract.js';
 import { instanceMigrationContract, type MigrationContractOptions } from './instance-migration.contract.js';
+import { instancePlacementContract } from './instance-placement.contract.js';
 import { instancePowerContract } from './instance-power.contract.js';
 import { instanceProvisioningContract } from './instance-provisioning.contract.js';
 import { resourceMetricsContract } from './resource-metrics.contract.js';
 import { instanceSnapshotsContract, type SnapshotContractOptions } from './instance-snapshots.contract.js';
+import { liveDisksContract } from './live-disks.contract.js';
 import { unavailableAbilityContract } from './unavailable-ability.contract.js';
 
 export interface AllPortsOptions extends ContractOptions {
@@ -29,12 +33,15 @@ export interface AllPortsOptions extends ContractOptions {
   readonly migration?: MigrationContractOptions;
   readonly guestControl?: GuestControlContractOptions;
   readonly diskExport?: DiskExportContractOptions;
+  readonly diskSource?: DiskSourceContractOptions;
   readonly diskIngest?: DiskIngestContractOptions;
   readonly snapshots?: SnapshotContractOptions;
   readonly hardware?: HardwareContractOptions;
   readonly images?: ImagesContractOptions;
   /** Abilities that the backend does not have: they are checked to be refused with a reason. */
   readonly unavailable?: readonly AbilityName[];
+  /** Only the suites of these abilities; default all. */
+  readonly abilities?: readonly AbilityName[];
 }
 
 /** Runs the contract suite of each port over a backend. */
@@ -48,10 +55,12 @@ export function allPortsContract(
     hardware,
     guestControl,
     diskExport,
+    diskSource,
     diskIngest,
     snapshots,
     images,
     unavailable = [],
+    abilities,
   }: AllPortsOptions,
 ): void {
   const options = timeoutMs === undefined ? {} : { timeoutMs };
@@ -59,7 +68,12 @@ export function allPortsContract(
     inventory: () => instanceInventoryContract(adapter, open, options),
     power: () => instancePowerContract(adapter, open, options),
     provisioning: () => instanceProvisioningContract(adapter, open, options),
-    hardware: () => instanceHardwareContract(adapter, open, { ...options, ...hardware }),
+    diskBuilds: () => diskBuildsContract(adapter, open, options),
+    hardware: () => {
+      instanceHardwareContract(adapter, open, { ...options, ...hardware });
+      instancePlacementContract(adapter, open, options);
+    },
+    hostResources: () => hostResourcesContract(adapter, open, options),
     diskMove: () => diskMoveContract(adapter, open, options),
     migration: () => instanceMigrationContract(adapter, open, { ...options, ...migration }),
     snapshots: () => instanceSnapshotsContract(adapter, open, { ...options, ...snapshots }),
@@ -73,13 +87,15 @@ export function allPortsContract(
     guestControl: () => guestControlContract(adapter, open, { ...options, ...guestControl }),
     backups: () => instanceBackupsContract(adapter, open, options),
     diskExport: () => diskExportContract(adapter, open, { ...options, ...diskExport }),
-    diskSource: () => diskSourceContract(adapter, open, options),
+    diskSource: () => diskSourceContract(adapter, open, { ...options, ...diskSource }),
     diskIngest: () => diskIngestContract(adapter, open, { ...options, ...diskIngest }),
+    liveDisks: () => liveDisksContract(adapter, open, options),
     cluster: () => clusterInventoryContract(adapter, open, options),
     diagnostics: () => diagnosticsContract(adapter, open, options),
   };
   backendContract(adapter, open, options);
   for (const [name, suite] of Object.entries(suites) as [AbilityName, () => void][]) {
+    if (abilities && !abilities.includes(name)) continue;
     if (unavailable.includes(name)) unavailableAbilityContract(adapter, name, open, options);
     else suite();
   }

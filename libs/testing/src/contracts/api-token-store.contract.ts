@@ -1,10 +1,11 @@
 import type { ApiToken, ApiTokenStore } from '@headgate/domain-contracts';
+import { untilSeen, type SharedStoreHarness } from './shared-store.js';
 
 export interface ApiTokenStoreHarness {
   readonly store: ApiTokenStore;
   /** The same storage after a restart. */
-  reopen(): ApiTokenStore;
-  close(): void;
+  reopen(): ApiTokenStore | Promise<ApiTokenStore>;
+  close(): void | Promise<void>;
 }
 
 const token = (id: string, overrides: Partial<ApiToken> = {}): ApiToken => ({
@@ -21,46 +22,100 @@ const token = (id: string, overrides: Partial<ApiToken> = {}): ApiToken => ({
 });
 
 /** The rules for every `ApiTokenStore`. */
-export function apiTokenStoreContract(adapter: string, open: () => ApiTokenStoreHarness): void {
+export function apiTokenStoreContract(
+  adapter: string,
+  open: () => ApiTokenStoreHarness | Promise<ApiTokenStoreHarness>,
+): void {
   describe(`ApiTokenStore, ${adapter}`, () => {
     let harness: ApiTokenStoreHarness;
 
-    beforeEach(() => {
-      harness = open();
+    beforeEach(async () => {
+      harness = await open();
     });
     afterEach(() => harness?.close());
 
-    test('keeps tokens, the newest first', () => {
+    test('keeps tokens, the newest first', async () => {
       const older = token('older');
       const newer = token('newer', { createdAt: '2026-01-02T00:00:00.000Z', scope: {}, actions: [] });
-      harness.store.put(older);
-      harness.store.put(newer);
-      const again = harness.reopen();
+      await harness.store.put(older);
+      await harness.store.put(newer);
+      const again = await harness.reopen();
       expect(again.all()).toEqual([newer, older]);
       expect(again.get('older')).toEqual(older);
       expect(again.get('none')).toBeUndefined();
     });
 
-    test('records the last use of one token, and of none that is gone', () => {
-      harness.store.put(token('a'));
-      harness.store.put(token('b'));
-      harness.store.setLastUsed('a', '2026-01-05T00:00:00.000Z');
-      harness.store.setLastUsed('gone', '2026-01-05T00:00:00.000Z');
-      const again = harness.reopen();
+    test('records the last use of one token, and of none that is gone', async () => {
+      await harness.store.put(token('a'));
+      await harness.store.put(token('b'));
+      await harness.store.setLastUsed('a', '2026-01-05T00:00:00.000Z');
+      await harness.store.setLastUsed('gone', '2026-01-05T00:00:00.000Z');
+      const again = await harness.reopen();
       expect([again.get('a')?.lastUsedAt, again.get('b')?.lastUsedAt]).toEqual(['2026-01-05T00:00:00.000Z', null]);
       expect(again.get('gone')).toBeUndefined();
     });
 
-    test('deletes one token and reports whether it existed', () => {
-      harness.store.put(token('a'));
-      harness.store.put(token('b'));
-      expect([harness.store.delete('a'), harness.store.delete('a')]).toEqual([true, false]);
-      expect(
-        harness
-          .reopen()
-          .all()
-          .map(({ id }) => id),
-      ).toEqual(['b']);
+    test('deletes one token and reports whether it existed', async () => {
+      await harness.store.put(token('a'));
+      await harness.store.put(token('b'));
+      expect([await harness.store.delete('a'), await harness.store.delete('a')]).toEqual([true, false]);
+      expect(harness.store.get('a')).toBeUndefined();
+      expect((await harness.reopen()).all().map(({ id }) => id)).toEqual(['b']);
+    });
+  });
+}
+
+/** The rules for every `ApiTokenStore` that several replicas use, besides the others. */
+export function sharedApiTokenStoreContract(
+  adapter: string,
+  open: () => SharedStoreHarness<ApiTokenStore> | Promise<SharedStoreHarness<ApiTokenStore>>,
+): void {
+  describe(`ApiTokenStore of several replicas, ${adapter}`, () => {
+    let harness: SharedStoreHarness<ApiTokenStore>;
+    let a: ApiTokenStore;
+    let b: ApiTokenStore;
+
+    beforeEach(async () => {
+      harness = await open();
+      [a, b] = [await harness.join('a'), await harness.join('b')];
+    });
+    afterEach(() => harness?.close());
+
+    test('shows a token to the other replicas until one of them deletes it', async () => {
+      await a.put(token('a'));
+      await untilSeen(b, () => b.get('a') !== undefined);
+      expect(b.get('a')).toEqual(token('a'));
+      expect(await b.delete('a')).toBe(true);
+      expect(b.get('a')).toBeUndefined();
+      await untilSeen(a, () => a.get('a') === undefined);
+      expect([await a.delete('a'), a.all(), b.all()]).toEqual([false, [], []]);
+    });
+
+    test('does not bring a deleted token back when its use is recorded', async () => {
+      await a.put(token('a'));
+      await untilSeen(b, () => b.get('a') !== undefined);
+      await Promise.all([a.delete('a'), b.setLastUsed('a', '2026-01-05T00:00:00.000Z')]);
+      await untilSeen(b, () => b.get('a') === undefined);
+      const c = await harness.join('c');
+      expect([a.all(), b.all(), c.all()]).toEqual([[], [], []]);
+    });
+
+    test('records uses at several replicas', async () => {
+      await a.put(token('a'));
+      await untilSeen(b, () => b.get('a') !== undefined);
+      const times = ['2026-01-05T00:00:00.000Z', '2026-01-05T00:00:01.000Z'] as const;
+      await Promise.all([a.setLastUsed('a', times[0]), b.setLastUsed('a', times[1])]);
+      const c = await harness.join('c');
+      expect(times).toContain(c.get('a')?.lastUsedAt);
+      expect({ ...c.get('a'), lastUsedAt: null }).toEqual(token('a'));
+    });
+
+    test('gives a name to one token only', async () => {
+      const created = await Promise.allSettled([a.put(token('a', { name: 'ci' })), b.put(token('b', { name: 'ci' }))]);
+      expect(created.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      const refused = created.find((result) => result.status === 'rejected');
+      expect(refused?.reason).toMatchObject({ code: 'ALREADY_EXISTS' });
+      expect((await harness.join('c')).all()).toHaveLength(1);
     });
   });
 }

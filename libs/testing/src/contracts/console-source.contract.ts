@@ -31,7 +31,7 @@ export function consoleSourceContract(
     });
 
     inTime('opens the serial console of a running VM with its earlier output', async () => {
-      const { stream, backlog } = await consoles.openSerial(await harness.givenVm('Running'));
+      const { stream, backlog } = await consoles.openSerial(await harness.givenVm('Running', { booted: true }));
       afterTest(() => stream.destroy());
       if (wake !== undefined) stream.write(wake);
       const printed = backlog.toString('latin1');
@@ -39,7 +39,7 @@ export function consoleSourceContract(
     });
 
     inTime('opens the serial console again after it was closed', async () => {
-      const vm = await harness.givenVm('Running');
+      const vm = await harness.givenVm('Running', { booted: true });
       const first = await consoles.openSerial(vm);
       first.stream.destroy();
       const { stream, backlog } = await consoles.openSerial(vm);

@@ -19,7 +19,7 @@ export async function createdVm(
   recorder: InventoryRecorder,
   { start = false, ref = harness.freshRef(), source, cloudInit }: CreatedVmOptions = {},
 ): Promise<VirtualMachine> {
-  const size = { cpu: 1, memoryBytes: 256 * MIB, diskBytes: 1024 * MIB };
+  const size = { cpu: 1, memoryBytes: 256 * MIB, diskBytes: harness.diskBytes ?? 1024 * MIB };
   const spec = {
     ref,
     source: source ?? (await harness.quickSource()),

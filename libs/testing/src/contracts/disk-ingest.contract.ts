@@ -1,4 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import {
@@ -32,6 +35,10 @@ const VM: PortableVm = {
 export interface DiskIngestContractOptions extends ContractOptions {
   /** Whether the VM exists, and can't be started, before it is complete. Default true. */
   readonly reservesName?: boolean;
+  /** Whether parts of a disk can be written again. Default true. */
+  readonly isUpdatable?: boolean;
+  /** Whether disks of the machine of the service are copied without a stream. Default false. */
+  readonly isFilledLocally?: boolean;
   /** Whether a lack of space can be foreseen. Default true. */
   readonly knowsSpace?: boolean;
 }
@@ -40,7 +47,13 @@ export interface DiskIngestContractOptions extends ContractOptions {
 export function diskIngestContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000, reservesName = true, knowsSpace = true }: DiskIngestContractOptions = {},
+  {
+    timeoutMs = 5000,
+    reservesName = true,
+    isUpdatable = true,
+    isFilledLocally = false,
+    knowsSpace = true,
+  }: DiskIngestContractOptions = {},
 ): void {
   describe(`DiskIngest, ${adapter}`, () => {
     let harness: BackendHarness;
@@ -49,7 +62,7 @@ export function diskIngestContract(
     let unreachable: Backend;
     const never = new AbortController().signal;
 
-    const { inTime } = contractTests(open, timeoutMs, async (opened) => {
+    const { inTime, afterTest } = contractTests(open, timeoutMs, async (opened) => {
       ({ harness } = opened);
       ingest = harness.backend.require('diskIngest');
       recorder = await opened.recorder();
@@ -107,6 +120,77 @@ export function diskIngestContract(
       expect(read.length).toBeGreaterThanOrEqual(4 * MIB);
     });
 
+    if (isUpdatable)
+      inTime('changes parts of a disk that was filled, and reads them back', async () => {
+        const spec = specOf();
+        await ingest.begin(spec);
+        await fill(spec);
+        expect(ingest.updateProblem).toBeUndefined();
+        const update = await ingest.update(spec, 'vda', never);
+        const [zeros, data] = [Buffer.alloc(64 * 1024), randomBytes(64 * 1024)];
+        await update.write(3 * MIB, zeros);
+        await update.write(MIB, data);
+        expect((await update.read(MIB, data.length)).equals(data)).toBe(true);
+        expect((await update.read(3 * MIB, MIB)).subarray(0, zeros.length).equals(zeros)).toBe(true);
+        await update.finish();
+        const expected = Buffer.from(content);
+        data.copy(expected, MIB);
+        zeros.copy(expected, 3 * MIB);
+        const found = await listed(ingest.hashes(spec, 'vda', never));
+        expect(found).toEqual(await listed(hashesOf(Readable.from([expected]))));
+        const left = await ingest.update(spec, 'vda', never);
+        await left.abort();
+        await left.abort();
+        await expect(ingest.update(spec, 'none', never)).rejects.toMatchObject({ code: 'DEVICE_NOT_FOUND' });
+        await ingest.commit(spec);
+        await expect(ingest.update(spec, 'vda', never)).rejects.toMatchObject({ code: 'WRONG_STATE' });
+      });
+    else
+      inTime('says why a disk that was filled is not changed', async () => {
+        expect(ingest.updateProblem).toMatch(/\.$/);
+        await expect(ingest.update(specOf(), 'vda', never)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+      });
+
+    if (isFilledLocally)
+      inTime('is filled with a disk of this machine, in place of what an interrupted copy has left', async () => {
+        const folder = await mkdtemp(join(tmpdir(), 'hgtest-fill-'));
+        afterTest(() => rm(folder, { recursive: true }));
+        const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+        // A guest could write the header of an image that names other files.
+        const other = Buffer.concat([Buffer.from('QFI\xfb\x00\x00\x00\x03', 'latin1'), Buffer.alloc(DISK_BYTES - 8)]);
+        await Promise.all([writeFile(first, content), writeFile(second, other)]);
+        const spec = specOf();
+        await ingest.begin(spec);
+        const reports: number[] = [];
+        const fill = (path: string, { disk = 'vda', signal = never } = {}): Promise<number | undefined> => {
+          const from = { path, format: 'raw' };
+          return ingest.fill(spec, disk, { from, report: (offset) => reports.push(offset), signal });
+        };
+        const used = await fill(first);
+        expect(used).toBeGreaterThanOrEqual(MIB);
+        expect(used).toBeLessThan(DISK_BYTES);
+        expect([reports.at(-1), reports.toSorted((a, b) => a - b)]).toEqual([DISK_BYTES, reports]);
+        expect(await listed(ingest.hashes(spec, 'vda', never))).toEqual(
+          await listed(hashesOf(Readable.from([content]))),
+        );
+
+        await expect(fill(first, { signal: AbortSignal.abort() })).rejects.toBeDefined();
+        await expect(fill(first, { disk: 'none' })).rejects.toMatchObject({ code: 'DEVICE_NOT_FOUND' });
+        await expect(fill(join(folder, 'none'))).rejects.toMatchObject({ code: 'VOLUME_NOT_FOUND' });
+        expect(await fill(second)).toBeLessThan(DISK_BYTES);
+        expect(await listed(ingest.hashes(spec, 'vda', never))).toEqual(await listed(hashesOf(Readable.from([other]))));
+        await ingest.commit(spec);
+        await expect(fill(first)).rejects.toMatchObject({ code: 'WRONG_STATE' });
+      });
+    else
+      inTime('is filled with a stream only', async () => {
+        const spec = specOf();
+        await ingest.begin(spec);
+        const from = { path: '/dev/null', format: 'raw' };
+        expect(await ingest.fill(spec, 'vda', { from, report: () => undefined, signal: never })).toBeUndefined();
+        await ingest.discard(spec);
+      });
+
     if (reservesName)
       inTime('does not start a VM that is not complete', async () => {
         const spec = specOf();
@@ -148,6 +232,33 @@ export function diskIngestContract(
       await expect(ingest.discard(spec)).rejects.toMatchObject({ code: 'WRONG_STATE' });
       await expect(ingest.write(spec, 'vda', never)).rejects.toMatchObject({ code: 'WRONG_STATE' });
       expect(await ingest.state(spec)).toBe('committed');
+    });
+
+    inTime('stores the variables of a firmware, in place of those of an attempt that was interrupted', async () => {
+      const sizes = [540_672, 131_072, 12];
+      const specs = sizes.map((sizeBytes) =>
+        specOf(undefined, { ...VM, firmware: 'uefi', firmwareVariables: { sizeBytes } }),
+      );
+      for (const spec of specs) {
+        const { firmwareVariables, refusals } = await ingest.plan(spec);
+        if (refusals.length > 0) continue;
+        // Either they are stored, or the plan says why not.
+        if (firmwareVariables !== true) {
+          expect(firmwareVariables).toMatch(/\.$/);
+          continue;
+        }
+        const variables = randomBytes(540_672);
+        await ingest.begin(spec);
+        await ingest.writeFirmwareVariables(spec, Buffer.from('half'));
+        await ingest.writeFirmwareVariables(spec, variables);
+        expect((await ingest.readFirmwareVariables(spec)).equals(variables)).toBe(true);
+        await ingest.discard(spec);
+        expect(await ingest.state(spec)).toBe('absent');
+        await ingest.begin(spec);
+        await ingest.commit(spec);
+        await expect(ingest.writeFirmwareVariables(spec, variables)).rejects.toMatchObject({ code: 'WRONG_STATE' });
+        return;
+      }
     });
 
     inTime('refuses a name that is taken, and leaves its VM alone', async () => {

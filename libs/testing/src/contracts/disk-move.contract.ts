@@ -19,42 +19,53 @@ export function diskMoveContract(adapter: string, open: OpenHarness, { timeoutMs
       storage = (await harness.givenStorage?.()) ?? 'storage-2';
     });
 
-    const runningVm = (): Promise<VirtualMachine> => createdVm(harness, recorder, { start: true });
+    const createVm = async (start: boolean): Promise<VirtualMachine> =>
+      createdVm(harness, recorder, { start, source: await (harness.diskSource?.() ?? harness.quickSource()) });
+    const runningVm = (): Promise<VirtualMachine> => createVm(true);
     const rootOf = async (ref: InstanceRef): Promise<string> => {
       const { disks } = await harness.backend.require('hardware').read(ref);
       const root = disks.find(({ isRoot }) => isRoot);
       return root?.volume ?? root?.device ?? '';
     };
 
-    inTime('plans and moves the disk of a VM, which keeps running, and deletes it with the VM', async () => {
-      const { ref, uid } = await runningVm();
-      const volume = await rootOf(ref);
-      const plan = await diskMove.plan(ref, { volume, storage });
-      expect(plan.refusals).toEqual([]);
-      expect(plan.steps.length).toBeGreaterThan(0);
-      expect(await rootOf(ref)).toBe(volume);
-      const report = recordingReporter();
-      await (
-        await diskMove.move(ref, { volume, storage })
-      )(report);
-      const moved = await rootOf(ref);
-      expect(moved).not.toBe(volume);
-      const vm = await recorder.untilVm(ref, ({ restartRequired }) => !restartRequired);
-      expect(vm).toMatchObject({ uid, status: 'Running' });
-      for (const fraction of report.fractions) {
-        expect(fraction).toBeGreaterThanOrEqual(0);
-        expect(fraction).toBeLessThanOrEqual(1);
-      }
-      const again = await diskMove.plan(ref, { volume: moved, storage });
-      expect(again.refusals.map(({ code }) => code)).toEqual(['WRONG_STATE']);
-      await harness.backend.require('provisioning').delete(ref);
-      await recorder.until(() => recorder.vm(ref) === undefined);
-    });
+    inTime(
+      'plans and moves the disk of a VM, which keeps running, also after a restart, and deletes it with the VM',
+      async () => {
+        const { ref, uid } = await runningVm();
+        const volume = await rootOf(ref);
+        const plan = await diskMove.plan(ref, { volume, storage });
+        expect(plan.refusals).toEqual([]);
+        expect(plan.steps.length).toBeGreaterThan(0);
+        const resumed = await diskMove.resume(ref, { volume, storage });
+        await expect(resumed(recordingReporter())).rejects.toMatchObject({ code: 'BACKEND_FAILED' });
+        expect(await rootOf(ref)).toBe(volume);
+        const report = recordingReporter();
+        await (
+          await diskMove.move(ref, { volume, storage })
+        )(report);
+        const moved = await rootOf(ref);
+        expect(moved).not.toBe(volume);
+        const vm = await recorder.untilVm(ref, ({ restartRequired }) => !restartRequired);
+        expect(vm).toMatchObject({ uid, status: 'Running' });
+        for (const fraction of report.fractions) {
+          expect(fraction).toBeGreaterThanOrEqual(0);
+          expect(fraction).toBeLessThanOrEqual(1);
+        }
+        await (
+          await diskMove.resume(ref, { volume, storage })
+        )(recordingReporter());
+        expect(await rootOf(ref)).toBe(moved);
+        const again = await diskMove.plan(ref, { volume: moved, storage });
+        expect(again.refusals.map(({ code }) => code)).toEqual(['WRONG_STATE']);
+        await harness.backend.require('provisioning').delete(ref);
+        await recorder.until(() => recorder.vm(ref) === undefined);
+      },
+    );
 
     inTime('refuses unknown disks and storages and stopped VMs, in the plan as in the run', async () => {
       const { ref } = await runningVm();
       const volume = await rootOf(ref);
-      const stopped = await createdVm(harness, recorder);
+      const stopped = await createVm(false);
       for (const [vm, request, code] of [
         [ref, { volume: 'no-such-disk', storage }, 'DEVICE_NOT_FOUND'],
         [ref, { volume, storage: 'no-such-storage' }, 'VOLUME_NOT_FOUND'],
@@ -79,6 +90,7 @@ export function diskMoveContract(adapter: string, open: OpenHarness, { timeoutMs
       const request = { volume: 'vda', storage };
       await expect(diskMove.plan(missingRef(harness), request)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
       await expect(diskMove.move(missingRef(harness), request)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+      await expect(diskMove.resume(missingRef(harness), request)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
     });
   });
 }

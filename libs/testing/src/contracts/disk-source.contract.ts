@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { Backend, DiskSource, InstanceRef } from '@headgate/domain-contracts';
 import type { InventoryRecorder } from '../inventory-recorder.js';
@@ -7,11 +8,16 @@ import { contractTests } from './contract-tests.js';
 const SECTOR_BYTES = 512;
 const BOOT_SIGNATURE = 0xaa55;
 
+export interface DiskSourceContractOptions extends ContractOptions {
+  /** Whether the disks are files of the machine of the service. Default false. */
+  readonly isLocal?: boolean;
+}
+
 /** The rules for every `DiskSource`. */
 export function diskSourceContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 5000, isLocal = false }: DiskSourceContractOptions = {},
 ): void {
   describe(`DiskSource, ${adapter}`, () => {
     let harness: BackendHarness;
@@ -51,6 +57,27 @@ export function diskSourceContract(
       const { vm } = await source.describe(ref);
       await expect(source.open(ref, vm.disks[0]?.name ?? 'vda', never)).rejects.toMatchObject({ code: 'WRONG_STATE' });
     });
+
+    if (isLocal)
+      inTime('says where the disk of a stopped VM is, and no other one', async () => {
+        const ref = await stoppedVm();
+        const [disk] = (await source.describe(ref)).vm.disks;
+        const found = await source.localDisk(ref, disk?.name ?? '');
+        expect(found).toEqual({ path: expect.stringMatching(/^\//), format: expect.stringMatching(/^(qcow2|raw)$/) });
+        expect((await stat(found?.path ?? '')).size).toBeGreaterThan(0);
+        await expect(source.localDisk(ref, 'none')).rejects.toMatchObject({ code: 'DEVICE_NOT_FOUND' });
+        const missing = missingRef(harness);
+        await expect(source.localDisk(missing, 'vda')).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+        await harness.backend.require('power').apply(ref, 'start');
+        await recorder.untilVm(ref, ({ status }) => status === 'Running');
+        await expect(source.localDisk(ref, disk?.name ?? '')).rejects.toMatchObject({ code: 'WRONG_STATE' });
+      });
+    else
+      inTime('has no disk on the machine of the service', async () => {
+        const ref = await stoppedVm();
+        const [disk] = (await source.describe(ref)).vm.disks;
+        expect(await source.localDisk(ref, disk?.name ?? '')).toBeUndefined();
+      });
 
     inTime('frees the disk as soon as the reader leaves', async () => {
       const ref = await stoppedVm();

@@ -30,7 +30,7 @@ export function guestControlContract(
         ({ harness } = opened);
         control = harness.backend.require('guestControl');
         const recorder = await opened.recorder();
-        vm = await harness.givenVm('Running');
+        vm = await harness.givenVm('Running', { booted: true });
         await recorder.untilVm(vm, ({ agentConnected }) => agentConnected);
       },
     );

@@ -22,7 +22,7 @@ export function guestInspectionContract(
       unreachable = await opened.unreachable();
     });
     const withAgent = async (): Promise<InstanceRef> => {
-      const vm = await harness.givenVm('Running');
+      const vm = await harness.givenVm('Running', { booted: true });
       await recorder.untilVm(vm, ({ agentConnected }) => agentConnected);
       return vm;
     };

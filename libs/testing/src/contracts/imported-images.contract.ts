@@ -19,7 +19,8 @@ export interface ImagesContractOptions {
   readonly copies?: boolean;
 }
 
-const GIB = 1024 ** 3;
+/** VMs that are created from the images have disks of the same size. */
+const bytesOf = ({ diskBytes }: BackendHarness): number => diskBytes ?? 1024 ** 3;
 
 /** The rules for every `ImportedImages`. */
 export function importedImagesContract(
@@ -44,7 +45,7 @@ export function importedImagesContract(
     const origin = async (): Promise<ImageOrigin> =>
       (await harness.imageOrigin?.()) ?? { kind: 'url', url: 'https://images.example/disk.qcow2?key=hidden' };
     const begin = async (ref = freshImage()): Promise<BackgroundWork> =>
-      images.import({ ref, bytes: GIB, origin: await origin() });
+      images.import({ ref, bytes: bytesOf(harness), origin: await origin() });
     const imported = async (ref = freshImage()): Promise<ImageRef> => {
       await (
         await begin(ref)
@@ -80,7 +81,7 @@ export function importedImagesContract(
       expect([IMAGE_PHASE.ready as string, IMAGE_PHASE.failed]).not.toContain(running?.phase);
       release();
       await work(recordingReporter());
-      expect(await find(ref)).toMatchObject({ ref, bytes: GIB, phase: IMAGE_PHASE.ready, progress: 1 });
+      expect(await find(ref)).toMatchObject({ ref, bytes: bytesOf(harness), phase: IMAGE_PHASE.ready, progress: 1 });
       const from = await origin();
       const source = (await find(ref))?.source;
       expect(source).toBe(from.kind === 'upload' ? 'upload' : displayUrl(from.url));
@@ -90,7 +91,7 @@ export function importedImagesContract(
     inTime('refuses a name that an image has, and leaves that image alone', async () => {
       const ref = await imported();
       const before = await find(ref);
-      const again = { ref, bytes: GIB, origin: await origin() };
+      const again = { ref, bytes: bytesOf(harness), origin: await origin() };
       expect((await images.planImport(again)).refusals.map(({ code }) => code)).toContain('ALREADY_EXISTS');
       await expect(images.import(again)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
       expect(await find(ref)).toEqual(before);
@@ -98,7 +99,7 @@ export function importedImagesContract(
 
     inTime('plans without changing anything', async () => {
       const ref = freshImage();
-      const { steps, refusals } = await images.planImport({ ref, bytes: GIB, origin: await origin() });
+      const { steps, refusals } = await images.planImport({ ref, bytes: bytesOf(harness), origin: await origin() });
       expect([steps.length > 0, refusals]).toEqual([true, []]);
       expect(await find(ref)).toBeUndefined();
       await imported(ref);

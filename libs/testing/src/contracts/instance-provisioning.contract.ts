@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { VM_SOURCES, type Creation, type InstanceProvisioning, type VmSpec } from '@headgate/domain-contracts';
 import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
@@ -51,6 +52,23 @@ export function instanceProvisioningContract(
       expect(recorder.vm(wanted.ref)).toBeUndefined();
       await expect(provisioning.delete(wanted.ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
     });
+
+    inTime(
+      'finds the VM of a creation by its ID, and discards neither a complete VM nor that of another creation',
+      async () => {
+        const creation = randomUUID();
+        const wanted = await spec({ creation });
+        expect(await provisioning.creationState(wanted.ref, creation)).toBe('absent');
+        await finish(await provisioning.create(wanted));
+        await recorder.untilVm(wanted.ref, ({ status }) => status === 'Stopped');
+        expect(await provisioning.creationState(wanted.ref, creation)).toBe('complete');
+        expect(await provisioning.creationState(wanted.ref, randomUUID())).toBe('absent');
+        await provisioning.discardCreation(wanted.ref, creation);
+        await provisioning.discardCreation(wanted.ref, randomUUID());
+        expect(await provisioning.creationState(wanted.ref, creation)).toBe('complete');
+        await provisioning.delete(wanted.ref);
+      },
+    );
 
     inTime('plans UEFI, Secure Boot and a TPM, or refuses them with a remedy', async () => {
       for (const choice of [{ firmware: 'uefi' }, { firmware: 'uefi-secure' }, { tpm: true }] as const) {

@@ -3,8 +3,8 @@ import type { CustomSource, SourceStore } from '@headgate/domain-contracts';
 export interface SourceStoreHarness {
   readonly store: SourceStore;
   /** The same storage after a restart. */
-  reopen(): SourceStore;
-  close(): void;
+  reopen(): SourceStore | Promise<SourceStore>;
+  close(): void | Promise<void>;
 }
 
 const debian: CustomSource = {
@@ -15,45 +15,43 @@ const debian: CustomSource = {
 };
 
 /** The rules for every `SourceStore`. */
-export function sourceStoreContract(adapter: string, open: () => SourceStoreHarness): void {
+export function sourceStoreContract(
+  adapter: string,
+  open: () => SourceStoreHarness | Promise<SourceStoreHarness>,
+): void {
   describe(`SourceStore, ${adapter}`, () => {
     let harness: SourceStoreHarness;
 
-    beforeEach(() => {
-      harness = open();
+    beforeEach(async () => {
+      harness = await open();
     });
     afterEach(() => harness?.close());
 
-    test('keeps sources, sorted by name', () => {
+    test('keeps sources, sorted by name', async () => {
       const alpine: CustomSource = { name: 'alpine', kind: 'iso', uri: 'https://example.org/a.iso', description: '' };
-      harness.store.put(debian);
-      harness.store.put(alpine);
-      const again = harness.reopen();
+      await harness.store.put(debian);
+      await harness.store.put(alpine);
+      const again = await harness.reopen();
       expect(again.all()).toEqual([alpine, debian]);
       expect(again.get('debian')).toEqual(debian);
       expect(again.get('none')).toBeUndefined();
     });
 
-    test('replaces the source of the same name, and no other', () => {
-      harness.store.put(debian);
-      harness.store.put({ ...debian, name: 'debian-2' });
-      harness.store.put({ ...debian, kind: 'containerDisk', uri: 'registry.example.org/debian:13' });
+    test('replaces the source of the same name, and no other', async () => {
+      await harness.store.put(debian);
+      await harness.store.put({ ...debian, name: 'debian-2' });
+      await harness.store.put({ ...debian, kind: 'containerDisk', uri: 'registry.example.org/debian:13' });
       expect(harness.store.all().map(({ name, kind }) => [name, kind])).toEqual([
         ['debian', 'containerDisk'],
         ['debian-2', 'url'],
       ]);
     });
 
-    test('deletes one source and reports whether it existed', () => {
-      harness.store.put(debian);
-      harness.store.put({ ...debian, name: 'debian-2' });
-      expect([harness.store.delete('debian'), harness.store.delete('debian')]).toEqual([true, false]);
-      expect(
-        harness
-          .reopen()
-          .all()
-          .map(({ name }) => name),
-      ).toEqual(['debian-2']);
+    test('deletes one source and reports whether it existed', async () => {
+      await harness.store.put(debian);
+      await harness.store.put({ ...debian, name: 'debian-2' });
+      expect([await harness.store.delete('debian'), await harness.store.delete('debian')]).toEqual([true, false]);
+      expect((await harness.reopen()).all().map(({ name }) => name)).toEqual(['debian-2']);
     });
   });
 }

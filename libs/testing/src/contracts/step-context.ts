@@ -30,7 +30,7 @@ export function recordingStepContext<Input extends object>(
     log: (text) => void lines.push(text),
     progress: (fraction) => void fractions.push(fraction),
     bytes: (doneBytes, totalBytes) => void transfers.push([doneBytes, totalBytes]),
-    saveCheckpoint: (checkpoint) => checkpoints.push(checkpoint) > 0,
+    saveCheckpoint: async (checkpoint) => checkpoints.push(checkpoint) > 0,
     result: <T>(step: string): T => {
       if (!(step in results)) throw new Error(`The step "${step}" is not finished.`);
       return results[step] as T;

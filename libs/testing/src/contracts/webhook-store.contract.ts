@@ -1,10 +1,11 @@
 import type { Webhook, WebhookEvent, WebhookStore } from '@headgate/domain-contracts';
+import { untilSeen, type SharedStoreHarness } from './shared-store.js';
 
 export interface WebhookStoreHarness {
   readonly store: WebhookStore;
   /** The same storage after a restart. */
-  reopen(): WebhookStore;
-  close(): void;
+  reopen(): WebhookStore | Promise<WebhookStore>;
+  close(): void | Promise<void>;
 }
 
 const webhook = (id: string, overrides: Partial<Webhook> = {}): Webhook => ({
@@ -32,24 +33,27 @@ const event = (minute: number, type: WebhookEvent['type'] = 'task.ended') => ({
 });
 
 /** The rules for every `WebhookStore`. */
-export function webhookStoreContract(adapter: string, open: (maxEvents: number) => WebhookStoreHarness): void {
+export function webhookStoreContract(
+  adapter: string,
+  open: (maxEvents: number) => WebhookStoreHarness | Promise<WebhookStoreHarness>,
+): void {
   describe(`WebhookStore, ${adapter}`, () => {
     const MAX_EVENTS = 5;
     let harness: WebhookStoreHarness;
 
-    beforeEach(() => {
-      harness = open(MAX_EVENTS);
+    beforeEach(async () => {
+      harness = await open(MAX_EVENTS);
     });
     afterEach(() => harness?.close());
 
-    test('keeps webhooks in the order of their creation, and replaces one by its ID', () => {
+    test('keeps webhooks in the order of their creation, and replaces one by its ID', async () => {
       const second = webhook('a', { createdAt: '2026-01-02T00:00:00.000Z' });
-      harness.store.put(second);
-      harness.store.put(webhook('b'));
-      harness.store.put(webhook('b', { position: 7, disabled: true }));
-      const again = harness.reopen();
+      await harness.store.put(second);
+      await harness.store.put(webhook('b'));
+      await harness.store.put(webhook('b', { position: 7, disabled: true }));
+      const again = await harness.reopen();
       expect(again.all()).toEqual([webhook('b', { position: 7, disabled: true }), second]);
-      expect([again.delete('b'), again.delete('b'), again.get('b'), again.get('a')]).toEqual([
+      expect([await again.delete('b'), await again.delete('b'), again.get('b'), again.get('a')]).toEqual([
         true,
         false,
         undefined,
@@ -57,28 +61,118 @@ export function webhookStoreContract(adapter: string, open: (maxEvents: number) 
       ]);
     });
 
-    test('returns the next event of the given types', () => {
-      harness.store.append([event(1), event(2, 'instance.changed'), event(3)]);
-      const again = harness.reopen();
+    test('returns the next event of the given types', async () => {
+      await harness.store.append([event(1), event(2, 'instance.changed'), event(3)]);
+      const again = await harness.reopen();
       expect(again.next(0, ['task.ended'])).toEqual({ ...event(1), number: 1 });
       expect(again.next(1, ['task.ended'])).toEqual({ ...event(3), number: 3 });
       expect(again.next(1, ['task.ended', 'instance.changed'])).toMatchObject({ number: 2 });
       expect([again.next(3, ['task.ended']), again.next(0, [])]).toEqual([undefined, undefined]);
     });
 
-    test('drops the oldest events beyond its bound, and never uses a number twice', () => {
+    test('drops the oldest events beyond its bound, and never uses a number twice', async () => {
       expect(harness.store.bounds()).toEqual({ oldest: 0, newest: 0 });
-      for (let minute = 1; minute <= 8; minute++) harness.store.append([event(minute)]);
-      const again = harness.reopen();
+      for (let minute = 1; minute <= 8; minute++) await harness.store.append([event(minute)]);
+      const again = await harness.reopen();
       expect(again.bounds()).toEqual({ oldest: 4, newest: 8 });
-      again.append([event(9)]);
+      await again.append([event(9)]);
       expect([again.bounds(), again.next(0, ['task.ended'])?.body]).toEqual([{ oldest: 5, newest: 9 }, '{"minute":5}']);
     });
 
-    test('finds the position before a time', () => {
-      harness.store.append([event(1), event(3), event(5)]);
+    test('finds the position before a time', async () => {
+      await harness.store.append([event(1), event(3), event(5)]);
       const positions = [0, 1, 2, 5, 6].map((minute) => harness.store.positionBefore(event(minute).time));
       expect(positions).toEqual([0, 0, 1, 2, 3]);
+    });
+
+    test('changes the latest version of a webhook, and none that is gone', async () => {
+      await harness.store.put(webhook('a'));
+      await harness.store.update('a', (known) => ({ ...known, position: known.position + 4 }));
+      await harness.store.update('a', () => undefined);
+      await harness.store.update('gone', (known) => ({ ...known, position: 1 }));
+      const again = await harness.reopen();
+      expect(again.all()).toEqual([webhook('a', { position: 4 })]);
+    });
+  });
+}
+
+/** The rules for every `WebhookStore` that several replicas use, besides the others. */
+export function sharedWebhookStoreContract(
+  adapter: string,
+  open: () => SharedStoreHarness<WebhookStore> | Promise<SharedStoreHarness<WebhookStore>>,
+): void {
+  describe(`WebhookStore of several replicas, ${adapter}`, () => {
+    let harness: SharedStoreHarness<WebhookStore>;
+    let a: WebhookStore;
+    let b: WebhookStore;
+
+    beforeEach(async () => {
+      harness = await open();
+      [a, b] = [await harness.join('a'), await harness.join('b')];
+    });
+    afterEach(() => harness?.close());
+
+    test('shows the webhooks and the log to the other replicas, with the same numbers', async () => {
+      const reported: WebhookEvent[] = [];
+      b.subscribe((events) => reported.push(...events));
+      await a.put(webhook('a'));
+      await a.append([event(1), event(2)]);
+      await a.append([event(3)]);
+      await untilSeen(b, () => b.bounds().newest === 3 && b.get('a') !== undefined);
+      expect(b.get('a')).toEqual(webhook('a'));
+      expect([0, 1, 2, 3].map((position) => b.next(position, ['task.ended'])?.body)).toEqual([
+        event(1).body,
+        event(2).body,
+        event(3).body,
+        undefined,
+      ]);
+      expect(reported.map(({ number, body }) => [number, body])).toEqual(
+        [1, 2, 3].map((number) => [number, event(number).body]),
+      );
+      await b.delete('a');
+      await untilSeen(a, () => a.get('a') === undefined);
+    });
+
+    test('numbers the events of two replicas that append at the same time, and loses none', async () => {
+      const minutes = Array.from({ length: 10 }, (_none, index) => index);
+      await Promise.all(
+        minutes.map((minute) => (minute % 2 ? a : b).append([event(minute), event(minute, 'instance.changed')])),
+      );
+      const c = await harness.join('c');
+      expect(c.bounds()).toEqual({ oldest: 1, newest: 20 });
+      const numbers = Array.from({ length: 20 }, (_none, index) => index);
+      const bodies = numbers.map((position) => c.next(position, ['task.ended', 'instance.changed'])?.body);
+      expect(bodies.sort()).toEqual(minutes.flatMap((minute) => [event(minute).body, event(minute).body]).sort());
+    });
+
+    test('changes a webhook at two replicas without losing either change', async () => {
+      await a.put(webhook('a'));
+      await untilSeen(b, () => b.get('a') !== undefined);
+      await Promise.all(
+        Array.from({ length: 6 }, (_none, index) =>
+          (index % 2 ? a : b).update('a', (known) => ({ ...known, missed: known.missed + 1 })),
+        ),
+      );
+      expect((await harness.join('c')).get('a')).toEqual(webhook('a', { missed: 6 }));
+    });
+
+    test('does not bring a deleted webhook back when its position is written', async () => {
+      await a.put(webhook('a'));
+      await untilSeen(b, () => b.get('a') !== undefined);
+      await Promise.all([a.delete('a'), b.update('a', (known) => ({ ...known, position: 1 }))]);
+      await untilSeen(b, () => b.get('a') === undefined);
+      expect([a.all(), (await harness.join('c')).all()]).toEqual([[], []]);
+    });
+
+    test('gives a name to one webhook only', async () => {
+      const created = await Promise.allSettled([
+        a.put(webhook('a', { name: 'ci' })),
+        b.put(webhook('b', { name: 'ci' })),
+      ]);
+      expect(created.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      const refused = created.find((result) => result.status === 'rejected');
+      expect(refused?.reason).toMatchObject({ code: 'ALREADY_EXISTS' });
+      expect((await harness.join('c')).all()).toHaveLength(1);
     });
   });
 }

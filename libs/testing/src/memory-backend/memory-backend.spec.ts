@@ -1,4 +1,4 @@
-import { DEFAULT_NAMESPACE, type InstanceRef } from '@headgate/domain-contracts';
+import { DEFAULT_NAMESPACE, formatRef, type InstanceRef } from '@headgate/domain-contracts';
 import { buildVm } from '../builders.js';
 import { allPortsContract } from '../contracts/all-ports.contract.js';
 import type { BackendHarness } from '../contracts/backend-harness.js';
@@ -7,6 +7,8 @@ import { unavailableAbilityContract } from '../contracts/unavailable-ability.con
 import { MemoryBackend, type MemoryBackendOptions } from './memory-backend.js';
 import { withStatus } from './memory-engine.js';
 import { MEMORY_VOLUME } from './memory-instances.js';
+
+const DISK_BYTES = 8 * 1024 ** 2;
 
 const open = async (options: MemoryBackendOptions = {}): Promise<BackendHarness & { backend: MemoryBackend }> => {
   const backend = new MemoryBackend('lab', options);
@@ -26,6 +28,12 @@ const open = async (options: MemoryBackendOptions = {}): Promise<BackendHarness 
       engine.put(vm);
       return vm.ref;
     },
+    writeAsGuest: async (ref, { offset, length, byte }) => {
+      const key = `${formatRef(ref)} vda`;
+      const content = Buffer.concat([engine.disks.get(key) ?? Buffer.alloc(0)], DISK_BYTES);
+      content.fill(byte, offset, offset + length);
+      engine.disks.set(key, content);
+    },
     deleteExternally: async (ref) => engine.remove(ref),
     quickSource: async () => ({ kind: 'pvc', claim: MEMORY_VOLUME }),
     openUnreachable: async () => {
@@ -37,7 +45,11 @@ const open = async (options: MemoryBackendOptions = {}): Promise<BackendHarness 
   };
 };
 
-allPortsContract('memory', open, { consoles: { greeting: /login: $/ }, snapshots: { savesMemory: true } });
+allPortsContract('memory', open, {
+  consoles: { greeting: /login: $/ },
+  snapshots: { savesMemory: true },
+  unavailable: ['diskBuilds'],
+});
 
 diagnosticsContract('memory with faults', async () => {
   const harness = await open();

@@ -14,6 +14,7 @@ import { MemoryDiskMove } from './memory-disk-move.js';
 import { MemoryEngine } from './memory-engine.js';
 import { MemoryEvents } from './memory-events.js';
 import { MemoryExport } from './memory-export.js';
+import { MemoryLiveDisks } from './memory-live-disks.js';
 import { MemoryDiskIngest, MemoryDiskSource } from './memory-moves.js';
 import { MemoryGuestControl, MemoryGuestInspection } from './memory-guests.js';
 import { MemoryHardware } from './memory-hardware.js';
@@ -23,7 +24,9 @@ import {
   MemoryMigration,
   MemoryPower,
   MemoryProvisioning,
+  type MemoryPeer,
 } from './memory-instances.js';
+import { MemoryHostResources } from './memory-placements.js';
 import { MemoryImages } from './memory-images.js';
 import { MemoryMetrics } from './memory-metrics.js';
 import { MemoryCloning, MemorySnapshots } from './memory-snapshots.js';
@@ -33,6 +36,8 @@ export interface MemoryBackendOptions {
   readonly traits?: BackendTraits;
   /** Default: 2. */
   readonly nodeCount?: number;
+  /** The other machines, for a backend that is a single one. */
+  readonly peers?: () => readonly MemoryPeer[];
   /** Abilities that this backend does not have, with the reason. */
   readonly unavailable?: Readonly<Partial<Record<AbilityName, string>>>;
   /** The graphical console of a running VM. */
@@ -44,12 +49,12 @@ export class MemoryBackend extends Backend {
   readonly engine: MemoryEngine;
   override readonly traits: BackendTraits;
   closed = false;
-  private readonly abilities: Abilities;
+  private readonly abilities: { readonly [K in AbilityName]: Abilities[K] | UnavailableAbility };
   private readonly unavailable: Readonly<Partial<Record<AbilityName, string>>>;
 
   constructor(
     override readonly context = 'lab',
-    { traits = MEMORY_TRAITS, nodeCount, unavailable = {}, openScreen }: MemoryBackendOptions = {},
+    { traits = MEMORY_TRAITS, nodeCount, peers, unavailable = {}, openScreen }: MemoryBackendOptions = {},
   ) {
     super();
     this.traits = traits;
@@ -60,9 +65,11 @@ export class MemoryBackend extends Backend {
       inventory: new MemoryInventory(engine),
       power: new MemoryPower(engine),
       provisioning: new MemoryProvisioning(engine),
+      diskBuilds: new UnavailableAbility('Disks are built on the machine of the service.'),
       hardware,
       diskMove: new MemoryDiskMove(engine, hardware),
-      migration: new MemoryMigration(engine),
+      hostResources: new MemoryHostResources(engine, hardware.placements),
+      migration: new MemoryMigration(engine, peers),
       snapshots: new MemorySnapshots(engine),
       cloning: new MemoryCloning(engine),
       images: new MemoryImages(engine),
@@ -75,6 +82,7 @@ export class MemoryBackend extends Backend {
       diskExport: new MemoryExport(engine),
       diskSource: new MemoryDiskSource(engine),
       diskIngest: new MemoryDiskIngest(engine),
+      liveDisks: new MemoryLiveDisks(engine),
       backups: new MemoryBackups(engine),
       cluster: new MemoryCluster(engine),
       diagnostics: new MemoryDiagnostics(engine),

@@ -47,12 +47,23 @@ export class MemoryDiskMove extends DiskMove {
       report.step('copy');
       report.signal.throwIfAborted();
       report.progress(1);
-      this.hardware.renameVolume(ref, request.volume, `${request.storage}/${nameOf(request.volume)}`);
+      this.hardware.renameVolume(ref, request.volume, movedName(request));
+    };
+  }
+
+  override async resume(ref: InstanceRef, request: DiskMoveRequest): Promise<BackgroundWork> {
+    this.engine.vm(ref);
+    return async () => {
+      const { disks } = await this.hardware.read(ref);
+      if (disks.some(({ volume }) => volume === movedName(request))) return;
+      throw new DomainError('BACKEND_FAILED', `The move of ${request.volume} was interrupted: it is where it was.`);
     };
   }
 }
 
 /** A volume of the first storage is known by its name alone. */
 const storageOf = (volume: string): string => (volume.includes('/') ? (volume.split('/')[0] ?? '') : 'storage-1');
+
+const movedName = ({ volume, storage }: DiskMoveRequest): string => `${storage}/${nameOf(volume)}`;
 
 const nameOf = (volume: string): string => volume.split('/').at(-1) ?? '';

@@ -24,6 +24,7 @@ import {
   type VirtualMachine,
 } from '@headgate/domain-contracts';
 import { MEMORY_VOLUME } from './memory-instances.js';
+import { MemoryPlacements } from './memory-placements.js';
 import type { MemoryEngine } from './memory-engine.js';
 
 /** The networks that NICs can be attached to. */
@@ -58,16 +59,19 @@ export class MemoryHardware extends InstanceHardware {
   /** Volumes that VMs have or had, with their sizes. */
   private readonly volumes = new Map<string, number>([[MEMORY_VOLUME, 1024 ** 3]]);
   private lastVolume = 1;
+  readonly placements: MemoryPlacements;
 
   constructor(private readonly engine: MemoryEngine) {
     super();
+    this.placements = new MemoryPlacements(engine);
   }
 
   override async read(ref: InstanceRef): Promise<Hardware> {
     const vm = this.engine.vm(ref);
     const { cpu, memoryBytes } = vm;
-    const pending = this.pendingOf(vm);
-    return { cpu, memoryBytes, maxCpu: MAX_CPU, maxMemoryBytes: null, ...this.devicesOf(vm), pending };
+    const pending = [...this.pendingOf(vm), ...this.placements.pendingOf(vm)];
+    const limits = { maxCpu: MAX_CPU, maxMemoryBytes: null };
+    return { cpu, memoryBytes, ...limits, ...this.devicesOf(vm), ...this.placements.read(vm), pending };
   }
 
   override async plan(ref: InstanceRef, change: HardwareChange): Promise<HardwarePlan> {
@@ -129,6 +133,12 @@ export class MemoryHardware extends InstanceHardware {
         return { effect: 'now', run: () => this.update(vm, () => ({ autostart: change.isOn })) };
       case 'change-medium':
         throw deviceNotFound(vm.ref.name, `drive ${change.drive}`, []);
+      case 'set-placement':
+        return this.placements.set(vm, change);
+      case 'attach-host-device':
+        return this.placements.attach(vm, change.device);
+      case 'detach-host-device':
+        return this.placements.detach(vm, change.name);
     }
   }
 

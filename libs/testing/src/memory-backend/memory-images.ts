@@ -12,6 +12,7 @@ import {
   type NewImage,
   type Plan,
   type PlannedImage,
+  type ResumedImage,
 } from '@headgate/domain-contracts';
 import type { MemoryEngine } from './memory-engine.js';
 
@@ -53,6 +54,14 @@ export class MemoryImages extends ImportedImages {
       if (!this.images.has(keyOf(ref))) throw new DomainError('CONFLICT', `The import of ${ref.name} was canceled.`);
       put({ phase: IMAGE_PHASE.ready, progress: 1 });
     };
+  }
+
+  override async resume({ ref, bytes, origin }: ResumedImage): Promise<BackgroundWork> {
+    this.engine.expectReachable();
+    const image = this.images.get(keyOf(ref));
+    if (!image && origin) return this.import({ ref, bytes, origin });
+    if (!image) throw imageNotFound(ref);
+    return async () => void this.images.set(keyOf(ref), { ...image, phase: IMAGE_PHASE.ready, progress: 1 });
   }
 
   override async planDelete(ref: ImageRef): Promise<Plan> {

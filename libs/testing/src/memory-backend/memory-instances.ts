@@ -12,6 +12,7 @@ import {
   type BackgroundWork,
   type ContainerSpec,
   type Creation,
+  type CreationState,
   type InstanceRef,
   type InventoryListener,
   type InventoryWatch,
@@ -76,6 +77,9 @@ export class MemoryPower extends InstancePower {
 }
 
 export class MemoryProvisioning extends InstanceProvisioning {
+  /** The refs of VMs by the ID of their creation. */
+  private readonly creations = new Map<string, string>();
+
   constructor(private readonly engine: MemoryEngine) {
     super();
   }
@@ -106,6 +110,7 @@ export class MemoryProvisioning extends InstanceProvisioning {
     if (source.kind === 'image' && source.entry.imported)
       this.engine.setImageOf(ref, `${ref.namespace}/${source.entry.name}`);
     const uid = this.engine.nextUid();
+    if (spec.creation !== undefined) this.creations.set(spec.creation, formatRef(ref));
     const vm = buildVm({ ref, uid, cpu, memoryBytes, diskBytes, backend: this.engine.kind, liveMigratable: true });
     const finalStatus: VmStatus = start ? 'Running' : 'Stopped';
     const node = spec.node ?? this.engine.chooseNode();
@@ -118,6 +123,16 @@ export class MemoryProvisioning extends InstanceProvisioning {
         this.engine.put(withStatus(vm, finalStatus, node));
       },
     };
+  }
+
+  override async creationState(ref: InstanceRef, creation: string): Promise<CreationState> {
+    this.engine.expectReachable();
+    if (this.creations.get(creation) !== formatRef(ref) || !this.engine.has(ref)) return 'absent';
+    return this.engine.vm(ref).status === 'Provisioning' ? 'incomplete' : 'complete';
+  }
+
+  override async discardCreation(ref: InstanceRef, creation: string): Promise<void> {
+    if ((await this.creationState(ref, creation)) === 'incomplete') this.engine.remove(ref);
   }
 
   override async planDelete(ref: InstanceRef): Promise<Plan> {
@@ -135,8 +150,18 @@ export class MemoryProvisioning extends InstanceProvisioning {
   }
 }
 
+/** Another machine, to which guests are migrated by the name of its context. */
+export interface MemoryPeer {
+  readonly context: string;
+  readonly engine: MemoryEngine;
+}
+
 export class MemoryMigration extends InstanceMigration {
-  constructor(private readonly engine: MemoryEngine) {
+  /** @param peers absent for an engine that migrates between its own nodes */
+  constructor(
+    private readonly engine: MemoryEngine,
+    private readonly peers?: () => readonly MemoryPeer[],
+  ) {
     super();
   }
 
@@ -159,10 +184,18 @@ export class MemoryMigration extends InstanceMigration {
       report.step('copy memory');
       report.progress(0.5);
       const current = this.engine.vm(ref);
-      this.engine.put(withStatus(current, 'Running', report.signal.aborted ? vm.node : target));
+      const peer = this.peers?.().find(({ context }) => context === target);
+      if (peer && !report.signal.aborted) this.handOver(current, peer);
+      else this.engine.put(withStatus(current, 'Running', report.signal.aborted ? vm.node : target));
       if (report.signal.aborted) throw report.signal.reason;
+      report.outcome?.({ downtimeMs: 120 });
       report.progress(1);
     };
+  }
+
+  private handOver(vm: VirtualMachine, { context, engine }: MemoryPeer): void {
+    engine.put({ ...withStatus(vm, 'Running'), ref: { ...vm.ref, context } });
+    this.engine.remove(vm.ref);
   }
 
   private expectTarget({ ref, status, node }: VirtualMachine, wanted: string | undefined): string {
@@ -171,7 +204,9 @@ export class MemoryMigration extends InstanceMigration {
   }
 
   private chooseTarget(source: string | undefined, wanted: string | undefined): string {
-    const nodes = this.engine.nodes.filter(({ ready }) => ready).map(({ name }) => name);
+    const nodes =
+      this.peers?.().map(({ context }) => context) ??
+      this.engine.nodes.filter(({ ready }) => ready).map(({ name }) => name);
     if (wanted === undefined) {
       const other = nodes.find((name) => name !== source);
       if (other !== undefined) return other;

@@ -6,7 +6,9 @@ import {
   DomainError,
   formatRef,
   hashesOf,
+  loss,
   throwFirstRefusal,
+  type DiskUpdate,
   type DiskWriter,
   type IngestPlan,
   type IngestSpec,
@@ -24,6 +26,10 @@ import { withStatus, type MemoryEngine } from './memory-engine.js';
 import { memoryDisk } from './memory-export.js';
 
 const NETWORKS = ['', 'lan-1', 'lan-2'];
+/** The name of the variables of the firmware among the disks. */
+const VARIABLES = 'variables';
+/** Tests update small disks. */
+const MAX_UPDATED_BYTES = 64 * 1024 ** 2;
 /** More than this does not fit into the memory of a test. */
 const MAX_DISK_BYTES = 1024 ** 4;
 
@@ -40,7 +46,7 @@ export class MemoryDiskSource extends DiskSource {
   }
 
   override async describe(ref: InstanceRef): Promise<VmReading> {
-    return { vm: this.portable(ref), refusals: [], warnings: [], dropped: [] };
+    return { vm: this.portable(ref), refusals: [], warnings: [], losses: [] };
   }
 
   override async open(ref: InstanceRef, disk: string, signal: AbortSignal): Promise<Readable> {
@@ -52,9 +58,17 @@ export class MemoryDiskSource extends DiskSource {
     return Readable.from([memoryDisk(this.engine, ref, disk)], { signal });
   }
 
+  override async readFirmwareVariables(ref: InstanceRef): Promise<Buffer> {
+    const content = this.engine.disks.get(`${formatRef(ref)} ${VARIABLES}`);
+    if (content) return content;
+    throw new DomainError('DEVICE_NOT_FOUND', `The firmware of ${ref.name} has no variables.`);
+  }
+
   private portable(ref: InstanceRef): PortableVm {
     const vm = this.engine.vm(ref);
+    const variables = this.engine.disks.get(`${formatRef(ref)} ${VARIABLES}`);
     return {
+      ...(variables && { firmwareVariables: { sizeBytes: variables.length } }),
       cpu: vm.cpu,
       memoryBytes: vm.memoryBytes,
       tags: vm.tags,
@@ -94,8 +108,11 @@ export class MemoryDiskIngest extends DiskIngest {
       if (!NETWORKS.includes(mapped))
         refuse('INVALID_INPUT', `There is no network ${mapped}.`, `Map ${network} to one of ${NETWORKS.join(', ')}.`);
     }
-    const dropped = vm.tpm ? ['The state of the TPM.'] : [];
-    return { ...buildPlan([{ name: 'receive', detail: ref.name }], { refusals }), dropped, format: 'raw' };
+    const losses = vm.autostart ? [loss('placement', 'Autostart.', 'info')] : [];
+    return {
+      ...buildPlan([{ name: 'receive', detail: ref.name }], { refusals }),
+      ...{ losses, firmwareVariables: true, format: 'raw', availableBytes: MAX_DISK_BYTES },
+    };
   }
 
   override async begin(spec: IngestSpec): Promise<void> {
@@ -126,9 +143,40 @@ export class MemoryDiskIngest extends DiskIngest {
     };
   }
 
+  override get updateProblem(): undefined {
+    return undefined;
+  }
+
+  override async update(target: IngestTarget, disk: string, signal: AbortSignal): Promise<DiskUpdate> {
+    const { key, sizeBytes } = this.partialDisk(target, disk);
+    const content = Buffer.alloc(Math.min(sizeBytes, MAX_UPDATED_BYTES));
+    this.engine.disks.get(key)?.copy(content);
+    return {
+      read: async (offset, length) => Buffer.from(content.subarray(offset, offset + length)),
+      write: async (offset, data) => {
+        signal.throwIfAborted();
+        if (offset + data.length > content.length)
+          throw new DomainError('BACKEND_FAILED', `There is no room at ${offset}.`);
+        data.copy(content, offset);
+      },
+      finish: async () => void this.engine.disks.set(key, content),
+      abort: async () => undefined,
+    };
+  }
+
   override async *hashes(target: IngestTarget, disk: string, signal: AbortSignal): AsyncIterable<string> {
     const { key } = this.partialDisk(target, disk);
     yield* hashesOf(Readable.from([this.engine.disks.get(key) ?? Buffer.alloc(0)], { signal }));
+  }
+
+  override async writeFirmwareVariables(target: IngestTarget, content: Buffer): Promise<void> {
+    this.partialVm(target);
+    this.engine.disks.set(`${formatRef(target.ref)} ${VARIABLES}`, content);
+  }
+
+  override async readFirmwareVariables(target: IngestTarget): Promise<Buffer> {
+    this.partialVm(target);
+    return this.engine.disks.get(`${formatRef(target.ref)} ${VARIABLES}`) ?? Buffer.alloc(0);
   }
 
   override async commit(target: IngestTarget): Promise<void> {
@@ -151,10 +199,15 @@ export class MemoryDiskIngest extends DiskIngest {
     return vm.status === 'Provisioning' ? 'partial' : 'committed';
   }
 
-  private partialDisk({ id, ref }: IngestTarget, disk: string): { readonly key: string; readonly sizeBytes: number } {
+  private partialVm({ id, ref }: IngestTarget): void {
     const vm = this.engine.vm(ref);
     if (this.ids.get(vm.uid) !== id) throw new DomainError('INSTANCE_NOT_FOUND', `${ref.name} is another VM.`);
     if (vm.status !== 'Provisioning') throw new DomainError('WRONG_STATE', `${ref.name} is complete.`);
+  }
+
+  private partialDisk(target: IngestTarget, disk: string): { readonly key: string; readonly sizeBytes: number } {
+    this.partialVm(target);
+    const { ref } = target;
     const found = this.engine.portable.get(formatRef(ref))?.disks?.find(({ name }) => name === disk);
     if (!found) throw new DomainError('DEVICE_NOT_FOUND', `${ref.name} has no disk ${disk}.`);
     return { key: `${formatRef(ref)} ${disk}`, sizeBytes: found.sizeBytes };

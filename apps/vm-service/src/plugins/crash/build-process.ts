@@ -4,8 +4,8 @@ import {
   buildPlan,
   SILENT_LOG,
   SystemClock,
+  UnavailableAbility,
   type Backend,
-  type Instance,
   type InstanceDirectory,
   type Task,
   type TaskJournal,
@@ -16,45 +16,74 @@ import { BundledSource, PluginDiskBuilder, PluginFolder, PluginHost, Podman } fr
 import { RegistryDatabase, SqliteTaskStore } from '@headgate/registry-store';
 import { TaskBoard } from '@headgate/tasks';
 
-// crash.spec.ts runs this in a process of its own, which kills itself with SIGKILL before or after a write to the store, or while the
-// container runs. Without `killAt`, it prints the number of writes and the ended tasks.
-//   build-process FOLDER PODMAN install|start|restart [before:N|after:N|container]
-const [folder = '', podman = '', phase = '', killAt = ''] = process.argv.slice(2);
+/** Where the disk is built, and where the VM is created. */
+export interface BuildTarget {
+  /** The program; empty where no disk is built on this machine. */
+  readonly podman: string;
+  /** Of a cluster; without it, a VM is a file in the data folder. */
+  readonly kubeconfig?: string;
+  /** Whether the cluster builds the disk. */
+  readonly buildsInCluster?: boolean;
+}
+
+// crash.spec.ts runs this in a process of its own, which kills itself with SIGKILL before or after a write to the store, or when the log
+// contains a text. Without `killAt`, it prints the number of writes and the ended tasks.
+//   build-process FOLDER TARGET install|start|restart [before:N|after:N|log:TEXT]
+const [folder = '', targetJson = '{"podman":""}', phase = '', killAt = ''] = process.argv.slice(2);
+const target = JSON.parse(targetJson) as BuildTarget;
 
 const caller = { login: 'ann', name: 'Ann', admin: true };
-const ref = { kind: 'vm', context: 'local', namespace: 'local', name: 'web' } as const;
+const place = target.kubeconfig === undefined ? ['local', 'local'] : ['prod', 'tailvm'];
+const ref = { kind: 'vm', context: place[0] ?? '', namespace: place[1] ?? '', name: 'web' } as const;
 const clock = new SystemClock();
 const die = (): void => void process.kill(process.pid, 'SIGKILL');
+const killText = killAt.startsWith('log:') ? killAt.slice('log:'.length) : undefined;
 
 class KillingStore extends SqliteTaskStore {
   writes = 0;
 
-  override put(task: Task, journal?: TaskJournal): void {
+  override async put(task: Task, journal?: TaskJournal): Promise<void> {
     this.writes++;
     if (killAt === `before:${this.writes}`) die();
-    super.put(task, journal);
+    await super.put(task, journal);
     if (killAt === `after:${this.writes}`) die();
-    if (killAt === 'container' && task.log.includes('Installing image')) die();
+    if (killText !== undefined && task.log.includes(killText)) die();
   }
 }
 
 /** A backend whose VMs survive the process: one file for each, with its creations. */
 const vmFile = join(folder, 'vm-web');
-const createVm = async ({ source }: VmSpec): Promise<object> => {
+const createVm = async ({ source, creation }: VmSpec): Promise<object> => {
   if (source.kind !== 'bootc' || source.disk === undefined) throw new Error('the VM has no disk');
   const signature = Buffer.alloc(2);
   readSync(openSync(source.disk, 'r'), signature, 0, 2, 510);
   if (signature.readUInt16BE() !== 0x55aa) throw new Error('the disk is incomplete');
-  writeFileSync(vmFile, 'created\n', { flag: 'a' });
+  writeFileSync(vmFile, `${creation}\n`, { flag: 'a' });
   return {};
 };
-const backend = {
-  require: () => ({ planCreate: async () => buildPlan([]), create: createVm }),
+const hasCreated = (creation: string): boolean =>
+  existsSync(vmFile) && readFileSync(vmFile, 'utf8').split('\n').includes(creation);
+const fileBackend = {
+  ability: () => new UnavailableAbility('Disks are built here.'),
+  require: () => ({
+    planCreate: async () => buildPlan([]),
+    create: createVm,
+    creationState: async (_ref: object, creation: string) => (hasCreated(creation) ? 'complete' : 'absent'),
+    discardCreation: async () => undefined,
+  }),
+  close: async () => undefined,
 } as unknown as Backend;
-const directory = {
-  get: () => (existsSync(vmFile) ? ({ ref, status: 'Stopped' } as Instance) : undefined),
-  waitFor: async () => undefined,
-} as unknown as InstanceDirectory;
+
+const openBackend = async (): Promise<Backend> => {
+  if (target.kubeconfig === undefined) return fileBackend;
+  // The Kubernetes client is slow to load.
+  const { KubeBackend } = await import('@headgate/kube-adapter');
+  const { context } = ref;
+  const diskBuilds = target.buildsInCluster ? { images: ['*'] } : undefined;
+  return KubeBackend.open({ context, kubeconfig: { file: target.kubeconfig }, clock, diskBuilds });
+};
+const backend = await openBackend();
+const directory = { waitFor: async () => undefined } as unknown as InstanceDirectory;
 
 const registry = new RegistryDatabase(join(folder, 'registry.db')).open();
 const store = new KillingStore(registry);
@@ -64,12 +93,12 @@ class ClockWithoutTimers extends SystemClock {
     return () => undefined;
   }
 }
-const tasks = new TaskBoard(store, killAt === 'container' ? clock : new ClockWithoutTimers());
+const tasks = new TaskBoard(store, killText === undefined ? new ClockWithoutTimers() : clock);
 const plugins = new PluginFolder({ folder: join(folder, 'plugins'), clock, log: SILENT_LOG });
 const host = new PluginHost({ workFolder: join(folder, 'work'), clock, log: SILENT_LOG });
 const disks = new PluginDiskBuilder({
   ...{ plugins, host, clock },
-  podman: new Podman(podman),
+  podman: new Podman(target.podman),
   folder: join(folder, 'builds'),
   isRoot: true,
   checkRegistry: async () => undefined,
@@ -87,12 +116,13 @@ if (phase === 'install') {
   const spec = { ref, cpu: 1, memoryBytes: 1024 ** 3, diskBytes: 8 * 1024 ** 3, start: false, source };
   await build.start(backend, spec, caller);
 } else {
-  await disks.sweep(store.running().map(({ id }) => id));
-  tasks.recover();
+  if (target.podman !== '') await disks.sweep(store.running().map(({ id }) => id));
+  await tasks.recover();
   tasks.resume();
 }
 while (store.running().length > 0) await new Promise((resolve) => setImmediate(resolve));
 await host.close();
+await backend.close();
 const ended = store.recent(10).map(({ id }) => store.get(id));
 registry.close();
 const created = existsSync(vmFile) ? readFileSync(vmFile, 'utf8').split('\n').filter(Boolean).length : 0;

@@ -1,14 +1,9 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Task } from '@headgate/domain-contracts';
 import { INTERRUPTED } from '@headgate/tasks';
+import { NodeProgram } from '@headgate/testing';
 
-const run = promisify(execFile);
-const env = { ...process.env, NODE_OPTIONS: '' };
 const STEPS = ['create', 'copy', 'switch'];
 const MEMBERS = Array.from({ length: 10 }, (_none, index) => `v${index}`);
 const TIMEOUT_MS = 120_000;
@@ -23,31 +18,22 @@ interface Outcome {
 type Mode = 'plain' | 'resume' | 'rollback' | 'bulk';
 
 describe('tasks of a process that is killed', () => {
-  let folder: string;
+  let program: NodeProgram;
   let count = 0;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'headgate-task-crash-'));
-    // A bundle, because the process that is killed must be plain Node.
-    const vite = createRequire(import.meta.url)
-      .resolve('vite/package.json')
-      .replace('package.json', 'bin/vite.js');
-    const entry = join(import.meta.dirname, 'task-process.ts');
-    // In a folder without the configuration of the application.
-    await run(process.execPath, [vite, 'build', '--ssr', entry, '--outDir', folder], { cwd: import.meta.dirname, env });
+    program = await NodeProgram.build(join(import.meta.dirname, 'task-process.ts'));
   }, TIMEOUT_MS);
 
-  afterAll(() => rmSync(folder, { recursive: true }));
+  afterAll(() => program?.close());
 
   /** A new registry, on which processes run one after the other. */
   const openWorld = (mode: Mode) => {
-    const base = join(folder, `world-${count++}`);
+    const base = join(program.folder, `world-${count++}`);
     writeFileSync(`${base}.effects`, '');
     const effects = (): string[] => readFileSync(`${base}.effects`, 'utf8').split('\n').filter(Boolean);
-    const call = async (phase: string, killAt: string): Promise<string> => {
-      const args = [join(folder, 'task-process.js'), `${base}.db`, `${base}.effects`, mode, phase, killAt];
-      return (await run(process.execPath, args, { env })).stdout;
-    };
+    const call = (phase: string, killAt: string): Promise<string> =>
+      program.run(`${base}.db`, `${base}.effects`, mode, phase, killAt);
     return {
       effects,
       complete: async (phase: string): Promise<Outcome> => ({

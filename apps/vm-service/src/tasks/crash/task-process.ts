@@ -16,10 +16,10 @@ const act = (name: string): void => appendFileSync(effects, `${name}\n`);
 class KillingStore extends SqliteTaskStore {
   writes = 0;
 
-  override put(task: Task, journal?: TaskJournal): void {
+  override async put(task: Task, journal?: TaskJournal): Promise<void> {
     this.writes++;
     this.killAt('before');
-    super.put(task, journal);
+    await super.put(task, journal);
     this.killAt('after');
   }
 
@@ -67,12 +67,12 @@ const moves = board.define({
 if (phase === 'start') {
   if (mode === 'bulk') {
     const refs = Array.from({ length: 10 }, (_none, index) => `vm/lab/local/v${index}`);
-    board.startBulk({ action: 'start' }, refs, caller);
+    await board.startBulk({ action: 'start' }, refs, caller);
   } else {
-    moves.start({ name: 'web', ref: 'vm/lab/local/web', input: {} }, caller);
+    await moves.start({ name: 'web', ref: 'vm/lab/local/web', input: {} }, caller);
   }
 } else {
-  board.recover();
+  await board.recover();
   board.resume();
 }
 

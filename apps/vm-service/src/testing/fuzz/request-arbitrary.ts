@@ -3,6 +3,7 @@ import fc from 'fast-check';
 /** A JSON schema as the API document has it, as far as the generator reads it. */
 export interface Schema {
   readonly $ref?: string;
+  readonly anyOf?: readonly Schema[];
   readonly type?: string;
   readonly enum?: readonly unknown[];
   readonly examples?: readonly unknown[];
@@ -143,7 +144,10 @@ export function requestArbitrary(document: ApiDocument, known: KnownNames): fc.A
 
   function valid(name: string, schema: Schema, depth: number): fc.Arbitrary<unknown> {
     if (schema.enum) return fc.constantFrom(...schema.enum);
+    if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => value(name, one, depth)));
     switch (schema.type) {
+      case 'null':
+        return fc.constant(null);
       case 'boolean':
         return fc.boolean();
       case 'integer':

@@ -1,13 +1,25 @@
 import type { VmView } from '@headgate/api-contracts';
 import { useMemo } from 'react';
-import type { BulkOperation } from '../../shared/list/list-kind.js';
+import type { BulkOperation, DialogOperation, ListOperation } from '../../shared/list/list-kind.js';
 import { tagProblem } from '../../shared/names/name-rule.js';
 import { POWER_ACTIONS } from '../../shared/power/power-actions.js';
 import { VM_POWER } from '../../shared/power/power-wording.js';
 import { useActionRefusal } from '../../shared/power/use-action-refusal.js';
+import { readOnlyReason, useWhoami } from '../../shared/queries/use-whoami.js';
+import { MoveQueueDialog } from './components/move-queue-dialog.js';
+
+const MOVE: DialogOperation<VmView> = {
+  name: 'move',
+  label: 'Move to another context',
+  icon: 'migrate',
+  inMenu: true,
+  dialog: MoveQueueDialog,
+};
 
 /** The bulk operations for VMs. */
-export function useVmOperations(): readonly BulkOperation<VmView>[] {
+export function useVmOperations(): readonly ListOperation<VmView>[] {
+  const { data: whoami } = useWhoami();
+  const isReadOnly = readOnlyReason(whoami) !== undefined;
   const refusal = useActionRefusal();
   return useMemo(() => {
     const power = POWER_ACTIONS.map((action): BulkOperation<VmView> => ({
@@ -46,6 +58,7 @@ export function useVmOperations(): readonly BulkOperation<VmView>[] {
         refusal: (vm) => refusal('migrate', vm),
         order: () => ({ action: 'migrate' }),
       },
+      ...(isReadOnly ? [] : [MOVE]),
       tagging(true),
       tagging(false),
       {
@@ -59,5 +72,5 @@ export function useVmOperations(): readonly BulkOperation<VmView>[] {
         order: () => ({ action: 'delete' }),
       },
     ];
-  }, [refusal]);
+  }, [refusal, isReadOnly]);
 }

@@ -1,4 +1,4 @@
-import { hasValues, largestValue, linePath } from './chart-lines.js';
+import { hasValues, largestValue, linePath, nearestSample } from './chart-lines.js';
 
 const area = { width: 100, height: 10, from: 0, to: 100_000, max: 10 };
 
@@ -25,4 +25,9 @@ test('the scale fits every line, and is never zero', () => {
   expect(largestValue([], 0)).toBe(1);
   expect(hasValues(series)).toBe(true);
   expect(hasValues([{ label: 'a', values: [null] }])).toBe(false);
+});
+
+test('the sample under the pointer is the nearest one', () => {
+  expect([-5, 0, 40, 60, 200].map((time) => nearestSample([0, 50, 100], time))).toEqual([0, 0, 1, 1, 2]);
+  expect(nearestSample([], 5)).toBe(0);
 });

@@ -47,5 +47,14 @@ export function largestValue(series: readonly ChartSeries[], atLeast: number): n
   return largest;
 }
 
+/** The index of the sample that is nearest to a time. */
+export function nearestSample(times: readonly number[], time: number): number {
+  let nearest = 0;
+  times.forEach((one, index) => {
+    if (Math.abs(one - time) < Math.abs((times[nearest] ?? 0) - time)) nearest = index;
+  });
+  return nearest;
+}
+
 export const hasValues = (series: readonly ChartSeries[]): boolean =>
   series.some(({ values }) => values.some((value) => value !== null));

@@ -1,4 +1,4 @@
-import type { AcceptedView, BulkDto, StatusView } from '@headgate/api-contracts';
+import type { AcceptedView, BulkDto, BulkTaskView, StatusView } from '@headgate/api-contracts';
 import { postJson } from '../api/request.js';
 
 /** What a bulk task does to each instance. */
@@ -22,7 +22,7 @@ export const pauseBulk = (id: string): Promise<StatusView> =>
 export const resumeBulk = (id: string): Promise<StatusView> =>
   postJson<StatusView>(`${BULK}/${encodeURIComponent(id)}/resume`);
 
-const LABELS: Readonly<Record<BulkOrder['action'], string>> = {
+const LABELS: Readonly<Record<BulkTaskView['action'], string>> = {
   start: 'Start',
   stop: 'Shut down',
   restart: 'Restart',
@@ -32,8 +32,9 @@ const LABELS: Readonly<Record<BulkOrder['action'], string>> = {
   tag: 'Add tag',
   untag: 'Remove tag',
   delete: 'Delete',
+  move: 'Move',
 };
 
 /** A readable name of the order, such as "Add tag night". */
-export const orderLabel = ({ action, force, tag }: BulkOrder): string =>
+export const orderLabel = ({ action, force, tag }: Pick<BulkTaskView, 'action' | 'force' | 'tag'>): string =>
   `${force ? 'Force stop' : LABELS[action]}${tag === undefined ? '' : ` ${tag}`}`;

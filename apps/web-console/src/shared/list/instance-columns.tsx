@@ -10,7 +10,7 @@ export const INSTANCE_COLUMNS = {
   status: {
     label: 'Status',
     order: statusOf,
-    width: 9,
+    width: 10.25,
     length: (instance) => statusOf(instance).length + 2,
     cell: (instance) => <StatusLabel status={statusOf(instance)} reason={instance.reason} stale={instance.stale} />,
   },
@@ -28,7 +28,7 @@ export const INSTANCE_COLUMNS = {
   tags: {
     label: 'Tags',
     order: ({ tags }) => tags.join(' '),
-    width: 11,
+    width: 9.75,
     length: tagsLength,
     cell: ({ tags }) => <TagList tags={tags} />,
   },

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import type { ComponentType, ReactNode } from 'react';
 import type { IconName } from '../../icons.js';
 import type { InstanceCollection } from '../api/instance-path.js';
 import type { BulkOrder } from '../bulk/bulk-order.js';
@@ -36,14 +36,22 @@ export interface RowAction {
   readonly reason?: string | undefined;
 }
 
-/** An operation on many instances at once. */
-export interface BulkOperation<E> {
+interface Operation {
   readonly name: string;
   readonly label: string;
   readonly icon: IconName;
   readonly isDanger?: true;
   /** Rarely used: offered in the menu instead of the bar. */
   readonly inMenu?: true;
+}
+
+/** An operation on many instances that has a dialog of its own. */
+export interface DialogOperation<E> extends Operation {
+  readonly dialog: ComponentType<{ members: readonly E[]; onClose: () => void }>;
+}
+
+/** An operation on many instances at once. */
+export interface BulkOperation<E> extends Operation {
   /** A warning shown before it runs. */
   readonly warning?: string;
   /** The user has to type the number of instances first, for this reason. */
@@ -55,6 +63,8 @@ export interface BulkOperation<E> {
   /** A text that the user has to enter first. */
   readonly input?: { readonly label: string; readonly problem: (text: string) => string | undefined };
 }
+
+export type ListOperation<E> = BulkOperation<E> | DialogOperation<E>;
 
 /** A kind of list: the instances it shows and how. */
 export interface ListKind<E extends Instance> {

@@ -9,6 +9,7 @@ import {
   type KeyboardEvent,
   type ReactNode,
 } from 'react';
+import { Link } from 'wouter';
 import type { IconName } from '../../icons.js';
 import { Icon } from './icon.js';
 
@@ -75,6 +76,9 @@ export function Dropdown(props: DropdownProps) {
     if (!isOpen || !element) return;
     const { right } = element.getBoundingClientRect();
     if (right > window.innerWidth) element.dataset['align'] = 'end';
+    // A button in the middle of a narrow window has too little room on both sides.
+    const { left } = element.getBoundingClientRect();
+    if (left < 0) element.style.insetInlineEnd = `${left}px`;
     itemsOf(element)[0]?.focus();
   }, [isOpen]);
 
@@ -119,10 +123,26 @@ export function Dropdown(props: DropdownProps) {
 
 /** What the arrow keys move between. */
 const itemsOf = (panel: HTMLElement): HTMLElement[] => [
-  ...panel.querySelectorAll<HTMLElement>('button:not(:disabled), input:not(:disabled)'),
+  ...panel.querySelectorAll<HTMLElement>('a[href], button:not(:disabled), input:not(:disabled)'),
 ];
 
 const isTextInput = (target: EventTarget): boolean => target instanceof HTMLInputElement && target.type === 'text';
+
+interface DropdownLinkProps {
+  href: string;
+  isCurrent: boolean;
+  children: ReactNode;
+}
+
+/** A link in the panel, which closes it. */
+export function DropdownLink({ href, isCurrent, children }: DropdownLinkProps) {
+  const close = use(CloseContext);
+  return (
+    <Link href={href} className="hg-menu-item" aria-current={isCurrent ? 'page' : undefined} onClick={close}>
+      {children}
+    </Link>
+  );
+}
 
 interface MenuItem {
   readonly label: string;

@@ -15,9 +15,14 @@ interface TableProps {
 
 /** A table in a frame, with a row of headers. */
 export function Table({ label, columns, className = '', children }: TableProps) {
+  // In a narrow window each cell has its label next to it.
+  const labels = columns.map((column, index) => [
+    `--hg-column-${index + 1}`,
+    JSON.stringify(typeof column === 'string' ? column : column.label),
+  ]);
   return (
     <div className={`hg-list ${className}`.trim()}>
-      <table aria-label={label}>
+      <table aria-label={label} style={Object.fromEntries(labels)}>
         <thead>
           <tr>
             {columns.map((column) =>

@@ -1,4 +1,4 @@
-import { useRef, type KeyboardEvent } from 'react';
+import { useLayoutEffect, useRef, type KeyboardEvent } from 'react';
 
 interface TabsProps<T extends string> {
   label: string;
@@ -13,6 +13,11 @@ interface TabsProps<T extends string> {
 export function Tabs<T extends string>({ label, tabs, active, panelId, onSelect }: TabsProps<T>) {
   const list = useRef<HTMLDivElement>(null);
   const names = Object.keys(tabs) as T[];
+
+  // In a narrow window the row scrolls.
+  useLayoutEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [active]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const at = names.indexOf(active);

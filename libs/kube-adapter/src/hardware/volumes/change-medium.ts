@@ -13,7 +13,7 @@ import { untilRestartRequired } from '../live-changes.js';
 import { planned, replaceIfSame, VM_PATHS, type PlannedChange } from '../planned-change.js';
 import { uidTest } from '../scale.js';
 import { claimNameOf, isHotpluggable, type HardwareDeps, type VmState } from '../vm-hardware.js';
-import { modeOf, without } from './hotplug.js';
+import { isHeldByMove, modeOf, releaseStrategy, without } from './hotplug.js';
 
 /** Inserts a medium into a drive of a VM, or ejects it. */
 export class ChangeMedium {
@@ -27,6 +27,10 @@ export class ChangeMedium {
       const present = drives.map(({ name }) => name);
       const { message } = deviceNotFound(ref.name, `drive ${drive}`, present);
       return refusedChange(refusal('DEVICE_NOT_FOUND', message, 'Name one of its drives.'));
+    }
+    if (isHeldByMove(state)) {
+      const reason = `A disk of ${ref.name} was moved while it ran, and KubeVirt changes no media until it is started again.`;
+      return refusedChange(refusal('WRONG_STATE', reason, 'Restart the VM first.'));
     }
     if (modeOf(state) !== 'declarative') {
       const reason = 'Changing the medium of a drive needs KubeVirt 1.9 or the feature gate DeclarativeHotplugVolumes.';
@@ -53,6 +57,7 @@ export class ChangeMedium {
     const medium = { name: drive, persistentVolumeClaim: { claimName: volume ?? '', hotpluggable: true } };
     const patch = [
       uidTest(vm.metadata.uid),
+      ...releaseStrategy(state),
       ...replaceIfSame(VM_PATHS.volumes, spec.volumes, volume === null ? others : [...others, medium]),
     ];
     const live = vmi?.spec?.volumes?.find(({ name }) => name === drive);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { HardwareEffect, PlanStep } from '@headgate/domain-contracts';
 import type { JsonPatchOperation } from '../../api/kube-api.js';
 import type { GuestDisk, GuestVolume, VmObject } from '../../api/object-types.js';
+import { ANNOTATION } from '../../labels.js';
 import { replaceIfSame, VM_PATHS } from '../planned-change.js';
 import { uidTest } from '../scale.js';
 import type { VmState } from '../vm-hardware.js';
@@ -18,10 +19,36 @@ export interface Attachment {
   readonly warnings: readonly string[];
 }
 
-export function modeOf({ facts }: VmState): HotplugMode {
+export function modeOf(state: VmState): HotplugMode {
+  const { facts } = state;
   if (facts.isGateEnabled('HotplugVolumes')) return 'requests';
-  return facts.isAtLeast(1, 6) && facts.isGateEnabled('DeclarativeHotplugVolumes') ? 'declarative' : 'none';
+  if (!facts.isAtLeast(1, 6) || !facts.isGateEnabled('DeclarativeHotplugVolumes')) return 'none';
+  return isHeldByMove(state) ? 'none' : 'declarative';
 }
+
+const STRATEGY_PATH = '/spec/updateVolumesStrategy';
+
+/**
+ * Whether KubeVirt adds no volumes to the running VM because one of its disks was moved since its start: the strategy of a move stays until
+ * then, as KubeVirt would require a restart without it.
+ */
+export const isHeldByMove = ({ vm, vmi }: VmState): boolean =>
+  vm.spec?.updateVolumesStrategy === 'Migration' &&
+  vmi !== undefined &&
+  (vm.metadata.annotations?.[ANNOTATION.movedDuring] ?? vmi.metadata.uid) === vmi.metadata.uid;
+
+/** Removes the strategy of an earlier move, with which KubeVirt adds and removes no volumes. */
+export const releaseStrategy = (state: VmState): JsonPatchOperation[] =>
+  state.vm.spec?.updateVolumesStrategy === 'Migration' && !isHeldByMove(state)
+    ? [
+        { op: 'test', path: STRATEGY_PATH, value: 'Migration' },
+        { op: 'remove', path: STRATEGY_PATH },
+      ]
+    : [];
+
+const NO_HOTPLUG = 'Disks can not be added to running VMs in this cluster.';
+const AFTER_MOVE =
+  'A disk of the VM was moved while it ran, and KubeVirt adds no disks to it until it is started again.';
 
 /** SCSI disks can be added to running guests on every release. The guest finds the disk by its serial number. */
 export function attachment(state: VmState, volume: GuestVolume): Attachment {
@@ -40,6 +67,7 @@ export function attachment(state: VmState, volume: GuestVolume): Attachment {
   const disks: readonly GuestDisk[] | undefined = spec.domain?.devices?.disks;
   const patch = [
     uidTest(vm.metadata.uid),
+    ...releaseStrategy(state),
     ...replaceIfSame(VM_PATHS.volumes, spec.volumes, [...(spec.volumes ?? []), source]),
     ...replaceIfSame(VM_PATHS.disks, disks, [...(disks ?? []), disk]),
   ];
@@ -49,8 +77,7 @@ export function attachment(state: VmState, volume: GuestVolume): Attachment {
     effect: isLive ? 'now' : 'next-start',
     patch,
     ...(mode === 'requests' && { request: { name, disk, volumeSource } }),
-    warnings:
-      vmi && !isLive ? ['Disks can not be added to running VMs in this cluster: it appears at the next start.'] : [],
+    warnings: vmi && !isLive ? [`${isHeldByMove(state) ? AFTER_MOVE : NO_HOTPLUG} It appears at the next start.`] : [],
   };
 }
 

@@ -4,7 +4,7 @@ import { observe, untilRestartRequired } from '../live-changes.js';
 import { replaceIfSame, VM_PATHS } from '../planned-change.js';
 import { uidTest } from '../scale.js';
 import { isHotpluggable, type HardwareDeps, type VmState } from '../vm-hardware.js';
-import { hasVolume, modeOf, without, type Attachment } from './hotplug.js';
+import { hasVolume, modeOf, releaseStrategy, without, type Attachment } from './hotplug.js';
 import type { VolumeWaits } from './volume-waits.js';
 
 /** Adds volumes to VMs and removes them, also while they run. */
@@ -47,6 +47,7 @@ export class Plugging {
     const disks = spec?.domain?.devices?.disks;
     await api.jsonPatch(VIRTUAL_MACHINES, ref, [
       uidTest(vm.metadata.uid),
+      ...releaseStrategy({ ...state, vm }),
       ...replaceIfSame(VM_PATHS.volumes, spec?.volumes, without(spec?.volumes, name)),
       ...replaceIfSame(VM_PATHS.disks, disks, without(disks, name)),
     ]);

@@ -5,6 +5,7 @@ import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
 import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { Button } from '../../../shared/ui/button.js';
+import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
@@ -47,9 +48,11 @@ export function DoctorPage() {
         </h1>
         {checks && (
           <span className="hg-note" role="status">
-            {failing.length === 0
-              ? `All ${checks.length} checks passed`
-              : `${failing.length} of ${checks.length} ${failing.length === 1 ? 'needs' : 'need'} attention`}
+            {checks.length === 0
+              ? 'No checks'
+              : failing.length === 0
+                ? `All ${checks.length} checks passed`
+                : `${failing.length} of ${checks.length} ${failing.length === 1 ? 'needs' : 'need'} attention`}
           </span>
         )}
         <span className="hg-spring" />
@@ -73,7 +76,7 @@ export function DoctorPage() {
           Run checks again
         </Button>
       </div>
-      {error && <ErrorAlert title="Couldn't run the checks" error={error} />}
+      {error && <ErrorAlert title="Couldn't run the checks" error={error} onRetry={() => void refetch()} />}
       {isFixing && (
         <PlanDialog
           title="Fix these problems?"
@@ -93,6 +96,11 @@ export function DoctorPage() {
         />
       )}
       {!checks && !error && <Skeleton height="10rem" label="Running the checks" />}
+      {checks?.length === 0 && (
+        <EmptyState title="No checks" level={2}>
+          No reachable context has checks. Run them again when a context is reachable.
+        </EmptyState>
+      )}
       <ul className="hg-checks" aria-label="Checks">
         {sorted?.map(({ name, context, status, message, remedy }) => {
           const { tone, icon, label } = SEVERITIES[status];

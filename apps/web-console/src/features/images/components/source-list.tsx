@@ -19,7 +19,6 @@ import {
   useCustomSources,
 } from '../api/image-requests.js';
 
-/** A change of the sources that waits for a confirmation. */
 const KINDS = { containerDisk: 'Container disk', url: 'Disk image', iso: 'ISO' } as const;
 
 /** The images that users have added to the catalog, with a form to add one. */
@@ -30,7 +29,7 @@ export function SourceList({ refusal }: { refusal: string | undefined }) {
   return (
     <section aria-label="Custom sources" className="hg-section">
       <h2>Custom sources</h2>
-      <p className="hg-note">Images that users have added to the choice of images for new VMs</p>
+      <p className="hg-note">Images that users have added to the catalog, for new VMs</p>
       {error && <ErrorAlert title="Couldn't load the sources" error={error} onRetry={() => void refetch()} />}
       {!sources && !error && <Skeleton height="6rem" label="Loading sources" />}
       {sources?.length === 0 && <p className="hg-note">No custom sources yet</p>}

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { AcceptedView, HardwareView, PlanView } from '@headgate/api-contracts';
+import type { AcceptedView, HardwareView, HostResourcesView, PlanView } from '@headgate/api-contracts';
 import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
 
@@ -30,6 +30,14 @@ export const useHardware = (vm: InstanceAddress, isAvailable: boolean) =>
     queryKey: hardwareKey(vm),
     queryFn: ({ signal }) =>
       getJson<HardwareView>(`${extensionPath(vm)}/hardware`, { query: { context: vm.context }, signal }),
+  });
+
+/** The devices of the hosts of the VM's context. */
+export const useHostResources = ({ context }: InstanceAddress, isWanted: boolean) =>
+  useQuery({
+    enabled: isWanted,
+    queryKey: ['host-resources', context],
+    queryFn: ({ signal }) => getJson<HostResourcesView>('/api/ext/host-resources', { query: { context }, signal }),
   });
 
 function sendChange<T>(vm: InstanceAddress, change: HardwareChangeRequest, options: object): Promise<T> {

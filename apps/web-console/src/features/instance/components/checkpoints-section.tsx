@@ -19,7 +19,7 @@ export function CheckpointsSection({ vm, refusal }: { vm: VmView; refusal: strin
   const { data: capabilities } = useCapabilities();
   const unavailable = unavailableReason(contextNamed(capabilities, vm.context), 'backups');
   return (
-    <section aria-label="Checkpoints">
+    <section aria-label="Checkpoints" className="hg-section">
       <h2>Checkpoints</h2>
       <p className="hg-note">
         An export with a checkpoint saves the disk of a running VM. Later exports contain only the changes since then.
@@ -30,7 +30,7 @@ export function CheckpointsSection({ vm, refusal }: { vm: VmView; refusal: strin
 }
 
 function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined }) {
-  const { data: checkpoints = [], error, refetch, isFetching } = useCheckpoints(vm);
+  const { data: checkpoints, error, refetch, isFetching } = useCheckpoints(vm);
   const [name, setName] = useState('');
   const problem = name === '' ? undefined : nameProblem(name);
   const queries = useQueryClient();
@@ -69,7 +69,8 @@ function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined 
         <span className="hg-spring" />
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
-      {checkpoints.length > 0 && (
+      {checkpoints?.length === 0 && <p className="hg-note">No checkpoints yet</p>}
+      {checkpoints && checkpoints.length > 0 && (
         <Table label="Checkpoints" columns={['Name', 'Created', 'Changes', 'Actions']}>
           {checkpoints.map((one) => (
             <tr key={one.name}>

@@ -30,7 +30,7 @@ export function CloneDialog({ vm, onClose }: { vm: VmView; onClose: () => void }
   return (
     <Dialog
       title={`Clone ${vm.name}`}
-      description="The clone has the same disks and hardware, and an identity of its own."
+      description="The clone has copies of the disks, the same hardware, and a new identity."
       onClose={onClose}
       onSubmit={() => !isPending && target !== '' && problem === undefined && mutate()}
       footer={

@@ -9,7 +9,7 @@ import { putIntoFolder, takeOutOfFolder, useFolderPaths } from '../api/folder-re
 
 const SUGGESTIONS_ID = 'folder-suggestions';
 
-/** The folder of a VM: the form moves it to another one, which is created when it does not exist. */
+/** The folder of a VM: the form assigns another one, which is created when it does not exist. */
 export function FolderEditor({ vm, refusal }: { vm: VmView; refusal?: string | undefined }) {
   const [text, setText] = useState('');
   const [isEditing, setIsEditing] = useState(false);
@@ -25,7 +25,7 @@ export function FolderEditor({ vm, refusal }: { vm: VmView; refusal?: string | u
       setText('');
       notify({
         variant: 'success',
-        title: path === '' ? `${vm.name} is in no folder now` : `Moved ${vm.name} to the folder ${path}`,
+        title: path === '' ? `${vm.name} is in no folder now` : `${vm.name} is in the folder ${path} now`,
       });
     },
     onError: (error) =>
@@ -57,7 +57,7 @@ export function FolderEditor({ vm, refusal }: { vm: VmView; refusal?: string | u
             ))}
           </datalist>
           <Button type="submit" variant="secondary" isSmall isDisabled={text.trim() === '' || isPending}>
-            Move
+            Assign
           </Button>
           {vm.folder !== undefined && (
             <Button variant="secondary" isSmall isDisabled={isPending} onClick={() => mutate('')}>

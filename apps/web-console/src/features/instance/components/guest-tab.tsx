@@ -66,17 +66,20 @@ export function GuestTab({ vm }: { vm: VmView }) {
           reason={unavailableReason(contextNamed(capabilities, vm.context), 'guestControl') ?? readOnlyReason(whoami)}
         />
       </div>
-      <Table label="File systems" columns={['Mounted on', 'Device', 'Type', 'Used', 'Size']}>
-        {filesystems.map(({ mountPoint, disk, type, usedBytes, totalBytes }, index) => (
-          <tr key={index}>
-            <td>{mountPoint}</td>
-            <td>{disk}</td>
-            <td>{type}</td>
-            <td>{usedBytes === null ? 'Unknown' : readableBytes(usedBytes)}</td>
-            <td>{totalBytes === null ? 'Unknown' : readableBytes(totalBytes)}</td>
-          </tr>
-        ))}
-      </Table>
+      {filesystems.length === 0 && <p className="hg-note">The guest agent reports no file systems</p>}
+      {filesystems.length > 0 && (
+        <Table label="File systems" columns={['Mounted on', 'Device', 'Type', 'Used', 'Size']}>
+          {filesystems.map(({ mountPoint, disk, type, usedBytes, totalBytes }, index) => (
+            <tr key={index}>
+              <td>{mountPoint}</td>
+              <td>{disk}</td>
+              <td>{type}</td>
+              <td>{usedBytes === null ? 'Unknown' : readableBytes(usedBytes)}</td>
+              <td>{totalBytes === null ? 'Unknown' : readableBytes(totalBytes)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
     </div>
   );
 }

@@ -20,7 +20,9 @@ import {
   type HardwareChangeRequest,
 } from '../api/hardware-requests.js';
 import { useTrackTask } from '../../../shared/tasks/track-task.js';
+import { HostDevicesSection } from './host-devices-section.js';
 import { MoveDiskSection } from './move-disk-section.js';
+import { PlacementSection } from './placement-section.js';
 import { BootSection, DriveActions, type HardwarePartProps } from './boot-section.js';
 
 /** The size, the disks, the NICs and the boot settings of a VM. Every change is previewed first. */
@@ -49,6 +51,8 @@ export function HardwareTab({ vm }: { vm: VmView }) {
       <MoveDiskSection {...parts} />
       <Nics {...parts} />
       <BootSection {...parts} />
+      <PlacementSection {...parts} />
+      <HostDevicesSection {...parts} />
       {change && (
         <PlanDialog
           title={change.title}
@@ -63,6 +67,7 @@ export function HardwareTab({ vm }: { vm: VmView }) {
             if (task === undefined) notify({ variant: 'success', title: `Changed the hardware of ${vm.name}` });
             else trackTask(task);
             void queries.invalidateQueries({ queryKey: hardwareKey(vm) });
+            void queries.invalidateQueries({ queryKey: ['host-resources', vm.context] });
           }}
         />
       )}
@@ -71,9 +76,9 @@ export function HardwareTab({ vm }: { vm: VmView }) {
 }
 
 function Pending({ hardware: { pending } }: { hardware: HardwareView }) {
-  if (pending.length === 0) return <span className="hg-note">No changes wait for a restart</span>;
+  if (pending.length === 0) return <span className="hg-note">No changes are waiting for a restart</span>;
   return (
-    <ul className="hg-note" aria-label="Changes that wait for a restart">
+    <ul className="hg-note" aria-label="Changes that take effect after a restart">
       {pending.map(({ field, running, configured }) => (
         <li key={field}>
           {field}: {running || 'none'} now, {configured || 'none'} after a restart
@@ -115,11 +120,14 @@ function Disks({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   return (
     <section aria-label="Disks" className="hg-section">
       <h2>Disks</h2>
-      <Table label="Disks" columns={['Device', 'Volume', 'Size', 'Actions']}>
-        {hardware.disks.map((disk) => (
-          <DiskRow key={disk.device} disk={disk} {...{ vm, refusal, onChange }} />
-        ))}
-      </Table>
+      {hardware.disks.length === 0 && <p className="hg-note">No disks</p>}
+      {hardware.disks.length > 0 && (
+        <Table label="Disks" columns={['Device', 'Volume', 'Size', 'Actions']}>
+          {hardware.disks.map((disk) => (
+            <DiskRow key={disk.device} disk={disk} {...{ vm, refusal, onChange }} />
+          ))}
+        </Table>
+      )}
       <div className="hg-toolbar hg-toolbar--fields">
         <LabeledInput label="Size of the new disk" placeholder="20Gi" value={size} onChange={setSize} />
         <ReasonedButton
@@ -196,48 +204,51 @@ function Nics({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   return (
     <section aria-label="NICs" className="hg-section">
       <h2>NICs</h2>
-      <Table label="NICs" columns={['Name', 'Network', 'MAC address', 'Link', 'Actions']}>
-        {hardware.nics.map((nic) => {
-          const link = nic.link === 'up' ? 'down' : 'up';
-          const verb = link === 'up' ? 'Connect' : 'Disconnect';
-          return (
-            <tr key={nic.iface}>
-              <td>{nic.iface}</td>
-              <td>{nic.nad}</td>
-              <td>{nic.mac}</td>
-              <td>{nic.link === 'up' ? 'Connected' : 'Disconnected'}</td>
-              <td>
-                <ReasonedButton
-                  variant="link"
-                  aria-label={`${verb} ${nic.iface}`}
-                  reason={refusal}
-                  onClick={() =>
-                    onChange({
-                      ...ofNic(nic),
-                      title: `${verb} ${nic.iface}`,
-                      label: verb,
-                      method: 'POST',
-                      body: { link },
-                    })
-                  }
-                >
-                  {verb}
-                </ReasonedButton>
-                <ReasonedButton
-                  variant="link"
-                  aria-label={`Remove ${nic.iface}`}
-                  reason={refusal}
-                  onClick={() =>
-                    onChange({ ...ofNic(nic), title: `Remove ${nic.iface}`, label: 'Remove', method: 'DELETE' })
-                  }
-                >
-                  Remove
-                </ReasonedButton>
-              </td>
-            </tr>
-          );
-        })}
-      </Table>
+      {hardware.nics.length === 0 && <p className="hg-note">No NICs</p>}
+      {hardware.nics.length > 0 && (
+        <Table label="NICs" columns={['Name', 'Network', 'MAC address', 'Link', 'Actions']}>
+          {hardware.nics.map((nic) => {
+            const link = nic.link === 'up' ? 'down' : 'up';
+            const verb = link === 'up' ? 'Connect' : 'Disconnect';
+            return (
+              <tr key={nic.iface}>
+                <td>{nic.iface}</td>
+                <td>{nic.nad}</td>
+                <td>{nic.mac}</td>
+                <td>{nic.link === 'up' ? 'Connected' : 'Disconnected'}</td>
+                <td>
+                  <ReasonedButton
+                    variant="link"
+                    aria-label={`${verb} ${nic.iface}`}
+                    reason={refusal}
+                    onClick={() =>
+                      onChange({
+                        ...ofNic(nic),
+                        title: `${verb} ${nic.iface}`,
+                        label: verb,
+                        method: 'POST',
+                        body: { link },
+                      })
+                    }
+                  >
+                    {verb}
+                  </ReasonedButton>
+                  <ReasonedButton
+                    variant="link"
+                    aria-label={`Remove ${nic.iface}`}
+                    reason={refusal}
+                    onClick={() =>
+                      onChange({ ...ofNic(nic), title: `Remove ${nic.iface}`, label: 'Remove', method: 'DELETE' })
+                    }
+                  >
+                    Remove
+                  </ReasonedButton>
+                </td>
+              </tr>
+            );
+          })}
+        </Table>
+      )}
       <div className="hg-toolbar hg-toolbar--fields">
         <LabeledInput label="Name of the new NIC" placeholder="eth1" value={iface} onChange={setIface} />
         <LabeledInput label="Network of the new NIC" value={nad} onChange={setNad} />

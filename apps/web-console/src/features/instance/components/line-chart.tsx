@@ -1,8 +1,19 @@
-import { useId } from 'react';
-import { hasValues, largestValue, linePath, type ChartSeries } from '../chart-lines.js';
+import { useId, useState, type PointerEvent } from 'react';
+import { Timestamp } from '../../../shared/ui/timestamp.js';
+import { hasValues, largestValue, linePath, nearestSample, type ChartSeries } from '../chart-lines.js';
+
+/** How far back a chart goes. */
+export interface ChartRange {
+  /** After "the last". */
+  readonly label: string;
+  /** Before "ago". */
+  readonly ago: string;
+  readonly ms: number;
+}
 
 interface LineChartProps {
   title: string;
+  range: ChartRange;
   times: readonly number[];
   series: readonly ChartSeries[];
   format: (value: number) => string;
@@ -12,47 +23,73 @@ interface LineChartProps {
 
 const WIDTH = 600;
 const HEIGHT = 120;
-const HOUR_MS = 3_600_000;
 
-/** Lines over the last hour. Its text alternative has the current values; the table of the tab has all of them. */
-export function LineChart({ title, times, series, format, max = 0 }: LineChartProps) {
+/**
+ * Lines over a range of time. The legend has the current values, or those under the pointer; the table of the tab is the alternative
+ * for the keyboard and for screen readers.
+ */
+export function LineChart({ title, range, times, series, format, max = 0 }: LineChartProps) {
   const id = useId();
+  const [pointedTime, setPointedTime] = useState<number>();
   const to = times.at(-1) ?? 0;
-  const area = { width: WIDTH, height: HEIGHT, from: to - HOUR_MS, to, max: largestValue(series, max) };
-  const current = series.map(({ label, values }) => ({ label, value: values.at(-1) ?? null }));
+  const area = { width: WIDTH, height: HEIGHT, from: to - range.ms, to, max: largestValue(series, max) };
+  const shown = pointedTime === undefined ? times.length - 1 : nearestSample(times, pointedTime);
+  const shownTime = times[shown] ?? to;
+  const point = ({ currentTarget, clientX }: PointerEvent): void => {
+    const { left, width } = currentTarget.getBoundingClientRect();
+    if (width > 0) setPointedTime(area.from + ((clientX - left) / width) * range.ms);
+  };
   return (
     <section className="hg-card" aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       {hasValues(series) ? (
         <>
           <p className="hg-chart-legend">
-            {current.map(({ label, value }, index) => (
+            {series.map(({ label, values }, index) => (
               <span key={label}>
                 <span className={`hg-chart-key hg-chart-line--${index + 1}`} aria-hidden="true" />
-                {label}: {value === null ? 'unknown' : format(value)}
+                {label}: {valueText(values[shown] ?? null, format)}
               </span>
             ))}
+            {pointedTime !== undefined && (
+              <span className="hg-note">
+                <Timestamp at={new Date(shownTime).toISOString()} />
+              </span>
+            )}
+          </p>
+          <p className="hg-chart-top hg-note" aria-hidden="true">
+            {format(area.max)}
           </p>
           <svg
             className="hg-chart"
             viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
             preserveAspectRatio="none"
             role="img"
-            aria-label={`${title} over the last hour, from 0 to ${format(area.max)}`}
+            aria-label={`${title} over the last ${range.label}, from 0 to ${format(area.max)}`}
+            onPointerMove={point}
+            onPointerLeave={() => setPointedTime(undefined)}
           >
+            {pointedTime !== undefined && (
+              <path
+                className="hg-chart-pointer"
+                d={`M${Math.round(((shownTime - area.from) / range.ms) * WIDTH)} 0v${HEIGHT}`}
+              />
+            )}
             {series.map(({ label, values }, index) => (
               <path key={label} className={`hg-chart-line--${index + 1}`} d={linePath(times, values, area)} />
             ))}
           </svg>
           <p className="hg-chart-scale hg-note" aria-hidden="true">
-            <span>1 hour ago</span>
-            <span>Top: {format(area.max)}</span>
+            <span>{range.ago} ago</span>
             <span>Now</span>
           </p>
         </>
       ) : (
-        <p className="hg-note">Not measured here</p>
+        <p className="hg-note">This context reports no values</p>
       )}
     </section>
   );
 }
+
+const valueText = (value: number | null, format: (value: number) => string): string =>
+  value === null ? 'unknown' : format(value);

@@ -1,21 +1,15 @@
-import { useMutation } from '@tanstack/react-query';
-import type { MoveDto, MovePlanView, VmView } from '@headgate/api-contracts';
+import type { MoveDto, MoveMode, MovePlanView, VmView } from '@headgate/api-contracts';
 import { useDeferredValue, useState } from 'react';
-import { messageOf } from '../../../shared/api/api-error.js';
+import { MoveDialogFrame } from '../../../shared/moves/components/move-dialog-frame.js';
+import { requestOf, useMoveChoices, useStartMove } from '../../../shared/moves/move-choices.js';
+import { moveVm, useMovePlan } from '../../../shared/moves/move-requests.js';
 import { nameProblem } from '../../../shared/names/name-rule.js';
 import { PlanView } from '../../../shared/plans/plan-view.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
-import { useTrackTask } from '../../../shared/tasks/track-task.js';
 import { Alert } from '../../../shared/ui/alert.js';
-import { Button } from '../../../shared/ui/button.js';
-import { Dialog } from '../../../shared/ui/dialog.js';
-import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
-import { SelectInput, Switch, TextInput } from '../../../shared/ui/inputs.js';
-import { Spinner } from '../../../shared/ui/loading.js';
-import { useNotify } from '../../../shared/ui/notifications.js';
+import { SelectInput, TextInput } from '../../../shared/ui/inputs.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
-import { moveVm, useDestinations, useMovePlan } from '../api/move-requests.js';
 
 /** Opens the dialog that moves a VM to another context. */
 export function MoveCard({ vm, refusal }: { vm: VmView; refusal: string | undefined }) {
@@ -23,7 +17,7 @@ export function MoveCard({ vm, refusal }: { vm: VmView; refusal: string | undefi
   return (
     <section className="hg-card" aria-label="Move">
       <h2>Move</h2>
-      <p className="hg-note">Copies the VM to another context. It is stopped during the copy.</p>
+      <p className="hg-note">Copies the VM to another context, or migrates it there while it runs.</p>
       <ReasonedButton variant="secondary" reason={refusal} onClick={() => setIsOpen(true)}>
         Move…
       </ReasonedButton>
@@ -33,68 +27,37 @@ export function MoveCard({ vm, refusal }: { vm: VmView; refusal: string | undefi
 }
 
 function MoveDialog({ vm, onClose }: { vm: VmView; onClose: () => void }) {
-  const [context, setContext] = useState('');
+  const { choices, onChange } = useMoveChoices();
   const [name, setName] = useState(vm.name);
-  const [deleteSource, setDeleteSource] = useState(false);
-  const { data: destinations = [], error: destinationsError } = useDestinations();
-  const destination = destinations.find((one) => one.context === context);
+  const [mode, setMode] = useState<MoveMode>('cold');
   const problem = nameProblem(name);
   // The plan is read when the user pauses, not for each letter.
   const settledName = useDeferredValue(name);
-  const request: MoveDto | undefined =
-    destination && nameProblem(settledName) === undefined
-      ? { ref: vm.ref, toBackend: destination.backend, toContext: context, name: settledName, deleteSource }
-      : undefined;
-  const plan = useMovePlan(request);
-  const trackTask = useTrackTask();
-  const notify = useNotify();
-  const { mutate, error, isPending } = useMutation({
-    mutationFn: (body: MoveDto) => moveVm(body),
-    onSuccess: ({ task }) => {
-      trackTask(task);
-      notify({ variant: 'success', title: `${vm.name} is being moved`, body: 'See Tasks for the progress.' });
-      onClose();
-    },
+  const chosen = requestOf(choices);
+  const cold: MoveDto | undefined =
+    chosen && nameProblem(settledName) === undefined ? { ref: vm.ref, ...chosen, name: settledName } : undefined;
+  // Only a guest that runs can be moved in several ways.
+  const running = vm.status === 'Running' ? cold : undefined;
+  const requests: Record<MoveMode, MoveDto | undefined> = {
+    cold,
+    warm: running && { ...running, mode: 'warm' },
+    live: running && { ...running, mode: 'live' },
+  };
+  const plans = {
+    cold: useMovePlan(requests.cold),
+    warm: useMovePlan(requests.warm),
+    live: useMovePlan(requests.live),
+  };
+  const [request, plan] = [requests[mode], plans[mode]];
+  const start = useStartMove({
+    send: moveVm,
+    title: `${vm.name} is being moved`,
+    body: 'See Tasks for the progress.',
+    onStarted: onClose,
   });
-  const isReady = request !== undefined && settledName === name && plan.data?.ok === true && !isPending;
-
-  return (
-    <Dialog
-      title={`Move ${vm.name}`}
-      description={`From ${vm.context}. The copy is compared with the source before anything is deleted.`}
-      onClose={onClose}
-      onSubmit={() => isReady && mutate(request)}
-      footer={
-        <>
-          <Button type="submit" isLoading={isPending} isDisabled={!isReady}>
-            Move
-          </Button>
-          <Button variant="link" onClick={onClose}>
-            Cancel
-          </Button>
-        </>
-      }
-    >
-      <Field
-        label="Destination"
-        id="move-destination"
-        required
-        problem={destinationsError ? messageOf(destinationsError) : undefined}
-      >
-        <SelectInput
-          id="move-destination"
-          value={context}
-          aria-describedby={helpId('move-destination')}
-          onChange={setContext}
-        >
-          <option value="">Choose a context</option>
-          {destinations.map((one) => (
-            <option key={one.context} value={one.context} disabled={!one.can}>
-              {`${one.context} (${one.can ? one.backend : (one.reason ?? 'not available')})`}
-            </option>
-          ))}
-        </SelectInput>
-      </Field>
+  const isReady = request !== undefined && settledName === name && plan.data?.ok === true && !start.isPending;
+  const options = (
+    <>
       <Field label="Name" id="move-name" required problem={problem}>
         <TextInput
           id="move-name"
@@ -104,17 +67,44 @@ function MoveDialog({ vm, onClose }: { vm: VmView; onClose: () => void }) {
           onChange={setName}
         />
       </Field>
-      <Switch
-        id="move-delete-source"
-        label="Delete the source after the copy was verified"
-        isChecked={deleteSource}
-        onChange={setDeleteSource}
-      />
-      {request && plan.isPending && <Spinner label="Loading the preview" />}
-      {plan.error && <ErrorAlert title="Preview unavailable" error={plan.error} onRetry={() => void plan.refetch()} />}
-      {plan.data && <MovePlan plan={plan.data} />}
-      {error && <ErrorAlert title={`Couldn't move ${vm.name}`} error={error} />}
-    </Dialog>
+      {running && (
+        <Field label="Mode" id="move-mode">
+          <SelectInput
+            id="move-mode"
+            value={mode}
+            aria-describedby={helpId('move-mode')}
+            onChange={(value) => setMode(value as MoveMode)}
+          >
+            {MODES.map((one) => (
+              <option key={one} value={one} disabled={one !== mode && plans[one].data?.ok !== true}>
+                {modeLabel(one, plans[one].data)}
+              </option>
+            ))}
+          </SelectInput>
+        </Field>
+      )}
+    </>
+  );
+
+  return (
+    <MoveDialogFrame
+      labels={{
+        title: `Move ${vm.name}`,
+        description: `From ${vm.context}. The copy is compared with the source before anything is deleted.`,
+        submit: 'Move',
+        deleteSource: 'Delete the source after the copy was verified',
+        failure: `Couldn't move ${vm.name}`,
+      }}
+      choices={choices}
+      onChange={onChange}
+      options={options}
+      plan={plan}
+      renderPlan={(data) => <MovePlan plan={data} />}
+      isReady={isReady}
+      start={start}
+      onSubmit={() => request && start.mutate(request)}
+      onClose={onClose}
+    />
   );
 }
 
@@ -135,12 +125,37 @@ function MovePlan({ plan }: { plan: MovePlanView }) {
         <p className="hg-note">
           {`About ${readableBytes(plan.estimatedBytes)} to copy.`}
           {plan.estimatedDowntimeSeconds !== null &&
-            ` The guest is stopped for about ${readableDuration(plan.estimatedDowntimeSeconds)}, and stays stopped.`}
+            (plan.mode === 'live'
+              ? ` The guest pauses for about ${readableDuration(plan.estimatedDowntimeSeconds)}, and continues there.`
+              : ` The guest is stopped for ${downtimeOf(plan, plan.estimatedDowntimeSeconds)}, and stays stopped.`)}
         </p>
       )}
     </>
   );
 }
 
-const readableDuration = (seconds: number): string =>
-  seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
+const MODES = ['cold', 'warm', 'live'] as const satisfies readonly MoveMode[];
+const MODE_LABELS: Readonly<Record<MoveMode, string>> = { cold: 'Cold', warm: 'Warm', live: 'Live' };
+
+/** With the downtime, or the first reason why this mode is not possible. */
+function modeLabel(mode: MoveMode, plan: MovePlanView | undefined): string {
+  const label = MODE_LABELS[mode];
+  if (!plan) return label;
+  const [refusal] = plan.refusals;
+  if (refusal) return `${label} (${refusal.reason})`;
+  if (plan.estimatedDowntimeSeconds === null) return label;
+  return `${label}: ${mode === 'live' ? 'paused' : 'stopped'} for about ${readableDuration(plan.estimatedDowntimeSeconds)}`;
+}
+
+/** The upper bound is far away while it is not known how long the guest takes to shut down. */
+function downtimeOf({ maxDowntimeSeconds }: MovePlanView, seconds: number): string {
+  const estimate = `about ${readableDuration(seconds)}`;
+  return maxDowntimeSeconds !== null && maxDowntimeSeconds > 2 * seconds
+    ? `${estimate}, and up to ${readableDuration(maxDowntimeSeconds)} if it shuts down slowly`
+    : estimate;
+}
+
+function readableDuration(seconds: number): string {
+  if (seconds >= 90) return `${Math.ceil(seconds / 60)} minutes`;
+  return seconds === 1 ? '1 second' : `${seconds} seconds`;
+}

@@ -14,14 +14,14 @@ export function MoveDiskSection({ vm, hardware, refusal, onChange }: HardwarePar
   const reason =
     unavailableReason(contextNamed(capabilities, vm.context), 'diskMove') ??
     refusal ??
-    (vm.running ? undefined : 'Only disks of a running VM are moved.') ??
-    (storage === '' ? 'Enter a storage first.' : undefined);
+    (vm.running ? undefined : 'Start the VM to move its disk.') ??
+    (storage === '' ? 'Enter a storage pool or class first.' : undefined);
   return (
     <section aria-label="Move a disk" className="hg-section">
       <h2>Move a disk</h2>
       <div className="hg-toolbar hg-toolbar--fields">
         <LabeledInput label="Disk to move" value={chosen} onChange={setVolume} />
-        <LabeledInput label="Target storage" placeholder="fast" value={storage} onChange={setStorage} />
+        <LabeledInput label="Target storage pool or class" placeholder="fast" value={storage} onChange={setStorage} />
         <ReasonedButton
           variant="secondary"
           reason={reason}

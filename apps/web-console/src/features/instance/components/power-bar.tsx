@@ -69,5 +69,5 @@ const cautionOf = (vm: VmView): string | undefined =>
   vm.protected
     ? 'This VM is protected against deletion.'
     : vm.running
-      ? `This VM is ${vm.status}. Its users will be disconnected immediately.`
+      ? 'Users of this VM will be disconnected immediately.'
       : undefined;

@@ -51,7 +51,10 @@ export function SnapshotsTab({ vm }: { vm: VmView }) {
         <TemplateButton vm={vm} refusal={unavailableReason(context, 'cloning') ?? refusal} />
       </div>
       {isCloning && <CloneDialog vm={vm} onClose={() => setIsCloning(false)} />}
-      {unavailable === undefined ? <Snapshots vm={vm} refusal={refusal} /> : <p className="hg-note">{unavailable}</p>}
+      <section aria-label="Snapshots" className="hg-section">
+        <h2>Snapshots</h2>
+        {unavailable === undefined ? <Snapshots vm={vm} refusal={refusal} /> : <p className="hg-note">{unavailable}</p>}
+      </section>
       <CheckpointsSection vm={vm} refusal={refusal} />
     </div>
   );
@@ -65,13 +68,12 @@ function Snapshots({ vm, refusal }: { vm: VmView; refusal: string | undefined })
   return (
     <>
       <div className="hg-toolbar hg-toolbar--fields hg-gap-below">
-        {refusal === undefined && <NewSnapshot vm={vm} />}
-        <span className="hg-note" role="status">
-          {snapshots.length === 0 ? 'No snapshots yet' : 'The oldest first'}
-        </span>
-        <span className="hg-spring" />
+        {refusal === undefined ? <NewSnapshot vm={vm} /> : <span className="hg-spring" />}
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
+      <p className="hg-note" role="status">
+        {snapshots.length === 0 ? 'No snapshots yet' : 'The oldest first'}
+      </p>
       {snapshots.length > 0 && (
         <Table label="Snapshots" columns={['Name', 'Created', 'State', 'Actions']}>
           {snapshots.map((snapshot) => (

@@ -8,7 +8,8 @@ import { createToken } from '../api/token-requests.js';
 
 type Action = CreateTokenDto['actions'][number];
 
-const ACTIONS: Readonly<Record<Action, string>> = {
+/** The rights, in the words of the console. */
+export const ACTIONS: Readonly<Record<Action, string>> = {
   read: 'Read',
   console: 'Consoles',
   power: 'Start and stop',
@@ -85,8 +86,8 @@ export function TokenForm({ onCreated }: { onCreated: (token: CreatedTokenView) 
         <div className="hg-toolbar hg-toolbar--fields">
           <LabeledInput label="Name" value={name} onChange={setName} />
           <LabeledInput label="Folder" placeholder="All" value={folder} onChange={setFolder} />
-          <LabeledInput label="Words" placeholder="All" value={words} onChange={setWords} />
-          <LabeledInput label="Valid for days" inputMode="numeric" value={days} onChange={setDays} />
+          <LabeledInput label="Search words" placeholder="All" value={words} onChange={setWords} />
+          <LabeledInput label="Valid for (days)" inputMode="numeric" value={days} onChange={setDays} />
           <ReasonedButton variant="secondary" type="submit" reason={reason}>
             Create token
           </ReasonedButton>

@@ -10,7 +10,7 @@ import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { previewRevocation, revokeToken, TOKENS_KEY, useTokens } from '../api/token-requests.js';
-import { TokenForm } from './token-form.js';
+import { ACTIONS, TokenForm } from './token-form.js';
 
 const COLUMNS = ['Name', 'Allows', 'Instances', 'Created by', 'Expires', 'Last used', 'Actions'];
 
@@ -44,7 +44,7 @@ export function TokenList() {
           {tokens.map((token) => (
             <tr key={token.id}>
               <td>{token.name}</td>
-              <td>{token.actions.join(', ')}</td>
+              <td>{token.actions.map((action) => ACTIONS[action]).join(', ')}</td>
               <td>{scopeText(token.scope)}</td>
               <td>{token.creator || '–'}</td>
               <td>{token.expired ? 'Expired' : <Timestamp at={token.expiresAt} brief />}</td>

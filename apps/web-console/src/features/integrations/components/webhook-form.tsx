@@ -8,7 +8,7 @@ import { createWebhook } from '../api/webhook-requests.js';
 
 type Event = CreateWebhookDto['events'][number];
 
-const EVENTS: Readonly<Record<Event, string>> = {
+export const EVENTS: Readonly<Record<Event, string>> = {
   'task.ended': 'A task ended',
   'instance.changed': 'An instance changed',
   'instance.removed': 'An instance was removed',

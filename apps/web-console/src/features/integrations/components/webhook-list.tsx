@@ -16,9 +16,8 @@ import {
   useWebhooks,
   WEBHOOKS_KEY,
 } from '../api/webhook-requests.js';
-import { WebhookForm } from './webhook-form.js';
+import { EVENTS, WebhookForm } from './webhook-form.js';
 
-/** A change of a webhook that waits for a confirmation. */
 /** The URLs to which changes and ends of tasks are sent, with a form to add one. */
 export function WebhookList() {
   const { data: webhooks, error, refetch } = useWebhooks();
@@ -30,7 +29,7 @@ export function WebhookList() {
   return (
     <section aria-label="Webhooks" className="hg-section">
       <h2>Webhooks</h2>
-      <p className="hg-note">URLs of other services to which changes and ends of tasks are sent, signed</p>
+      <p className="hg-note">Signed messages about changes and finished tasks, sent to other services</p>
       {created && (
         <Alert
           variant="success"
@@ -53,7 +52,7 @@ export function WebhookList() {
             <tr key={webhook.id}>
               <td>{webhook.name}</td>
               <td>{webhook.url}</td>
-              <td>{webhook.events.join(', ')}</td>
+              <td>{webhook.events.map((event) => EVENTS[event]).join(', ')}</td>
               <td>{stateOf(webhook)}</td>
               <td>{webhook.lastDeliveredAt === null ? 'Never' : <Timestamp at={webhook.lastDeliveredAt} />}</td>
               <td>

@@ -47,7 +47,7 @@ export function NodesPage() {
                 <Link href={nodePath(context, name)}>{name}</Link>
               </td>
               <td>
-                <span className={`hg-status hg-status--${ready ? 'good' : 'bad'}`}>
+                <span className={`hg-status hg-status--${ready ? 'success' : 'danger'}`}>
                   <Icon name={ready ? 'check' : 'error'} />
                   {ready ? 'Ready' : 'Not ready'}
                 </span>

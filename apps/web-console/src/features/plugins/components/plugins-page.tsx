@@ -5,6 +5,7 @@ import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
 import { PlannedChangeDialog, type PlannedChange } from '../../../shared/plans/planned-change-dialog.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { Alert } from '../../../shared/ui/alert.js';
+import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
@@ -67,7 +68,14 @@ export function PluginsPage() {
       {data?.isPartial && (
         <Alert isPlain variant="warning" title="A plugin index could not be read. Its plugins are not in this list." />
       )}
-      {data && <PluginTable plugins={data.plugins} refusal={readOnlyReason(whoami)} onChange={setChange} />}
+      {data?.plugins.length === 0 && (
+        <EmptyState title="No plugins" level={2}>
+          Plugins of the configured indexes appear here.
+        </EmptyState>
+      )}
+      {data && data.plugins.length > 0 && (
+        <PluginTable plugins={data.plugins} refusal={readOnlyReason(whoami)} onChange={setChange} />
+      )}
       {change && (
         <PlannedChangeDialog
           change={change}

@@ -33,7 +33,7 @@ export function ShortcutsHelp() {
     <>
       <button
         type="button"
-        className="hg-icon-button"
+        className="hg-icon-button hg-shortcuts-button"
         aria-label="Keyboard shortcuts"
         title="Keyboard shortcuts (?)"
         onClick={() => setIsOpen(true)}

@@ -3,7 +3,7 @@ import type { Instance } from '../../instances/instance.js';
 import { Button } from '../../ui/button.js';
 import { Menu } from '../../ui/dropdown.js';
 import { Icon } from '../../ui/icon.js';
-import { countLabel, type BulkOperation, type ListKind } from '../list-kind.js';
+import { countLabel, type ListKind, type ListOperation } from '../list-kind.js';
 import type { Selection } from '../use-selection.js';
 import { BulkDialog } from './bulk-dialog.js';
 
@@ -11,12 +11,12 @@ interface BulkBarProps<E extends Instance> {
   kind: ListKind<E>;
   selection: Selection<E>;
   rows: readonly E[];
-  operations: readonly BulkOperation<E>[];
+  operations: readonly ListOperation<E>[];
 }
 
 /** The operations for the selected rows. */
 export function BulkBar<E extends Instance>({ kind, selection, rows, operations }: BulkBarProps<E>) {
-  const [operation, setOperation] = useState<BulkOperation<E>>();
+  const [operation, setOperation] = useState<ListOperation<E>>();
   const { members, refs } = selection;
   const hidden = members.length - rows.reduce((sum, { ref }) => sum + (refs.has(ref) ? 1 : 0), 0);
   const inMenu = operations.filter((one) => one.inMenu);
@@ -56,7 +56,10 @@ export function BulkBar<E extends Instance>({ kind, selection, rows, operations 
       <Button isSmall variant="link" onClick={selection.none}>
         Clear selection
       </Button>
-      {operation && (
+      {operation && 'dialog' in operation && (
+        <operation.dialog members={members} onClose={() => setOperation(undefined)} />
+      )}
+      {operation && !('dialog' in operation) && (
         <BulkDialog
           kind={kind}
           operation={operation}

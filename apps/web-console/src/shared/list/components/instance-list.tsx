@@ -7,7 +7,7 @@ import { ErrorAlert } from '../../ui/error-alert.js';
 import { Spinner } from '../../ui/loading.js';
 import type { FleetState } from '../../fleet/fleet-store.js';
 import { useRetryFleet } from '../../fleet/fleet-provider.js';
-import { countLabel, type BulkOperation, type ListKind, type RowAction } from '../list-kind.js';
+import { countLabel, type ListKind, type ListOperation, type RowAction } from '../list-kind.js';
 import { isByName, withoutFilters } from '../list-query.js';
 import { filterEntries, sortEntries } from '../list-view.js';
 import { useListQuery } from '../use-list-query.js';
@@ -25,7 +25,7 @@ interface InstanceListProps<E extends Instance> {
   fleet: Pick<FleetState<E>, 'entries' | 'firstRows' | 'phase' | 'error'>;
   actionsOf: (entry: E) => readonly RowAction[];
   onAction: (entry: E, action: string) => void;
-  operations: readonly BulkOperation<E>[];
+  operations: readonly ListOperation<E>[];
   /** The create button. */
   create: ReactNode;
   /** Shown while the list is empty. */
@@ -57,20 +57,28 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
   );
   const selection = useSelection(entries, rows);
 
+  const heading = <h1 className="hg-hidden">{kind.title}</h1>;
   if (known.length === 0) {
     if (isLoading) return <Spinner label={`Loading ${kind.plural}`} isCentered />;
-    if (phase === 'lost')
-      return (
+    const content =
+      phase === 'lost' ? (
         <div className="hg-page">
           <ErrorAlert title={`Couldn't load the ${kind.plural}`} error={error} onRetry={retry} />
         </div>
+      ) : (
+        empty
       );
-    return empty;
+    return (
+      <>
+        {heading}
+        {content}
+      </>
+    );
   }
 
   return (
     <div className="hg-page hg-page--full" ref={measuredRef}>
-      <h1 className="hg-hidden">{kind.title}</h1>
+      {heading}
       <ListToolbar
         kind={kind}
         entries={entries}

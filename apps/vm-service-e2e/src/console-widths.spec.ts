@@ -1,0 +1,209 @@
+import type { MetricsSampleView, VmView } from '@headgate/api-contracts';
+import type { Locator, Page } from 'playwright-core';
+import { Api } from './api.js';
+import { openBrowser, type Browser } from './browser.js';
+import { CHROMIUM, describeIf } from './machine.js';
+import { RunningService } from './running-service.js';
+
+const TIMEOUT_MS = 120_000;
+const HEIGHT = 800;
+const PAGES = ['Virtual machines', 'Containers', 'Nodes', 'Images', 'Plugins', 'Health', 'Journal', 'Integrations'];
+
+/** The layout of the console in narrow and wide windows, and its charts, which only a real browser draws. */
+describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of the web console', () => {
+  let service: RunningService;
+  let browser: Browser;
+  let page: Page;
+  let running: VmView;
+  let stopped: VmView;
+
+  beforeAll(async () => {
+    service = await RunningService.start(['--sandbox=12']);
+    const { body } = await new Api(service.url).send<VmView[]>('GET', '/api/vms');
+    running = body.find(({ status }) => status === 'Running') as VmView;
+    stopped = body.find(({ status }) => status === 'Stopped') as VmView;
+    browser = await openBrowser(service.url);
+    page = browser.page;
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  const open = async (place: string, width = 1280): Promise<void> => {
+    await page.setViewportSize({ width, height: HEIGHT });
+    await page.goto('about:blank');
+    await page.goto(`${service.url}/#${place}`);
+  };
+  const pageOf = ({ context, namespace, name }: VmView, tab: string): string =>
+    `/vms/${context}/${namespace}/${name}/${tab}`;
+  const navigation = (): Locator => page.getByRole('navigation', { name: 'Pages' });
+  const links = (): Locator => navigation().getByRole('link');
+
+  const hasMenu = async (): Promise<boolean> => (await navigation().getByRole('button').count()) > 0;
+
+  /** Opens the menu of the pages where there is one. */
+  const showPages = async (): Promise<void> => {
+    await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+    if (await hasMenu()) await navigation().getByRole('button').press('Enter');
+    await links()
+      .nth(PAGES.length - 1)
+      .waitFor();
+  };
+  /** The names of the links that can be clicked: inside the window, and not below something else. */
+  const clickableLinks = async (): Promise<string[]> => {
+    const names: string[] = [];
+    for (const link of await links().all()) {
+      const isOnTop = await link.evaluate((element) => {
+        const { left, right, top, bottom } = element.getBoundingClientRect();
+        const corners = [left + 2, (left + right) / 2, right - 2];
+        return corners.every((x) => element.contains(document.elementFromPoint(x, (top + bottom) / 2)));
+      });
+      if (isOnTop) names.push((await link.innerText()).trim());
+    }
+    return names;
+  };
+
+  test.each([400, 700, 701, 1024, 1101, 1280, 1440])(
+    'shows every page of the navigation at a width of %i px, and reaches it with the keyboard',
+    async (width) => {
+      await open('/nodes', width);
+      await showPages();
+      expect(await clickableLinks()).toEqual(PAGES);
+      await links().first().focus();
+      const reached: string[] = [];
+      for (let index = 0; index < PAGES.length; index++) {
+        reached.push(await page.evaluate(() => document.activeElement?.textContent?.trim() ?? ''));
+        await page.keyboard.press('Tab');
+      }
+      expect(reached).toEqual(PAGES);
+      // A menu closes when the focus leaves it.
+      if (await hasMenu()) {
+        await links().first().waitFor({ state: 'detached' });
+        await showPages();
+      }
+      await links().last().press('Enter');
+      await page.getByRole('heading', { name: 'Integrations', level: 1 }).waitFor();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+    },
+    TIMEOUT_MS,
+  );
+
+  test('closes the menu of the pages with Escape, and returns the focus to its button', async () => {
+    await open('/nodes', 400);
+    await showPages();
+    await page.keyboard.press('Escape');
+    await links().first().waitFor({ state: 'detached' });
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Nodes');
+  });
+
+  test.each(['/vms', '/containers', '/nodes', '/images', '/plugins', '/doctor', '/journal', '/integrations'])(
+    'shows %s at a width of 400 px without anything beyond the window',
+    async (place) => {
+      await open(place, 400);
+      await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+      await page.waitForFunction(() => !document.querySelector('.hg-spinner, .hg-skeleton'));
+      expect(await cutOff(page)).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test.each(['overview', 'guest', 'metrics', 'hardware', 'snapshots', 'events'])(
+    'shows the tab %s of a VM at a width of 400 px without anything beyond the window',
+    async (tab) => {
+      await open(pageOf(running, tab), 400);
+      await page.getByRole('heading', { name: running.name, level: 1 }).waitFor();
+      await page.waitForFunction(() => !document.querySelector('.hg-spinner, .hg-skeleton'));
+      expect(await cutOff(page)).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  describe('the charts of a VM', () => {
+    const NOW = Date.UTC(2026, 0, 1, 12);
+    const MINUTE_MS = 60_000;
+    /** 41 minutes with a sample per minute: 0, 25, 50 … millicores, so the newest has 1.00 CPUs. */
+    const samples: MetricsSampleView[] = Array.from({ length: 41 }, (_, index) => ({
+      t: NOW - (40 - index) * MINUTE_MS,
+      cpu: index * 25,
+      memory: { usedBytes: 2 ** 30, totalBytes: 2 ** 32 },
+      disk: null,
+      network: null,
+    }));
+    const cpu = (): Locator => page.getByRole('region', { name: /^CPU/ });
+    const chart = (): Locator => cpu().getByRole('img');
+    /** The left and right ends of the drawn line, as shares of the chart's width. */
+    const extent = (): Promise<readonly [number, number]> =>
+      chart().evaluate((svg) => {
+        const { left, width } = svg.getBoundingClientRect();
+        const line = svg.querySelector('.hg-chart-line--1')!.getBoundingClientRect();
+        return [(line.left - left) / width, (line.right - left) / width] as const;
+      });
+
+    const openCharts = async (history: readonly MetricsSampleView[], vm = running): Promise<void> => {
+      await page.route('**/metrics/history*', (route) => route.fulfill({ json: history }));
+      await open(pageOf(vm, 'metrics'));
+    };
+    afterEach(() => page.unroute('**/metrics/history*'));
+
+    test('draw the values over the chosen range', async () => {
+      await openCharts(samples);
+      await cpu().getByText('CPU: 1.00 CPUs').waitFor();
+      const [left, right] = await extent();
+      expect(left).toBeCloseTo(20 / 60, 1);
+      expect(right).toBeCloseTo(1, 1);
+      await page.getByRole('combobox', { name: 'Range' }).selectOption({ label: 'Last 15 minutes' });
+      await cpu().getByText('15 minutes ago').waitFor();
+      expect((await extent())[0]).toBeCloseTo(0, 1);
+      expect(await chart().getAttribute('aria-label')).toMatch(/over the last 15 minutes, from 0 to /);
+      await page.getByRole('button', { name: 'All values as a table' }).click();
+      const table = page.getByRole('table', { name: 'Metrics of the last 15 minutes, newest first' });
+      expect(await table.getByRole('row').count()).toBe(1 + 16);
+      expect(await table.getByRole('row').nth(1).innerText()).toContain('1.00 CPUs');
+    });
+
+    test('show the value and the time under the pointer, and the current one again without it', async () => {
+      await openCharts(samples);
+      await cpu().getByText('CPU: 1.00 CPUs').waitFor();
+      const { x, y, width } = (await chart().boundingBox())!;
+      // 30 minutes before the newest sample
+      await page.mouse.move(x + width / 2, y + 20);
+      await cpu().getByText('CPU: 0.25 CPUs').waitFor();
+      expect(await cpu().locator('time').getAttribute('datetime')).toBe('2026-01-01T11:30:00.000Z');
+      await page.mouse.move(x, y - 60);
+      await cpu().getByText('CPU: 1.00 CPUs').waitFor();
+      expect(await cpu().locator('time').count()).toBe(0);
+    });
+
+    test('say which values a context does not report, and why there are none at all', async () => {
+      await openCharts(samples);
+      const network = page.getByRole('region', { name: 'Network' });
+      await network.getByText('This context reports no values').waitFor();
+      expect(await network.getByRole('img').count()).toBe(0);
+      await openCharts([], stopped);
+      await page.getByText('A VM is measured while it runs.').waitFor();
+      expect(await page.getByRole('img').count()).toBe(0);
+    });
+  });
+
+  test('requested no other origin and logged no error', () => {
+    expect(browser.foreign).toEqual([]);
+    expect(browser.errors).toEqual([]);
+  });
+});
+
+/** Elements that reach beyond the window or beyond a frame, except for those in a row that scrolls, such as tabs. */
+const cutOff = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const problems: string[] = [];
+    for (const element of document.querySelectorAll('header, header *, main, main *')) {
+      if (element.closest('.hg-hidden, thead, .hg-tabs, .hg-chips, .hg-table, svg')) continue;
+      const { width, left, right } = element.getBoundingClientRect();
+      const { clipPath, overflowX } = getComputedStyle(element);
+      if (width === 0 || clipPath !== 'none' || element.closest('[class*="-button"], .hg-brand')) continue;
+      const name = `${element.tagName}.${element.className}: ${element.textContent?.slice(0, 40) ?? ''}`;
+      if (right > window.innerWidth + 1 || left < -1) problems.push(`beyond the window: ${name}`);
+      if (overflowX !== 'visible' && element.scrollWidth > element.clientWidth + 1) problems.push(`scrolls: ${name}`);
+    }
+    return problems;
+  });

@@ -1,0 +1,182 @@
+import { writeSync } from 'node:fs';
+import {
+  Audit,
+  BackendDirectory,
+  DomainError,
+  SystemClock,
+  type AuditEntry,
+  type AuditLog,
+  type Backend,
+  type Task,
+  type TaskJournal,
+} from '@headgate/domain-contracts';
+import { Fleet } from '@headgate/fleet';
+import { Folders } from '@headgate/folders';
+import { LibvirtBackend } from '@headgate/libvirt-adapter';
+import type { MetricsSampler } from '@headgate/metrics';
+import {
+  MoveMembers,
+  MovesInProgress,
+  MoveTask,
+  PlanMove,
+  PlanQueue,
+  ShutdownEstimates,
+  StartMove,
+  StartQueue,
+  Throughput,
+} from '@headgate/moves';
+import { RegistryDatabase, SqliteFolderStore, SqliteShutdownTimes, SqliteTaskStore } from '@headgate/registry-store';
+import { TaskBoard } from '@headgate/tasks';
+import { ServiceRecords } from '../service-records.js';
+
+// move-crash.spec.ts runs this in a process of its own, which moves VMs between two simulated clusters of the spec, and kills itself with
+// SIGKILL before or after a write to the store. move-crash.spec.ts of vm-service-e2e does the same with two libvirts. Without `killAt`, it prints the writes and the tasks when all of them have ended.
+//   move-process ORDER-AS-JSON
+export interface ProcessOrder {
+  readonly database: string;
+  /** The kubeconfigs of the contexts `alpha` and `beta`. */
+  readonly clusters?: Readonly<Record<'alpha' | 'beta', string>>;
+  /** In place of the clusters: the URIs of two libvirts, with a folder for downloads. */
+  readonly libvirts?: Readonly<Record<'alpha' | 'beta', { readonly uri: string; readonly dataDir: string }>>;
+  /** Whether the source is kept. */
+  readonly keepsSource?: boolean;
+  /** VMs to move from `alpha` to `beta`; several are moved as a queue. Absent: continues the tasks of an earlier process. */
+  readonly refs?: readonly string[];
+  readonly folder?: string;
+  /** Such as `after:3`: the moment of the third write. */
+  readonly killAt?: string;
+}
+
+export interface ProcessOutcome {
+  /** Each write of the store: `begin copy`, `end copy`, or `other`. */
+  readonly writes: readonly string[];
+  readonly tasks: readonly Task[];
+  /** The folder of each ref. */
+  readonly folders: Readonly<Record<string, string>>;
+}
+
+const order = JSON.parse(process.argv[2] ?? '{}') as ProcessOrder;
+const caller = { login: 'ann', name: 'Ann', admin: true };
+
+class KillingStore extends SqliteTaskStore {
+  readonly writes: string[] = [];
+
+  override async put(task: Task, journal?: TaskJournal): Promise<void> {
+    const last = journal?.steps.at(-1);
+    this.writes.push(last ? `${last.isFinished ? 'end' : 'begin'} ${last.name}` : 'other');
+    this.killAt('before');
+    await super.put(task, journal);
+    this.killAt('after');
+  }
+
+  private killAt(moment: string): void {
+    if (order.killAt === `${moment}:${this.writes.length}`) process.kill(process.pid, 'SIGKILL');
+  }
+}
+
+/** Only the steps write, so that each run has the same writes. */
+class ClockWithoutTimers extends SystemClock {
+  override after(): () => void {
+    return () => undefined;
+  }
+}
+
+class TwoContexts extends BackendDirectory {
+  constructor(private readonly backends: readonly Backend[]) {
+    super();
+  }
+
+  override all(): readonly Backend[] {
+    return this.backends;
+  }
+
+  override get(context: string): Backend {
+    const found = this.backends.find((backend) => backend.context === context);
+    if (found) return found;
+    throw new DomainError('CONTEXT_NOT_FOUND', `There is no context ${context}.`);
+  }
+}
+
+const clock = new SystemClock();
+
+async function openBackends(): Promise<Backend[]> {
+  if (order.libvirts) {
+    return Object.entries(order.libvirts).map(([context, options]) =>
+      LibvirtBackend.open({ context, clock, accelerator: async () => 'tcg', ...options }),
+    );
+  }
+  const { KubeBackend } = await import('@headgate/kube-adapter');
+  return Object.entries(order.clusters ?? {}).map(([context, text]) =>
+    KubeBackend.open({ context, kubeconfig: { text }, clock }),
+  );
+}
+
+const registry = new RegistryDatabase(order.database).open();
+const store = new KillingStore(registry);
+const board = new TaskBoard(store, new ClockWithoutTimers());
+const backends = new TwoContexts(await openBackends());
+const folders = new Folders(new SqliteFolderStore(registry));
+const fleet = new Fleet({ clock, present: () => ({}), folderOf: (ref) => folders.folderOf(ref) });
+const audit = new Audit({ append: (_entry: AuditEntry) => undefined } as unknown as AuditLog, clock);
+const throughput = new Throughput();
+const shutdowns = new ShutdownEstimates(new SqliteShutdownTimes(registry));
+const inProgress = new MovesInProgress((task) => board.get(task).status === 'running');
+const sampler = { carryOver: () => undefined } as unknown as MetricsSampler;
+const records = new ServiceRecords(folders, sampler, fleet);
+const planMove = new PlanMove({ directory: fleet, backends, inProgress, throughput, shutdowns });
+const task = board.define(
+  new MoveTask({ directory: fleet, backends, records, audit, inProgress, throughput, shutdowns, clock }),
+);
+const startMove = new StartMove(planMove, task, inProgress, audit);
+board.defineBulk(async () => undefined);
+const startQueue = new StartQueue(new PlanQueue(planMove, throughput), board, new MoveMembers(startMove, backends));
+
+const move = {
+  toBackend: order.libvirts ? 'libvirt' : 'kubevirt',
+  toContext: 'beta',
+  deleteSource: order.keepsSource !== true,
+};
+
+async function begin(refs: readonly string[]): Promise<void> {
+  await folders.change((tree) => tree.create(order.folder ?? 'prod'));
+  for (const ref of refs) await folders.change((tree) => tree.assign(ref, order.folder ?? 'prod'));
+  const [ref = ''] = refs;
+  const { plan, task: started } =
+    refs.length === 1
+      ? await startMove.run({ ...move, ref }, caller)
+      : await startQueue.run(
+          { move, perHost: 1, skipRefused: false, leavesOutMoved: false },
+          refs.map((text) => fleet.resolve(parse(text)).ref),
+          caller,
+        );
+  if (started === undefined) throw new Error(JSON.stringify(plan.refusals));
+}
+
+const parse = (text: string) => {
+  const [, context, namespace = '', name = ''] = text.split('/');
+  return { kind: 'vm', context, namespace, name } as const;
+};
+
+const ended = async (): Promise<void> => {
+  while (store.running().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+await folders.load();
+for (const backend of backends.all()) fleet.attach(backend);
+// Like the service, which resumes tasks when the backends were listed.
+await fleet.whenSynced();
+if (order.refs) {
+  await begin(order.refs);
+} else {
+  await board.recover();
+  board.resume();
+}
+await ended();
+const outcome: ProcessOutcome = {
+  writes: store.writes,
+  tasks: store.recent(20).flatMap(({ id }) => store.get(id) ?? []),
+  folders: Object.fromEntries([...folders.tree.refs()].map((ref) => [ref, folders.folderOf(ref) ?? ''])),
+};
+// Written before the process exits, also into a pipe.
+writeSync(1, JSON.stringify(outcome));
+process.exit();

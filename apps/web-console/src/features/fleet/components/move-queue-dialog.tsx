@@ -1,0 +1,99 @@
+import type { MoveDto, MoveQueuePlanView, VmView } from '@headgate/api-contracts';
+import { useState } from 'react';
+import { NameList } from '../../../shared/list/components/name-list.js';
+import { countLabel } from '../../../shared/list/list-kind.js';
+import { nameOfRef } from '../../../shared/bulk/bulk-report.js';
+import { MoveDialogFrame } from '../../../shared/moves/components/move-dialog-frame.js';
+import { requestOf, useMoveChoices, useStartMove } from '../../../shared/moves/move-choices.js';
+import { moveQueue, useQueuePlan } from '../../../shared/moves/move-requests.js';
+import { readableBytes } from '../../../shared/quantity/quantity.js';
+import { Alert } from '../../../shared/ui/alert.js';
+import { Field, helpId } from '../../../shared/ui/field.js';
+import { SelectInput, Switch } from '../../../shared/ui/inputs.js';
+
+const LIMITS = ['1', '2', '4', '8'];
+const KIND = { singular: 'VM', plural: 'VMs' };
+
+/** Moves the selected VMs to another context as a queue. */
+export function MoveQueueDialog({ members, onClose }: { members: readonly VmView[]; onClose: () => void }) {
+  const { choices, onChange } = useMoveChoices();
+  const [perHost, setPerHost] = useState('2');
+  const [skipRefused, setSkipRefused] = useState(false);
+  // The queue does not change while the selection does.
+  const [refs] = useState(() => members.map(({ ref }) => ref));
+  const chosen = requestOf(choices);
+  const request: MoveDto | undefined = chosen && { refs, ...chosen, perHost: Number(perHost) };
+  const plan = useQueuePlan(request);
+  const label = countLabel(KIND, members.length);
+  const start = useStartMove({
+    send: moveQueue,
+    title: `${label} in the queue`,
+    body: 'See Tasks to follow or pause it, and to retry what fails.',
+    onStarted: onClose,
+  });
+  const canSkip = plan.data?.ok === false && plan.data.members.some(({ ok }) => ok);
+  const isReady = request !== undefined && (plan.data?.ok === true || (canSkip && skipRefused)) && !start.isPending;
+
+  const options = (
+    <Field label="At the same time on each host" id="move-per-host">
+      <SelectInput id="move-per-host" value={perHost} aria-describedby={helpId('move-per-host')} onChange={setPerHost}>
+        {LIMITS.map((limit) => (
+          <option key={limit} value={limit}>
+            {limit}
+          </option>
+        ))}
+      </SelectInput>
+    </Field>
+  );
+  const concessions = canSkip && (
+    <Switch id="move-skip-refused" label="Move the others" isChecked={skipRefused} onChange={setSkipRefused} />
+  );
+
+  return (
+    <MoveDialogFrame
+      labels={{
+        title: `Move ${label}`,
+        description:
+          'Each VM is stopped while it is copied. Its copy is compared with the source before anything is deleted.',
+        submit: `Move ${label}`,
+        deleteSource: 'Delete each source after its copy was verified',
+        failure: 'The queue was not started',
+      }}
+      choices={choices}
+      onChange={onChange}
+      options={options}
+      plan={plan}
+      renderPlan={(data) => <QueuePlan plan={data} />}
+      concessions={concessions}
+      isReady={isReady}
+      start={start}
+      onSubmit={() => request && start.mutate(canSkip ? { ...request, skipRefused } : request)}
+      onClose={onClose}
+    />
+  );
+}
+
+function QueuePlan({ plan }: { plan: MoveQueuePlanView }) {
+  const { refusals, warnings, members } = plan;
+  const movable = members.filter(({ ok }) => ok);
+  return (
+    <section className="hg-plan" aria-label="Planned changes">
+      {refusals.map(({ ref, code, reason, remedy }) => (
+        <Alert key={`${ref} ${code} ${reason}`} variant="danger" title={`${nameOfRef(ref)}: ${reason}`}>
+          {remedy}
+        </Alert>
+      ))}
+      {warnings.map((warning) => (
+        <Alert key={warning} isPlain variant="warning" title={warning} />
+      ))}
+      <NameList
+        kind={KIND}
+        title="The copies will not have everything"
+        names={movable
+          .filter(({ dropped }) => dropped.length > 0)
+          .map(({ source, dropped }) => `${nameOfRef(source)}: ${dropped.join(' ')}`)}
+      />
+      {movable.length > 0 && <p className="hg-note">{`About ${readableBytes(plan.estimatedBytes)} to copy.`}</p>}
+    </section>
+  );
+}

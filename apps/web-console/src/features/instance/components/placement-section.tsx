@@ -1,0 +1,126 @@
+import type { PlacementDto } from '@headgate/api-contracts';
+import { useState } from 'react';
+import { LabeledInput } from '../../../shared/ui/labeled-input.js';
+import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import type { HardwarePartProps } from './boot-section.js';
+
+/** The CPUs and pages of the host on which the VM runs. */
+export function PlacementSection(props: HardwarePartProps) {
+  const { dedicated, pinning, hugepages } = props.hardware.placement;
+  return (
+    <section aria-label="Placement" className="hg-section">
+      <h2>Placement</h2>
+      <p className="hg-note">
+        Changes that can't be applied to the running VM take effect at its next start. Only administrators can change
+        the placement.
+      </p>
+      {dedicated && <DedicatedCpus {...props} />}
+      {pinning && <CpuPins key={JSON.stringify(pinning)} {...props} />}
+      <Hugepages key={hugepages ?? ''} {...props} />
+    </section>
+  );
+}
+
+const changeOf = (title: string, label: string, body: PlacementDto) =>
+  ({ title, label, method: 'POST', path: 'placement', isExtension: true, body }) as const;
+
+function DedicatedCpus({ vm, hardware: { placement }, refusal, onChange }: HardwarePartProps) {
+  const isOn = placement.dedicated?.on === true;
+  const isIsolated = placement.dedicated?.isolateEmulator === true;
+  const verb = isOn ? 'Share' : 'Reserve';
+  return (
+    <div className="hg-toolbar">
+      <span>{isOn ? 'Has dedicated CPUs' : 'Shares the CPUs of its node'}</span>
+      <ReasonedButton
+        variant="secondary"
+        reason={refusal}
+        onClick={() =>
+          onChange(
+            changeOf(`${verb} CPUs of ${vm.name}`, verb, {
+              dedicated: isOn ? { on: false, isolateEmulator: false, numa: false } : { on: true },
+            }),
+          )
+        }
+      >
+        {verb} CPUs…
+      </ReasonedButton>
+      <ReasonedButton
+        variant="secondary"
+        reason={refusal ?? (isOn ? undefined : 'Reserve CPUs first.')}
+        onClick={() =>
+          onChange(
+            changeOf(`Change the emulator of ${vm.name}`, 'Change', { dedicated: { isolateEmulator: !isIsolated } }),
+          )
+        }
+      >
+        {isIsolated ? 'Run the emulator on the same CPUs…' : 'Give the emulator its own CPU…'}
+      </ReasonedButton>
+    </div>
+  );
+}
+
+/** `0:2-3 1:4`: CPU 0 of the VM runs on the CPUs 2 and 3 of the host. */
+const formatPins = (pins: readonly { vcpu: number; cpus: string }[]): string =>
+  pins.map(({ vcpu, cpus }) => `${vcpu}:${cpus}`).join(' ');
+
+/** @returns undefined if the text has another form */
+function parsePins(text: string): { vcpu: number; cpus: string }[] | undefined {
+  const parts = text.split(/\s+/).filter((part) => part !== '');
+  const pins = parts.flatMap((part) => {
+    const [, vcpu, cpus] = /^(\d{1,3}):([\d,-]+)$/.exec(part) ?? [];
+    return vcpu === undefined || cpus === undefined ? [] : [{ vcpu: Number(vcpu), cpus }];
+  });
+  return pins.length === parts.length ? pins : undefined;
+}
+
+function CpuPins({ vm, hardware: { placement }, refusal, onChange }: HardwarePartProps) {
+  const { pinning } = placement;
+  const before = { pins: formatPins(pinning?.vcpus ?? []), emulator: pinning?.emulatorCpus ?? '' };
+  const [pins, setPins] = useState(before.pins);
+  const [emulator, setEmulator] = useState(before.emulator);
+  const [nodes, setNodes] = useState(pinning?.memory?.nodes ?? '');
+  const parsed = parsePins(pins);
+  const hasOtherNodes = nodes.trim() !== (pinning?.memory?.nodes ?? '');
+  const settings = {
+    ...(pins.trim() !== before.pins && parsed && { vcpus: parsed }),
+    ...(emulator.trim() !== before.emulator && { emulatorCpus: emulator.trim() || null }),
+    ...(hasOtherNodes && { memory: nodes.trim() === '' ? null : { mode: 'strict' as const, nodes: nodes.trim() } }),
+  };
+  const reason =
+    refusal ??
+    (parsed === undefined ? 'Write pins such as 0:2-3 1:4.' : undefined) ??
+    (Object.keys(settings).length === 0 ? 'Change the CPUs or the NUMA nodes first.' : undefined);
+  return (
+    <div className="hg-toolbar hg-toolbar--fields">
+      <LabeledInput label="CPU pins" placeholder="0:2-3 1:4" value={pins} onChange={setPins} />
+      <LabeledInput label="CPUs of the emulator" placeholder="any" value={emulator} onChange={setEmulator} />
+      <LabeledInput label="NUMA nodes of the memory" placeholder="any" value={nodes} onChange={setNodes} />
+      <ReasonedButton
+        variant="secondary"
+        reason={reason}
+        onClick={() => onChange(changeOf(`Pin the CPUs of ${vm.name}`, 'Pin', { pinning: settings }))}
+      >
+        Pin CPUs…
+      </ReasonedButton>
+    </div>
+  );
+}
+
+function Hugepages({ vm, hardware: { placement }, refusal, onChange }: HardwarePartProps) {
+  const [size, setSize] = useState(placement.hugepages ?? '');
+  const isSame = size.trim() === (placement.hugepages ?? '');
+  return (
+    <div className="hg-toolbar hg-toolbar--fields">
+      <LabeledInput label="Size of hugepages" placeholder="ordinary pages" value={size} onChange={setSize} />
+      <ReasonedButton
+        variant="secondary"
+        reason={refusal ?? (isSame ? 'Change the size first.' : undefined)}
+        onClick={() =>
+          onChange(changeOf(`Change the hugepages of ${vm.name}`, 'Change', { hugepages: size.trim() || null }))
+        }
+      >
+        Change pages…
+      </ReasonedButton>
+    </div>
+  );
+}

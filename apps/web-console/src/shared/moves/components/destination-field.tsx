@@ -1,0 +1,38 @@
+import type { DestinationView } from '@headgate/api-contracts';
+import { messageOf } from '../../api/api-error.js';
+import { Field, helpId } from '../../ui/field.js';
+import { SelectInput } from '../../ui/inputs.js';
+import { useDestinations } from '../move-requests.js';
+
+interface DestinationFieldProps {
+  /** The chosen context; empty before one is. */
+  value: string;
+  onChange: (context: string, destination: DestinationView | undefined) => void;
+}
+
+/** The choice of the context that VMs are moved to. */
+export function DestinationField({ value, onChange }: DestinationFieldProps) {
+  const { data: destinations = [], error } = useDestinations();
+  return (
+    <Field label="Destination" id="move-destination" required problem={error ? messageOf(error) : undefined}>
+      <SelectInput
+        id="move-destination"
+        value={value}
+        aria-describedby={helpId('move-destination')}
+        onChange={(context) =>
+          onChange(
+            context,
+            destinations.find((one) => one.context === context),
+          )
+        }
+      >
+        <option value="">Choose a context</option>
+        {destinations.map((one) => (
+          <option key={one.context} value={one.context} disabled={!one.can}>
+            {`${one.context} (${one.can ? one.backend : (one.reason ?? 'not available')})`}
+          </option>
+        ))}
+      </SelectInput>
+    </Field>
+  );
+}

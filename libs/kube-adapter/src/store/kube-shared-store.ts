@@ -1,0 +1,69 @@
+import { SILENT_LOG } from '@headgate/domain-contracts';
+import { ClusterStore, type ClusterStoreOptions } from './cluster-store.js';
+import { KubeFolderStore } from './folders/kube-folder-store.js';
+import { KubeReplicas } from './leases/kube-replicas.js';
+import type { LeaseTimes } from './leases/lease-election.js';
+import { KubeSampleExchange } from './samples/kube-sample-exchange.js';
+import { KubeSourceStore } from './sources/kube-source-store.js';
+import { KubeTaskStore } from './tasks/kube-task-store.js';
+import { KubeApiTokenStore } from './tokens/kube-api-token-store.js';
+import { KubeWebhookStore } from './webhooks/kube-webhook-store.js';
+
+export interface KubeSharedStoreOptions extends ClusterStoreOptions {
+  readonly leaseTimes?: LeaseTimes;
+  /** The name of this process among the replicas; by default its host name and a random part. */
+  readonly replica?: string;
+  /** The length of the log of events for webhooks; by default 2000. */
+  readonly maxEvents?: number;
+}
+
+/** What several replicas of the service share, in one namespace of a cluster. */
+export class KubeSharedStore {
+  readonly folders: KubeFolderStore;
+  readonly tasks: KubeTaskStore;
+  readonly tokens: KubeApiTokenStore;
+  readonly sources: KubeSourceStore;
+  readonly webhooks: KubeWebhookStore;
+  readonly samples: KubeSampleExchange;
+  readonly replicas: KubeReplicas;
+  /** Whether the store was read, and this replica takes part. */
+  isOpen = false;
+
+  private constructor(
+    private readonly store: ClusterStore,
+    { leaseTimes, replica, maxEvents, log = SILENT_LOG }: KubeSharedStoreOptions,
+  ) {
+    this.replicas = new KubeReplicas(store, { times: leaseTimes, id: replica, log });
+    this.folders = new KubeFolderStore(store);
+    this.tasks = new KubeTaskStore(store, this.replicas.id, log);
+    this.tokens = new KubeApiTokenStore(store, this.replicas, log);
+    this.sources = new KubeSourceStore(store, log);
+    this.webhooks = new KubeWebhookStore(store, { maxEvents, log });
+    this.samples = new KubeSampleExchange(store, { log });
+  }
+
+  /** Sends no request. */
+  static connect(options: KubeSharedStoreOptions): KubeSharedStore {
+    return new KubeSharedStore(ClusterStore.open(options), options);
+  }
+
+  /** @throws DomainError when the store can't be reached or read; nothing was changed then */
+  async open(): Promise<void> {
+    await this.folders.read();
+    await Promise.all([this.tasks, this.tokens, this.sources, this.webhooks, this.samples].map((part) => part.open()));
+    this.replicas.start();
+    this.isOpen = true;
+  }
+
+  /** Call after all work has stopped: the others continue it then. */
+  async close(): Promise<void> {
+    this.isOpen = false;
+    this.tasks.close();
+    this.tokens.close();
+    this.sources.close();
+    this.samples.close();
+    await this.webhooks.close();
+    await this.replicas.close();
+    await this.store.close();
+  }
+}

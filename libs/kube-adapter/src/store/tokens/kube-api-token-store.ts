@@ -1,0 +1,153 @@
+import {
+  ApiTokenStore,
+  DomainError,
+  SILENT_LOG,
+  type ApiToken,
+  type Clock,
+  type Log,
+  type Replicas,
+} from '@headgate/domain-contracts';
+import { SERVICE_TOKENS } from '../../api/resources.js';
+import type { ClusterStore } from '../cluster-store.js';
+import { WatchedObjects, type StoredObject } from '../watched-objects.js';
+import { hashedName } from '../hashed-name.js';
+
+interface TokenSpec {
+  readonly token: ApiToken;
+}
+
+/** How often all tokens are read again, besides the watch, and after how long without that none is accepted: no revoked token is used for longer. */
+const REFRESH_INTERVAL_MS = 5_000;
+const MAX_AGE_MS = 15_000;
+
+/** The name of the object of a token: a name belongs to one token only, because the API server creates it once. */
+const objectNameOf = ({ name }: Pick<ApiToken, 'name'>): string => hashedName('token', name);
+
+const isToken = ({ token }: Partial<TokenSpec>): boolean =>
+  typeof token?.id === 'string' &&
+  typeof token.name === 'string' &&
+  /^[0-9a-f]{64}$/.test(token.hash) &&
+  typeof token.scope === 'object' &&
+  Array.isArray(token.actions) &&
+  !Number.isNaN(Date.parse(token.expiresAt));
+
+/** ApiTokenStore in custom resources of a cluster, one for each token. They contain the hashes of the tokens only. */
+export class KubeApiTokenStore extends ApiTokenStore {
+  private readonly objects: WatchedObjects<TokenSpec>;
+  private readonly listeners = new Set<() => void>();
+  /** Whether this replica has lost the store, so that it would not see that a token is revoked. */
+  private isCutOff = false;
+  /** When the last complete list of the tokens was requested. */
+  private refreshedAt = 0;
+  private isRefreshing = false;
+  private stopRefreshing = (): void => undefined;
+  private readonly clock: Clock;
+
+  constructor(store: ClusterStore, replicas: Replicas, log: Log = SILENT_LOG) {
+    super();
+    this.clock = store.clock;
+    this.objects = new WatchedObjects(store, {
+      resource: SERVICE_TOKENS,
+      subject: 'API token',
+      isComplete: isToken,
+      onChange: () => this.report(),
+      log,
+    });
+    replicas.subscribe({
+      joined: () => void (this.isCutOff = false),
+      left: () => {
+        this.isCutOff = true;
+        this.report();
+      },
+    });
+  }
+
+  /** @throws DomainError NOT_READY when the tokens can't be used; they are left as they are */
+  async open(): Promise<void> {
+    const startedAt = this.clock.now();
+    await this.objects.open();
+    this.refreshedAt = startedAt;
+    this.stopRefreshing = this.clock.every(REFRESH_INTERVAL_MS, () => void this.refresh());
+  }
+
+  close(): void {
+    this.stopRefreshing();
+    this.objects.close();
+  }
+
+  override put(token: ApiToken): Promise<void> {
+    return this.objects.put(objectNameOf(token), (stored) => {
+      if (stored && stored.token.id !== token.id)
+        throw new DomainError(
+          'ALREADY_EXISTS',
+          `There is an API token ${token.name} already; revoke it or choose another name.`,
+        );
+      return { token };
+    });
+  }
+
+  override get(id: string): ApiToken | undefined {
+    if (this.isCutOff || this.isOutdated)
+      throw new DomainError(
+        'NOT_READY',
+        'This replica does not reach the store of the cluster, so it can not check API tokens; try again soon.',
+      );
+    const object = this.find(id);
+    return object && structuredClone(object.spec.token);
+  }
+
+  override all(): readonly ApiToken[] {
+    return this.objects
+      .all()
+      .map(({ spec }) => structuredClone(spec.token))
+      .sort((a, b) => (a.createdAt === b.createdAt ? (a.id < b.id ? -1 : 1) : a.createdAt < b.createdAt ? 1 : -1));
+  }
+
+  override async setLastUsed(id: string, time: string): Promise<void> {
+    const object = this.find(id);
+    if (!object) return;
+    await this.objects.update(object.metadata.name ?? '', ({ token }) =>
+      token.id !== id || (token.lastUsedAt ?? '') >= time ? undefined : { token: { ...token, lastUsedAt: time } },
+    );
+  }
+
+  override async delete(id: string): Promise<boolean> {
+    const object = this.find(id);
+    return object ? this.objects.delete(object) : false;
+  }
+
+  override subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private get isOutdated(): boolean {
+    return this.clock.now() - this.refreshedAt > MAX_AGE_MS;
+  }
+
+  private async refresh(): Promise<void> {
+    if (this.isOutdated) this.report();
+    if (this.isRefreshing) return;
+    this.isRefreshing = true;
+    const startedAt = this.clock.now();
+    const timeout = new AbortController();
+    const cancelTimeout = this.clock.after(REFRESH_INTERVAL_MS, () => timeout.abort());
+    try {
+      await this.objects.refresh(timeout.signal);
+      this.refreshedAt = startedAt;
+    } catch {
+      // The watch and the Leases of this replica log that the API server does not answer.
+    } finally {
+      cancelTimeout();
+      this.isRefreshing = false;
+    }
+  }
+
+  private find(id: string): StoredObject<TokenSpec> | undefined {
+    return this.objects.all().find(({ spec }) => spec.token.id === id);
+  }
+
+  private report(): void {
+    for (const listener of [...this.listeners]) listener();
+  }
+}

@@ -1,0 +1,3 @@
+import { libvirtContracts } from '../testing/libvirt-contracts.contract.js';
+
+await libvirtContracts('libvirt', 'changes');

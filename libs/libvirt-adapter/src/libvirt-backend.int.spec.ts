@@ -1,3 +1,0 @@
-import { libvirtContracts } from './testing/libvirt-contracts.contract.js';
-
-await libvirtContracts('libvirt');

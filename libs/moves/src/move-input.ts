@@ -1,0 +1,30 @@
+import type { ResourceMapping } from '@headgate/domain-contracts';
+import type { MoveMode } from './move-request.js';
+
+/** The journaled order of a move. Without secrets. */
+export interface MoveInput {
+  /** A UUID that identifies the copy at the destination. */
+  readonly id: string;
+  /** Refs, as text. */
+  readonly source: string;
+  readonly destination: string;
+  /** The backend's ID of the source: another VM of the same name is not touched. */
+  readonly uid: string;
+  /** Absent in the journals of older releases, which had cold moves only. */
+  readonly mode?: MoveMode;
+  /** The short ID of the guest's operating system, if it is known. */
+  readonly os?: string;
+  readonly wasRunning: boolean;
+  readonly deleteSource: boolean;
+  readonly mapping: ResourceMapping;
+  /** Whether the variables of the firmware are copied with the disks. */
+  readonly copiesFirmwareVariables?: boolean;
+}
+
+/** The result of the comparison, in moves of every mode that copies. */
+export interface Verified {
+  /** Hash of the content by disk. */
+  readonly hashes: Readonly<Record<string, string>>;
+  /** Hash of the variables of the firmware, if they were copied. */
+  readonly variablesHash?: string;
+}
