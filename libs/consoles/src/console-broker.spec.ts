@@ -5,6 +5,7 @@ import {
   type InstanceDirectory,
   type SerialLine,
   type Shell,
+  type VirtualMachine,
 } from '@headgate/domain-contracts';
 import { buildVm, FixedClock } from '@headgate/testing';
 import { jest } from '@jest/globals';
@@ -102,14 +103,16 @@ describe('ConsoleBroker', () => {
   let clock: FixedClock;
   let source: FakeConsoles;
   let running: boolean;
+  let current: VirtualMachine;
   let broker: ConsoleBroker;
 
   beforeEach(() => {
     clock = new FixedClock();
     source = new FakeConsoles();
     running = true;
+    current = vm;
     const directory = {
-      get: () => (running ? vm : buildVm()),
+      get: () => (running ? current : { ...current, status: 'Stopped' }),
       waitFor: async () => undefined,
     } as unknown as InstanceDirectory;
     broker = new ConsoleBroker(directory, clock);
@@ -173,6 +176,72 @@ describe('ConsoleBroker', () => {
       expect(viewer.closed).toBeUndefined();
       viewer.type('x');
       expect(line(1).sent).toBe('x');
+    });
+
+    test('shows a viewer that comes while it is opened again the same as the others', async () => {
+      const first = await serial();
+      line().print('a');
+      await turn();
+      source.failure = new DomainError('WRONG_STATE', 'web is not running.');
+      line().destroy();
+      await turn();
+      clock.advance(100);
+      await turn();
+      const second = await serial();
+      expect([first.closed, second.closed]).toEqual([undefined, undefined]);
+      source.failure = undefined;
+      clock.advance(300);
+      await turn();
+      line(1).print('b');
+      await turn();
+      expect([first.seen, second.seen]).toEqual(['ab', 'ab']);
+      second.type('x');
+      expect(line(1).sent).toBe('x');
+    });
+
+    test('is opened again when it closes while it is opened', async () => {
+      const closed = new GuestEnd();
+      closed.destroy();
+      await turn();
+      const openSerial = source.openSerial.bind(source);
+      source.openSerial = async () => ({ stream: closed, backlog: Buffer.alloc(0) });
+      const viewer = await serial();
+      source.openSerial = openSerial;
+      clock.advance(100);
+      await turn();
+      line().print('a');
+      await turn();
+      expect(viewer).toMatchObject({ seen: 'a', closed: undefined });
+    });
+
+    test('of a VM that was deleted is not shown to viewers of its successor, and does not take the line of that', async () => {
+      const first = await serial();
+      line().print('secret of the first');
+      await turn();
+      line().destroy();
+      await turn();
+      current = buildVm({ status: 'Running', uid: 'another' });
+      const second = await serial();
+      line(1).print('b');
+      clock.advance(100);
+      await turn();
+      expect(source.lines).toHaveLength(2);
+      expect(second).toMatchObject({ seen: 'b', closed: undefined });
+      expect(first).toMatchObject({
+        seen: 'secret of the first',
+        closed: { code: 1000, reason: 'The console has ended.' },
+      });
+    });
+
+    test('gives the last error when it can not be opened again under a running guest', async () => {
+      const viewer = await serial();
+      source.failure = new DomainError('BACKEND_FAILED', 'The socket is gone.');
+      line().destroy();
+      for (const delayMs of [0, 100, 300, 1000, 2000, 4000]) {
+        clock.advance(delayMs);
+        await turn();
+      }
+      expect(viewer.closed).toEqual({ code: 4500, reason: 'The socket is gone.' });
     });
 
     test('does not send earlier queries of the guest to a new viewer, whose terminal would answer them', async () => {

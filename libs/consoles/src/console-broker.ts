@@ -81,7 +81,7 @@ export class ConsoleBroker {
   }
 
   private serialSession(ref: InstanceRef, source: ConsoleSource): SerialSession {
-    const key = formatRef(ref);
+    const key = this.keyOf(ref);
     const existing = this.serialSessions.get(key);
     if (existing) return existing;
     const session = new SerialSession({
@@ -96,7 +96,7 @@ export class ConsoleBroker {
 
   /** Opens the screen once for all of its viewers: a backend serves a limited number, and KubeVirt only one. */
   private async shareScreen(ref: InstanceRef, source: ConsoleSource, viewer: Viewer): Promise<void> {
-    if (this.soleViewers.has(formatRef(ref))) throw screenInUse();
+    if (this.soleViewers.has(this.keyOf(ref))) throw screenInUse();
     const screen = this.sharedScreen(ref, source);
     try {
       await screen.ready();
@@ -110,7 +110,7 @@ export class ConsoleBroker {
   }
 
   private sharedScreen(ref: InstanceRef, source: ConsoleSource): SharedScreen {
-    const key = formatRef(ref);
+    const key = this.keyOf(ref);
     const existing = this.screens.get(key);
     if (existing) return existing;
     const screen = new SharedScreen({
@@ -125,10 +125,15 @@ export class ConsoleBroker {
 
   /** A screen that asks for a password belongs to its first viewer, who knows the password. */
   private claimSoleView(ref: InstanceRef, viewer: Viewer): void {
-    const key = formatRef(ref);
+    const key = this.keyOf(ref);
     if (this.soleViewers.has(key)) throw screenInUse();
     this.soleViewers.set(key, viewer);
     viewer.onClose(() => void this.soleViewers.delete(key));
+  }
+
+  /** A VM that is created again under the same name has consoles of its own: what its predecessor printed is not for its viewers. */
+  private keyOf(ref: InstanceRef): string {
+    return `${formatRef(ref)} ${this.directory.get(ref)?.uid ?? ''}`;
   }
 
   private async closeOnError(viewer: Viewer, open: () => Promise<void>): Promise<void> {

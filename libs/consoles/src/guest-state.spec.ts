@@ -29,7 +29,11 @@ class OneVm extends InstanceDirectory {
   }
 
   async become(status: VmStatus | undefined): Promise<void> {
-    this.vm = status && buildVm({ status });
+    await this.replace(status && buildVm({ status }));
+  }
+
+  async replace(vm: Instance | undefined): Promise<void> {
+    this.vm = vm;
     for (const listener of this.listeners) listener();
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -69,6 +73,14 @@ describe('VmState', () => {
     await turn();
     await vm.become('Running');
     expect(await isBack).toBe(true);
+  });
+
+  test('takes a VM that was created again under the same name for another one', async () => {
+    const { vm, state } = setUp();
+    await vm.become('Stopping');
+    const isBack = state.whenRunning();
+    await vm.replace(buildVm({ status: 'Running', uid: 'another' }));
+    expect([await isBack, state.isRunning()]).toEqual([false, false]);
   });
 
   test.each<[string, VmStatus | undefined, number]>([

@@ -1,4 +1,11 @@
-import { isVm, type Clock, type InstanceDirectory, type InstanceRef, type VmStatus } from '@headgate/domain-contracts';
+import {
+  isVm,
+  type Clock,
+  type Instance,
+  type InstanceDirectory,
+  type InstanceRef,
+  type VmStatus,
+} from '@headgate/domain-contracts';
 
 /** What the broker knows about the guest behind a console. */
 export interface GuestState {
@@ -14,12 +21,17 @@ const STOPPED_TIMEOUT_MS = 10_000;
 
 const RUNNING: ReadonlySet<VmStatus> = new Set<VmStatus>(['Running', 'Paused', 'Migrating']);
 
+/** The state of the VM that has the ref now. A VM that is created later under the same name is another one. */
 export class VmState implements GuestState {
+  private readonly uid: string | undefined;
+
   constructor(
     private readonly directory: InstanceDirectory,
     private readonly clock: Clock,
     private readonly ref: InstanceRef,
-  ) {}
+  ) {
+    this.uid = directory.get(ref)?.uid;
+  }
 
   isRunning(): boolean {
     const status = this.status();
@@ -34,18 +46,17 @@ export class VmState implements GuestState {
       if (status === undefined || leftMs <= 0) return false;
       if (RUNNING.has(status)) return true;
       const timeoutMs = status === 'Stopped' ? Math.min(leftMs, STOPPED_TIMEOUT_MS) : leftMs;
-      await this.directory.waitFor(
-        this.ref,
-        (instance) => instance === undefined || !isVm(instance) || instance.status !== status,
-        timeoutMs,
-      );
+      await this.directory.waitFor(this.ref, (instance) => this.statusOf(instance) !== status, timeoutMs);
       if (this.status() === status) return false;
     }
   }
 
-  /** Undefined when there is no such VM. */
+  /** Undefined when the VM is gone. */
   private status(): VmStatus | undefined {
-    const instance = this.directory.get(this.ref);
-    return instance && isVm(instance) ? instance.status : undefined;
+    return this.statusOf(this.directory.get(this.ref));
+  }
+
+  private statusOf(instance: Instance | undefined): VmStatus | undefined {
+    return instance && isVm(instance) && instance.uid === this.uid ? instance.status : undefined;
   }
 }

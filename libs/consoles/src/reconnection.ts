@@ -20,13 +20,13 @@ export class Reconnection {
 
   /** Resolves with true when it is time to open the console again, with false when it has ended. */
   async wait(): Promise<boolean> {
-    if (!this.guest.isRunning()) {
-      this.attempts = 0;
-      return this.guest.whenRunning();
+    if (this.guest.isRunning()) {
+      const delayMs = RETRY_DELAYS_MS[this.attempts++];
+      if (delayMs === undefined) return false;
+      await this.clock.delay(delayMs);
+      if (this.guest.isRunning()) return true;
     }
-    const delayMs = RETRY_DELAYS_MS[this.attempts++];
-    if (delayMs === undefined) return false;
-    await this.clock.delay(delayMs);
-    return true;
+    this.attempts = 0;
+    return this.guest.whenRunning();
   }
 }

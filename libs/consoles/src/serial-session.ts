@@ -41,7 +41,10 @@ export class SerialSession {
     });
   }
 
-  /** Opens the line unless it is open. @throws DomainError the backend's error */
+  /**
+   * Opens the line for the first time. A viewer that joins later, while a line that broke is opened again, waits for it with the others.
+   * @throws DomainError the backend's error
+   */
   ready(): Promise<void> {
     return (this.opening ??= this.open());
   }
@@ -79,11 +82,15 @@ export class SerialSession {
       this.print(data);
     });
     stream.on('error', () => undefined);
-    stream.once('close', () => {
-      this.line = undefined;
-      if (!this.isOver) void this.reopen();
-    });
     stream.once('end', () => stream.destroy());
+    // The line may have closed while it was opened.
+    if (stream.closed) return this.lost();
+    stream.once('close', () => this.lost());
+  }
+
+  private lost(): void {
+    this.line = undefined;
+    if (!this.isOver) void this.reopen();
   }
 
   private print(data: Buffer): void {
@@ -95,10 +102,9 @@ export class SerialSession {
   private async reopen(error?: unknown): Promise<void> {
     if (await this.reconnection.wait()) {
       if (this.isOver) return;
-      this.opening = this.open();
-      this.opening.catch((failure: unknown) => this.reopen(failure));
-    } else if (error === undefined) this.end(CLOSE_CODES.ended, 'The console has ended.');
-    else this.end(CLOSE_CODES.failed, messageOf(error));
+      this.open().catch((failure: unknown) => this.reopen(failure));
+    } else if (error !== undefined && this.deps.guest.isRunning()) this.end(CLOSE_CODES.failed, messageOf(error));
+    else this.end(CLOSE_CODES.ended, 'The console has ended.');
   }
 
   private remove(viewer: Viewer): void {

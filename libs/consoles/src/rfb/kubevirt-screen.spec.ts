@@ -94,9 +94,9 @@ describe('SharedScreen over a simulated KubeVirt', () => {
     });
     expect(answer.status).toBe(201);
     await cut;
+    const before = operator.updates;
     clock.advance(100);
-    await new Promise((resolve) => setImmediate(resolve));
-    await shared.ready();
+    await operator.until(() => operator.updates > before);
     expect(streams).toHaveLength(2);
     await type(operator, 'z', operator, onlooker);
     expect(text()).toMatch(/z$/);

@@ -279,6 +279,22 @@ describe('SharedScreen', () => {
     expect(client.closed).toEqual({ code: 4500, reason: failure.message });
   });
 
+  test('shows a viewer that comes while it is opened again the same as the others', async () => {
+    const first = await join();
+    failure = new DomainError('BUSY', 'The screen is busy.');
+    guest().destroy();
+    await turn();
+    clock.advance(100);
+    await turn();
+    const second = await join();
+    failure = undefined;
+    clock.advance(300);
+    await turn();
+    guest(1).paint({ x: 0, y: 0, width: 100, height: 80 }, RED);
+    for (const client of [first, second]) await client.until(shows(client, {}, 1));
+    expect([first.closed, second.closed, ended]).toEqual([undefined, undefined, 0]);
+  });
+
   test('ends with its guest', async () => {
     const client = await join();
     running = false;

@@ -43,7 +43,10 @@ export class SharedScreen implements SharedView, UpstreamListener {
     this.reconnection = new Reconnection(deps.clock, deps.guest);
   }
 
-  /** Opens the screen unless it is open. @throws NotShareableError, DomainError the backend's error */
+  /**
+   * Opens the screen for the first time. A viewer that joins later, while a screen that broke is opened again, waits for it with the others.
+   * @throws NotShareableError, DomainError the backend's error
+   */
   ready(): Promise<void> {
     return (this.opening ??= this.open());
   }
@@ -129,13 +132,12 @@ export class SharedScreen implements SharedView, UpstreamListener {
   private async reopen(error?: unknown): Promise<void> {
     if (await this.reconnection.wait()) {
       if (this.isOver) return;
-      this.opening = this.open();
-      this.opening.catch((failure: unknown) => {
+      this.open().catch((failure: unknown) => {
         if (failure instanceof NotShareableError) this.end(CLOSE_CODES.failed, messageOf(failure));
         else void this.reopen(failure);
       });
-    } else if (error === undefined) this.end(CLOSE_CODES.ended, 'The console has ended.');
-    else this.end(CLOSE_CODES.failed, messageOf(error));
+    } else if (error !== undefined && this.deps.guest.isRunning()) this.end(CLOSE_CODES.failed, messageOf(error));
+    else this.end(CLOSE_CODES.ended, 'The console has ended.');
   }
 
   private remove(viewer: Viewer): void {

@@ -57,6 +57,8 @@ export class LibvirtConsoles extends ConsoleSource {
       );
     }
     const stream = serial.type === 'unix' ? await connectSocket({ path: serial.path }) : openTerminal(serial.path);
+    // A line that breaks before it is returned is closed. Without a listener, the error would end the service.
+    stream.on('error', () => undefined);
     stream.read(0);
     const log = await readSerialLog(serial.logFile);
     // Peek without consuming: the stream must reach the caller unread, neither flowing nor paused.
