@@ -6,7 +6,8 @@ import { processesWith } from './processes.js';
 
 const run = promisify(execFile);
 
-const virsh = async (...args: string[]): Promise<string> =>
+/** Calls virsh on this machine's libvirt. @throws Error with what it printed */
+export const virsh = async (...args: string[]): Promise<string> =>
   (await run('virsh', ['-c', 'qemu:///system', '--quiet', ...args], { env: { ...process.env, LC_ALL: 'C' } })).stdout;
 
 /** Every domain, volume and process of this machine with the name. */

@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import type { DestinationsView, MoveAcceptedView, MovePlanView, TaskView } from '@headgate/api-contracts';
 import { PrivateLibvirtd } from '@headgate/testing';
 import { Api } from './api.js';
+import { reportGuest } from './guest-report.js';
 import { leftoversOf, removeLeftovers } from './leftovers.js';
 import { describeIf, noGuestsBecause } from './machine.js';
 import { processesWith } from './processes.js';
@@ -21,8 +22,9 @@ const RECORD_BYTES = 256 * 1024;
 const RING_RECORDS = 32;
 /**
  * Writes a numbered record of 256 KiB into a ring of files, stores it, notes its number and reports it, up to four times a second: 1 MiB/s.
+ * All records have the same content after their number, which costs the guest little to write.
  */
-const WRITE_RECORDS = `{ (i=0; while :; do i=$((i+1)); yes $i | head -c ${RECORD_BYTES} > ring.$((i%${RING_RECORDS})); sync; echo $i >> records; sync; echo "saved $i."; sleep 0.1; done) & }`;
+const WRITE_RECORDS = `head -c ${RECORD_BYTES} /dev/urandom > content; { (i=0; while :; do i=$((i+1)); { echo $i; cat content; } > ring.$((i%${RING_RECORDS})); sync; echo $i >> records; sync; echo "saved $i."; sleep 0.2; done) & }`;
 const readRecord = (record: number): string => `head -n 1 ring.${record % RING_RECORDS}`;
 
 /** The same for as long as a guest runs. */
@@ -99,7 +101,9 @@ describeIf(noGuestsBecause(), 'moves between libvirts and a cluster', () => {
     );
   };
   const logIn = async (vm: string, context: string): Promise<Terminal> => {
-    const terminal = await Terminal.open(`${service.socketUrl}/api/tty/local/${vm}?context=${context}`);
+    const terminal = await Terminal.open(`${service.socketUrl}/api/tty/local/${vm}?context=${context}`, () =>
+      reportGuest(vm),
+    );
     await terminal.expect(/login: $/);
     await terminal.logIn('headgate', 'headgate');
     return terminal;

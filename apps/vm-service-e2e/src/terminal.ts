@@ -8,13 +8,24 @@ export const PROMPT = /[$#] (\x1b\[6n)?$/;
 /** A console socket with its output as text. */
 export class Terminal {
   seen = '';
-  private constructor(private readonly socket: WebSocket) {
+  private closed: string | undefined;
+
+  private constructor(
+    private readonly socket: WebSocket,
+    private readonly report?: () => Promise<string>,
+  ) {
     socket.on('message', (data: Buffer) => (this.seen += data.toString('latin1')));
+    socket.on('close', (code: number, reason: Buffer) => {
+      this.closed = `closed with ${code} ${String(reason)}`;
+      // Wakes a test that waits for output.
+      socket.emit('message', Buffer.alloc(0), true);
+    });
   }
 
-  static async open(url: string): Promise<Terminal> {
+  /** @param report describes the guest in the error of a wait that fails */
+  static async open(url: string, report?: () => Promise<string>): Promise<Terminal> {
     const socket = new WebSocket(url);
-    const terminal = new Terminal(socket);
+    const terminal = new Terminal(socket, report);
     await once(socket, 'open');
     return terminal;
   }
@@ -23,15 +34,22 @@ export class Terminal {
   async expect(pattern: RegExp, patience = WAIT_TIMEOUT_MS): Promise<string> {
     const timer = AbortSignal.timeout(patience);
     while (!pattern.test(this.seen)) {
-      await once(this.socket, 'message', { signal: timer }).catch((error: unknown) => {
-        throw new Error(`waited ${patience} ms for ${String(pattern)}; the console says:\n${this.seen.slice(-2000)}`, {
-          cause: error,
-        });
-      });
+      if (this.closed !== undefined) throw await this.failure(`the console was ${this.closed} before`, pattern);
+      try {
+        await once(this.socket, 'message', { signal: timer });
+      } catch (cause) {
+        throw await this.failure(`waited ${patience} ms for`, pattern, cause);
+      }
     }
     const text = this.seen;
     this.seen = '';
     return text;
+  }
+
+  private async failure(what: string, pattern: RegExp, cause?: unknown): Promise<Error> {
+    const output = `the console shows:\n${this.seen.slice(-2000)}`;
+    const guest = this.report ? `\nthe guest:\n${await this.report()}` : '';
+    return new Error(`${what} ${String(pattern)}; ${output}${guest}`, { cause });
   }
 
   /**
