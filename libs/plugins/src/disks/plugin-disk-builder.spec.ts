@@ -223,6 +223,19 @@ describe('PluginDiskBuilder', () => {
     expect([readdirSync(join(data, 'builds')), podman.container()]).toEqual([[], undefined]);
   });
 
+  test('reports a container that was killed', async () => {
+    await installBootc();
+    podman.behave({ run: 'hangs' });
+    const building = build('b1', ORDER, {
+      ...recordReport().report,
+      log: (line) => line === 'Installing image' && podman.kill(),
+    });
+    await expect(building).rejects.toMatchObject({
+      code: 'BACKEND_FAILED',
+      message: expect.stringMatching(/failed with status 137/) as string,
+    });
+  });
+
   test('leaves the container to the next service when this one stops, which follows it', async () => {
     await installBootc();
     podman.behave({ run: 'hangs' });

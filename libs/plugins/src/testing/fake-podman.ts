@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -6,9 +6,9 @@ import { join } from 'node:path';
 export interface FakePodmanBehavior {
   readonly labels?: Readonly<Record<string, string>> | null;
   readonly pull?: 'succeeds' | 'fails';
-  /** `writes nothing`: succeeds without a partition table. `hangs`: until the container is removed, or the behavior changes. */
   /** Shortens the built disk, for tests that copy it. */
   readonly diskBytes?: number;
+  /** `writes nothing`: succeeds without a partition table. `hangs`: until the container is removed, or the behavior changes. */
   readonly run?: 'succeeds' | 'fails' | 'writes nothing' | 'hangs';
 }
 
@@ -27,10 +27,7 @@ export class FakePodman {
   }
 
   behave(behavior: FakePodmanBehavior): void {
-    writeFileSync(
-      join(this.folder, 'behavior.json'),
-      JSON.stringify({ labels: { 'containers.bootc': '1' }, pull: 'succeeds', run: 'succeeds', ...behavior }),
-    );
+    this.put('behavior.json', { labels: { 'containers.bootc': '1' }, pull: 'succeeds', run: 'succeeds', ...behavior });
   }
 
   /** The arguments of each call, without those that ask for the version. */
@@ -60,18 +57,30 @@ export class FakePodman {
 
   /** The container looks as after a restart of the machine. */
   interrupt(): void {
-    const file = join(this.folder, 'container.json');
-    const state = JSON.parse(readFileSync(file, 'utf8')) as object;
-    writeFileSync(
-      file,
-      JSON.stringify({ ...state, Status: 'exited', ExitCode: 0, FinishedAt: '0001-01-01T00:00:00Z' }),
-    );
+    const state = JSON.parse(readFileSync(join(this.folder, 'container.json'), 'utf8')) as object;
+    this.put('container.json', { ...state, Status: 'exited', ExitCode: 0, FinishedAt: '0001-01-01T00:00:00Z' });
+  }
+
+  /** Kills the process of the container, if it runs, as the kernel does when the machine has no memory left. */
+  kill(): void {
+    const { pid, isRunning } = this.process();
+    try {
+      if (isRunning && pid !== undefined) process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
   }
 
   close(): void {
-    const { pid, isRunning } = this.process();
-    if (isRunning && pid !== undefined) process.kill(pid, 'SIGKILL');
+    this.kill();
     rmSync(this.folder, { recursive: true });
+  }
+
+  /** Replaces a file at once: the container reads it at any time. */
+  private put(name: string, content: object): void {
+    const file = join(this.folder, name);
+    writeFileSync(`${file}.next`, JSON.stringify(content));
+    renameSync(`${file}.next`, file);
   }
 
   private process(): { readonly pid?: number; readonly isRunning: boolean } {
@@ -92,7 +101,15 @@ const behavior = JSON.parse(fs.readFileSync(join(own, 'behavior.json'), 'utf8'))
 const file = (name) => join(own, name);
 const put = (name, text) => { fs.writeFileSync(file(name + '.new'), text); fs.renameSync(file(name + '.new'), file(name)); };
 const stateFile = file('container.json');
-const readState = () => (fs.existsSync(stateFile) ? JSON.parse(fs.readFileSync(stateFile, 'utf8')) : undefined);
+const storedState = () => (fs.existsSync(stateFile) ? JSON.parse(fs.readFileSync(stateFile, 'utf8')) : undefined);
+const isAlive = (pid) => { try { process.kill(pid, 0); return true; } catch { return false; } };
+// A container stores its end before it exits. One that is gone without it was killed.
+const readState = () => {
+  const seen = storedState();
+  if (!seen || seen.Status !== 'running' || isAlive(seen.pid)) return seen;
+  const state = storedState();
+  return state && state.Status === 'running' ? { ...state, Status: 'exited', ExitCode: 137, FinishedAt: now() } : state;
+};
 const now = () => new Date().toISOString();
 const NEVER = '0001-01-01T00:00:00Z';
 if (args[0] === 'in-container') inContainer();
