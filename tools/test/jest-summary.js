@@ -1,10 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** Writes the counts of a run to test-results/, where `npm test` adds them up. */
+/** How long Jest may take to exit after its last test. */
+const EXIT_TIMEOUT_MS = 60_000;
+
+/**
+ * Writes the counts of a run to test-results/, where `npm test` adds them up. Fails a run that does not exit, because a test left a process or a
+ * connection open: Jest would wait for it forever.
+ */
 export default class JestSummary {
   constructor(globalConfig) {
     this.folder = join(globalConfig.rootDir, 'test-results');
+    this.isWatching = globalConfig.watch || globalConfig.watchAll;
   }
 
   onRunComplete(_contexts, results) {
@@ -19,5 +26,13 @@ export default class JestSummary {
     mkdirSync(this.folder, { recursive: true });
     const target = process.env.NX_TASK_TARGET_TARGET ?? 'test';
     writeFileSync(join(this.folder, `${basename(target)}.json`), JSON.stringify(summary));
+    if (!this.isWatching) setTimeout(() => this.giveUp(), EXIT_TIMEOUT_MS).unref();
+  }
+
+  giveUp() {
+    process.stderr.write(
+      `Jest did not exit ${EXIT_TIMEOUT_MS / 1000} s after the last test. Open: ${process.getActiveResourcesInfo().join(', ')}\n`,
+    );
+    process.exit(1);
   }
 }
