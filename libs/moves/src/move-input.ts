@@ -1,5 +1,5 @@
 import type { ResourceMapping } from '@headgate/domain-contracts';
-import type { MoveMode } from './move-request.js';
+import type { MoveMode } from './plan/move-request.js';
 
 /** The journaled order of a move. Without secrets. */
 export interface MoveInput {
@@ -19,12 +19,4 @@ export interface MoveInput {
   readonly mapping: ResourceMapping;
   /** Whether the variables of the firmware are copied with the disks. */
   readonly copiesFirmwareVariables?: boolean;
-}
-
-/** The result of the comparison, in moves of every mode that copies. */
-export interface Verified {
-  /** Hash of the content by disk. */
-  readonly hashes: Readonly<Record<string, string>>;
-  /** Hash of the variables of the firmware, if they were copied. */
-  readonly variablesHash?: string;
 }

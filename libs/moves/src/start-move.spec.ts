@@ -1,10 +1,10 @@
 import { DomainError, formatRef, type Caller } from '@headgate/domain-contracts';
 import { ManualReplica, MemoryShutdownTimes } from '@headgate/testing';
 import { MovesInProgress } from './moves-in-progress.js';
-import { PlanMove } from './plan-move.js';
-import { ShutdownEstimates } from './shutdown-estimates.js';
+import { PlanMove } from './plan/plan-move.js';
+import { ShutdownEstimates } from './estimates/shutdown-estimates.js';
 import { StartMove } from './start-move.js';
-import { Throughput } from './throughput.js';
+import { Throughput } from './estimates/throughput.js';
 import { Moving, refOf } from './testing/moving.js';
 
 const ANN: Caller = { login: 'ann', name: 'Ann', admin: true };

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError, formatRef, type Audit, type Caller, type DefinedTask } from '@headgate/domain-contracts';
 import type { MoveInput } from './move-input.js';
-import type { MovePlan } from './move-plan.js';
-import type { MoveRequest } from './move-request.js';
+import type { MovePlan } from './plan/move-plan.js';
+import type { MoveRequest } from './plan/move-request.js';
 import type { MovesInProgress } from './moves-in-progress.js';
-import type { PlanMove } from './plan-move.js';
+import type { PlanMove } from './plan/plan-move.js';
 
 export interface AcceptedMove {
   readonly plan: MovePlan;

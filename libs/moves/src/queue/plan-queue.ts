@@ -1,7 +1,7 @@
 import { formatBytes, formatRef, parseRef, runConcurrently, type InstanceRef } from '@headgate/domain-contracts';
-import type { MoveConcern, MovePlan } from '../move-plan.js';
-import type { PlanMove, PreparedMove } from '../plan-move.js';
-import type { Throughput } from '../throughput.js';
+import type { MoveConcern, MovePlan } from '../plan/move-plan.js';
+import type { PlanMove, PreparedMove } from '../plan/plan-move.js';
+import type { Throughput } from '../estimates/throughput.js';
 import type { QueueRequest } from './queue-request.js';
 
 /** A refusal of one member. */

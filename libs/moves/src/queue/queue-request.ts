@@ -1,4 +1,4 @@
-import type { MoveRequest } from '../move-request.js';
+import type { MoveRequest } from '../plan/move-request.js';
 
 /** The part of the request that every member of a queue has in common. */
 export type SharedMoveRequest = Omit<MoveRequest, 'ref' | 'name'>;

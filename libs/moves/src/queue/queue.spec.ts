@@ -1,7 +1,7 @@
 import { formatRef, type BulkOrder, type Caller, type InstanceRef, type TaskRunner } from '@headgate/domain-contracts';
 import { buildVm, MemoryBackend } from '@headgate/testing';
 import { StartMove } from '../start-move.js';
-import { Throughput } from '../throughput.js';
+import { Throughput } from '../estimates/throughput.js';
 import { Moving, refOf } from '../testing/moving.js';
 import { PlanQueue } from './plan-queue.js';
 import type { QueueRequest } from './queue-request.js';

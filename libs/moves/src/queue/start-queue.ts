@@ -8,8 +8,8 @@ import {
   type MemberTasks,
   type TaskRunner,
 } from '@headgate/domain-contracts';
-import { chooseDestination } from '../choose-destination.js';
-import { Concerns } from '../move-plan.js';
+import { chooseDestination } from '../plan/choose-destination.js';
+import { Concerns } from '../plan/move-plan.js';
 import type { StartMove } from '../start-move.js';
 import type { PlanQueue, QueuePlan } from './plan-queue.js';
 import type { QueueRequest, SharedMoveRequest } from './queue-request.js';

@@ -22,9 +22,9 @@ import {
 import { InstanceRecords, type FormerInstance } from '../instance-records.js';
 import { MoveTask } from '../move-task.js';
 import { MovesInProgress } from '../moves-in-progress.js';
-import { PlanMove } from '../plan-move.js';
-import { ShutdownEstimates } from '../shutdown-estimates.js';
-import { Throughput } from '../throughput.js';
+import { PlanMove } from '../plan/plan-move.js';
+import { ShutdownEstimates } from '../estimates/shutdown-estimates.js';
+import { Throughput } from '../estimates/throughput.js';
 
 const MIB = 1024 ** 2;
 

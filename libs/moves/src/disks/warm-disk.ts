@@ -8,7 +8,7 @@ import {
   type DiskChanges,
   type DiskUpdate,
 } from '@headgate/domain-contracts';
-import type { PaceMeter } from './pace.js';
+import type { PaceMeter } from '../estimates/pace.js';
 import { partsOf, type WarmDisk } from './warm-state.js';
 
 /** One disk at both ends of a warm move. */

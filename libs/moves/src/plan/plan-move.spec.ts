@@ -2,7 +2,7 @@ import { DomainError, formatRef, type PortableVm } from '@headgate/domain-contra
 import { buildVm, withStatus } from '@headgate/testing';
 import type { MoveRequest } from './move-request.js';
 import { ListDestinations } from './list-destinations.js';
-import { Moving, refOf } from './testing/moving.js';
+import { Moving, refOf } from '../testing/moving.js';
 
 describe('the preflight of a move', () => {
   let moving: Moving;

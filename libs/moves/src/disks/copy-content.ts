@@ -7,14 +7,14 @@ import {
 } from '@headgate/domain-contracts';
 
 /** A stopped VM, and the one that gets its content. */
-export interface MoveEnds {
+export interface ContentEnds {
   readonly source: DiskSource;
   readonly ref: InstanceRef;
   readonly ingest: DiskIngest;
   readonly target: IngestTarget;
 }
 
-export interface ContentCopy extends MoveEnds {
+export interface ContentCopy {
   /** The name of the disk. */
   readonly disk: string;
   /** @param offset how much of the disk has been copied */
@@ -27,8 +27,8 @@ export interface ContentCopy extends MoveEnds {
  * is several times faster than a stream through this process.
  * @returns how many bytes were written
  */
-export async function copyContent(copy: ContentCopy): Promise<number> {
-  const { source, ref, ingest, target, disk, report, signal } = copy;
+export async function copyContent(ends: ContentEnds, { disk, report, signal }: ContentCopy): Promise<number> {
+  const { source, ref, ingest, target } = ends;
   const from = await source.localDisk(ref, disk);
   const filled = from && (await ingest.fill(target, disk, { from, report, signal }));
   if (filled !== undefined) return filled;

@@ -1,9 +1,9 @@
 import { DomainError, formatRef, type InstanceMigration } from '@headgate/domain-contracts';
 import { buildVm } from '@headgate/testing';
-import type { MoveInput } from './move-input.js';
-import type { MoveRequest } from './move-request.js';
-import { Moving, refOf } from './testing/moving.js';
-import { Killed, TaskRun } from './testing/task-run.js';
+import type { MoveInput } from '../move-input.js';
+import type { MoveRequest } from '../plan/move-request.js';
+import { Moving, refOf } from '../testing/moving.js';
+import { Killed, TaskRun } from '../testing/task-run.js';
 
 const WEB = formatRef(refOf('web'));
 const THERE = { ...refOf('web'), context: 'other' };

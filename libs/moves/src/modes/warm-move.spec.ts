@@ -1,9 +1,9 @@
 import { DomainError, formatRef } from '@headgate/domain-contracts';
 import type { MemoryLiveDisks } from '@headgate/testing';
-import type { MoveInput } from './move-input.js';
-import type { MoveRequest } from './move-request.js';
-import { Moving, refOf } from './testing/moving.js';
-import { Killed, TaskRun, type KillPoint } from './testing/task-run.js';
+import type { MoveInput } from '../move-input.js';
+import type { MoveRequest } from '../plan/move-request.js';
+import { Moving, refOf } from '../testing/moving.js';
+import { Killed, TaskRun, type KillPoint } from '../testing/task-run.js';
 
 const MIB = 1024 ** 2;
 const KIB = 1024;

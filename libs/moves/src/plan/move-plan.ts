@@ -1,4 +1,11 @@
-import type { ErrorCode, Loss, PlanStep, Refusal } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  messageOf,
+  type ErrorCode,
+  type Loss,
+  type PlanStep,
+  type Refusal,
+} from '@headgate/domain-contracts';
 
 /** Refusals that only moves have, besides those of the backends. */
 export const MOVE_REFUSAL_CODES = [
@@ -79,6 +86,12 @@ export class Concerns {
   addRefusals(category: ConcernCategory, refusals: readonly Refusal[]): void {
     for (const { code, reason, remedy } of refusals)
       this.refuse(code === 'INSUFFICIENT_STORAGE' ? 'storage' : category, code, reason, remedy);
+  }
+
+  /** The reason for which a backend could not plan its part. @throws the error if it is not a DomainError */
+  addFailure(category: ConcernCategory, error: unknown): void {
+    if (!(error instanceof DomainError)) throw error;
+    this.refuse(category, error.code, messageOf(error), 'Correct the cause, and try again.');
   }
 
   warn(...warnings: readonly string[]): void {

@@ -12,8 +12,9 @@ import {
   type TaskContext,
   type TaskJournal,
 } from '@headgate/domain-contracts';
-import type { InstanceRecords } from './instance-records.js';
-import type { MoveInput } from './move-input.js';
+import type { InstanceRecords } from '../instance-records.js';
+import type { MoveInput } from '../move-input.js';
+import type { MoveStrategy } from './move-strategy.js';
 
 export interface LiveMoveDeps {
   readonly directory: InstanceDirectory;
@@ -33,17 +34,14 @@ const SETTLE_INTERVAL_MS = 1000;
 /** The new entry appears shortly after the end of the migration. */
 const LIST_TIMEOUT_MS = 30_000;
 
-/**
- * A move as a live migration: the guest continues to run, and only its place changes. The backend leaves the guest at the source if the migration
- * fails or is canceled, so there is nothing to undo here.
- */
-export class LiveMove {
+/** A move as a live migration: the guest continues to run, and only its place changes. */
+export class LiveMove implements MoveStrategy {
   constructor(private readonly deps: LiveMoveDeps) {}
 
   steps(): readonly StepDefinition<MoveInput>[] {
     return [
       { name: 'migrate', isCancelable: true, weight: 30, run: (context) => this.migrate(context) },
-      { name: 'folder', run: (context) => this.follow(context) },
+      { name: 'folder', run: (context) => this.carryOverRecords(context) },
     ];
   }
 
@@ -57,6 +55,9 @@ export class LiveMove {
       ? { action: 'finished', result: {} satisfies Migrated }
       : { action: 'rollback', reason: `The migration was interrupted by a restart. ${WHERE[place]}` };
   }
+
+  /** Does nothing: the backend leaves the guest at the source when the migration fails or is canceled. */
+  async rollback(): Promise<void> {}
 
   result({ input, steps }: TaskJournal<MoveInput>): object {
     const { downtimeMs } = (steps.find(({ name }) => name === 'migrate')?.result ?? {}) as Migrated;
@@ -83,7 +84,7 @@ export class LiveMove {
   }
 
   /** A VM in no folder works as well, so a failure does not end the move. */
-  private async follow({ input, log }: StepContext<MoveInput>): Promise<void> {
+  private async carryOverRecords({ input, log }: StepContext<MoveInput>): Promise<void> {
     const { records } = this.deps;
     const { source: ref, uid, destination } = input;
     try {

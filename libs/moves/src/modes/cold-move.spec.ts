@@ -1,8 +1,8 @@
 import { DomainError, formatRef, type DiskFilling } from '@headgate/domain-contracts';
 import { buildVm, withStatus } from '@headgate/testing';
-import type { MoveInput } from './move-input.js';
-import { Moving, refOf } from './testing/moving.js';
-import { Killed, TaskRun, type KillPoint } from './testing/task-run.js';
+import type { MoveInput } from '../move-input.js';
+import { Moving, refOf } from '../testing/moving.js';
+import { Killed, TaskRun, type KillPoint } from '../testing/task-run.js';
 
 const WEB = formatRef(refOf('web'));
 const COPY = 'vm/other/default/web';
@@ -12,7 +12,7 @@ const KILLS = STEPS.flatMap((step): KillPoint[] => [
   { step, when: 'after' },
 ]);
 
-describe('a move', () => {
+describe('a cold move', () => {
   let moving: Moving;
   beforeEach(() => (moving = new Moving()));
 

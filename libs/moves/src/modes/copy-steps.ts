@@ -1,0 +1,268 @@
+import {
+  DomainError,
+  isVm,
+  messageOf,
+  parseRef,
+  type Audit,
+  type BackendDirectory,
+  type Clock,
+  type IngestState,
+  type InstanceDirectory,
+  type InstanceRef,
+  type Resumption,
+  type StepContext,
+  type StepDefinition,
+  type TaskContext,
+  type TaskJournal,
+} from '@headgate/domain-contracts';
+import { rootHash } from '../disks/compare-disks.js';
+import { hashVariables } from '../disks/firmware-variables.js';
+import { tenths } from '../estimates/promise-downtime.js';
+import type { ShutdownEstimates } from '../estimates/shutdown-estimates.js';
+import type { InstanceRecords } from '../instance-records.js';
+import type { MoveInput } from '../move-input.js';
+import { MoveEnds } from './move-ends.js';
+import { retryWhileAway } from './retry-while-away.js';
+
+export interface CopyStepsDeps {
+  readonly directory: InstanceDirectory;
+  readonly backends: BackendDirectory;
+  readonly records: InstanceRecords;
+  readonly audit: Audit;
+  readonly shutdowns: ShutdownEstimates;
+  readonly clock: Clock;
+}
+
+/** A disk that the destination has reserved. */
+export interface ReservedDisk {
+  readonly name: string;
+  readonly sizeBytes: number;
+}
+
+/** The result of the comparison. */
+export interface Verified {
+  /** Hash of the content by disk. */
+  readonly hashes: Readonly<Record<string, string>>;
+  /** Hash of the variables of the firmware, if they were copied. */
+  readonly variablesHash?: string;
+}
+
+/** What the shared steps have journaled for the result of the task. */
+interface MoveTimes {
+  /** Absent if the guest was stopped already. */
+  readonly stoppedAtMs?: number;
+  readonly shutdownSeconds?: number;
+  readonly committedAtMs: number;
+}
+
+/** Empty if the guest was stopped when the step began. */
+type StoppedGuest = Pick<MoveTimes, 'shutdownSeconds'>;
+type Committed = Pick<MoveTimes, 'committedAtMs'>;
+
+/** The guest may need as long as its backend waits for it. */
+const STOP_TIMEOUT_MS = 180_000;
+const START_TIMEOUT_MS = 90_000;
+/** A source that is not listed by then is gone. */
+const LIST_TIMEOUT_MS = 30_000;
+
+/**
+ * The steps that cold and warm moves share, and how a move that copies is resumed and undone. Until `commit`, everything can be undone;
+ * afterwards the move goes on, whatever happens.
+ */
+export class CopySteps {
+  readonly reserve: StepDefinition<MoveInput> = {
+    name: 'reserve',
+    isCancelable: true,
+    run: (context) => this.reserveCopy(context),
+  };
+  readonly stop: StepDefinition<MoveInput> = {
+    name: 'stop',
+    isCancelable: true,
+    params: () => ({ stoppedAtMs: this.deps.clock.now() }),
+    run: (context) => this.stopGuest(context),
+  };
+  readonly commit: StepDefinition<MoveInput> = { name: 'commit', run: (context) => this.commitCopy(context) };
+  readonly folder: StepDefinition<MoveInput> = { name: 'folder', run: (context) => this.carryOverRecords(context) };
+  readonly delete: StepDefinition<MoveInput> = { name: 'delete', run: (context) => this.deleteSource(context) };
+
+  constructor(private readonly deps: CopyStepsDeps) {}
+
+  ends(input: MoveInput): MoveEnds {
+    return new MoveEnds(this.deps, input);
+  }
+
+  /** Every step looks at the real state, so each can be repeated, unless the copy is gone. */
+  async resume({ input, steps }: TaskJournal<MoveInput>, context: TaskContext): Promise<Resumption> {
+    const ends = this.ends(input);
+    const { target } = ends;
+    await this.untilListed(ends.ref);
+    const state = await this.stateOf(ends, context);
+    const last = steps.at(-1);
+    context.log(`The service was restarted at the step ${last?.name ?? 'reserve'}; the copy is ${state}.`);
+    if (!last) return { action: 'continue' };
+    if (state === 'committed')
+      return last.name === 'commit' ? { action: 'finished', result: this.committed() } : { action: 'continue' };
+    if (last.name === 'reserve' && !last.isFinished) {
+      // Disks may be missing.
+      await ends.ingest.discard(target);
+      return { action: 'continue' };
+    }
+    return state === 'absent' ? { action: 'rollback', reason: 'The copy no longer exists.' } : { action: 'continue' };
+  }
+
+  async rollback({ input, steps }: TaskJournal<MoveInput>, context: TaskContext): Promise<void> {
+    const ends = this.ends(input);
+    if ((await this.stateOf(ends, context)) === 'committed') return context.log('The copy is complete and stays.');
+    await ends.ingest.discard(ends.target);
+    context.log('The incomplete copy was removed.');
+    if (steps.some(({ name }) => name === 'stop')) await this.startSource(ends, context);
+  }
+
+  private stateOf(ends: MoveEnds, context: TaskContext): Promise<IngestState> {
+    return retryWhileAway(this.deps.clock, context, () => ends.ingest.state(ends.target));
+  }
+
+  private async reserveCopy({ input, log }: StepContext<MoveInput>): Promise<{ disks: readonly ReservedDisk[] }> {
+    const ends = this.ends(input);
+    const { ref, target } = ends;
+    ends.expectVm();
+    const { vm } = await ends.source.describe(ref);
+    await ends.ingest.begin({ ...target, vm, mapping: input.mapping });
+    log(`${target.ref.name} is reserved in ${target.ref.context}.`);
+    return { disks: vm.disks.map(({ name, sizeBytes }) => ({ name, sizeBytes })) };
+  }
+
+  private async stopGuest({ input, signal }: StepContext<MoveInput>): Promise<StoppedGuest> {
+    const ends = this.ends(input);
+    const { ref } = ends;
+    const isStopped = (): boolean => ends.expectVm().status === 'Stopped';
+    if (isStopped()) return {};
+    const begunAtMs = this.deps.clock.now();
+    await ends.power.apply(ref, 'stop');
+    await Promise.race([ends.whenStopped(STOP_TIMEOUT_MS), whenAborted(signal)]);
+    signal.throwIfAborted();
+    const elapsedMs = this.deps.clock.now() - begunAtMs;
+    if (isStopped()) {
+      this.deps.shutdowns.record(input, elapsedMs);
+      return { shutdownSeconds: tenths(elapsedMs / 1000) };
+    }
+    throw new DomainError(
+      'BACKEND_TIMEOUT',
+      `${ref.name} did not shut down in time: shut it down, or force it to stop, and move it then.`,
+    );
+  }
+
+  private async commitCopy({ input, log }: StepContext<MoveInput>): Promise<Committed> {
+    const ends = this.ends(input);
+    const { target } = ends;
+    const { status, ref } = ends.expectVm();
+    if (status !== 'Stopped')
+      throw new DomainError('WRONG_STATE', `${ref.name} is ${status}: it was started during the move.`);
+    await ends.ingest.commit(target);
+    const committed = this.committed();
+    await this.deps.directory.waitFor(target.ref, (vm) => !!vm && isVm(vm) && vm.status !== 'Provisioning');
+    log(`${target.ref.name} is complete in ${target.ref.context}.`);
+    return committed;
+  }
+
+  private committed(): Committed {
+    return { committedAtMs: this.deps.clock.now() };
+  }
+
+  /** A VM in no folder works as well, so a failure does not end the move. */
+  private async carryOverRecords({ input, log }: StepContext<MoveInput>): Promise<void> {
+    const { source: ref, uid, destination } = input;
+    try {
+      await this.deps.records.carryOver({ ref, uid }, destination);
+      const copy = this.deps.directory.get(parseRef(destination));
+      if (copy) this.deps.shutdowns.carryOver(uid, copy.uid);
+    } catch (error) {
+      log(`The copy could not be put into the folder of the source: ${messageOf(error)}`);
+    }
+  }
+
+  private async deleteSource(context: StepContext<MoveInput>): Promise<void> {
+    const { input, caller } = context;
+    const ends = this.ends(input);
+    const { ref } = ends;
+    if (!ends.vm) return;
+    await this.expectUnchanged(ends, context);
+    const provisioning = this.deps.backends.get(ref.context).require('provisioning');
+    await this.deps.audit.of(caller, 'delete after move', ref, () => provisioning.delete(ref));
+    await this.deps.directory.waitFor(ref, (vm) => vm?.uid !== input.uid);
+    await this.deps.records.forget(input.source);
+  }
+
+  /** A source that was changed after the copy is kept: its changes are nowhere else. */
+  private async expectUnchanged(ends: MoveEnds, { attempt, signal, result }: StepContext<MoveInput>): Promise<void> {
+    const { status, ref } = ends.expectVm();
+    const kept = 'The copy is complete, but the source is kept:';
+    if (status !== 'Stopped') throw new DomainError('WRONG_STATE', `${kept} ${ref.name} is ${status}.`);
+    if (attempt === 1) return;
+    const { hashes, variablesHash } = result<Verified>('verify');
+    if (variablesHash !== undefined && (await hashVariables(ends)) !== variablesHash)
+      throw new DomainError('WRONG_STATE', `${kept} the variables of its firmware have changed since.`);
+    for (const [disk, hash] of Object.entries(hashes)) {
+      const content = await ends.source.open(ref, disk, signal);
+      if ((await rootHash(content)) !== hash)
+        throw new DomainError('WRONG_STATE', `${kept} its disk ${disk} has changed since.`);
+    }
+  }
+
+  /** The instances are listed after the start of the service. */
+  private untilListed(ref: InstanceRef): Promise<void> {
+    return this.deps.directory.waitFor(ref, (vm) => vm !== undefined || this.isGone(ref), LIST_TIMEOUT_MS);
+  }
+
+  /** Whether its context was listed without it. */
+  private isGone(ref: InstanceRef): boolean {
+    const { directory, backends } = this.deps;
+    try {
+      backends.get(ref.context).require('inventory');
+      directory.resolve(ref);
+      return false;
+    } catch (error) {
+      return DomainError.is(error, 'INSTANCE_NOT_FOUND');
+    }
+  }
+
+  private async startSource(ends: MoveEnds, context: TaskContext): Promise<void> {
+    const { ref } = ends;
+    await this.untilListed(ref);
+    if (!ends.vm) return context.log('The source no longer exists.');
+    // Also if it is still shutting down: it would be stopped otherwise.
+    await this.deps.directory.waitFor(ref, (vm) => !vm || (isVm(vm) && vm.status !== 'Stopping'), STOP_TIMEOUT_MS);
+    if (ends.vm?.status !== 'Stopped') return;
+    await ends.power.apply(ref, 'start');
+    await this.deps.directory.waitFor(ref, (vm) => !vm || (isVm(vm) && vm.status === 'Running'), START_TIMEOUT_MS);
+    context.log(`${ref.name} was started again.`);
+  }
+}
+
+/** The disks that the step `reserve` has found. */
+export const disksOf = ({ result }: Pick<StepContext<MoveInput>, 'result'>): readonly ReservedDisk[] =>
+  result<{ readonly disks: readonly ReservedDisk[] }>('reserve').disks;
+
+export const sizeOf = (disks: readonly ReservedDisk[]): number =>
+  disks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+
+/** The times of a move whose steps are all finished. */
+export function timesOf(journal: TaskJournal<MoveInput>): MoveTimes {
+  const { stoppedAtMs } = (journaledStep(journal, 'stop')?.params ?? {}) as Pick<MoveTimes, 'stoppedAtMs'>;
+  const { shutdownSeconds } = (journaledStep(journal, 'stop')?.result ?? {}) as StoppedGuest;
+  const { committedAtMs } = journaledStep(journal, 'commit')?.result as Committed;
+  return {
+    committedAtMs,
+    ...(stoppedAtMs !== undefined && { stoppedAtMs }),
+    ...(shutdownSeconds !== undefined && { shutdownSeconds }),
+  };
+}
+
+export const journaledStep = ({ steps }: TaskJournal<MoveInput>, name: string) =>
+  steps.find((step) => step.name === name);
+
+const whenAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
