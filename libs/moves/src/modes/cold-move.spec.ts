@@ -327,6 +327,23 @@ describe('a cold move', () => {
     expectComplete();
   });
 
+  test('waits for a destination whose context is known to be lost after a restart', async () => {
+    const run = begin();
+    await expect(run.run({ step: 'copy', when: 'before' })).rejects.toBeInstanceOf(Killed);
+    const get = moving.backends.get.bind(moving.backends);
+    moving.backends.get = (context) => {
+      if (context === 'other') throw new DomainError('BACKEND_UNREACHABLE', 'The context other is lost.');
+      return get(context);
+    };
+    const restarted = run.restart();
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    expect(run.log).toEqual([expect.stringContaining('is reserved'), 'The context other is lost. Trying again.']);
+    moving.backends.get = get;
+    moving.clock.advance(10_000);
+    await restarted;
+    expectComplete();
+  });
+
   describe.each(KILLS)('that is killed $when its work in the step $step', (kill) => {
     test('is completed after the restart, and says so', async () => {
       moving.start();
