@@ -63,6 +63,7 @@ export * from './ports/instance-provisioning.port.js';
 export * from './ports/instance-snapshots.port.js';
 export * from './ports/live-disks.port.js';
 export * from './ports/log.port.js';
+export * from './ports/power-observer.port.js';
 export * from './ports/replicas.port.js';
 export * from './ports/resource-metrics.port.js';
 export * from './ports/sample-exchange.port.js';

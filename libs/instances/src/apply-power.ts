@@ -11,6 +11,7 @@ import {
   type InstanceQuery,
   type Plan,
   type PowerAction,
+  type PowerObserver,
   type PowerOptions,
   type Audit,
 } from '@headgate/domain-contracts';
@@ -21,6 +22,7 @@ export class ApplyPower extends Change<[query: InstanceQuery, action: PowerActio
     private readonly directory: InstanceDirectory,
     private readonly backends: BackendDirectory,
     private readonly audit: Audit,
+    private readonly observer: PowerObserver,
   ) {
     super();
   }
@@ -32,10 +34,12 @@ export class ApplyPower extends Change<[query: InstanceQuery, action: PowerActio
   }
 
   override async run(query: InstanceQuery, action: PowerAction, options: PowerOptions, caller: Caller): Promise<void> {
-    const { ref } = this.find(query, action);
+    const instance = this.find(query, action);
+    const { ref } = instance;
     const name = options.force ? `${action} by force` : action;
+    const apply = () => this.backends.get(ref.context).require('power').apply(ref, action, options);
     await this.audit.of(caller, name, ref, () =>
-      this.backends.get(ref.context).require('power').apply(ref, action, options),
+      isVm(instance) ? this.observer.observe(instance, action, options, apply) : apply(),
     );
   }
 

@@ -13,6 +13,7 @@ import {
   type Instance,
   type InstanceDirectory,
   type InstanceRef,
+  type PowerObserver,
   type BackgroundWork,
   type TaskRunner,
   type VmSpec,
@@ -149,6 +150,13 @@ function house() {
     { append: (entry: AuditEntry) => void entries.push(entry) } as unknown as AuditLog,
     new FixedClock(),
   );
+  const observed: string[] = [];
+  const observer: PowerObserver = {
+    observe: async ({ uid }, action, { force = false }, run) => {
+      observed.push(`${action}${force ? '!' : ''} ${uid}, after ${done.length}`);
+      await run();
+    },
+  };
   const place = new PlaceInstance(backends, directory);
   return {
     done,
@@ -169,7 +177,8 @@ function house() {
       new BuildVm({ disks, backends, directory, tasks }),
     ),
     deleteVm: new DeleteVm(directory, backends, tasks, audit),
-    power: new ApplyPower(directory, backends, audit),
+    power: new ApplyPower(directory, backends, audit, observer),
+    observed,
     tag: new TagVm(directory, backends, audit),
     migrate: new MigrateVm(directory, backends, tasks, audit),
     createContainer: new CreateContainer(place, directory, audit),
@@ -291,10 +300,11 @@ describe('DeleteVm', () => {
 
 describe('ApplyPower, TagVm and MigrateVm', () => {
   test('act on the backend of the instance and record the caller', async () => {
-    const { power, tag, migrate, known, done, entries } = house();
-    known.push(buildVm({ status: 'Running' }));
+    const { power, tag, migrate, known, done, entries, observed } = house();
+    known.push(buildVm({ status: 'Running', uid: 'uid-web' }));
     await power.run(web, 'stop', {}, ann);
     await power.run(web, 'stop', { force: true }, ann);
+    expect(observed).toEqual(['stop uid-web, after 0', 'stop! uid-web, after 1']);
     await tag.run(web, 'prod', true, ann);
     await expect(migrate.run(web, '', ann)).resolves.toBe('task-1');
     await migrate.run(web, 'node-2', ann);

@@ -6,6 +6,7 @@ import {
   DiskBuilder,
   ImageCatalog,
   InstanceDirectory,
+  PowerObserver,
   TaskRunner,
 } from '@headgate/domain-contracts';
 import {
@@ -20,6 +21,7 @@ import {
 } from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { ImagesModule } from '../images/images.module.js';
+import { ShutdownsModule } from '../moves/shutdowns.module.js';
 import { PluginsModule } from '../plugins/plugins.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
@@ -28,7 +30,7 @@ import { VmsController } from './vms.controller.js';
 
 /** Virtual machines: the list, creation, power, tags, migration, deletion. */
 @Module({
-  imports: [StoreModule, FleetModule, TasksModule, ImagesModule, PluginsModule],
+  imports: [StoreModule, FleetModule, TasksModule, ImagesModule, PluginsModule, ShutdownsModule],
   controllers: [VmsController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
@@ -44,7 +46,7 @@ import { VmsController } from './vms.controller.js';
     },
     provideClass(CreateVm, [PlaceInstance, ImageCatalog, InstanceDirectory, TaskRunner, Audit, BuildVm]),
     provideClass(DeleteVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),
-    provideClass(ApplyPower, [InstanceDirectory, BackendDirectory, Audit]),
+    provideClass(ApplyPower, [InstanceDirectory, BackendDirectory, Audit, PowerObserver]),
     provideClass(MigrateVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),
     provideClass(ReadEvents, [InstanceDirectory, BackendDirectory, AuditLog]),
     provideClass(TagVm, [InstanceDirectory, BackendDirectory, Audit]),

@@ -50,6 +50,16 @@ describe('moves', () => {
     expect(codes((await preflight({ ref: WEB, mode: 'live' })).json)).toEqual(['MODE_NOT_SUPPORTED']);
   });
 
+  test('estimate the downtime from a shutdown that a user requested before', async () => {
+    const power = (action: string) => edge.send('POST', `/api/vms/default/db/${action}?context=lab`);
+    const longest = async () => (await preflight({ ref: DB, mode: 'warm' })).json['maxDowntimeSeconds'];
+    // A guest is given a minute to shut down.
+    expect(await longest()).toBeGreaterThan(60);
+    expect((await power('stop')).status).toBe(200);
+    expect((await power('start')).status).toBe(200);
+    expect(await longest()).toBeLessThan(30);
+  });
+
   test('answer 409 with the list of the preflight when they are refused', async () => {
     const body = { ref: WEB, mode: 'warm', name: 'twin' };
     const { status, json } = await move(body);

@@ -7,7 +7,6 @@ import {
   messageOf,
   Replicas,
   SharedTaskStore,
-  ShutdownTimes,
   TaskRunner,
   TaskStore,
   type Log,
@@ -35,10 +34,11 @@ import { TasksModule } from '../tasks/tasks.module.js';
 import { MovesController } from './moves.controller.js';
 import { MigratedInstances } from './migrated-instances.js';
 import { ServiceRecords } from './service-records.js';
+import { ShutdownsModule } from './shutdowns.module.js';
 
 /** Moves of VMs between contexts. */
 @Module({
-  imports: [StoreModule, FleetModule, FolderTreeModule, TasksModule],
+  imports: [StoreModule, FleetModule, FolderTreeModule, ShutdownsModule, TasksModule],
   controllers: [MovesController],
   providers: [
     {
@@ -62,7 +62,6 @@ import { ServiceRecords } from './service-records.js';
       },
     },
     Throughput,
-    provideClass(ShutdownEstimates, [ShutdownTimes]),
     { provide: InstanceRecords, useClass: ServiceRecords },
     MigratedInstances,
     provideClass(ListDestinations, [BackendDirectory]),
