@@ -27,8 +27,13 @@ export class LimitsProcess {
 
   static async start(toml: string): Promise<LimitsProcess> {
     const limits = await LimitsProcess.prepare(toml);
-    await limits.launch();
-    return limits;
+    try {
+      await limits.launch();
+      return limits;
+    } catch (error) {
+      await limits.dispose();
+      throw error;
+    }
   }
 
   static async prepare(toml: string): Promise<LimitsProcess> {
