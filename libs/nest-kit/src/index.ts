@@ -6,3 +6,4 @@ export * from './log/pino-nest-logger.js';
 export * from './net/address.js';
 export * from './net/listen-address.js';
 export * from './net/trusted-proxies.js';
+export * from './validation/field-problems.js';

@@ -105,7 +105,7 @@ function expectKnownKinds(
 ): void {
   const rule = `must be ${listOf(Object.keys(kinds))}`;
   const problems = contexts.flatMap(({ kind }, index) =>
-    Object.hasOwn(kinds, kind) ? [] : [`contexts.${index}.kind ${rule}`],
+    Object.hasOwn(kinds, kind) ? [] : [`contexts[${index}].kind ${rule}`],
   );
   if (problems.length > 0) throw new ConfigError(source, problems);
 }

@@ -186,8 +186,8 @@ describe('roles per folder', () => {
   });
 
   test.each([
-    ['roles: [{ login: ann, folder: prod, role: owner }]', 'roles.0.role'],
-    ['roles: [{ login: ann, folder: a//b, role: admin }]', 'roles.0.folder'],
+    ['roles: [{ login: ann, folder: prod, role: owner }]', 'roles[0].role'],
+    ['roles: [{ login: ann, folder: a//b, role: admin }]', 'roles[0].folder'],
     ['roles: [{ folder: /, role: admin }]', 'either a login or a token'],
     ['roles: [{ login: ann, token: abcdefghij, folder: /, role: admin }]', 'either a login or a token'],
     ['roles: [{ login: ann, folder: prod, role: admin }]', 'make someone admin'],

@@ -1,5 +1,6 @@
 import { Injectable, ValidationPipe, type ArgumentMetadata, type ValidationError } from '@nestjs/common';
 import { DomainError, type ErrorCode } from '@headgate/domain-contracts';
+import { fieldProblems, type FieldProblem } from '@headgate/nest-kit';
 
 /** Codes that are more specific than INVALID_INPUT, by the validator that failed. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -32,39 +33,18 @@ export class WireValidationPipe extends ValidationPipe {
 
 const isRecord = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Instead of the texts of these rules, which name no path. */
-const SENTENCES: Readonly<Record<string, (field: string) => string>> = {
-  whitelistValidation: (field) => `${field} is not a known field`,
-  nestedValidation: (field) => `${field} must be an object`,
-};
-
-interface Problem {
-  /** Its path, such as `placement.vcpus[2].cpus`. */
-  readonly field: string;
-  readonly rule: string;
-  readonly message: string;
-}
+const WORDS = { unknown: 'is not a known field', notNested: 'must be an object' };
 
 function refusalOf(errors: readonly ValidationError[]): DomainError {
-  const problems = problemsOf(errors);
-  const message = problems.map((problem) => problem.message).join(' ');
-  return new DomainError(CODES[problems[0]?.rule ?? ''] ?? 'INVALID_INPUT', message, {
-    details: { fields: problems.map(({ field, message: text }) => ({ field, message: text })) },
-  });
+  const problems = [...firstOfEachField(fieldProblems(errors, WORDS))];
+  const fields = problems.map(({ field, message }) => ({ field, message: `${message}.` }));
+  const text = fields.map(({ message }) => message).join(' ');
+  return new DomainError(CODES[problems[0]?.rule ?? ''] ?? 'INVALID_INPUT', text, { details: { fields } });
 }
 
-/** The first problem of each field, also of those of nested objects and lists. */
-const problemsOf = (errors: readonly ValidationError[], parent = ''): Problem[] =>
-  errors.flatMap(({ property, constraints, children = [] }) => {
-    const field = pathOf(parent, property);
-    if (!constraints && children.length > 0) return problemsOf(children, field);
-    const [[rule, text] = ['', `${property} is not valid`]] = Object.entries(constraints ?? {});
-    const sentence =
-      SENTENCES[rule]?.(field) ?? (text.startsWith(property) ? field + text.slice(property.length) : text);
-    return [{ field, rule, message: sentence.endsWith('.') ? sentence : `${sentence}.` }];
-  });
-
-function pathOf(parent: string, property: string): string {
-  if (parent === '') return property;
-  return /^\d+$/.test(property) ? `${parent}[${property}]` : `${parent}.${property}`;
+/** A list of rules would only repeat that the field is wrong. */
+function firstOfEachField(problems: readonly FieldProblem[]): Iterable<FieldProblem> {
+  const first = new Map<string, FieldProblem>();
+  for (const problem of problems) if (!first.has(problem.field)) first.set(problem.field, problem);
+  return first.values();
 }

@@ -37,7 +37,7 @@ describe('parseSection', () => {
 
   test('names the key of a bad value and the valid values', () => {
     expect(problems({ pushers_per_user: 0 })).toEqual(['limits.pushers_per_user must be at least 1']);
-    expect(problems({ inner: [{ name: 1 }] })[0]).toContain('limits.inner.0.name');
+    expect(problems({ inner: [{ name: 1 }] })[0]).toContain('limits.inner[0].name');
   });
 
   test('refuses an unknown key and a section that is not a mapping', () => {

@@ -1,6 +1,9 @@
 import { plainToInstance } from 'class-transformer';
-import { validateSync, type ValidationError } from 'class-validator';
+import { validateSync } from 'class-validator';
+import { fieldProblems } from '../validation/field-problems.js';
 import { ConfigError } from './config-error.js';
+
+const WORDS = { unknown: 'is not a known key', notNested: 'must be a section' };
 
 /**
  * Parses one section of a configuration file into a frozen object of its class, with the class's defaults for absent keys.
@@ -18,20 +21,11 @@ export function parseSection<T extends object>(
   if (typeof raw !== 'object' || Array.isArray(raw)) throw new ConfigError(source, [`${path} must be a section`]);
   const value = plainToInstance(section, raw);
   const errors = validateSync(value, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
-  if (errors.length > 0) throw new ConfigError(source, problemsOf(errors, path));
+  if (errors.length > 0) {
+    const problems = fieldProblems(errors, WORDS, path).map(({ message }) => message);
+    throw new ConfigError(source, problems);
+  }
   return deepFreeze(value);
-}
-
-function problemsOf(errors: readonly ValidationError[], path: string): string[] {
-  return errors.flatMap((error) => {
-    const key = path ? `${path}.${error.property}` : error.property;
-    const own = Object.entries(error.constraints ?? {}).map(([rule, text]) =>
-      rule === 'whitelistValidation'
-        ? `${key} is not a known key`
-        : text.replace(error.property, key).replace(/\.$/, ''),
-    );
-    return [...own, ...problemsOf(error.children ?? [], key)];
-  });
 }
 
 function deepFreeze<T extends object>(value: T): Readonly<T> {
