@@ -29,6 +29,7 @@ export * from './model/portable-vm.js';
 export * from './model/is-same-instance.js';
 export * from './model/complete-at-end.js';
 export * from './model/release-on-destroy.js';
+export * from './model/retry-while-away.js';
 export * from './model/run-concurrently.js';
 export * from './model/task.js';
 export * from './model/task-definition.js';

@@ -42,6 +42,7 @@ class Building {
   /** What the backend has of the creation. */
   state: CreationState = 'absent';
   inContext = false;
+  lost: DomainError | undefined;
   remaining: ((report: { step(name: string): void }) => Promise<void>) | undefined;
   definition!: TaskDefinition<BuiltVmSpec>;
   started: BuiltVmSpec = spec;
@@ -60,7 +61,10 @@ class Building {
   };
   readonly backend = {
     ability: () => (this.inContext ? {} : new UnavailableAbility('Disks are built by the service.')),
-    require: (ability: string) => (ability === 'diskBuilds' ? this.builds : this.provisioning),
+    require: (ability: string) => {
+      if (this.lost) throw this.lost;
+      return ability === 'diskBuilds' ? this.builds : this.provisioning;
+    },
   } as unknown as Backend;
   private readonly provisioning = {
     planCreate: async () => this.plan,
@@ -220,6 +224,19 @@ describe('BuildVm', () => {
     test('creates the VM if there is none, and keeps the name until then', async () => {
       expect(await building.resume(BUILD_STEPS.create)).toEqual({ action: 'continue' });
       await expect(building.start()).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    });
+
+    test('waits for a lost context that builds the disk', async () => {
+      building.inContext = true;
+      await building.start();
+      building.lost = new DomainError('BACKEND_UNREACHABLE', 'local: no route to host.');
+      await expect(building.resume(CONTEXT_BUILD_STEPS.install)).rejects.toBe(building.lost);
+    });
+
+    test('builds a disk here while the context of the VM is lost', async () => {
+      await building.start();
+      building.lost = new DomainError('BACKEND_UNREACHABLE', 'local: no route to host.');
+      expect(await building.resume(BUILD_STEPS.install)).toEqual({ action: 'continue' });
     });
 
     test('does not create a VM twice', async () => {

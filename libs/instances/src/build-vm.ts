@@ -224,6 +224,8 @@ export class BuildVm {
   private async resume({ input, steps }: TaskJournal<BuiltVmSpec>, { log }: TaskContext): Promise<Resumption> {
     this.building.add(formatRef(input.ref));
     const creation = creationOf(steps);
+    // Throws while the context is lost, so that the task waits for it.
+    if (input.source.builder === 'context') this.buildsOf(input);
     if (creation === undefined || steps.at(-1)?.name !== BUILD_STEPS.create || steps.at(-1)?.isFinished)
       return { action: 'continue' };
     const provisioning = this.provisioningOf(input);

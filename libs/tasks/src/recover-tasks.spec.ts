@@ -1,4 +1,4 @@
-import type { Caller, TaskJournal } from '@headgate/domain-contracts';
+import { DomainError, type Caller, type Resumption, type TaskJournal } from '@headgate/domain-contracts';
 import type { FixedClock, MemoryTaskStore } from '@headgate/testing';
 import { INTERRUPTED } from './running-task.js';
 import { TaskBoard } from './task-board.js';
@@ -174,6 +174,85 @@ describe('a defined task after a restart', () => {
     expect(store.get(id)).toMatchObject({ status: 'running', finishedAt: null });
     await restart({}, { resume: async () => ({ action: 'continue' }) });
     expect(store.get(id)?.status).toBe('done');
+  });
+
+  describe('whose backend is away', () => {
+    const away = new DomainError('BACKEND_UNREACHABLE', 'lab: no route to host.');
+    const goOn = async (): Promise<Resumption> => ({ action: 'continue' });
+    const later = async (milliseconds: number): Promise<void> => {
+      clock.advance(milliseconds);
+      await settled();
+    };
+    let isAway: boolean;
+    beforeEach(() => (isAway = true));
+    const answers = async <T>(work: () => Promise<T>): Promise<T> => {
+      if (isAway) throw away;
+      return work();
+    };
+    const linesOf = (board: TaskBoard, id: string): string[] =>
+      board
+        .get(id)
+        .log.split('\n')
+        .filter((line) => line.includes('no route to host'));
+
+    test('continues when that is back, and logs once that it waits', async () => {
+      const id = await killed();
+      const board = await restart({}, { resume: () => answers(goOn) });
+      await later(10_000);
+      await later(10_000);
+      expect(board.get(id).status).toBe('running');
+      expect(linesOf(board, id)).toEqual([expect.stringContaining('lab: no route to host. Trying again.')]);
+      isAway = false;
+      await later(10_000);
+      expect(store.get(id)).toMatchObject({ status: 'done', error: '' });
+    });
+
+    test('waits also before it is rolled back', async () => {
+      const id = await killed();
+      let undone = 0;
+      const rollback = () => answers(async () => void undone++);
+      const board = await restart({}, { rollback });
+      await later(10_000);
+      expect([board.get(id).status, undone]).toEqual(['running', 0]);
+      isAway = false;
+      await later(10_000);
+      expect([store.get(id)?.status, store.get(id)?.error, undone]).toEqual(['error', INTERRUPTED, 1]);
+    });
+
+    test.each([
+      ['to continue', { resume: () => answers(goOn) }, 'done'],
+      ['to be rolled back', { rollback: () => answers(async () => undefined) }, 'error'],
+    ])('is left to the next start if the service stops while it waits %s', async (_what, definition, status) => {
+      const id = await killed();
+      const board = await restart({}, definition);
+      await board.close();
+      expect(store.get(id)).toMatchObject({ status: 'running', finishedAt: null });
+      isAway = false;
+      await restart({}, definition);
+      expect(store.get(id)?.status).toBe(status);
+    });
+
+    test('ends after an hour, with the reason', async () => {
+      const id = await killed();
+      const board = await restart({}, { resume: () => answers(goOn), rollback: () => answers(async () => undefined) });
+      for (let minute = 0; minute < 59; minute++) await later(60_000);
+      expect(board.get(id).status).toBe('running');
+      // Another hour for the rollback.
+      for (let minute = 0; minute < 62; minute++) await later(60_000);
+      expect(store.get(id)).toMatchObject({
+        status: 'error',
+        error: 'lab: no route to host. The rollback failed: lab: no route to host.',
+      });
+    });
+
+    test('is rolled back at once for any other failure', async () => {
+      const id = await killed();
+      const fails = async (): Promise<Resumption> => {
+        throw new DomainError('BACKEND_FAILED', 'The pool is damaged.');
+      };
+      await restart({}, { resume: fails, rollback: async () => undefined });
+      expect(store.get(id)).toMatchObject({ status: 'error', error: 'The pool is damaged.' });
+    });
   });
 
   test('ends at the shutdown if it could not continue', async () => {

@@ -1,6 +1,7 @@
 import {
   DomainError,
   messageOf,
+  retryWhileAway,
   type Caller,
   type JournaledStep,
   type StepContext,
@@ -106,11 +107,14 @@ export class StepsRun<Input extends object = object> {
     }
     const last = steps.at(-1);
     const interrupted = last && !last.isFinished ? last : undefined;
-    if (!this.definition.resume) throw new Error(INTERRUPTED);
+    const { resume } = this.definition;
+    if (!resume) throw new Error(INTERRUPTED);
     if (interrupted && interrupted.attempts >= MAX_ATTEMPTS)
       throw new Error(`${INTERRUPTED}: "${interrupted.name}" was interrupted ${interrupted.attempts} times`);
     const context = this.contextOf(this.task.shutdownSignal);
-    const decision = await this.definition.resume(current, context).finally(context.close);
+    const decision = await retryWhileAway(this.deps.clock, context, () =>
+      resume.call(this.definition, current, context),
+    ).finally(context.close);
     if (decision.action === 'rollback') throw new Error(decision.reason ?? INTERRUPTED);
     this.task.log(interrupted ? `Resumed after a restart at "${interrupted.name}".` : 'Resumed after a restart.');
     if (interrupted && decision.action === 'finished') await this.finish(interrupted.name, decision.result);
@@ -159,7 +163,8 @@ export class StepsRun<Input extends object = object> {
     task.update({ cancelable: false });
     const { steps, rollback } = journal.current;
     if (steps.length === 0) return this.end(error);
-    if (!definition.rollback) {
+    const { rollback: undo } = definition;
+    if (!undo) {
       const last = steps.at(-1);
       if (last && !last.isFinished) task.log(`"${last.name}" had begun; it may have done a part of its work.`);
       return this.end(error);
@@ -172,7 +177,7 @@ export class StepsRun<Input extends object = object> {
       task.beginStep(ROLLBACK);
       await journal.commit((current) => ({ ...current, rollback: { error, attempts } }));
       task.log(`Rolling back: ${error}`);
-      await definition.rollback(journal.current, context);
+      await retryWhileAway(this.deps.clock, context, () => undo.call(definition, journal.current, context));
       task.log('Rolled back.');
       return await this.end(error);
     } catch (failure) {

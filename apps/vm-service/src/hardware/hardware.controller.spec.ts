@@ -126,8 +126,8 @@ describe('the hardware of a VM', () => {
   describe('with a move of a disk that a restart of the service interrupts', () => {
     const path = `${EXTRA}/volumes/root/move`;
 
-    /** Begins a move that copies until the service stops. `isDone`: the backend completes it meanwhile. */
-    const interrupt = async (isDone: boolean, headers: Record<string, string> = {}): Promise<unknown> => {
+    /** Begins a move that copies until the service stops. `isDone`: the backend completes it meanwhile. `isLost`: the context is lost then. */
+    const interrupt = async ({ isDone = false, isLost = false } = {}): Promise<unknown> => {
       await edge.send('POST', `${WEB}/start`);
       const disks = edge.lab.require('diskMove');
       const move = disks.move.bind(disks);
@@ -140,25 +140,32 @@ describe('the hardware of a VM', () => {
           await new Promise((_resolve, reject) => report.signal.addEventListener('abort', reject));
         };
       };
-      const { json } = await edge.send('POST', path, { storage: 'storage-2' }, headers);
+      const { json } = await edge.send('POST', path, { storage: 'storage-2' });
       await begun.promise;
+      if (isLost) edge.lab.engine.disconnect(away);
       await edge.reopen();
       return json['task'];
     };
 
     test('is completed by the next start', async () => {
-      const task = await interrupt(true);
+      const task = await interrupt({ isDone: true });
       expect(await ended(task)).toMatchObject({ status: 'done', error: '' });
       expect(await hardware()).toMatchObject({ disks: [{ pvc: 'storage-2/root' }] });
     });
 
     test('reports that the disk is where it was', async () => {
-      const task = await interrupt(false);
+      const task = await interrupt();
       expect(await ended(task)).toMatchObject({
         status: 'error',
         error: expect.stringContaining('it is where it was'),
       });
       expect(await hardware()).toMatchObject({ disks: [{ pvc: 'root' }] });
+    });
+
+    test('waits for a context that is lost', async () => {
+      const task = await interrupt({ isLost: true });
+      const { status, log } = await edge.logged(task, 'Trying again.');
+      expect([status, log]).toEqual(['running', expect.not.stringContaining('Rolling back')]);
     });
   });
 

@@ -101,6 +101,19 @@ describe('imported images', () => {
     ]);
   });
 
+  test('wait for their context after a restart, if that is lost', async () => {
+    const images = edge.lab.require('images');
+    const real = images.import.bind(images);
+    images.import = async (image) => {
+      await real(image);
+      return async ({ signal }) => void (await once(signal, 'abort'));
+    };
+    const { json } = await edge.send('POST', '/api/datavolumes', URL_IMPORT);
+    edge.lab.engine.disconnect(away);
+    await edge.reopen();
+    expect(await edge.logged(json['task'], 'Trying again.')).toMatchObject({ status: 'running' });
+  });
+
   test('are imported into the context and the namespace of the request', async () => {
     await edge.send('POST', '/api/datavolumes', { ...URL_IMPORT, context: 'other', namespace: 'dev' });
     await edge.send('POST', '/api/datavolumes?context=other', { ...URL_IMPORT, name: 'second' });

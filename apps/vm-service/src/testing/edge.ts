@@ -109,6 +109,15 @@ export class Edge {
     return new WebSocket(`ws://${this.base}${path}`, { headers });
   }
 
+  /** The task when its log has this text, or when it has ended. */
+  async logged(task: unknown, text: string): Promise<Reply['json']> {
+    for (;;) {
+      const { json } = await this.send('GET', `/api/tasks/${String(task)}`);
+      if (json['status'] !== 'running' || String(json['log']).includes(text)) return json;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
   /** Restarts the service with other settings. */
   async reopen(env: Record<string, string> = {}, args: string[] = []): Promise<void> {
     await this.service.close();

@@ -70,7 +70,11 @@ export class ImportImage extends Change<[request: ImportRequest], AcceptedImage>
     this.imports = deps.tasks.define<ImportInput>({
       kind: 'import',
       steps: () => [{ name: 'Import the image', isCancelable: true, run: (context) => this.follow(context) }],
-      resume: async () => ({ action: 'continue' }),
+      resume: async ({ input }) => {
+        // Throws while the context is lost, so that the task waits for it.
+        this.deps.directory.imagesOf(input.image.context);
+        return { action: 'continue' };
+      },
     });
   }
 

@@ -49,7 +49,11 @@ export class MoveDisk extends Change<[query: InstanceQuery, request: DiskMoveReq
           },
         },
       ],
-      resume: async () => ({ action: 'continue' }),
+      resume: async ({ input }) => {
+        // Throws while the context is lost, so that the task waits for it.
+        this.abilityOf(parseRef(input.ref));
+        return { action: 'continue' };
+      },
       rollback: (journal, context) => this.undo(journal, context),
     });
   }

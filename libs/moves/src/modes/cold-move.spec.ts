@@ -18,16 +18,20 @@ describe('a cold move', () => {
 
   const begin = (input: Partial<MoveInput> = {}): TaskRun<MoveInput> => {
     const wasRunning = moving.lab.engine.vm(refOf('web')).status === 'Running';
-    return new TaskRun(moving.task, {
-      id: '0b3a2d0e-0000-4000-8000-000000000001',
-      source: WEB,
-      destination: COPY,
-      uid: 'uid-web',
-      wasRunning,
-      deleteSource: false,
-      mapping: { networks: {}, storageClasses: {} },
-      ...input,
-    });
+    return new TaskRun(
+      moving.task,
+      {
+        id: '0b3a2d0e-0000-4000-8000-000000000001',
+        source: WEB,
+        destination: COPY,
+        uid: 'uid-web',
+        wasRunning,
+        deleteSource: false,
+        mapping: { networks: {}, storageClasses: {} },
+        ...input,
+      },
+      moving.clock,
+    );
   };
   const source = () => (moving.lab.engine.has(refOf('web')) ? moving.lab.engine.vm(refOf('web')).status : 'deleted');
   const expectComplete = (): void => {

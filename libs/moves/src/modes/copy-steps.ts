@@ -6,7 +6,6 @@ import {
   type Audit,
   type BackendDirectory,
   type Clock,
-  type IngestState,
   type InstanceDirectory,
   type InstanceRef,
   type Resumption,
@@ -22,7 +21,6 @@ import type { ShutdownEstimates } from '../estimates/shutdown-estimates.js';
 import type { InstanceRecords } from '../instance-records.js';
 import type { MoveInput } from '../move-input.js';
 import { MoveEnds } from './move-ends.js';
-import { retryWhileAway } from './retry-while-away.js';
 
 export interface CopyStepsDeps {
   readonly directory: InstanceDirectory;
@@ -96,7 +94,7 @@ export class CopySteps {
     const ends = this.ends(input);
     const { target } = ends;
     await this.untilListed(ends.ref);
-    const state = await this.stateOf(ends, context);
+    const state = await ends.ingest.state(target);
     const last = steps.at(-1);
     context.log(`The service was restarted at the step ${last?.name ?? 'reserve'}; the copy is ${state}.`);
     if (!last) return { action: 'continue' };
@@ -112,14 +110,10 @@ export class CopySteps {
 
   async rollback({ input, steps }: TaskJournal<MoveInput>, context: TaskContext): Promise<void> {
     const ends = this.ends(input);
-    if ((await this.stateOf(ends, context)) === 'committed') return context.log('The copy is complete and stays.');
+    if ((await ends.ingest.state(ends.target)) === 'committed') return context.log('The copy is complete and stays.');
     await ends.ingest.discard(ends.target);
     context.log('The incomplete copy was removed.');
     if (steps.some(({ name }) => name === 'stop')) await this.startSource(ends, context);
-  }
-
-  private stateOf(ends: MoveEnds, context: TaskContext): Promise<IngestState> {
-    return retryWhileAway(this.deps.clock, context, () => ends.ingest.state(ends.target));
   }
 
   private async reserveCopy({ input, log }: StepContext<MoveInput>): Promise<{ disks: readonly ReservedDisk[] }> {

@@ -19,17 +19,21 @@ describe('a live move', () => {
     (await moving.planMove.run({ ref: WEB, toBackend: 'memory', mode: 'live', deleteSource: true, ...request })).plan;
   const codes = async (request: Partial<MoveRequest> = {}) => (await plan(request)).refusals.map(({ code }) => code);
   const begin = (input: Partial<MoveInput> = {}): TaskRun<MoveInput> =>
-    new TaskRun(moving.task, {
-      id: '0b3a2d0e-0000-4000-8000-000000000001',
-      source: WEB,
-      destination: formatRef(THERE),
-      uid: 'uid-web',
-      mode: 'live',
-      wasRunning: true,
-      deleteSource: true,
-      mapping: { networks: {}, storageClasses: {} },
-      ...input,
-    });
+    new TaskRun(
+      moving.task,
+      {
+        id: '0b3a2d0e-0000-4000-8000-000000000001',
+        source: WEB,
+        destination: formatRef(THERE),
+        uid: 'uid-web',
+        mode: 'live',
+        wasRunning: true,
+        deleteSource: true,
+        mapping: { networks: {}, storageClasses: {} },
+        ...input,
+      },
+      moving.clock,
+    );
   const migration = (): InstanceMigration => moving.lab.require('migration');
   /** The status of the guest at both ends. */
   const places = (): (string | undefined)[] =>

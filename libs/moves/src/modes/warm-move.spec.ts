@@ -24,17 +24,21 @@ describe('a warm move', () => {
   const plan = async (request: Partial<MoveRequest> = {}) =>
     (await moving.planMove.run({ ref: WEB, toBackend: 'memory', mode: 'warm', ...request })).plan;
   const begin = (input: Partial<MoveInput> = {}): TaskRun<MoveInput> =>
-    new TaskRun(moving.task, {
-      id: '0b3a2d0e-0000-4000-8000-000000000001',
-      source: WEB,
-      destination: COPY,
-      uid: 'uid-web',
-      mode: 'warm',
-      wasRunning: true,
-      deleteSource: false,
-      mapping: { networks: {}, storageClasses: {} },
-      ...input,
-    });
+    new TaskRun(
+      moving.task,
+      {
+        id: '0b3a2d0e-0000-4000-8000-000000000001',
+        source: WEB,
+        destination: COPY,
+        uid: 'uid-web',
+        mode: 'warm',
+        wasRunning: true,
+        deleteSource: false,
+        mapping: { networks: {}, storageClasses: {} },
+        ...input,
+      },
+      moving.clock,
+    );
   const source = () => (moving.lab.engine.has(refOf('web')) ? moving.lab.engine.vm(refOf('web')).status : 'deleted');
   /** Writes as the guest does. */
   const write = (offset: number, text: string): void => {

@@ -2,6 +2,7 @@ import {
   DomainError,
   formatBytes,
   messageOf,
+  retryWhileAway,
   type Clock,
   type Resumption,
   type StepContext,
@@ -31,7 +32,6 @@ import {
 } from './copy-steps.js';
 import type { MoveEnds } from './move-ends.js';
 import type { MoveStrategy } from './move-strategy.js';
-import { retryWhileAway } from './retry-while-away.js';
 
 export interface WarmMoveDeps {
   readonly throughput: Throughput;

@@ -1,4 +1,12 @@
-import type { JournaledStep, StepContext, TaskContext, TaskDefinition, TaskJournal } from '@headgate/domain-contracts';
+import {
+  retryWhileAway,
+  type Clock,
+  type JournaledStep,
+  type StepContext,
+  type TaskContext,
+  type TaskDefinition,
+  type TaskJournal,
+} from '@headgate/domain-contracts';
 
 /** Thrown in place of a `kill -9`: nothing of the service runs afterwards. */
 export class Killed extends Error {}
@@ -21,6 +29,7 @@ export class TaskRun<Input extends object> {
   constructor(
     private readonly definition: TaskDefinition<Input>,
     private readonly input: Input,
+    private readonly clock: Clock,
     readonly abort = new AbortController(),
   ) {}
 
@@ -35,14 +44,14 @@ export class TaskRun<Input extends object> {
     } catch (error) {
       if (error instanceof Killed) throw error;
       this.rollbackReason = (error as Error).message;
-      await this.definition.rollback?.(this.journal, this.context);
+      await this.rollBack();
       throw error;
     }
   }
 
   /** The same task in another process, which has nothing of this one but its journal. */
   after(definition: TaskDefinition<Input>): TaskRun<Input> {
-    const next = new TaskRun(definition, this.input);
+    const next = new TaskRun(definition, this.input, this.clock);
     next.steps = this.steps;
     next.log.push(...this.log);
     return next;
@@ -50,7 +59,7 @@ export class TaskRun<Input extends object> {
 
   /** As after a restart of the service. */
   async restart(): Promise<object> {
-    const resumption = await this.definition.resume?.(this.journal, this.context);
+    const resumption = await this.retry(async () => this.definition.resume?.(this.journal, this.context));
     if (resumption?.action === 'continue') return this.run();
     const last = this.steps.at(-1);
     if (resumption?.action === 'finished') {
@@ -58,8 +67,16 @@ export class TaskRun<Input extends object> {
       return this.run();
     }
     this.rollbackReason = resumption?.reason ?? 'interrupted by a restart';
-    await this.definition.rollback?.(this.journal, this.context);
+    await this.rollBack();
     throw new Error(this.rollbackReason);
+  }
+
+  private async rollBack(): Promise<void> {
+    await this.retry(async () => this.definition.rollback?.(this.journal, this.context));
+  }
+
+  private retry<T>(work: () => Promise<T>): Promise<T> {
+    return retryWhileAway(this.clock, this.context, work);
   }
 
   private async runStep(name: string, kill: KillPoint | undefined): Promise<void> {
