@@ -27,6 +27,7 @@ export * from './model/plan.js';
 export * from './model/planned-change.js';
 export * from './model/portable-vm.js';
 export * from './model/is-same-instance.js';
+export * from './model/close-when-read.js';
 export * from './model/complete-at-end.js';
 export * from './model/release-on-destroy.js';
 export * from './model/retry-while-away.js';

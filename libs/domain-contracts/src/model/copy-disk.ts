@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { DiskWriter } from '../ports/disk-ingest.port.js';
+import { closeStream } from './close-when-read.js';
 import { blocksOf, dataRuns } from './disk-blocks.js';
 
 export interface CopyReport {
@@ -18,7 +19,6 @@ export async function copyDisk(
   report: CopyReport,
   inspect?: (block: Buffer) => Promise<void>,
 ): Promise<number> {
-  const closed = new Promise((resolve) => content.once('close', resolve));
   try {
     let offset = 0;
     let written = 0;
@@ -37,8 +37,6 @@ export async function copyDisk(
     await writer.abort();
     throw error;
   } finally {
-    content.destroy();
-    // Its program has freed the disk by then.
-    await closed;
+    await closeStream(content);
   }
 }

@@ -3,6 +3,7 @@ import { createGunzip } from 'node:zlib';
 import {
   buildPlan,
   DiskIngest,
+  closeWhenRead,
   DomainError,
   formatBytes,
   hashesOf,
@@ -144,17 +145,9 @@ export class KubeDiskIngest extends DiskIngest {
   override async *hashes(target: IngestTarget, disk: string, signal: AbortSignal): AsyncIterable<string> {
     const { metadata } = await this.partialVolume(target, disk);
     const compressed = await this.deps.exports.openClaim(target.ref, metadata.name ?? '', signal);
-    const closed = new Promise((resolve) => compressed.once('close', resolve));
-    const content = createGunzip();
-    // The reader of the stream receives its error.
-    pipeline(compressed, content, () => undefined);
-    try {
-      yield* hashesOf(content);
-    } finally {
-      content.destroy();
-      compressed.destroy();
-      await closed;
-    }
+    // The reader receives the errors of both streams. Each is destroyed with the other.
+    const content = pipeline(compressed, createGunzip(), () => undefined);
+    yield* closeWhenRead(compressed, () => hashesOf(content));
   }
 
   override async commit(target: IngestTarget): Promise<void> {

@@ -2,6 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   DiskIngest,
+  closeWhenRead,
   DomainError,
   hashesOf,
   messageOf,
@@ -155,14 +156,7 @@ export class LibvirtDiskIngest extends DiskIngest {
 
   override async *hashes(target: IngestTarget, disk: string, signal: AbortSignal): AsyncIterable<string> {
     const path = await this.partialDisk(target, disk);
-    const content = await openDisk({ path, format: 'qcow2' }, this.deps, signal);
-    const closed = new Promise((resolve) => content.once('close', resolve));
-    try {
-      yield* hashesOf(content);
-    } finally {
-      content.destroy();
-      await closed;
-    }
+    yield* closeWhenRead(await openDisk({ path, format: 'qcow2' }, this.deps, signal), hashesOf);
   }
 
   override async writeFirmwareVariables(target: IngestTarget, content: Buffer): Promise<void> {

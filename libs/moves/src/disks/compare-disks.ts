@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { DomainError, hashBlock, hashesOf, hashOfZeros } from '@headgate/domain-contracts';
+import { closeWhenRead, DomainError, hashBlock, hashesOf, hashOfZeros } from '@headgate/domain-contracts';
 
 /**
  * Compares both ends of a copy block by block; a disk that is larger than the other must have zeros there.
@@ -69,14 +69,8 @@ export class BlockHashes {
 /** The hash of the content of a disk, whatever zeros it has at its end. */
 export async function rootHash(content: Readable): Promise<string> {
   const root = new RootHash(await hashOfZeros());
-  const closed = new Promise((resolve) => content.once('close', resolve));
-  try {
-    for await (const hash of hashesOf(content)) root.add(hash);
-    return root.digest();
-  } finally {
-    content.destroy();
-    await closed;
-  }
+  for await (const hash of closeWhenRead(content, hashesOf)) root.add(hash);
+  return root.digest();
 }
 
 class RootHash {

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import {
   blocksOf,
+  closeStream,
   DISK_BLOCK_BYTES,
   DomainError,
   hashBlock,
@@ -65,7 +66,6 @@ export async function rewriteDifferences(
   update: () => Promise<DiskUpdate>,
   signal: AbortSignal,
 ): Promise<{ readonly bytes: number }> {
-  const closed = new Promise((resolve) => content.once('close', resolve));
   try {
     let [offset, bytes] = [0, 0];
     await updating(await update(), async (copy) => {
@@ -80,8 +80,7 @@ export async function rewriteDifferences(
     });
     return { bytes };
   } finally {
-    content.destroy();
-    await closed;
+    await closeStream(content);
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  closeWhenRead,
   DomainError,
   hashesOf,
   isVm,
@@ -85,13 +86,6 @@ export class MoveEnds {
 
   private async *sourceHashes(disk: string, signal: AbortSignal): AsyncGenerator<string> {
     // Opened again after the copy, so that a change since then shows as well.
-    const content = await this.source.open(this.ref, disk, signal);
-    const closed = new Promise((resolve) => content.once('close', resolve));
-    try {
-      yield* hashesOf(content);
-    } finally {
-      content.destroy();
-      await closed;
-    }
+    yield* closeWhenRead(await this.source.open(this.ref, disk, signal), hashesOf);
   }
 }
