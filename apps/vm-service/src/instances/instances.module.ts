@@ -7,6 +7,7 @@ import {
   ImageCatalog,
   InstanceDirectory,
   PowerObserver,
+  ShutdownTimes,
   TaskRunner,
 } from '@headgate/domain-contracts';
 import {
@@ -19,18 +20,19 @@ import {
   ReadEvents,
   TagVm,
 } from '@headgate/instances';
+import { ShutdownEstimates } from '@headgate/moves';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { ImagesModule } from '../images/images.module.js';
-import { ShutdownsModule } from '../moves/shutdowns.module.js';
 import { PluginsModule } from '../plugins/plugins.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
+import { ObservedShutdowns } from './observed-shutdowns.js';
 import { VmsController } from './vms.controller.js';
 
-/** Virtual machines: the list, creation, power, tags, migration, deletion. */
+/** Virtual machines: the list, creation, power with the time that guests take to shut down, tags, migration, deletion. */
 @Module({
-  imports: [StoreModule, FleetModule, TasksModule, ImagesModule, PluginsModule, ShutdownsModule],
+  imports: [StoreModule, FleetModule, TasksModule, ImagesModule, PluginsModule],
   controllers: [VmsController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
@@ -46,11 +48,13 @@ import { VmsController } from './vms.controller.js';
     },
     provideClass(CreateVm, [PlaceInstance, ImageCatalog, InstanceDirectory, TaskRunner, Audit, BuildVm]),
     provideClass(DeleteVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),
+    provideClass(ShutdownEstimates, [ShutdownTimes]),
+    { provide: PowerObserver, useClass: ObservedShutdowns },
     provideClass(ApplyPower, [InstanceDirectory, BackendDirectory, Audit, PowerObserver]),
     provideClass(MigrateVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),
     provideClass(ReadEvents, [InstanceDirectory, BackendDirectory, AuditLog]),
     provideClass(TagVm, [InstanceDirectory, BackendDirectory, Audit]),
   ],
-  exports: [ApplyPower, DeleteVm, MigrateVm, TagVm],
+  exports: [ApplyPower, DeleteVm, MigrateVm, ShutdownEstimates, TagVm],
 })
 export class InstancesModule {}

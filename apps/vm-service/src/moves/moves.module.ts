@@ -27,6 +27,7 @@ import {
 import { TaskBoard } from '@headgate/tasks';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { FolderTreeModule } from '../folders/folder-tree.module.js';
+import { InstancesModule } from '../instances/instances.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { LOGGER } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
@@ -34,11 +35,10 @@ import { TasksModule } from '../tasks/tasks.module.js';
 import { MovesController } from './moves.controller.js';
 import { MigratedInstances } from './migrated-instances.js';
 import { ServiceRecords } from './service-records.js';
-import { ShutdownsModule } from './shutdowns.module.js';
 
 /** Moves of VMs between contexts. */
 @Module({
-  imports: [StoreModule, FleetModule, FolderTreeModule, ShutdownsModule, TasksModule],
+  imports: [StoreModule, FleetModule, FolderTreeModule, InstancesModule, TasksModule],
   controllers: [MovesController],
   providers: [
     {
