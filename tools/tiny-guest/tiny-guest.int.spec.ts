@@ -147,6 +147,10 @@ suite(missing.length > 0 ? `the tiny guest (skipped: no ${missing.join(', ')})` 
     guest!.serial.send('exit\r');
     await guest!.serial.expect(/login: /);
     expect(await signIn('root', 'r00t')).toBe(true);
+    // init resets the terminals of the programs that it starts, and a login prompt that is reset takes no password.
+    const terminals = 'for fd in /proc/[0-9]*/fd/0; do [ $fd = /proc/1/fd/0 ] || readlink $fd; done';
+    expect(await shell(`${terminals} | grep -c -e console`)).toBe('0');
+    expect(await shell(`${terminals} | grep -c -e ttyS0`)).not.toBe('0');
 
     // The second boot does not apply the seed again.
     await shell('echo "headgate:changed" | chpasswd');
