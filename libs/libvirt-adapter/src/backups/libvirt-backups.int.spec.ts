@@ -256,6 +256,7 @@ describeWithLibvirt(`Backups on libvirt${missing === undefined ? '' : `: skipped
       await start();
       expect(await isBackingUp(ref)).toBe(true);
       await virsh('domjobabort', ref.name);
+      await until(async () => !(await isBackingUp(ref)));
       await expectClean(ref);
     },
     BOOT_MS,
