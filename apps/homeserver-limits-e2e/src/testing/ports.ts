@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -7,14 +8,21 @@ import { setTimeout } from 'node:timers/promises';
 const RETRY_MS = 20;
 const START_TIMEOUT_MS = 60_000;
 
+/** Below the ports that Linux assigns automatically (32768 to 60999): no connection takes one before the program has started. */
+const PORTS = [20_000, 32_000] as const;
+
 /** A port of 127.0.0.1 that was free just now, for a program that cannot choose one itself. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  const port = randomInt(...PORTS);
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return freePort();
+  }
   server.close();
   await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
+  return port;
 }
 
 /** Resolves when the program accepts connections. Rejects when it exits before. */

@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -119,15 +121,20 @@ export class TestServer {
 /** Options of a server without authentication or TLS. */
 export const plain = (_folder: string, port: number): readonly string[] => ['--port', String(port)];
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
+/** Below the ports that Linux assigns automatically (32768 to 60999): no connection takes one while a server is restarted. */
+const PORTS = [20_000, 32_000] as const;
+
+export async function freePort(): Promise<number> {
+  const port = randomInt(...PORTS);
+  const probe = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(probe, 'listening');
+  } catch {
+    return freePort();
+  }
+  probe.close();
+  await once(probe, 'close');
+  return port;
 }
 
 const isSentinel = (options: readonly string[]): boolean => options.includes('--sentinel');
