@@ -48,19 +48,20 @@ export function resourceMetricsContract(
       expect(byRef.size).toBe(instances.length);
       return byRef;
     };
-    /** Reads again while the guest is busy with a job of the backend, whose memory is then unknown. */
-    const completeReading = async (ref: InstanceRef): Promise<InstanceReading | undefined> => {
+    /** Reads again while one of the guests is busy with a job of the backend, whose memory is then unknown. */
+    const completeReadings = async (refs: readonly InstanceRef[]): Promise<Map<string, InstanceReading>> => {
       for (;;) {
-        const reading = (await readInstances()).get(formatRef(ref));
-        if (reading?.memoryUsedBytes !== null) return reading;
+        const readings = await readInstances();
+        if (refs.every((ref) => readings.get(formatRef(ref))?.memoryUsedBytes !== null)) return readings;
         await setImmediate();
       }
     };
 
     inTime('measures the CPU and the memory of each running VM once', async () => {
       const refs = [await givenRunning(), await givenRunning()];
+      const readings = await completeReadings(refs);
       for (const ref of refs) {
-        const reading = await completeReading(ref);
+        const reading = readings.get(formatRef(ref));
         expect(reading).toBeDefined();
         expectUse(reading!);
         expect(reading!.memoryUsedBytes).toBeGreaterThan(0);
