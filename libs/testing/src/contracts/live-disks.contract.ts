@@ -62,6 +62,7 @@ export function liveDisksContract(
       'reads the whole disk of a VM that runs, then its changes, and the last ones once it is stopped',
       async () => {
         const { ref, diskBytes } = await createdVm(harness, recorder, { start: true });
+        await harness.untilIdle?.(ref);
         expect(await liveDisks.check(ref)).toEqual([]);
         const recording = recordingOf(ref);
         const disk = await bootDisk(ref);
