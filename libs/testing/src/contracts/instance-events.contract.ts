@@ -42,8 +42,14 @@ export function instanceEventsContract(
 
     inTime('returns no more than the limit', async () => {
       const vm = await harness.givenVm('Running');
-      const [newest] = await events.recent(vm, 50);
-      expect(await events.recent(vm, 1)).toEqual([newest]);
+      for (;;) {
+        const before = await events.recent(vm, 50);
+        const limited = await events.recent(vm, 1);
+        // An event of the start may arrive in between.
+        if ((await events.recent(vm, 50)).length !== before.length) continue;
+        expect(limited).toEqual(before.slice(0, 1));
+        return;
+      }
     });
 
     inTime('knows no VM that does not exist', async () => {
