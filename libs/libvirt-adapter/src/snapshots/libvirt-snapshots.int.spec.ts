@@ -342,7 +342,8 @@ describeWithLibvirt(`Snapshots on libvirt${missing === undefined ? '' : `: skipp
       // A layer in the middle of the chain, the one below the top, and one outside the chain.
       for (const name of ['one', 'three', 'two']) await remove(ref, name);
       expect(await run('cat /root/note')).toBe('fourth');
-      expect(recorder.vm(ref)).toMatchObject({ uid, status: 'Running', restartRequired: false });
+      const merged = await recorder.untilVm(ref, ({ restartRequired }) => !restartRequired);
+      expect(merged).toMatchObject({ uid, status: 'Running' });
       expect((await metadataOf(ref)).volumes.filter(({ role }) => role === 'layer')).toEqual([]);
       await backend.require('power').apply(ref, 'stop', { force: true });
       await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
