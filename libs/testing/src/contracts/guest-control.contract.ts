@@ -34,7 +34,7 @@ export function guestControlContract(
         await recorder.untilVm(vm, ({ agentConnected }) => agentConnected);
       },
     );
-    const run = (path: string, args: string[], limitMs = 10_000): Promise<GuestCommandResult> =>
+    const run = (path: string, args: string[], limitMs = 60_000): Promise<GuestCommandResult> =>
       control.run(vm, { path, args, timeoutMs: limitMs });
 
     inTime('runs a program with exactly its arguments, without a shell', async () => {
