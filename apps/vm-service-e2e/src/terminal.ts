@@ -78,7 +78,8 @@ export class Terminal {
     this.seen = '';
     // The markers are split in the command, so that its echo does not match.
     this.type(`echo "[be""gin]"; ${command}; echo "[en""d]"\r`);
-    const output = await this.expect(/\[begin\]\r?\n[\s\S]*\[end\][\s\S]*[$#] (\x1b\[6n)?$/);
+    // Programs in the background may print after the prompt.
+    const output = await this.expect(/\[begin\]\r?\n[\s\S]*\[end\]\r?\n[\s\S]*[$#] /);
     return (/\[begin\]\r?\n([\s\S]*)\[end\]/.exec(output)?.[1] ?? '').replaceAll('\r', '').trim();
   }
 
