@@ -63,7 +63,7 @@ export class RedisServer {
       const lines = [
         `port ${port}`,
         `sentinel monitor ${name} 127.0.0.1 ${primary.port} 1`,
-        `sentinel down-after-milliseconds ${name} 300`,
+        `sentinel down-after-milliseconds ${name} 1000`,
         `sentinel failover-timeout ${name} 2000`,
       ];
       writeFileSync(file, `${lines.join('\n')}\n`);

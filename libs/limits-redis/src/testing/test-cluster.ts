@@ -1,6 +1,4 @@
-import { RedisConnection } from '../redis-connection.js';
 import { TestServer } from './test-server.js';
-import { waitUntilReachable } from './wait-until-reachable.js';
 
 const SLOTS = 16_384;
 const NODES = 3;
@@ -28,14 +26,8 @@ export class TestCluster {
   }
 
   /** Runs a command on one node. */
-  async run(node: number, command: string[]): Promise<unknown> {
-    const connection = new RedisConnection({ url: this.servers[node]!.url, timeoutMs: 5000 });
-    try {
-      await waitUntilReachable({ ping: async () => void (await connection.run(['PING'])) });
-      return await connection.run(command);
-    } finally {
-      connection.close();
-    }
+  run(node: number, command: string[]): Promise<unknown> {
+    return this.servers[node]!.run(command);
   }
 
   async close(): Promise<void> {

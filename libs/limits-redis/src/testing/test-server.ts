@@ -5,6 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RedisConnection } from '../redis-connection.js';
+import { waitUntilReachable } from './wait-until-reachable.js';
 
 const PEERS = join(import.meta.dirname, '../../../../tools/peers/install.mjs');
 
@@ -92,6 +94,17 @@ export class TestServer {
       process.once('exit', () => reject(new Error(`The server exited before it was ready: ${log}`)));
       process.once('error', reject);
     });
+  }
+
+  /** Runs a command over a connection of its own. */
+  async run(command: string[]): Promise<unknown> {
+    const connection = new RedisConnection({ url: this.url, timeoutMs: 5000 });
+    try {
+      await waitUntilReachable({ ping: async () => void (await connection.run(['PING'])) });
+      return await connection.run(command);
+    } finally {
+      connection.close();
+    }
   }
 
   async stop(): Promise<void> {
