@@ -183,7 +183,7 @@ suite(missing.length > 0 ? `the tiny guest (skipped: no ${missing.join(', ')})` 
     for (let attempt = 0; owner !== DEFAULT_USER && attempt < 5; attempt++) {
       // login flushes its input after the prompt, so this may be lost.
       await type(`${DEFAULT_PASSWORD}\n`);
-      await shell('n=0; until [ -O /dev/tty1 ] || [ $n = 60 ]; do usleep 50000; n=$((n + 1)); done');
+      await shell('n=0; until [ -O /dev/tty1 ] || [ $n = 100 ]; do usleep 50000; n=$((n + 1)); done');
       owner = await shell('stat -c %U /dev/tty1');
     }
     expect(owner).toBe(DEFAULT_USER);
@@ -211,11 +211,11 @@ suite(missing.length > 0 ? `the tiny guest (skipped: no ${missing.join(', ')})` 
   });
 });
 
-/** Types on the guest's keyboard, one key at a time. */
+/** Types on the guest's keyboard, one key at a time, slowly: it queues 16 bytes and drops what a busy guest has not read. */
 async function type(text: string): Promise<void> {
   for (const key of text) {
     const keys = [{ type: 'qcode', data: key === '\n' ? 'ret' : key }];
-    await guest!.monitor.call('send-key', { arguments: { keys, 'hold-time': 10 } });
+    await guest!.monitor.call('send-key', { arguments: { keys, 'hold-time': 50 } });
   }
 }
 
