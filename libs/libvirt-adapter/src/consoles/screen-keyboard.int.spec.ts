@@ -34,7 +34,7 @@ describeWithLibvirt(`the keyboard of a screen${missing === undefined ? '' : `: s
       await shell(stream, 'until grep -q "login:" /dev/vcs1; do usleep 100000; done');
 
       const screen = await openRfb(await backend.require('consoles').openVnc(ref));
-      const text = 'typed';
+      const text = 'typed-on-screen';
       for (const [i, character] of [...text].entries()) {
         press(screen, character);
         // The keyboard has a buffer of 16 bytes, and drops what a slow guest has not read.
