@@ -13,7 +13,7 @@ const withJsx = {
 export default {
   ...preset,
   displayName: 'web-console',
-  testEnvironment: 'jsdom',
+  testEnvironment: '../../tools/test/timers/jsdom-environment.js',
   testMatch: ['<rootDir>/src/**/*.spec.{ts,tsx}'],
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
   // A whole page in jsdom is slow on a busy machine.

@@ -19,9 +19,18 @@ export abstract class Clock {
     return () => cancel();
   }
 
-  /** Resolves after `ms` milliseconds. */
-  delay(ms: number): Promise<void> {
-    return new Promise((resolve) => this.after(ms, resolve));
+  /** Resolves after `ms` milliseconds, or when the signal is aborted. */
+  delay(ms: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        cancel();
+        signal?.removeEventListener('abort', finish);
+        resolve();
+      };
+      const cancel = this.after(ms, finish);
+      signal?.addEventListener('abort', finish);
+    });
   }
 
   /** The time as ISO 8601 in UTC. */

@@ -1,7 +1,24 @@
+import { QueryClient } from '@tanstack/react-query';
 import { configure } from '@testing-library/react';
 import { TextDecoder, TextEncoder } from 'node:util';
 
 configure({ asyncUtilTimeout: 20_000 });
+
+// Every query and mutation is kept for minutes after its page is gone, with a timer.
+const clients = new Set<QueryClient>();
+const { prototype } = QueryClient;
+const mount = prototype.mount;
+prototype.mount = function (this: QueryClient): void {
+  clients.add(this);
+  mount.call(this);
+};
+afterEach(() => {
+  for (const client of clients) {
+    for (const mutation of client.getMutationCache().getAll()) mutation.destroy();
+    client.clear();
+  }
+  clients.clear();
+});
 
 /** Browser features that jsdom lacks. */
 Object.defineProperty(globalThis, 'matchMedia', {

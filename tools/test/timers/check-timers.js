@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { OpenTimers } from './open-timers.js';
+
+/** How long connections that were closed may take to end. A timer that fires in this time still finds its environment. */
+const GRACE_MS = 2_000;
+const POLL_MS = 10;
+const MAX_SHOWN = 5;
+
+/** Tests with real programs, whose sessions end on their own, and tests of built services. They are not checked yet. */
+const UNCHECKED = /\.int\.spec\.ts$|-e2e\/src\//;
+
+/**
+ * A test environment that fails a spec file which leaves a timer open: it would fire when the environment is gone.
+ * @param Environment the class that it extends
+ */
+export const checkTimers = (Environment) =>
+  class extends Environment {
+    #open = new OpenTimers();
+
+    constructor(config, context) {
+      super(config, context);
+      if (!UNCHECKED.test(context.testPath)) this.#open.follow(this.global);
+    }
+
+    async handleTestEvent(event, state) {
+      await super.handleTestEvent?.(event, state);
+      if (event.name !== 'run_finish') return;
+      const end = Date.now() + GRACE_MS;
+      while (this.#open.list().length > 0 && Date.now() < end) await sleep(POLL_MS);
+      const open = this.#open.list();
+      this.#open.clear();
+      if (open.length > 0) state.unhandledErrors.push(errorOf(open));
+    }
+  };
+
+function errorOf(open) {
+  const shown = open.slice(0, MAX_SHOWN).map((timer) => `    ${timer}`);
+  const message = `Timers that are open after the last test: ${open.length}. Close the objects that have set them.\n${shown.join('\n')}`;
+  // Its own stack shows nothing of the test.
+  return Object.assign(new Error(message), { stack: `Error: ${message}` });
+}
