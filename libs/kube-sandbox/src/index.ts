@@ -1,3 +1,4 @@
+export { validateSchema } from './apiserver/schema/validate-schema.js';
 export * from './apiserver/admission.js';
 export * from './apiserver/api-error.js';
 export * from './apiserver/api-services.js';
@@ -8,6 +9,8 @@ export type { PodDisruptionBudget } from './apiserver/builtin/pod-disruption-bud
 export * from './apiserver/clock.js';
 export * from './apiserver/deep-copy.js';
 export * from './apiserver/event-recorder.js';
+export type { ResetMoment } from './apiserver/faults/disruption.js';
+export type { FaultSchedule } from './apiserver/faults/fault-schedule.js';
 export * from './apiserver/faults/faults.js';
 export * from './apiserver/http/request-counter.js';
 export * from './apiserver/http/request-matcher.js';

@@ -109,6 +109,7 @@ export class KubeSandbox implements SandboxContext {
     this.faults = new Faults({
       store: this.store,
       admission: this.admission,
+      clock,
       watches: reader.watches,
       stop: () => this.server.stop(),
       start: () => this.server.start(),

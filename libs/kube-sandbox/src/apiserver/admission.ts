@@ -1,4 +1,4 @@
-import { apiError, type ApiError, type StatusCause } from './api-error.js';
+import { apiError, internalError, type ApiError, type StatusCause } from './api-error.js';
 import type { KubeObject } from './kube-object.js';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -93,6 +93,12 @@ export function denied(webhook: string, { message, code, reason, causes }: Denia
     causes && { causes },
   );
 }
+
+/** The error that an API server returns when an admission webhook does not answer in time. */
+export const webhookTimeout = ({ name, url, timeoutSeconds }: { name: string; url: string; timeoutSeconds: number }) =>
+  internalError(
+    `failed calling webhook "${name}": failed to call webhook: Post "${url}?timeout=${timeoutSeconds}s": context deadline exceeded`,
+  );
 
 function joinCauses(causes: StatusCause[]): string {
   const shown = causes.slice(0, MAX_CAUSES_IN_MESSAGE).map(({ message }) => message);

@@ -26,9 +26,18 @@ export interface Status {
   code: number;
 }
 
+/** How an error is sent that is not a `Status` object. */
+export interface PlainForm {
+  text: string;
+  headers: Record<string, string>;
+}
+
 /** An error that is sent to the client unchanged. Any request handler may throw one. */
 export class ApiError extends Error {
-  constructor(readonly status: Status) {
+  constructor(
+    readonly status: Status,
+    readonly plain?: PlainForm,
+  ) {
     super(status.message);
     this.name = 'ApiError';
   }
@@ -109,7 +118,7 @@ export function invalid(kind: string, group: string, name: string, causes: Statu
   return apiError(422, 'Invalid', `${resourceName(group, kind)} "${name}" is invalid: ${text}`, {
     ...(name ? { name } : {}),
     ...(group ? { group } : {}),
-    kind,
+    ...(kind ? { kind } : {}),
     causes,
   });
 }
@@ -143,6 +152,10 @@ export const fieldNotSupported = (field: string, value: unknown, supported: read
 
 export const badRequest = (message: string): ApiError => apiError(400, 'BadRequest', message);
 
+/** 404: the group and version are built in and have no such resource. */
+export const unknownResource = (): ApiError =>
+  apiError(404, 'NotFound', 'the server could not find the requested resource', {});
+
 export const unauthorized = (): ApiError => apiError(401, 'Unauthorized', 'Unauthorized');
 
 export const methodNotAllowed = (): ApiError =>
@@ -166,6 +179,20 @@ export const internalError = (message: string): ApiError =>
 
 export const tooManyRequests = (retryAfterSeconds: number): ApiError =>
   apiError(429, 'TooManyRequests', 'Too many requests, please try again later.', { retryAfterSeconds });
+
+/** The objects of the API server's own configuration to which requests of clients belong by default. */
+const FLOW_SCHEMA_UID = '5c28dd8a-9c4e-4a58-9a5b-8e2f4ad5a0d1';
+const PRIORITY_LEVEL_UID = '0a3bd6a1-3c31-4c0f-9a35-5a1f4d2ce7b9';
+
+/** 429 of API Priority and Fairness: plain text, unlike all other errors. Source: k8s.io/apiserver/pkg/server/filters. */
+export const overloaded = (retryAfterSeconds: number): ApiError =>
+  new ApiError(tooManyRequests(retryAfterSeconds).status, {
+    text: 'Too many requests, please try again later.\n',
+    headers: {
+      'X-Kubernetes-Pf-Flowschema-Uid': FLOW_SCHEMA_UID,
+      'X-Kubernetes-Pf-Prioritylevel-Uid': PRIORITY_LEVEL_UID,
+    },
+  });
 
 export const serviceUnavailable = (message = 'the server is currently unable to handle the request'): ApiError =>
   apiError(503, 'ServiceUnavailable', message);

@@ -81,6 +81,29 @@ export class RealClock extends SandboxClock {
   }
 }
 
+/** A clock that is ahead of another one by the offset, or behind it. Periods take as long as with the other one. */
+export class SkewedClock extends SandboxClock {
+  /** @param offsetMs may change at any time, as when the clock of a machine is set */
+  constructor(
+    private readonly inner: SandboxClock,
+    public offsetMs: number,
+  ) {
+    super();
+  }
+
+  now(): number {
+    return this.inner.now() + this.offsetMs;
+  }
+
+  schedule(callback: () => void, delayMs: number): Cancel {
+    return this.inner.schedule(callback, delayMs);
+  }
+
+  stop(): void {
+    this.inner.stop();
+  }
+}
+
 /** More than ten thousand objects that are created at the same moment need. */
 const MAX_CALLBACKS_PER_MOMENT = 250_000;
 

@@ -56,6 +56,8 @@ export class EventRecorder {
       });
       return;
     }
+    // As for every client: nothing new is created in a namespace that is being terminated, or it would never end.
+    if (this.store.get('namespaces', { name: namespace })?.metadata.deletionTimestamp) return;
     const name = `${about.metadata.name}.${(this.clock.now() * 4096 + (this.serial++ % 4096)).toString(16)}`;
     this.names.set(id, name);
     const { apiVersion, kind, metadata } = about;

@@ -29,13 +29,14 @@ function parseTerm(term: string, definition: ResourceDefinition) {
   return { label, value, negated: operator === '!=', read: readerOf(label, definition) };
 }
 
-function readerOf(
-  label: string,
-  { selectableFields = {}, kind, builtIn }: ResourceDefinition,
-): (object: KubeObject) => string {
+function readerOf(label: string, { selectableFields, builtIn }: ResourceDefinition): (object: KubeObject) => string {
   if (label === 'metadata.name') return ({ metadata }) => metadata.name;
   if (label === 'metadata.namespace') return ({ metadata }) => metadata.namespace ?? '';
-  const reader = selectableFields[label];
-  if (reader) return reader;
-  throw badRequest(builtIn ? `field label not supported for ${kind}: ${label}` : `field label not supported: ${label}`);
+  if (selectableFields && Object.hasOwn(selectableFields, label)) return selectableFields[label]!;
+  // Built-in kinds with fields of their own have another message than those without.
+  throw badRequest(
+    builtIn && !selectableFields
+      ? `"${label}" is not a known field selector: only "metadata.name", "metadata.namespace"`
+      : `field label not supported: ${label}`,
+  );
 }

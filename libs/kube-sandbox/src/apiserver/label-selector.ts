@@ -1,12 +1,4 @@
-import { badRequest } from './api-error.js';
-
-type Operator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
-
-interface Requirement {
-  key: string;
-  operator: Operator;
-  values: string[];
-}
+import { LabelSelectorParser, type Operator, type Requirement } from './label-selector-parser.js';
 
 /** The selector in the spec of objects such as Deployments. */
 export interface LabelSelectorObject {
@@ -16,22 +8,9 @@ export interface LabelSelectorObject {
 
 export type LabelSelector = (labels: Record<string, string> | undefined) => boolean;
 
-const SET_BASED = /^([^\s!=<>]+)\s+(in|notin)\s*\(([^)]*)\)$/;
-const COMPARISON = /^([^\s!=<>]+)\s*(==|=|!=|>|<)\s*(\S*)$/;
-const KEY = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
-const OPERATORS: Record<string, Operator> = {
-  in: 'In',
-  notin: 'NotIn',
-  '=': 'In',
-  '==': 'In',
-  '!=': 'NotIn',
-  '>': 'Gt',
-  '<': 'Lt',
-};
-
 /** Parses `app=web,tier in (a, b),!legacy`. @throws ApiError 400 */
 export function parseLabelSelector(text: string): LabelSelector {
-  return matcherOf(splitOutsideParentheses(text).map(parseRequirement));
+  return matcherOf(new LabelSelectorParser(text).parse());
 }
 
 /** The matcher for a selector object; an empty selector matches everything. */
@@ -48,30 +27,6 @@ export function labelSelectorOf({ matchLabels = {}, matchExpressions = [] }: Lab
 
 function matcherOf(requirements: Requirement[]): LabelSelector {
   return (labels = {}) => requirements.every((requirement) => matches(requirement, labels));
-}
-
-function splitOutsideParentheses(text: string): string[] {
-  const parts = text.split(/,(?![^(]*\))/).map((part) => part.trim());
-  return parts.length === 1 && parts[0] === '' ? [] : parts;
-}
-
-function parseRequirement(text: string): Requirement {
-  const set = SET_BASED.exec(text);
-  const comparison = set ? null : COMPARISON.exec(text);
-  const found = set ?? comparison;
-  if (found) {
-    const [, key = '', operator = '', rest = ''] = found;
-    const values = set ? rest.split(',').map((value) => value.trim()) : [rest];
-    return { key: checkedKey(key, text), operator: OPERATORS[operator]!, values };
-  }
-  const negated = text.startsWith('!');
-  const key = checkedKey(negated ? text.slice(1).trim() : text, text);
-  return { key, operator: negated ? 'DoesNotExist' : 'Exists', values: [] };
-}
-
-function checkedKey(key: string, text: string): string {
-  if (!KEY.test(key)) throw badRequest(`unable to parse requirement: found '${text}', expected a label key`);
-  return key;
 }
 
 function matches({ key, operator, values }: Requirement, labels: Record<string, string>): boolean {

@@ -287,6 +287,11 @@ export class ObjectStore {
     return { group, resource: plural, name };
   }
 
+  /** Whether the server itself has this kind. */
+  isBuiltIn(kind: Pick<KubeObject, 'apiVersion' | 'kind'>): boolean {
+    return this.registry.findByKind(kind.apiVersion, kind.kind)?.builtIn === true;
+  }
+
   private addUnbuilt(group: ObjectsAtRest): UnbuiltObject[] {
     const unbuilt: UnbuiltObject[] = [];
     let building = false;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { UserInfo } from './admission.js';
 
@@ -20,10 +20,10 @@ export interface SubresourceRequest {
   user: UserInfo;
 }
 
-/** A complete response. An object is sent as JSON, a string as plain text. */
+/** A complete response. An object is sent as JSON, a string as plain text, a stream as fast as the client reads it. */
 export interface SubresourceResponse {
   code: number;
-  body?: object | string | Buffer;
+  body?: object | string | Buffer | Readable;
   headers?: Record<string, string>;
 }
 
@@ -71,7 +71,12 @@ interface Registered<H> extends SubresourceAddress {
   handler: H;
 }
 
-export interface HttpRegistration {
+export interface HttpSubresourceOptions {
+  /** The media types that the route declares; a request that accepts none of them is refused with 406. Default: any type. */
+  produces?: string[];
+}
+
+export interface HttpRegistration extends HttpSubresourceOptions {
   methods: string[];
   handle: HttpSubresourceHandler;
 }
@@ -83,8 +88,13 @@ export class SubresourceRegistry {
   private readonly groups = new Map<string, Set<string>>();
 
   /** Handles plain requests with the given methods; others get 405. */
-  handle(address: SubresourceAddress, methods: string[], handle: HttpSubresourceHandler): void {
-    this.http.push({ ...address, handler: { methods, handle } });
+  handle(
+    address: SubresourceAddress,
+    methods: string[],
+    handle: HttpSubresourceHandler,
+    options: HttpSubresourceOptions = {},
+  ): void {
+    this.http.push({ ...address, handler: { ...options, methods, handle } });
   }
 
   /** Handles upgrades to WebSocket. */

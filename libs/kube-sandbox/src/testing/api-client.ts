@@ -18,8 +18,12 @@ export class ApiClient {
     return this.send<T>('GET', path, undefined, headers);
   }
 
-  post<T = Record<string, unknown>>(path: string, body: unknown): Promise<ApiResponse<T>> {
-    return this.send<T>('POST', path, body);
+  post<T = Record<string, unknown>>(
+    path: string,
+    body: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<ApiResponse<T>> {
+    return this.send<T>('POST', path, body, headers);
   }
 
   put<T = Record<string, unknown>>(path: string, body: unknown): Promise<ApiResponse<T>> {

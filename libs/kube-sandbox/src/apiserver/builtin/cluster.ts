@@ -1,3 +1,5 @@
+import { fieldInvalid, type StatusCause } from '../api-error.js';
+import type { CustomResourceDefinition } from '../controllers/custom-resource-definitions.js';
 import type { KubeObject } from '../kube-object.js';
 import type { ResourceDefinition } from '../resource-definition.js';
 import { anything, atomic, integer, listBy, listOf, object, oneOf, string } from '../schema/schema-builders.js';
@@ -79,7 +81,12 @@ const rbac: ResourceDefinition[] = [
 ];
 
 interface Lease extends KubeObject {
-  spec?: { holderIdentity?: string };
+  spec?: { holderIdentity?: string; leaseDurationSeconds?: number };
+}
+
+function validateLease(object: KubeObject): StatusCause[] {
+  const seconds = (object as Lease).spec?.leaseDurationSeconds ?? 1;
+  return seconds > 0 ? [] : [fieldInvalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0')];
 }
 
 const leases = builtIn({
@@ -100,6 +107,7 @@ const leases = builtIn({
     [],
     'A lock that its holder renews.',
   ),
+  strategy: { validate: validateLease },
   columns: [column<Lease>('Holder', ({ spec }) => spec?.holderIdentity ?? ''), ageColumn],
 });
 
@@ -114,6 +122,14 @@ const names = object(
   },
   ['plural', 'kind'],
 );
+
+function validateDefinition(object: KubeObject): StatusCause[] {
+  const { name } = object.metadata;
+  const { spec } = object as Partial<CustomResourceDefinition>;
+  return !spec?.names || name === `${spec.names.plural}.${spec.group}`
+    ? []
+    : [fieldInvalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')];
+}
 
 const customResourceDefinitions = builtIn({
   group: 'apiextensions.k8s.io',
@@ -145,6 +161,7 @@ const customResourceDefinitions = builtIn({
     ['spec'],
     'The definition of a custom kind.',
   ),
+  strategy: { validate: validateDefinition },
   columns: [createdAt],
 });
 

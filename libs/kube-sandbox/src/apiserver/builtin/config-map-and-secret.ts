@@ -23,6 +23,17 @@ function validateImmutable(object: KubeObject, previous: KubeObject | undefined)
   return changed ? [fieldForbidden('data', 'field is immutable when `immutable` is set')] : [];
 }
 
+const KEY = /^[-._a-zA-Z0-9]+$/;
+const NOT_A_KEY =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+const validateKeys = (object: KubeObject): StatusCause[] =>
+  (['data', 'binaryData'] as const).flatMap((field) =>
+    Object.keys((object as Data)[field] ?? {}).flatMap((key) =>
+      KEY.test(key) ? [] : [fieldInvalid(`${field}[${key}]`, key, NOT_A_KEY)],
+    ),
+  );
+
 export const configMaps: ResourceDefinition = builtIn({
   kind: 'ConfigMap',
   shortNames: ['cm'],
@@ -31,7 +42,9 @@ export const configMaps: ResourceDefinition = builtIn({
     [],
     'Configuration data as keys and values.',
   ),
-  strategy: { validate: validateImmutable },
+  strategy: {
+    validate: (object, previous) => [...validateKeys(object), ...validateImmutable(object, previous)],
+  },
   columns: [column<Data>('Data', keyCount), ageColumn],
 });
 

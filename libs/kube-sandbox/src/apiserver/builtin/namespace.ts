@@ -21,6 +21,7 @@ export const namespaces: ResourceDefinition = builtIn({
     [],
     'A scope for names.',
   ),
+  verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
   subresources: [{ name: 'finalize', verbs: ['update'] }],
   strategy: {
     prepareForCreate: (draft) => {

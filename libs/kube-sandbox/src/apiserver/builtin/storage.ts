@@ -64,7 +64,7 @@ const SHORT_MODES: Record<string, string> = {
 const shortModes = (modes: string[] = []): string => modes.map((mode) => SHORT_MODES[mode] ?? mode).join(',');
 
 const accessModes = listOf(oneOf(Object.keys(SHORT_MODES)), 'The access modes of the volume.');
-const volumeMode = withDefault('Filesystem', oneOf(['Filesystem', 'Block']));
+const volumeMode = withDefault('Filesystem', oneOf(['Block', 'Filesystem']));
 
 const claimSchema = object(
   {

@@ -89,6 +89,17 @@ describe('controllers of the API server', () => {
       expect(sandbox.store.get('serviceaccounts', { namespace: 'fresh', name: 'default' })).toBeDefined();
     });
 
+    test('ends a namespace whose last object is deleted late, although there are events about it', async () => {
+      sandbox.store.create(MACHINES, machine('slow', {}, { finalizers: ['lab.dev/hold'] }));
+      await api.delete('/api/v1/namespaces/lab');
+      const slow = sandbox.store.require(MACHINES, { namespace: 'lab', name: 'slow' });
+      const event = { type: 'Normal', reason: 'Stopping', message: 'It stops.', component: 'lab' } as const;
+      sandbox.events.record(slow, event);
+      expect(sandbox.store.count('events', 'lab')).toBe(0);
+      await api.patch(`${MACHINES_PATH}/slow`, { metadata: { finalizers: null } });
+      expect((await api.get('/api/v1/namespaces/lab')).code).toBe(404);
+    });
+
     test('empties a terminating namespace and refuses new objects in it', async () => {
       sandbox.store.create(MACHINES, machine('a', {}, { finalizers: ['lab.dev/hold'] }));
       sandbox.store.create(MACHINES, machine('b'));

@@ -1,19 +1,27 @@
-import { apiError, badRequest, type ApiError } from '../api-error.js';
+import { apiError, badRequest, fieldInvalid, invalid, type ApiError } from '../api-error.js';
 import { deepCopy } from '../deep-copy.js';
-import { apiVersionOf, type KubeObject } from '../kube-object.js';
+import { apiVersionOf, parseApiVersion, type KubeObject } from '../kube-object.js';
 import { isObject } from '../patch/merge-patch.js';
+import type { ResourceDefinition } from '../resource-definition.js';
 import type { ServedResource } from '../resource-registry.js';
 import { rootSchema } from '../schema/object-meta-schema.js';
 import { prune } from '../schema/prune.js';
 import { toStored } from './served-form.js';
 import type { FieldValidation } from './write-options.js';
 
+/** Whether the server itself has a kind, so that its Go types include it. */
+export type IsBuiltInKind = (kind: { apiVersion: string; kind: string }) => boolean;
+
 /**
  * Reads a client's object: checks its kind, prunes unknown fields and converts it to the storage version.
  * @returns the draft and the paths of unknown fields
- * @throws ApiError 400
+ * @throws ApiError 400, 422
  */
-export function readIncoming(body: unknown, served: ServedResource): { draft: KubeObject; unknown: string[] } {
+export function readIncoming(
+  body: unknown,
+  served: ServedResource,
+  isBuiltInKind: IsBuiltInKind = () => false,
+): { draft: KubeObject; unknown: string[] } {
   const { definition, version } = served;
   const apiVersion = apiVersionOf(definition.group, version.name);
   if (!isObject(body))
@@ -23,7 +31,7 @@ export function readIncoming(body: unknown, served: ServedResource): { draft: Ku
   // For built-in kinds, clients may omit the kind because the path determines it.
   const given = definition.builtIn ? { apiVersion, kind: definition.kind, ...body } : body;
   if (given['kind'] !== definition.kind || given['apiVersion'] !== apiVersion)
-    throw wrongKind(given, apiVersion, definition.kind);
+    throw wrongKind(given, served, isBuiltInKind);
   const metadata = isObject(given['metadata']) ? withoutNulls(given['metadata']) : {};
   const object = { ...given, metadata: { name: '', ...metadata } } as unknown as KubeObject;
   const copy = deepCopy(object);
@@ -31,12 +39,36 @@ export function readIncoming(body: unknown, served: ServedResource): { draft: Ku
   return { draft: toStored(copy, served), unknown };
 }
 
-function wrongKind(given: Record<string, unknown>, apiVersion: string, kind: string): ApiError {
-  const found = `${String(given['apiVersion'] ?? '')}, Kind=${String(given['kind'] ?? '')}`;
+function wrongKind(given: Record<string, unknown>, served: ServedResource, isBuiltInKind: IsBuiltInKind): ApiError {
+  const { definition, version } = served;
   if (!given['kind']) return badRequest("Object 'Kind' is missing in the request body");
-  return badRequest(
-    `the API version in the data (${found}) does not match the expected API version (${apiVersion}, Kind=${kind})`,
-  );
+  const [kind, apiVersion] = [String(given['kind']), String(given['apiVersion'] ?? '')];
+  if (definition.builtIn) return unconvertible({ apiVersion, kind }, definition, isBuiltInKind);
+  const expected = apiVersionOf(definition.group, version.name);
+  if (apiVersion !== expected) {
+    return badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  const { name = '' } = isObject(given['metadata']) ? given['metadata'] : {};
+  return invalid(definition.kind, definition.group, String(name), [
+    fieldInvalid('kind', kind, `must be ${definition.kind}`),
+  ]);
+}
+
+/** The name of a Go package: that of a version, or that of a group for the types of the server itself. */
+const packageOf = (group: string): string => group.split('.')[0] || 'core';
+
+function unconvertible(
+  given: { apiVersion: string; kind: string },
+  { group, kind }: ResourceDefinition,
+  isBuiltInKind: IsBuiltInKind,
+): ApiError {
+  const { version } = parseApiVersion(given.apiVersion);
+  const why = isBuiltInKind(given)
+    ? `converting (${version}.${given.kind}) to (${packageOf(group)}.${kind}): unknown conversion`
+    : `no kind "${given.kind}" is registered for version "${given.apiVersion}" in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+  return badRequest(`${given.kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
 }
 
 /** Go marshals an unset time as null; null metadata means no metadata. */

@@ -71,7 +71,7 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
       throw badRequest('specifying resource version is not allowed when using continue');
     return { limit, token: decodeContinue(token) };
   }
-  const atLeast = parseRevision(revision);
+  const atLeast = parseRevision(revision, 'invalid resource version: resourceVersion: ');
   // resourceVersion=0 reads from the watch cache, which ignores the limit.
   if (revision === '0') return {};
   const exact = match === 'Exact' || (atLeast > 0 && limit !== undefined && !match);
@@ -84,10 +84,11 @@ function parseLimit(text: string): number | undefined {
   return Number(text) > 0 ? Number(text) : undefined;
 }
 
-export function parseRevision(text: string): number {
+/** `where` begins the message. @throws ApiError 400 */
+export function parseRevision(text: string, where = ''): number {
   const revision = text === '' ? 0 : Number(text);
   if (!Number.isSafeInteger(revision) || revision < 0)
-    throw badRequest(`Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
+    throw badRequest(`${where}Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`);
   return revision;
 }
 

@@ -3,7 +3,7 @@ import { keyOf, type KubeObject, type ObjectKey } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
 import type { ServedResource } from '../resource-registry.js';
 import { compareKeys } from '../store/resource-table.js';
-import { continueTooOld, encodeContinue } from './continue-token.js';
+import { continueTooOld, encodeContinue, PRESENT_REVISION } from './continue-token.js';
 import { listTooOld, selects, type ListOptions, type Selection } from './list-options.js';
 
 export interface Page {
@@ -22,9 +22,10 @@ export class ObjectLister {
       const objects = provider.list(selection.namespace).filter((object) => selects(selection, object));
       return { objects, metadata: { resourceVersion: String(this.store.revision) } };
     }
-    const revision = token?.revision ?? exactRevision ?? this.store.revision;
+    const { revision: wanted = exactRevision } = token ?? {};
+    const revision = wanted === undefined || wanted === PRESENT_REVISION ? this.store.revision : wanted;
     if (limit !== undefined && revision === this.store.revision) return this.page(name, selection, limit, token?.after);
-    const all = this.at(name, revision, selection, token ? continueTooOld : listTooOld);
+    const all = this.at(name, revision, selection, () => (token ? continueTooOld(token) : listTooOld()));
     const start = token ? all.findIndex((object) => compareKeys(keyOf(object), token.after) > 0) : 0;
     const rest = start < 0 ? [] : start === 0 ? all : all.slice(start);
     if (limit === undefined || rest.length <= limit)

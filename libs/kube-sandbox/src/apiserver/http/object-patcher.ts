@@ -1,4 +1,4 @@
-import { apiError, badRequest, unsupportedMediaType } from '../api-error.js';
+import { badRequest, fieldInvalid, invalid, unsupportedMediaType, type ApiError } from '../api-error.js';
 import { serverSideApply } from '../apply/server-side-apply.js';
 import type { SandboxClock } from '../clock.js';
 import { apiVersionOf, type KubeObject } from '../kube-object.js';
@@ -7,6 +7,7 @@ import { applyMergePatch, isObject } from '../patch/merge-patch.js';
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.js';
 import type { ServedResource } from '../resource-registry.js';
 import { rootSchema } from '../schema/object-meta-schema.js';
+import { goDecodeError } from './go-decode-error.js';
 import { checkUnknownFields, readIncoming, unknownInApply } from './incoming-object.js';
 import { decodeJson, decodeYaml } from './request-body.js';
 import { toServed } from './served-form.js';
@@ -43,14 +44,34 @@ export function patchObject(
   const patched = transform(target, type, patch, served);
   if (!isObject(patched) || !isObject(patched['metadata'])) throw badRequest('the patch leaves no object');
   const { draft, unknown } = readIncoming(patched, served);
+  const value = type === STRATEGIC_MERGE_PATCH ? goMap(patch) : JSON.stringify(sorted(patched));
+  const error = goDecodeError(draft, served);
+  if (error) throw invalidPatch(value, error);
   if (unknown.length > 0 && options.fieldValidation === 'Strict') {
     const lines = unknown.map((path) => `unknown field "${path}"`).join(', ');
-    const why = `patch: Invalid value: ${JSON.stringify(JSON.stringify(patch))}: strict decoding error: ${lines}`;
-    throw apiError(422, 'Invalid', ` "" is invalid: ${why}`, {
-      causes: [{ reason: 'FieldValueInvalid', message: why.slice('patch: '.length), field: 'patch' }],
-    });
+    throw invalidPatch(value, `strict decoding error: ${lines}`);
   }
   return { draft, warnings: checkUnknownFields(unknown, options.fieldValidation, served) };
+}
+
+/** 422: the patched object can't be decoded. `value` is the object, or the strategic merge patch. */
+const invalidPatch = (value: string, why: string): ApiError => invalid('', '', '', [fieldInvalid('patch', value, why)]);
+
+/** Go writes the keys of objects in order. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(fields.map(([key, field]) => [key, sorted(field)]));
+}
+
+/** A value as Go's `%+v` prints it. */
+function goMap(value: unknown): string {
+  if (value === null) return '<nil>';
+  if (Array.isArray(value)) return `[${value.map(goMap).join(' ')}]`;
+  if (!isObject(value)) return String(value);
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${fields.map(([key, field]) => `${key}:${goMap(field)}`).join(' ')}]`;
 }
 
 function transform(target: KubeObject, type: string, patch: unknown, { version }: ServedResource): unknown {

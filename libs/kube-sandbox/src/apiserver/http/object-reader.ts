@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { fieldForbidden, invalidOptions, methodNotAllowed, notFound } from '../api-error.js';
+import { badRequest, fieldForbidden, invalidOptions, methodNotAllowed, notFound } from '../api-error.js';
 import type { SandboxClock } from '../clock.js';
 import type { KubeObject } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
@@ -117,7 +117,7 @@ export class ObjectReader {
   }
 
   async watch(context: RequestContext, served: ServedResource): Promise<void> {
-    const { info, request, response } = context;
+    const { info, request, response, disruption } = context;
     if (served.definition.provider) throw methodNotAllowed();
     const { query } = info;
     const presentation = presentationOf(request.headers.accept);
@@ -147,13 +147,15 @@ export class ObjectReader {
         timeoutMs: timeoutSeconds > 0 ? timeoutSeconds * 1000 : (30 + Math.random() * 30) * MINUTE_MS,
         render: this.renderer(context, served, presentation),
         sharedForm: presentation.as === 'object' ? served.version.name : undefined,
+        resetsEvent: disruption?.resetsEvent,
       },
       () => this.watches.delete(session),
     );
     response.writeHead(200, { ...headersOf(context, 'application/json'), 'Transfer-Encoding': 'chunked' });
     response.flushHeaders();
     this.watches.add(session);
-    session.open();
+    if (disruption?.isExpired) session.expire();
+    else session.open();
   }
 
   private renderer(
@@ -174,6 +176,10 @@ export class ObjectReader {
 
   private tableOptions({ info }: RequestContext, presentation: { version: string }) {
     const includeObject = (info.query.get('includeObject') || 'Metadata') as IncludeObject;
+    if (!['Metadata', 'Object', 'None'].includes(includeObject))
+      throw badRequest(
+        `Unable to convert to Table as requested: includeObject: Invalid value: "${includeObject}": must be 'Metadata', 'Object', 'None', or empty`,
+      );
     return { version: presentation.version, includeObject, nowMs: this.clock.now() };
   }
 }

@@ -33,9 +33,9 @@ export class ObjectWriter {
   ) {}
 
   async create(context: RequestContext, served: ServedResource): Promise<void> {
-    const body = decodeBody(context.request, await readBody(context.request));
+    const body = decodeBody(context.request, await readBody(context.request), served.definition.builtIn === true);
     const options = parseWriteOptions(context);
-    const { draft, unknown } = readIncoming(body, served);
+    const { draft, unknown } = readIncoming(body, served, (kind) => this.store.isBuiltIn(kind));
     context.warnings.push(...checkUnknownFields(unknown, options.fieldValidation, served));
     const { handleCreate, namespaced } = served.definition;
     if (namespaced) placeIn(draft, context.info.namespace);
@@ -46,9 +46,9 @@ export class ObjectWriter {
   }
 
   async update(context: RequestContext, served: ServedResource, subresource?: string): Promise<void> {
-    const body = decodeBody(context.request, await readBody(context.request));
+    const body = decodeBody(context.request, await readBody(context.request), served.definition.builtIn === true);
     const options = parseWriteOptions(context);
-    const { draft, unknown } = readIncoming(body, served);
+    const { draft, unknown } = readIncoming(body, served, (kind) => this.store.isBuiltIn(kind));
     context.warnings.push(...checkUnknownFields(unknown, options.fieldValidation, served));
     const { namespace, name = '' } = context.info;
     if (draft.metadata.name !== name)
@@ -192,9 +192,7 @@ export class ObjectWriter {
 function placeIn({ metadata }: KubeObject, namespace: string | undefined): void {
   if (namespace === undefined) throw methodNotAllowed();
   if (metadata.namespace && metadata.namespace !== namespace) {
-    throw badRequest(
-      `the namespace of the provided object does not match the namespace sent on the request (${metadata.namespace} vs ${namespace})`,
-    );
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
   }
   metadata.namespace = namespace;
 }

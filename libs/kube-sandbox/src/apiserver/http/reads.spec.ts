@@ -46,6 +46,16 @@ describe('reading over HTTP', () => {
       ]);
     });
 
+    test.each(['/api/v1/namespaces/lab/nothings', '/apis/apps/v1/nothings', '/api/v1/namespaces/lab/pods/a/spin'])(
+      'responds to %s, below a built-in version, with a Status',
+      async (path) => {
+        expect(await api.get(path)).toMatchObject({
+          code: 404,
+          body: { reason: 'NotFound', message: 'the server could not find the requested resource', details: {} },
+        });
+      },
+    );
+
     test('lists groups, versions and resources', async () => {
       const { body: groups } = await api.get<{ groups: { name: string; preferredVersion: object }[] }>('/apis');
       expect(groups.groups.find(({ name }) => name === 'lab.dev')?.preferredVersion).toEqual({
@@ -173,6 +183,42 @@ describe('reading over HTTP', () => {
       expect(names((await api.get<List>(`${MACHINES_PATH}?fieldSelector=metadata.name%3Db`)).body)).toEqual(['b']);
       const { code, body } = await api.get(`${MACHINES_PATH}?fieldSelector=spec.size%3D1`);
       expect([code, body['message']]).toEqual([400, 'field label not supported: spec.size']);
+    });
+
+    test.each([
+      [
+        'configmaps?fieldSelector=spec.x=1',
+        '"spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"',
+      ],
+      ['pods?fieldSelector=spec.x=1', 'field label not supported: spec.x'],
+      ['pods?fieldSelector=constructor=1', 'field label not supported: constructor'],
+      [
+        'pods?resourceVersion=x',
+        'invalid resource version: resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax',
+      ],
+    ])('refuses the options of %s', async (path, message) => {
+      const { code, body } = await api.get(`/api/v1/namespaces/lab/${path}`);
+      expect([code, body['message']]).toEqual([400, message]);
+    });
+
+    const encoded = (token: unknown) => Buffer.from(JSON.stringify(token)).toString('base64url');
+    test.each([
+      ['nonsense', ": invalid character '\\u009e' looking for beginning of value"],
+      ['a$b', ': illegal base64 data at input byte 1'],
+      ['abcde', ': illegal base64 data at input byte 5'],
+      [Buffer.from('?').toString('base64url'), ": invalid character '?' looking for beginning of value"],
+      [Buffer.from('{').toString('base64url'), ': unexpected end of JSON input'],
+      [encoded([]), ': json: cannot unmarshal array into Go value of type storage.continueToken'],
+      [encoded({}), ': server does not recognize this encoded version '],
+      [
+        encoded({ v: 'meta.k8s.io/v1', start: 'x' }),
+        ': incorrect encoded start resourceVersion (version meta.k8s.io/v1)',
+      ],
+      [encoded({ v: 'meta.k8s.io/v1', rv: 1 }), ': encoded start key empty (version meta.k8s.io/v1)'],
+      [encoded({ v: 'meta.k8s.io/v1', rv: 1, start: '../x' }), ': ../x'],
+    ])('refuses the continue token %s', async (token, why) => {
+      const { code, body } = await api.get(`${MACHINES_PATH}?continue=${encodeURIComponent(token)}`);
+      expect([code, body['message']]).toEqual([400, `invalid continue token: continue key is not valid${why}`]);
     });
 
     test('returns a past revision with resourceVersionMatch=Exact', async () => {

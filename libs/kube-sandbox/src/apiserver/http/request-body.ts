@@ -23,13 +23,15 @@ export function mediaTypeOf(request: IncomingMessage): string {
   return (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
 }
 
-/** An object in JSON or YAML. @throws ApiError 400, 415 */
-export function decodeBody(request: IncomingMessage, body: Buffer): unknown {
+const MEDIA_TYPES = ['application/json', 'application/yaml'];
+
+/** An object in JSON, YAML or, for built-in kinds, protobuf. @throws ApiError 400, 415 */
+export function decodeBody(request: IncomingMessage, body: Buffer, isBuiltIn = true): unknown {
   const type = mediaTypeOf(request);
   if (type === 'application/yaml') return decodeYaml(body);
-  if (type === PROTOBUF) return decodeProtobuf(body);
+  if (type === PROTOBUF && isBuiltIn) return decodeProtobuf(body);
   if (type === '' || type === '*/*' || type === 'application/json') return decodeJson(body);
-  throw unsupportedMediaType(['application/json', 'application/yaml']);
+  throw unsupportedMediaType(isBuiltIn ? [...MEDIA_TYPES, PROTOBUF] : MEDIA_TYPES);
 }
 
 /** @throws ApiError 400 */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { UserInfo } from '../admission.js';
+import type { Disruption } from '../faults/disruption.js';
 import type { RequestInfo } from './request-info.js';
 
 /** One request and its state. */
@@ -10,4 +11,6 @@ export interface RequestContext {
   user: UserInfo;
   /** Texts for `Warning: 299` headers of the response. */
   warnings: string[];
+  /** What the injected faults do to it; undefined before they were applied. */
+  disruption?: Disruption;
 }

@@ -1,4 +1,4 @@
-import { methodNotAllowed } from '../api-error.js';
+import { methodNotAllowed, unknownResource } from '../api-error.js';
 import type { ResourceRegistry, ServedResource } from '../resource-registry.js';
 import { sendPathNotFound } from './responses.js';
 import type { ObjectReader } from './object-reader.js';
@@ -27,7 +27,7 @@ export class ResourceRouter {
     if (!served) {
       // An endpoint of a group without an object, such as `/apis/subresources.kubevirt.io/v1/version`.
       if (info.name === undefined && (await this.subresources.handle(context))) return;
-      return sendPathNotFound(context);
+      return this.refuseUnknown(context);
     }
     checkScope(served, context);
     switch (info.verb) {
@@ -59,7 +59,7 @@ export class ResourceRouter {
     const { info } = context;
     if (await this.subresources.handle(context)) return;
     const [subresource, ...rest] = info.subresource;
-    if (!served || rest.length > 0) return sendPathNotFound(context);
+    if (!served || rest.length > 0) return this.refuseUnknown(context);
     const { statusSubresource, scale } = served.definition;
     const isStatus =
       (subresource === 'status' && statusSubresource) ||
@@ -72,6 +72,15 @@ export class ResourceRouter {
       return handleScale(context, served, scale, this.reader, this.pipeline);
     }
     if (isStatus || (subresource === 'scale' && scale)) throw methodNotAllowed();
+    this.refuseUnknown(context);
+  }
+
+  /** A path below a built-in version gets a Status, any other one plain text. */
+  private refuseUnknown(context: RequestContext): void {
+    const { group, version } = context.info;
+    const { resources = [] } =
+      this.registry.groupVersions().find((each) => each.group === group && each.version === version) ?? {};
+    if (resources.some(({ builtIn }) => builtIn)) throw unknownResource();
     sendPathNotFound(context);
   }
 }

@@ -33,9 +33,11 @@ export function sendPathNotFound(context: RequestContext): void {
   sendText(context, 404, '404 page not found\n');
 }
 
-export function sendError(context: RequestContext, { status }: ApiError): void {
+export function sendError(context: RequestContext, { status, plain }: ApiError): void {
   const retryAfter = status.details?.retryAfterSeconds;
   if (retryAfter !== undefined) context.response.setHeader('Retry-After', String(retryAfter));
   if (status.code === 401) context.response.setHeader('WWW-Authenticate', 'Bearer realm="kubernetes"');
+  for (const [name, value] of Object.entries(plain?.headers ?? {})) context.response.setHeader(name, value);
+  if (plain) return sendText(context, status.code, plain.text);
   sendJson(context, status.code, status);
 }

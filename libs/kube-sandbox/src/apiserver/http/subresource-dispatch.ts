@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { decodeProtobuf, PROTOBUF } from '../protobuf/decode-protobuf.js';
-import type { Duplex } from 'node:stream';
+import { Readable, type Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { WebSocketServer } from 'ws';
 import type { UserInfo } from '../admission.js';
 import { apiError, methodNotAllowed } from '../api-error.js';
@@ -11,6 +12,7 @@ import type {
   SubresourceRequest,
   WebSocketSubresourceHandler,
 } from '../subresources.js';
+import { acceptsAny } from './negotiation.js';
 import { sendJson, sendText, headersOf } from './responses.js';
 import { decodeYaml, mediaTypeOf, readBody } from './request-body.js';
 import type { RequestContext } from './request-context.js';
@@ -34,7 +36,12 @@ export class SubresourceDispatch {
       if (!this.registry.findSocket(info.group, info.resource, segmentsOf(info))) return false;
       throw apiError(400, 'BadRequest', 'Upgrade request required');
     }
-    if (!found.handler.methods.includes(info.method)) throw methodNotAllowed();
+    const { methods, produces } = found.handler;
+    if (!methods.includes(info.method)) throw methodNotAllowed();
+    if (produces && !acceptsAny(request.headers.accept, produces)) {
+      sendText(context, 406, `406: Not Acceptable\n\nAvailable representations: ${produces.join(', ')}`);
+      return true;
+    }
     const rawBody = await readBody(request);
     const stream = streamOf(context);
     const body = rawBody.length > 0 && !isBinary(request) ? decodeAny(request, rawBody) : undefined;
@@ -46,7 +53,8 @@ export class SubresourceDispatch {
     });
     if (!answer) return true;
     for (const [name, value] of Object.entries(answer.headers ?? {})) context.response.setHeader(name, value);
-    if (answer.body === undefined) context.response.writeHead(answer.code, { 'Content-Length': 0 }).end();
+    if (answer.body instanceof Readable) await sendStream(context, answer.code, answer.body);
+    else if (answer.body === undefined) context.response.writeHead(answer.code, { 'Content-Length': 0 }).end();
     else if (Buffer.isBuffer(answer.body))
       context.response.writeHead(answer.code, { 'Content-Length': answer.body.length }).end(answer.body);
     else if (typeof answer.body === 'string') sendText(context, answer.code, answer.body);
@@ -122,6 +130,14 @@ function requestOf(
     headers,
     user,
   };
+}
+
+/** The client notices an error of the stream by the end of the connection. */
+async function sendStream({ response, info }: RequestContext, code: number, body: Readable): Promise<void> {
+  response.writeHead(code);
+  if (info.method !== 'HEAD') return pipeline(body, response).catch(() => undefined);
+  body.destroy();
+  response.end();
 }
 
 /** Action handlers accept YAML and JSON regardless of the Content-Type. */

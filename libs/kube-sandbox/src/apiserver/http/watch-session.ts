@@ -22,6 +22,8 @@ export interface WatchOptions {
   render: (object: KubeObject, isFirst: boolean) => unknown;
   /** Watches with the same value share serialized lines; undefined when the rendering is specific to this watch. */
   sharedForm?: string;
+  /** Called for each line. @returns whether the connection is reset in the middle of it */
+  resetsEvent?: () => boolean;
 }
 
 const BOOKMARK_PERIOD_MS = 60_000;
@@ -79,7 +81,9 @@ export class WatchSession {
   }
 
   expire(): void {
-    this.fail(apiError(410, 'Expired', `too old resource version: ${this.delivered} (${this.store.revision})`).status);
+    const { initialEvents, fromRevision } = this.options;
+    const known = Math.max(this.delivered, initialEvents ? 0 : fromRevision);
+    this.fail(apiError(410, 'Expired', `too old resource version: ${known} (${this.store.revision})`).status);
   }
 
   /** Breaks the connection in the middle of a line, like a crash of the server or the network. */
@@ -149,7 +153,13 @@ export class WatchSession {
       this.response.destroy();
       return;
     }
+    if (this.options.resetsEvent?.()) return this.resetMidLine(text);
     this.response.write(`${text}\n`);
+  }
+
+  private resetMidLine(text: string): void {
+    this.release();
+    this.response.write(text.slice(0, text.length / 2), () => this.response.socket?.resetAndDestroy());
   }
 
   private end(): void {

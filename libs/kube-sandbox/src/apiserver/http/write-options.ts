@@ -1,4 +1,4 @@
-import { fieldNotSupported, invalidOptions } from '../api-error.js';
+import { fieldForbidden, fieldNotSupported, invalidOptions } from '../api-error.js';
 import type { DeleteOptions } from '../store/deletion-plan.js';
 import type { RequestContext } from './request-context.js';
 
@@ -21,6 +21,8 @@ const OPTIONS_OF: Record<string, string> = {
   deletecollection: 'DeleteOptions',
 };
 
+const isApply = (contentType = ''): boolean => contentType.startsWith('application/apply-patch');
+
 /** @throws ApiError 422 */
 export function parseWriteOptions({ info, request }: RequestContext): WriteRequestOptions {
   const { query } = info;
@@ -31,6 +33,8 @@ export function parseWriteOptions({ info, request }: RequestContext): WriteReque
       fieldNotSupported('fieldValidation', fieldValidation, ['', 'Ignore', 'Strict', 'Warn']),
     ]);
   }
+  if (query.has('force') && info.verb === 'patch' && !isApply(request.headers['content-type']))
+    throw invalidOptions(kind, [fieldForbidden('force', 'may not be specified for non-apply patch')]);
   return {
     dryRun: parseDryRun(query.getAll('dryRun'), kind),
     fieldManager: query.get('fieldManager') || (request.headers['user-agent'] ?? '').split('/')[0] || DEFAULT_MANAGER,

@@ -7,10 +7,12 @@ import { apiVersionOf, keyOf, type KubeObject } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
 import type { ServedResource } from '../resource-registry.js';
 import { applyDefaults } from '../schema/apply-defaults.js';
+import { dropEmptyMeta } from '../schema/drop-empty-meta.js';
 import { rootSchema } from '../schema/object-meta-schema.js';
-import { typeName, validateSchema } from '../schema/validate-schema.js';
+import { validateSchema } from '../schema/validate-schema.js';
 import { validateMeta } from '../schema/validate-meta.js';
 import { generateName } from '../store/new-object.js';
+import { goDecodeError } from './go-decode-error.js';
 
 /** The attributes of one write. */
 export interface Write {
@@ -59,6 +61,7 @@ export class WritePipeline {
   /** @throws ApiError 4xx */
   update(draft: KubeObject, previous: KubeObject, write: Write): KubeObject {
     keepImmutable(draft, previous);
+    dropEmptyMeta(draft.metadata);
     if (deepEqual(draft, previous)) return previous;
     const completed = this.admit('UPDATE', draft, previous, write);
     return this.store.update(write.served.name, completed, { dryRun: write.dryRun });
@@ -77,7 +80,7 @@ export class WritePipeline {
   ): KubeObject {
     const { definition } = write.served;
     const schema = rootSchema(write.served.version.schema);
-    if (definition.builtIn) this.checkDecodable(draft, write.served);
+    this.checkDecodable(draft, write.served);
     applyDefaults(draft, schema);
     const request: AdmissionRequest = {
       ...this.requestFor(operation, draft, write),
@@ -85,6 +88,7 @@ export class WritePipeline {
     };
     this.admission.mutate(request);
     const object = request.object;
+    dropEmptyMeta(object.metadata);
     if (previous) {
       keepImmutable(object, previous);
       definition.strategy?.prepareForUpdate?.(object, previous);
@@ -114,8 +118,11 @@ export class WritePipeline {
   /** @throws ApiError 400 for values that a Go type can't hold */
   private checkDecodable(object: KubeObject, served: ServedResource): void {
     const { definition, version } = served;
-    const wrongType = this.checkSchema(object, served).find(({ reason }) => reason === 'FieldValueTypeInvalid');
-    if (wrongType) throw badRequest(goDecodeError(definition.kind, version.name, wrongType));
+    const error = goDecodeError(object, served);
+    if (!error) return;
+    throw badRequest(
+      `${definition.kind} in version "${version.name}" cannot be handled as a ${definition.kind}: ${error}`,
+    );
   }
 
   private checkSchema(object: KubeObject, { version }: ServedResource): StatusCause[] {
@@ -195,19 +202,7 @@ function newFinalizers({ metadata }: KubeObject, previous: KubeObject | undefine
   ];
 }
 
-/** The decoding error of built-in kinds, with the message of Go's JSON package. */
-function goDecodeError(kind: string, version: string, { field, message }: StatusCause): string {
-  const found = /^Invalid value: "(\w+)"/.exec(message)?.[1] ?? typeName(undefined);
-  const expected = /must be of type ([\w,]+)/.exec(message)?.[1] ?? 'string';
-  return `${kind} in version "${version}" cannot be handled as a ${kind}: json: cannot unmarshal ${found} into Go struct field ${kind}.${field} of type ${expected}`;
-}
-
 /** The error for a PUT without a resourceVersion, for kinds that require one. */
 export function revisionRequired(kind: string, group: string, name: string) {
-  return invalid(kind, group, name, [
-    {
-      ...fieldInvalid('metadata.resourceVersion', 0, 'must be specified for an update'),
-      message: 'Invalid value: 0x0: must be specified for an update',
-    },
-  ]);
+  return invalid(kind, group, name, [fieldInvalid('metadata.resourceVersion', 0, 'must be specified for an update')]);
 }

@@ -89,7 +89,10 @@ describe('writing over HTTP', () => {
     });
 
     test.each([
-      [{ ...machine('a'), kind: 'Gadget' }, 'does not match the expected API version'],
+      [
+        { ...machine('a'), apiVersion: 'lab.dev/v9' },
+        'the API version in the data (lab.dev/v9) does not match the expected API version (lab.dev/v1)',
+      ],
       [
         { ...machine('a', {}, { namespace: 'other' }) },
         'the namespace of the provided object does not match the namespace sent on the request',
@@ -99,6 +102,39 @@ describe('writing over HTTP', () => {
       const answer = await api.post<Status>(MACHINES_PATH, body);
       expect(answer.code).toBe(400);
       expect(answer.body.message).toContain(message);
+    });
+
+    test('refuses another kind of the same version as an invalid field', async () => {
+      const { code, body } = await api.post<Status>(MACHINES_PATH, { ...machine('a'), kind: 'Gadget' });
+      expect([code, body.message]).toEqual([
+        422,
+        'Machine.lab.dev "a" is invalid: kind: Invalid value: "Gadget": must be Machine',
+      ]);
+    });
+
+    test.each([
+      [
+        { apiVersion: 'v1', kind: 'Secret' },
+        'Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to (core.ConfigMap): unknown conversion',
+      ],
+      [
+        { apiVersion: 'lab.dev/v1', kind: 'Machine' },
+        'Machine in version "v1" cannot be handled as a ConfigMap: no kind "Machine" is registered for version "lab.dev/v1" in scheme "pkg/api/legacyscheme/scheme.go:30"',
+      ],
+    ])('refuses %j as another built-in kind', async (kind, message) => {
+      const { code, body } = await api.post<Status>('/api/v1/namespaces/lab/configmaps', { ...kind, metadata: {} });
+      expect([code, body.message]).toEqual([400, message]);
+    });
+
+    test.each([
+      ['/api/v1/namespaces/lab/configmaps', ', application/vnd.kubernetes.protobuf'],
+      [MACHINES_PATH, ''],
+    ])('accepts JSON and YAML at %s%s', async (path, more) => {
+      const { code, body } = await api.post<Status>(path, {}, { 'Content-Type': 'text/plain' });
+      expect([code, body.message]).toEqual([
+        415,
+        `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml${more}`,
+      ]);
     });
 
     test('prunes unknown fields and warns, refuses or ignores them according to fieldValidation', async () => {
@@ -211,7 +247,7 @@ describe('writing over HTTP', () => {
       const blind = await api.put<Status>(`${MACHINES_PATH}/a`, machine('a', { size: 2 }));
       expect([blind.code, blind.body.message]).toEqual([
         422,
-        'Machine.lab.dev "a" is invalid: metadata.resourceVersion: Invalid value: 0x0: must be specified for an update',
+        'Machine.lab.dev "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
       ]);
       expect((await api.put(`${MACHINES_PATH}/a`, { ...body, spec: { size: 2 } })).code).toBe(200);
       expect(await api.put(`${MACHINES_PATH}/a`, { ...body, spec: { size: 3 } })).toMatchObject({
@@ -247,6 +283,36 @@ describe('writing over HTTP', () => {
         spec: { size: 3 },
       });
       expect(late.code).toBe(409);
+    });
+
+    const CONFIG_MAPS = '/api/v1/namespaces/lab/configmaps';
+    test.each([
+      ['merge', { data: { d: 1 } }, '{"apiVersion":"v1","data":{"d":1},"kind":"ConfigMap"'],
+      ['json', [{ op: 'add', path: '/data', value: { d: 1 } }], '{"apiVersion":"v1","data":{"d":1},"kind":"ConfigMap"'],
+      ['strategic-merge', { data: { d: 1 } }, 'map[data:map[d:1]]'],
+    ])('returns 422 when a %s patch leaves a built-in object that has the wrong type', async (type, patch, value) => {
+      await api.post(CONFIG_MAPS, { metadata: { name: 'settings' } });
+      const { code, body } = await api.patch<Status>(`${CONFIG_MAPS}/settings`, patch, type);
+      expect([code, body.reason]).toEqual([422, 'Invalid']);
+      expect(body.message).toContain(` "" is invalid: patch: Invalid value: ${JSON.stringify(value).slice(0, -1)}`);
+      expect(body.message).toContain(
+        'json: cannot unmarshal number into Go struct field ConfigMap.data.d of type string',
+      );
+      expect(body.details).toEqual({ causes: [expect.objectContaining({ field: 'patch' })] });
+    });
+
+    test.each(['merge', 'json'])('drops the labels when a %s patch removes the last one', async (type) => {
+      await api.post(MACHINES_PATH, machine('a', {}, { labels: { x: 'y' }, finalizers: [] }));
+      const patch =
+        type === 'json' ? [{ op: 'remove', path: '/metadata/labels/x' }] : { metadata: { labels: { x: null } } };
+      const { code, body } = await api.patch<Machine>(`${MACHINES_PATH}/a`, patch, type);
+      expect([code, Object.keys(body.metadata)]).toEqual([200, expect.not.arrayContaining(['labels', 'finalizers'])]);
+      const late = await api.patch(
+        `${MACHINES_PATH}/a`,
+        [{ op: 'add', path: '/metadata/labels/x', value: 'y' }],
+        'json',
+      );
+      expect(late.code).toBe(422);
     });
 
     test('refuses a strategic merge patch of a custom resource', async () => {

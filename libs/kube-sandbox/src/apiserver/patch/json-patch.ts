@@ -1,5 +1,6 @@
 import { apiError, badRequest, type ApiError } from '../api-error.js';
 import { deepCopy, deepEqual } from '../deep-copy.js';
+import { isObject } from './merge-patch.js';
 
 interface Operation {
   op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
@@ -12,97 +13,120 @@ interface Operation {
 const refused = (): ApiError =>
   apiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
 
-/** RFC 6902 on a copy. @throws ApiError 400 malformed, 422 when a path is missing or a test fails */
+const MAX_OPERATIONS = 10_000;
+
+/**
+ * JSON patch on a copy, as the library of the API server (evanphx/json-patch v4) applies it: `replace` may add a key, a
+ * negative index counts from the end, and the text before the first `/` of a path is ignored.
+ * @throws ApiError 400 malformed, 413 too many operations, 422 when an operation can't be applied or a test fails
+ */
 export function applyJsonPatch(target: unknown, patch: unknown): unknown {
   if (!Array.isArray(patch)) throw badRequest('json: cannot unmarshal object into Go value of type jsonpatch.Patch');
+  if (patch.length > MAX_OPERATIONS) {
+    const message = `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`;
+    throw apiError(413, 'RequestEntityTooLarge', `Request entity too large: ${message}`, {});
+  }
   const root = { document: deepCopy(target) };
-  for (const operation of patch as Operation[]) applyOperation(root, operation);
+  for (const operation of patch) applyOperation(root, checkedOperation(operation));
   return root.document;
 }
 
-function applyOperation(root: { document: unknown }, { op, path, from, value }: Operation): void {
+function checkedOperation(operation: unknown): Operation {
+  const fields = operation as Operation | null;
+  const isReadable =
+    isObject(fields) &&
+    [fields.op, fields.path, fields.from].every((field) => ['string', 'undefined'].includes(typeof field));
+  if (!isReadable)
+    throw badRequest('error decoding patch: json: cannot unmarshal into Go value of type handlers.jsonPatchOp');
+  return fields as Operation;
+}
+
+function applyOperation(root: { document: unknown }, { op, path, from, value = null }: Operation): void {
   switch (op) {
     case 'add':
       return add(root, path, deepCopy(value));
     case 'remove':
-      return void remove(root, path);
+      return remove(root, path);
     case 'replace':
-      read(root, path);
-      return set(root, path, deepCopy(value));
-    case 'move':
-      return add(root, path, remove(root, from ?? ''));
+      return replace(root, path, deepCopy(value));
+    case 'move': {
+      const moved = read(root, from);
+      remove(root, from);
+      return add(root, path, moved);
+    }
     case 'copy':
-      return add(root, path, deepCopy(read(root, from ?? '')));
+      return add(root, path, deepCopy(read(root, from)));
     case 'test':
-      // A test of an absent field against null passes, as in the server's library (evanphx/json-patch).
-      if (!deepEqual(readOr(root, path, null) ?? null, value ?? null)) throw refused();
+      // A test of an absent field against null passes.
+      if (!deepEqual(path === '' ? root.document : read(root, path), value)) throw refused();
       return;
     default:
-      throw badRequest(`Unexpected kind: ${String(op)}`);
+      throw refused();
   }
-}
-
-function parse(path: unknown): string[] {
-  if (typeof path !== 'string' || (path !== '' && !path.startsWith('/'))) throw refused();
-  return [
-    'document',
-    ...path
-      .split('/')
-      .slice(1)
-      .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')),
-  ];
 }
 
 type Container = Record<string, unknown> | unknown[];
 
-function locate(root: { document: unknown }, path: string): { parent: Container; key: string } {
-  const parts = parse(path);
-  const key = parts.pop()!;
-  let parent: unknown = root;
-  for (const part of parts) parent = step(parent, part);
-  if (typeof parent !== 'object' || parent === null) throw refused();
-  return { parent: parent as Container, key };
+/** Finds the parent of a path, which must exist. */
+function locate({ document }: { document: unknown }, path: string | undefined): { parent: Container; key: string } {
+  const parts = (path ?? '')
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const key = parts.pop();
+  if (key === undefined) throw refused();
+  let parent = document;
+  for (const part of parts) parent = child(containerOf(parent), part);
+  return { parent: containerOf(parent), key };
 }
 
-function step(container: unknown, part: string): unknown {
-  if (Array.isArray(container)) return container[index(part, container.length - 1)];
-  if (typeof container !== 'object' || container === null || !Object.hasOwn(container, part)) throw refused();
-  return (container as Record<string, unknown>)[part];
+function containerOf(value: unknown): Container {
+  if (typeof value !== 'object' || value === null) throw refused();
+  return value as Container;
 }
 
-function index(part: string, max: number): number {
-  const number = /^-?\d+$/.test(part) ? Number(part) : NaN;
-  if (!(number >= 0 && number <= max)) throw refused();
-  return number;
+/** An absent key of an object reads as null. */
+function child(container: Container, key: string): unknown {
+  if (Array.isArray(container)) return container[index(key, container.length, container.length - 1)];
+  return Object.hasOwn(container, key) ? container[key] : null;
 }
 
-function read(root: { document: unknown }, path: string): unknown {
+function index(key: string, length: number, max: number): number {
+  const number = /^[-+]?\d+$/.test(key) ? Number(key) : NaN;
+  const position = number < 0 ? number + length : number;
+  if (!(position >= 0 && position <= max)) throw refused();
+  return position;
+}
+
+function read(root: { document: unknown }, path: string | undefined): unknown {
   const { parent, key } = locate(root, path);
-  return step(parent, key);
+  return child(parent, key);
 }
 
-function readOr(root: { document: unknown }, path: string, fallback: unknown): unknown {
+function replace(root: { document: unknown }, path: string, value: unknown): void {
+  if (path === '') {
+    root.document = containerOf(value);
+    return;
+  }
   const { parent, key } = locate(root, path);
-  return Array.isArray(parent) || Object.hasOwn(parent, key) ? step(parent, key) : fallback;
-}
-
-function set(root: { document: unknown }, path: string, value: unknown): void {
-  const { parent, key } = locate(root, path);
-  if (Array.isArray(parent)) parent[index(key, parent.length - 1)] = value;
-  else parent[key] = value;
+  if (Array.isArray(parent)) parent[index(key, parent.length, parent.length - 1)] = value;
+  else setField(parent, key, value);
 }
 
 function add(root: { document: unknown }, path: string, value: unknown): void {
   const { parent, key } = locate(root, path);
-  if (!Array.isArray(parent)) parent[key] = value;
+  if (!Array.isArray(parent)) setField(parent, key, value);
   else if (key === '-') parent.push(value);
-  else parent.splice(index(key, parent.length), 0, value);
+  else parent.splice(index(key, parent.length + 1, parent.length), 0, value);
 }
 
-function remove(root: { document: unknown }, path: string): unknown {
+function remove(root: { document: unknown }, path: string | undefined): void {
   const { parent, key } = locate(root, path);
-  const value = step(parent, key);
-  if (Array.isArray(parent)) parent.splice(Number(key), 1);
-  else delete parent[key];
-  return value;
+  if (Array.isArray(parent)) parent.splice(index(key, parent.length, parent.length - 1), 1);
+  else if (Object.hasOwn(parent, key)) delete parent[key];
+  else throw refused();
 }
+
+/** Assigning `__proto__` would replace the prototype. */
+const setField = (parent: Record<string, unknown>, key: string, value: unknown): void =>
+  void Object.defineProperty(parent, key, { value, writable: true, enumerable: true, configurable: true });

@@ -31,13 +31,24 @@ export function validateMeta(meta: ObjectMeta, rule: NameRule): StatusCause[] {
   return [
     ...validateName(meta.name, rule),
     ...Object.entries(meta.labels ?? {}).flatMap(([key, value]) => [
-      ...qualifiedName('metadata.labels', key),
-      ...labelValue(value),
+      ...qualifiedNameCauses('metadata.labels', key),
+      ...labelValueCauses('metadata.labels', value),
     ]),
-    ...Object.keys(meta.annotations ?? {}).flatMap((key) => qualifiedName('metadata.annotations', key.toLowerCase())),
+    ...Object.keys(meta.annotations ?? {}).flatMap((key) =>
+      qualifiedNameCauses('metadata.annotations', key.toLowerCase()),
+    ),
     ...annotationSize(meta.annotations),
-    ...(meta.finalizers ?? []).flatMap((finalizer) => qualifiedName('metadata.finalizers', finalizer)),
+    ...(meta.finalizers ?? []).flatMap((finalizer, index) => validateFinalizer(finalizer, index)),
   ];
+}
+
+const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
+
+function validateFinalizer(finalizer: string, index: number): StatusCause[] {
+  const causes = qualifiedNameCauses('metadata.finalizers', finalizer);
+  if (causes.length > 0 || finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer)) return causes;
+  const why = 'name is neither a standard finalizer name nor is it fully qualified';
+  return [fieldInvalid(`metadata.finalizers[${index}]`, finalizer, why)];
 }
 
 function validateName(name: string, rule: NameRule): StatusCause[] {
@@ -47,7 +58,8 @@ function validateName(name: string, rule: NameRule): StatusCause[] {
   return pattern.test(name) ? [] : [fieldInvalid('metadata.name', name, why)];
 }
 
-function qualifiedName(field: string, key: string): StatusCause[] {
+/** The violations of a label key, also in a selector. */
+export function qualifiedNameCauses(field: string, key: string): StatusCause[] {
   const [prefix, name, ...more] = key.includes('/') ? key.split('/') : [undefined, key];
   if (more.length > 0)
     return [
@@ -60,9 +72,9 @@ function qualifiedName(field: string, key: string): StatusCause[] {
   return NAME_PART.test(name) ? [] : [fieldInvalid(field, key, NOT_A_NAME_PART)];
 }
 
-function labelValue(value: string): StatusCause[] {
-  if (value.length > 63) return [fieldInvalid('metadata.labels', value, 'must be no more than 63 characters')];
-  return LABEL_VALUE.test(value) ? [] : [fieldInvalid('metadata.labels', value, NOT_A_LABEL_VALUE)];
+export function labelValueCauses(field: string, value: string): StatusCause[] {
+  if (value.length > 63) return [fieldInvalid(field, value, 'must be no more than 63 characters')];
+  return LABEL_VALUE.test(value) ? [] : [fieldInvalid(field, value, NOT_A_LABEL_VALUE)];
 }
 
 function annotationSize(annotations: Record<string, string> = {}): StatusCause[] {
