@@ -12,6 +12,7 @@ import { buildCluster } from './kube/build-cluster.mjs';
 import { Cluster } from './kube/cluster.mjs';
 import { quantile } from './kube/latency.mjs';
 import { monotonic } from './kube/monotonic.mjs';
+import { downloadDisk, hashOf, sparseDisk, uploadDisk } from './kube/simulated-disk.mjs';
 import { VmWatch } from './kube/vm-watch.mjs';
 
 const BARE_WATCH = join(import.meta.dirname, 'kube/bare-watch.mjs');
@@ -52,6 +53,29 @@ async function startTime(folder, args) {
 
 /** Resident memory of a process in MiB. */
 const residentMiB = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+
+/** The largest resident memory that a process ever had, in MiB. */
+const peakMiB = (pid) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+
+const DISK_BYTES = 4 * 1024 ** 3;
+const FILLED_BYTES = 256 * 1024 ** 2;
+
+/** A large disk with few data that goes to one sandbox and from there to another: the memory of both, and the duration. */
+async function movedDisk(folder) {
+  const sandboxes = [await startSandbox(folder, []), await startSandbox(folder, [])];
+  try {
+    const began = monotonic();
+    const [from, to] = sandboxes.map(({ server }) => server);
+    await uploadDisk(from, DISK_BYTES, sparseDisk(DISK_BYTES, FILLED_BYTES));
+    await uploadDisk(to, DISK_BYTES, await downloadDisk(from, 'gzip'));
+    const took = monotonic() - began;
+    const expected = await hashOf(sparseDisk(DISK_BYTES, FILLED_BYTES));
+    if ((await hashOf(await downloadDisk(to, 'raw'))) !== expected) throw new Error('the moved disk has other bytes');
+    return { took, peak: Math.max(...sandboxes.map(({ pid }) => peakMiB(pid))) };
+  } finally {
+    for (const sandbox of sandboxes) await sandbox.end();
+  }
+}
 
 /** The resources of a fleet: the sandbox builds its objects when they are first read. */
 const FLEET_PATHS = [
@@ -125,6 +149,7 @@ export default async function run() {
     const demo = await startTime(folder, []);
     const fleet = await startTime(folder, ['--instances', String(FLEET)]);
     const { memory, firstList } = await usedFleet(folder);
+    const disk = await movedDisk(folder);
     const [latencies, bare] = await watchLatencies(folder);
     const [slowest, bareSlowest] = [latencies, bare].map((values) => quantile(values, 0.99));
     return {
@@ -140,6 +165,14 @@ export default async function run() {
           target: 'under 350',
           ok: memory < 350,
         },
+        {
+          what: 'memory of a sandbox while a disk of 4 GiB moves to another one, peak (RSS)',
+          value: disk.peak,
+          unit: 'MiB',
+          target: 'under 300',
+          ok: disk.peak < 300,
+        },
+        { what: 'that move, with 256 MiB of data', value: disk.took, unit: 'ms' },
         { what: `from a change to a watch, ${PER_SECOND}/s, median`, value: quantile(latencies, 0.5), unit: 'ms' },
         {
           what: `from a change to a watch, ${PER_SECOND}/s, 99th %`,

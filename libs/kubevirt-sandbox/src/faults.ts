@@ -19,6 +19,8 @@ export type Fault =
   | 'agent-gone'
   /** Images of this pod can't be pulled. */
   | 'image-pull'
+  /** The API server can't reach the kubelet of this pod or this node. */
+  | 'kubelet-unreachable'
   /** The container of a Job's pod prints its lines and does not end. */
   | 'container-hangs'
   /** The container of a Job's pod ends with an error. */

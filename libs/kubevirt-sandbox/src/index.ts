@@ -3,3 +3,4 @@ export type { ProgramChooser, SimulatedProgram } from './controllers/jobs/progra
 export type { ContainerSeed } from './seeds/seed-container.js';
 export { fleetName, fleetNamespace, type FleetSeedOptions } from './seeds/seed-fleet.js';
 export type { VmSeed } from './seeds/vm-seed.js';
+export { CLIENT_HEADERS } from './compare/client-headers.js';

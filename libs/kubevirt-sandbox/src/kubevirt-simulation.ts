@@ -217,6 +217,7 @@ function startControllers(context: SimulationContext, guests: GuestRegistry): Ru
     stop: () => {
       for (const controller of controllers) controller.stop();
       proxies?.close();
+      contents.close();
     },
     resync: () => {
       for (const controller of controllers) controller.resync();

@@ -51,6 +51,8 @@ export const TIMINGS = {
   hotplugStep: 1_200,
   nicHotplugGrace: 15_000,
   snapshotTime: 2_500,
+  /** Snapshot succeeded or failed → its VM can be changed again. */
+  snapshotUnlock: 150,
   restoreTime: 4_000,
   cloneStep: 1_000,
   exportReady: 5_000,

@@ -49,7 +49,7 @@ const RUNNING: Rule[] = [
   [
     'neither running nor runStrategy',
     (vm) => delete vm.spec.runStrategy,
-    invalid('spec.runStrategy', 'RunStrategy must be specified'),
+    invalid('spec.running', 'RunStrategy must be specified'),
   ],
   [
     'an unknown runStrategy',
@@ -60,11 +60,6 @@ const RUNNING: Rule[] = [
     'an unknown evictionStrategy',
     (vm) => (spec(vm).evictionStrategy = 'Teleport'),
     invalid(`${T}.evictionStrategy`, `${T}.evictionStrategy is set with an unrecognized option: Teleport`),
-  ],
-  [
-    'a missing template',
-    (vm) => delete (vm.spec as Partial<VirtualMachine['spec']>).template,
-    required('spec.template', 'missing virtual machine template.'),
   ],
   [
     'a reserved label',
@@ -114,7 +109,7 @@ const VOLUMES: Rule[] = [
     'large user data',
     (vm) => cloudInit(vm, { userData: 'x'.repeat(2049) }),
     invalid(
-      `${T}.volumes[1].cloudInitNoCloud.userData`,
+      `${T}.volumes[1].cloudInitNoCloud`,
       `${T}.volumes[1].cloudInitNoCloud userdata exceeds 2048 byte limit. Should use UserDataSecretRef for larger data.`,
     ),
   ],
@@ -122,7 +117,7 @@ const VOLUMES: Rule[] = [
     'large network data',
     (vm) => cloudInit(vm, { networkData: 'x'.repeat(2049) }),
     invalid(
-      `${T}.volumes[1].cloudInitNoCloud.networkData`,
+      `${T}.volumes[1].cloudInitNoCloud`,
       `${T}.volumes[1].cloudInitNoCloud networkdata exceeds 2048 byte limit. Should use NetworkDataSecretRef for larger data.`,
     ),
   ],
@@ -147,7 +142,7 @@ const VOLUMES: Rule[] = [
     (vm) => cloudInit(vm, { userDataBase64: '%%%' }),
     invalid(
       `${T}.volumes[1].cloudInitNoCloud.userDataBase64`,
-      `${T}.volumes[1].cloudInitNoCloud.userDataBase64 is not a valid base64 value.`,
+      `${T}.volumes[1].cloudInitNoCloud.userDataBase64.cloudInitNoCloud.userDataBase64 is not a valid base64 value.`,
     ),
   ],
 ];
@@ -210,11 +205,6 @@ const SIZES: Rule[] = [
       `${T}.domain.resources.requests.memory`,
       `${T}.domain.resources.requests.memory '1k': must be greater than or equal to 1M.`,
     ),
-  ],
-  [
-    'more sockets than maxSockets',
-    (vm) => (spec(vm).domain.cpu!.maxSockets = 1),
-    invalid(`${T}.domain.cpu.sockets`, 'Number of sockets in CPU topology is greater than the maximum sockets allowed'),
   ],
   [
     'more guest memory than maxGuest',
@@ -338,15 +328,7 @@ const NETWORKS: Rule[] = [
   [
     'an unknown interface model',
     (vm) => (devices(vm).interfaces![0]!.model = 'ne1000'),
-    unsupported(
-      `${NICS}[0].model`,
-      `interface ${NICS}[0].name uses model ne1000 that is not supported. Supported models: [e1000 e1000e igb ne2k_pci pcnet rtl8139 virtio]`,
-    ),
-  ],
-  [
-    'an absent interface without a bridge',
-    (vm) => (devices(vm).interfaces![0]!.state = 'absent'),
-    invalid(`${NICS}[0].state`, `"default" interface's state "absent" is supported only for bridge binding`),
+    unsupported(`${NICS}[0].model`, `interface ${NICS}[0].name uses model ne1000 that is not supported.`),
   ],
   [
     'an absent interface on the default network',
@@ -374,19 +356,6 @@ const MATCHERS: Rule[] = [
       `VM field(s) ${T}.domain.resources.requests.memory conflicts with selected instance type`,
     ),
   ],
-  [
-    'an instancetype matcher without a name',
-    (vm) => {
-      withInstancetype(vm, {});
-      vm.spec.instancetype = {};
-    },
-    notFound('spec.instancetype', 'Either Name or InferFromVolume should be provided within the InstancetypeMatcher'),
-  ],
-  [
-    'a preference matcher without a name',
-    (vm) => (vm.spec.preference = {}),
-    notFound('spec.preference', 'Either Name or InferFromVolume should be provided within the PreferenceMatcher'),
-  ],
 ];
 
 describe('the rules of the VM webhook', () => {
@@ -412,6 +381,79 @@ describe('the rules of the VM webhook', () => {
       expect(status.details?.causes).toEqual([expected]);
     },
   );
+
+  const refusalOf = (vm: VirtualMachine) => {
+    try {
+      simulatedCluster().create(vm);
+    } catch (error) {
+      return (error as ApiError).status;
+    }
+    return undefined;
+  };
+
+  test('report the sockets twice, and both reasons against an absent interface', () => {
+    const sockets = buildVirtualMachine('web');
+    spec(sockets).domain.cpu!.maxSockets = 1;
+    const tooMany = 'Number of sockets in CPU topology is greater than the maximum sockets allowed';
+    const socketCause = invalid(`${T}.domain.cpu.sockets`, tooMany);
+    expect(refusalOf(sockets)?.details?.causes).toEqual([socketCause, socketCause]);
+    const absent = buildVirtualMachine('web');
+    devices(absent).interfaces![0]!.state = 'absent';
+    expect(refusalOf(absent)?.details?.causes).toEqual([
+      invalid(`${NICS}[0].state`, `"default" interface's state "absent" is supported only for bridge binding`),
+      invalid(`${NICS}[0].state`, `"default" interface's state "absent" is not supported on default networks`),
+    ]);
+  });
+
+  test('accept any memory of the guest, but not any request', () => {
+    const vm = buildVirtualMachine('web');
+    spec(vm).domain.memory = { guest: '1k' };
+    expect(refusalOf(vm)).toBeUndefined();
+  });
+
+  const MUTATED: [what: string, change: (vm: VirtualMachine) => unknown, code: number, cause: StatusCause][] = [
+    [
+      'a missing template',
+      (vm) => delete (vm.spec as Partial<VirtualMachine['spec']>).template,
+      422,
+      { message: 'spec.template in body is required' },
+    ],
+    [
+      'a wrong type',
+      (vm) => (spec(vm).domain.cpu!.sockets = 'two' as unknown as number),
+      422,
+      { message: `${T}.domain.cpu.sockets in body must be of type integer: "string"` },
+    ],
+    [
+      'a malformed quantity',
+      (vm) => (spec(vm).domain.memory = { guest: 'many' }),
+      400,
+      {
+        message: "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+      },
+    ],
+    [
+      'an instancetype matcher without a name, before its conflicts',
+      (vm) => (vm.spec.instancetype = {}),
+      422,
+      notFound('spec.instancetype', 'Either Name or InferFromVolume should be provided within the InstancetypeMatcher'),
+    ],
+    [
+      'a preference matcher without a name',
+      (vm) => (vm.spec.preference = {}),
+      422,
+      notFound('spec.preference', 'Either Name or InferFromVolume should be provided within the PreferenceMatcher'),
+    ],
+  ];
+  test.each(MUTATED)('of the mutating webhook refuse %s', (_what, change, code, expected) => {
+    const vm = buildVirtualMachine('web');
+    change(vm);
+    expect(refusalOf(vm)).toMatchObject({
+      code,
+      message: `admission webhook "virtualmachines-mutator.kubevirt.io" denied the request: ${expected.message}`,
+      ...(code === 422 ? { details: { causes: [expected] } } : {}),
+    });
+  });
 
   test('follow the configuration of the cluster', () => {
     const { create, store } = simulatedCluster();

@@ -59,11 +59,6 @@ describe('admission of virtual machines', () => {
       "spec.template.spec.domain.resources.requests.memory '1k': must be greater than or equal to 1M.",
     ],
     [
-      'more sockets than allowed',
-      (vm) => (template(vm).domain.cpu!.maxSockets = 1),
-      'Number of sockets in CPU topology is greater than the maximum sockets allowed',
-    ],
-    [
       'an unused template',
       (vm) =>
         (vm.spec.dataVolumeTemplates = [{ metadata: { name: 'd' }, spec: { source: { blank: {} }, storage: {} } }]),

@@ -64,7 +64,7 @@ function bootOrderCauses({ domain }: VmiSpec, path: string): StatusCause[] {
   return (domain.devices.disks ?? []).flatMap(({ bootOrder }, index) => {
     if (bootOrder === undefined) return [];
     const field = `${path}[${index}].bootOrder`;
-    if (bootOrder < 1) return [invalidValue(field, `${field} must have a boot order > 0, if supplied`)];
+    if (bootOrder < 1) return [invalidValue(field, `${path}[${index}] must have a boot order > 0, if supplied`)];
     const first = seen.get(bootOrder);
     seen.set(bootOrder, first ?? index);
     return first === undefined

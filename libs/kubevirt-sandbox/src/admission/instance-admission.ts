@@ -43,7 +43,9 @@ export function admitInstances(context: SimulationContext): void {
     admit: ({ object, oldObject }) => {
       if (!oldObject) return;
       if (!deepEqual(object.spec, oldObject.spec)) {
-        throw denied(UPDATE, { causes: [invalidValue('', 'update of VMI object is restricted')] });
+        throw denied(UPDATE, {
+          causes: [{ reason: 'FieldValueNotSupported', message: 'update of VMI object is restricted' }],
+        });
       }
       const changed = RESERVED_LABELS.find(
         (label) => object.metadata.labels?.[label] !== oldObject.metadata.labels?.[label],

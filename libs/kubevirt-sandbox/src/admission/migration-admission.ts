@@ -5,7 +5,7 @@ import { findCondition } from '../types/condition.js';
 import type { Migration } from '../types/kubevirt-kinds.js';
 import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../simulation-context.js';
-import { invalidValue } from './cause.js';
+import { invalidValue, requiredValue } from './cause.js';
 
 const CREATE = 'migration-create-validator.kubevirt.io';
 const UPDATE = 'migration-update-validator.kubevirt.io';
@@ -50,7 +50,7 @@ export function completeMigration(migration: Migration): void {
 export function refuseMigration(context: SimulationContext, { metadata, spec }: Migration): void {
   const { namespace } = metadata;
   const { vmiName } = spec;
-  if (!vmiName) throw denied(CREATE, { causes: [invalidValue('spec.vmiName', 'vmiName is missing.')] });
+  if (!vmiName) throw denied(CREATE, { causes: [requiredValue('spec.vmiName', 'vmiName is missing')] });
   const vmi = context.find<VirtualMachineInstance>(RESOURCES.vmi, namespace, vmiName);
   if (!vmi) throw denied(CREATE, { message: `the VMI "${namespace}/${vmiName}" does not exist` });
   if (isFinal(vmi)) throw denied(CREATE, { message: 'Cannot migrate VMI in finalized state.' });

@@ -7,7 +7,7 @@ const MODELS = ['e1000', 'e1000e', 'igb', 'ne2k_pci', 'pcnet', 'rtl8139', 'virti
 const MAC_ADDRESS = /^[0-9a-f]{2}([:-][0-9a-f]{2}){5}$/i;
 const BINDINGS = ['bridge', 'masquerade', 'sriov', 'macvtap', 'passt', 'passtBinding', 'slirp', 'binding'] as const;
 
-/** Validates `networks` and `domain.devices.interfaces`. */
+/** Validates `networks` and `domain.devices.interfaces`, in the order of the webhook. */
 export function networkCauses(
   { networks = [], domain }: VmiSpec,
   path: string,
@@ -16,12 +16,18 @@ export function networkCauses(
   const interfaces = domain.devices.interfaces ?? [];
   const nics = `${path}.domain.devices.interfaces`;
   return [
-    ...uniqueNetworks(networks, `${path}.networks`),
-    ...networks.flatMap((network, index) => networkCausesOf(network, interfaces, `${path}.networks[${index}]`)),
     ...podNetworkCauses(networks, path),
-    ...interfaces.flatMap((nic, index) => interfaceCauses(nic, networks, `${nics}[${index}]`)),
-    ...uniqueInterfaces(interfaces, nics),
+    ...networks.flatMap((network, index) => sourceCauses(network, `${path}.networks[${index}]`)),
+    ...interfaces.flatMap((nic, index) => stateCauses(nic, networks, `${nics}[${index}]`)),
+    ...interfaces.flatMap((nic, index) => bindingCauses(nic, networks, `${nics}[${index}]`)),
     ...(allowsPodBridges(context) ? [] : podBridgeCauses(interfaces, networks, nics)),
+    ...uniqueNetworks(networks, `${path}.networks`),
+    ...networks.flatMap(({ name }, index) =>
+      unassigned(name, interfaces, `${path}.networks[${index}].name`, requiredValue),
+    ),
+    ...uniqueInterfaces(interfaces, nics),
+    ...interfaces.flatMap(({ name }, index) => unassigned(name, networks, `${nics}[${index}].name`, invalidValue)),
+    ...interfaces.flatMap((nic, index) => fieldCauses(nic, `${nics}[${index}]`)),
   ];
 }
 
@@ -62,15 +68,24 @@ function uniqueInterfaces(interfaces: NetworkInterface[], path: string): StatusC
   );
 }
 
-function networkCausesOf(network: Network, interfaces: NetworkInterface[], path: string): StatusCause[] {
+function sourceCauses(network: Network, path: string): StatusCause[] {
   if (network.multus && !network.multus.networkName) {
     return [requiredValue(path, 'CNI delegating plugin must have a networkName')];
   }
   if (!network.pod && !network.multus && !('resourceClaim' in network)) {
     return [requiredValue(path, 'should have a network type')];
   }
-  if (interfaces.some(({ name }) => name === network.name)) return [];
-  return [requiredValue(`${path}.name`, `${path}.name '${network.name}' not found.`)];
+  return [];
+}
+
+/** A network needs an interface of its name, and an interface a network. */
+function unassigned(
+  wanted: string,
+  others: readonly { name: string }[],
+  field: string,
+  cause: typeof invalidValue,
+): StatusCause[] {
+  return others.some(({ name }) => name === wanted) ? [] : [cause(field, `${field} '${wanted}' not found.`)];
 }
 
 function podNetworkCauses(networks: Network[], path: string): StatusCause[] {
@@ -84,41 +99,42 @@ function podNetworkCauses(networks: Network[], path: string): StatusCause[] {
     : [];
 }
 
-function interfaceCauses(nic: NetworkInterface, networks: Network[], path: string): StatusCause[] {
-  const network = networks.find(({ name }) => name === nic.name);
+function bindingCauses(nic: NetworkInterface, networks: Network[], path: string): StatusCause[] {
   const causes: StatusCause[] = [];
-  if (!network) causes.push(invalidValue(`${path}.name`, `${path}.name '${nic.name}' not found.`));
   if (BINDINGS.filter((binding) => nic[binding] !== undefined).length !== 1) {
     const message = `logical ${nic.name} interface must have exactly one binding method or binding plugin`;
     causes.push(invalidValue(path, message));
   }
-  if (nic.masquerade && network && !network.pod) {
+  // Also an interface without a network is on no pod network.
+  if (nic.masquerade && !networks.find(({ name }) => name === nic.name)?.pod) {
     causes.push(invalidValue(`${path}.name`, 'Masquerade interface only implemented with pod network'));
   }
+  return causes;
+}
+
+function fieldCauses(nic: NetworkInterface, path: string): StatusCause[] {
+  const causes: StatusCause[] = [];
   if (nic.model && !MODELS.includes(nic.model)) {
-    const message = `interface ${path}.name uses model ${nic.model} that is not supported. Supported models: [${MODELS.join(' ')}]`;
+    const message = `interface ${path}.name uses model ${nic.model} that is not supported.`;
     causes.push({ reason: 'FieldValueNotSupported', message, field: `${path}.model` });
   }
   if (nic.macAddress && !MAC_ADDRESS.test(nic.macAddress)) {
     const message = `interface ${path}.name has malformed MAC address (${nic.macAddress}).`;
     causes.push(invalidValue(`${path}.macAddress`, message));
   }
-  return [...causes, ...stateCauses(nic, network, path)];
+  return causes;
 }
 
-function stateCauses(
-  { name, state, bridge }: NetworkInterface,
-  network: Network | undefined,
-  path: string,
-): StatusCause[] {
+function stateCauses({ name, state, bridge }: NetworkInterface, networks: Network[], path: string): StatusCause[] {
   if (!state || ['up', 'down'].includes(state)) return [];
+  const field = `${path}.state`;
   if (state !== 'absent') {
-    return [invalidValue(`${path}.state`, `logical ${name} interface state value is unsupported: ${state}`)];
+    return [invalidValue(field, `logical ${name} interface state value is unsupported: ${state}`)];
   }
-  if (!bridge) {
-    return [invalidValue(`${path}.state`, `"${name}" interface's state "absent" is supported only for bridge binding`)];
-  }
-  return network?.pod || network?.multus?.default
-    ? [invalidValue(`${path}.state`, `"${name}" interface's state "absent" is not supported on default networks`)]
-    : [];
+  const network = networks.find((each) => each.name === name);
+  const refused = [
+    ...(bridge ? [] : ['is supported only for bridge binding']),
+    ...(network?.pod || network?.multus?.default ? ['is not supported on default networks'] : []),
+  ];
+  return refused.map((why) => invalidValue(field, `"${name}" interface's state "absent" ${why}`));
 }

@@ -77,7 +77,10 @@ function restoreCauses(context: SimulationContext, { metadata, spec }: VmRestore
   if (running && !context.release.since('1.5')) {
     return [invalidValue('spec.target', `VirtualMachine "${spec.target.name}" is not stopped`)];
   }
-  const policies = [...restorePolicyCauses(context, spec), ...patchCauses(spec.patches, 'spec.patches')];
+  // The webhook forgets the causes of the patches when the snapshot does not exist.
+  const hasSnapshot = context.find(RESOURCES.snapshot, namespace, spec.virtualMachineSnapshotName) !== undefined;
+  const patches = hasSnapshot ? patchCauses(spec.patches, 'spec.patches') : [];
+  const policies = [...patches, ...restorePolicyCauses(context, spec)];
   return policies.length > 0 ? policies : foreignTarget(context, namespace, spec);
 }
 
@@ -124,6 +127,15 @@ function pathOf(operation: string): string | undefined {
   }
 }
 
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function foreignTarget(
   context: SimulationContext,
   namespace: string | undefined,
@@ -140,19 +152,20 @@ function foreignTarget(
 function cloneCauses(context: SimulationContext, { metadata, spec }: VmClone): StatusCause[] {
   if (!context.gates.isOn('Snapshot')) throw denied(CLONE, { message: 'snapshot feature gate is not enabled' });
   const { source, target } = spec;
-  const known = { VirtualMachine: 'kubevirt.io', VirtualMachineSnapshot: 'snapshot.kubevirt.io' } as Record<
-    string,
-    string
-  >;
-  if (!known[source.kind]) return [invalidValue('spec.source.kind', 'Source kind is not supported')];
-  if (source.apiGroup !== known[source.kind])
-    return [invalidValue('spec.source.apiGroup', `Source apiGroup must be ${known[source.kind]}`)];
+  // The webhook prints some fields as Go names them, and does not compare the group with the kind.
+  if (!['VirtualMachine', 'VirtualMachineSnapshot'].includes(source.kind))
+    return [invalidValue('spec.Source.Kind', 'Source kind is not supported')];
+  if (!source.apiGroup) return [invalidValue('spec.Source.APIGroup', "Source's APIGroup cannot be empty")];
   if (target && target.kind !== 'VirtualMachine')
-    return [invalidValue('spec.target.kind', 'Target kind is not supported')];
+    return [invalidValue('spec.Target.Kind', 'Target kind is not supported')];
   if (source.kind === 'VirtualMachine' && target?.name === source.name) {
-    return [invalidValue('spec', 'Target name cannot be equal to source name when both are VirtualMachines')];
+    return [
+      invalidValue('spec.target.name', 'Target name cannot be equal to source name when both are VirtualMachines'),
+    ];
   }
-  const patches = patchCauses(spec.patches, 'spec.patches');
+  const patches = (spec.patches ?? []).flatMap((patch, index) =>
+    isJson(patch) ? [] : [invalidValue(`spec.patches[${index}]`, `patch is not valid JSON (${patch})`)],
+  );
   if (patches.length > 0) return patches;
   const vm =
     source.kind === 'VirtualMachine'
@@ -171,5 +184,5 @@ function exportCauses({ apiGroup = '', kind, name }: TypedReference): StatusCaus
   };
   const rule = rules[kind];
   if (!rule) return [invalidValue('spec.source.kind', 'invalid kind')];
-  return apiGroup === rule[0] ? [] : [invalidValue('spec.source.apiGroup', rule[1])];
+  return apiGroup === rule[0] ? [] : [invalidValue('spec.source.APIGroup', rule[1])];
 }

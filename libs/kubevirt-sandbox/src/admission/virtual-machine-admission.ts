@@ -5,7 +5,8 @@ import { RESOURCES } from '../resources.js';
 import { runStrategyOf, type VirtualMachine } from '../types/virtual-machine.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { invalidValue } from './cause.js';
-import { matcherUpdateCauses, virtualMachineCauses } from './virtual-machine-rules.js';
+import { matcherCauses, matcherUpdateCauses, virtualMachineCauses } from './virtual-machine-rules.js';
+import { refuseMalformed } from './webhook-schema.js';
 
 const MUTATOR = 'virtualmachines-mutator.kubevirt.io';
 const VALIDATOR = 'virtualmachine-validator.kubevirt.io';
@@ -17,7 +18,12 @@ export function admitVirtualMachines(context: SimulationContext): void {
     name: MUTATOR,
     resources,
     operations: ['CREATE', 'UPDATE'],
-    admit: ({ object }) => applyVmDefaults(object),
+    admit: ({ object }) => {
+      refuseMalformed(context, MUTATOR, object);
+      const causes = matcherCauses(object);
+      if (causes.length > 0) throw denied(MUTATOR, { causes });
+      applyVmDefaults(object);
+    },
   });
   context.admission.addValidating<VirtualMachine>({
     name: VALIDATOR,
@@ -26,12 +32,12 @@ export function admitVirtualMachines(context: SimulationContext): void {
     admit: (request) => {
       // Finalizers may always be removed from an object that is being deleted.
       if (request.object.metadata.deletionTimestamp) return;
-      if (request.object.spec.running !== undefined) {
-        request.warn?.('spec.running is deprecated, please use spec.runStrategy instead.');
-      }
       const causes = [...virtualMachineCauses(request.object, context), ...matcherUpdateCauses(request)];
       if (causes.length > 0) throw denied(VALIDATOR, { causes });
       refuseDuringSnapshotOrRestore(request);
+      if (request.object.spec.running !== undefined) {
+        request.warn?.('spec.running is deprecated, please use spec.runStrategy instead.');
+      }
     },
   });
 }

@@ -4,7 +4,7 @@ import type { SimulationContext } from '../simulation-context.js';
 import { invalidValue, requiredValue } from './cause.js';
 import { dataVolumeTemplateCauses } from './data-volume-template-rules.js';
 import { reservedLabelCauses } from './reserved-labels.js';
-import { validateTemplateSpec } from './vmi-spec-rules.js';
+import { cpuCauses, validateTemplateSpec } from './vmi-spec-rules.js';
 
 const STRATEGIES = ['Halted', 'Manual', 'Always', 'RerunOnFailure', 'Once'];
 
@@ -16,8 +16,10 @@ export function virtualMachineCauses(vm: VirtualMachine, context: SimulationCont
     ...runningCauses(vm, context),
     ...dataVolumeTemplateCauses(vm),
     ...reservedLabelCauses(template.metadata?.labels, 'spec.template.metadata.labels'),
-    ...matcherCauses(vm),
+    ...conflictCauses(vm),
     ...(template.spec ? validateTemplateSpec(template.spec, 'spec.template.spec', context) : []),
+    // The checks of live updates repeat that of the sockets.
+    ...(template.spec ? cpuCauses(template.spec, 'spec.template.spec') : []),
     ...volumesStrategyCauses(vm, context),
   ];
 }
@@ -33,7 +35,7 @@ function runningCauses({ spec }: VirtualMachine, context: SimulationContext): St
       ),
     ];
   }
-  if (running === undefined && !runStrategy) return [invalidValue('spec.runStrategy', 'RunStrategy must be specified')];
+  if (running === undefined && !runStrategy) return [invalidValue('spec.running', 'RunStrategy must be specified')];
   if (runStrategy && !strategies.includes(runStrategy)) {
     return [invalidValue('spec.runStrategy', `Invalid RunStrategy (${runStrategy})`)];
   }
@@ -51,8 +53,9 @@ function volumesStrategyCauses({ spec }: VirtualMachine, { gates }: SimulationCo
     .map((gate) => invalidValue('updateVolumesStrategy', `${gate} feature gate is not enabled in kubevirt-config`));
 }
 
-function matcherCauses({ spec }: VirtualMachine): StatusCause[] {
-  const { instancetype, preference, template } = spec;
+/** A check of the mutating webhook. */
+export function matcherCauses({ spec }: VirtualMachine): StatusCause[] {
+  const { instancetype, preference } = spec;
   const causes: StatusCause[] = [];
   if (instancetype && !instancetype.name && !instancetype.inferFromVolume) {
     const message = 'Either Name or InferFromVolume should be provided within the InstancetypeMatcher';
@@ -62,9 +65,11 @@ function matcherCauses({ spec }: VirtualMachine): StatusCause[] {
     const message = 'Either Name or InferFromVolume should be provided within the PreferenceMatcher';
     causes.push({ reason: 'FieldValueNotFound', message, field: 'spec.preference' });
   }
-  if (!instancetype) return causes;
-  return [...causes, ...conflictingFields(template.spec.domain).map(conflictCause)];
+  return causes;
 }
+
+const conflictCauses = ({ spec }: VirtualMachine): StatusCause[] =>
+  spec.instancetype ? conflictingFields(spec.template.spec.domain).map(conflictCause) : [];
 
 /** A matcher with another name can't keep the revision of the old one. */
 export function matcherUpdateCauses({ object, oldObject }: AdmissionRequest<VirtualMachine>): StatusCause[] {
@@ -85,7 +90,7 @@ export function matcherUpdateCauses({ object, oldObject }: AdmissionRequest<Virt
 function conflictingFields(domain: VirtualMachine['spec']['template']['spec']['domain']): string[] {
   const { cpu, memory, resources } = domain;
   return [
-    ...(['cores', 'sockets', 'threads'] as const).filter((field) => cpu?.[field]).map((field) => `cpu.${field}`),
+    ...(['sockets', 'cores', 'threads'] as const).filter((field) => cpu?.[field]).map((field) => `cpu.${field}`),
     ...(memory?.guest ? ['memory.guest'] : []),
     ...(['requests', 'limits'] as const).flatMap((part) =>
       Object.keys(resources?.[part] ?? {}).map((name) => `resources.${part}.${name}`),

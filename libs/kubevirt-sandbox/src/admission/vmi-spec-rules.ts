@@ -50,14 +50,11 @@ function missingMemory({ domain }: VmiSpec, path: string): StatusCause[] {
 function memoryCauses({ domain }: VmiSpec, path: string): StatusCause[] {
   const { requests, limits } = domain.resources ?? {};
   const causes: StatusCause[] = [];
-  for (const [where, value] of [
-    ['resources.requests.memory', requests?.memory],
-    ['memory.guest', domain.memory?.guest],
-  ] as const) {
-    const field = `${path}.domain.${where}`;
-    if (value !== undefined && quantityValue(value) < SMALLEST_MEMORY) {
-      causes.push(invalidValue(field, `${field} '${value}': must be greater than or equal to 1M.`));
-    }
+  // The webhook checks the request only, not the memory of the guest.
+  const requested = requests?.memory;
+  if (requested !== undefined && quantityValue(requested) < SMALLEST_MEMORY) {
+    const field = `${path}.domain.resources.requests.memory`;
+    causes.push(invalidValue(field, `${field} '${requested}': must be greater than or equal to 1M.`));
   }
   if (requests?.memory && limits?.memory && quantityValue(requests.memory) > quantityValue(limits.memory)) {
     const field = `${path}.domain.resources.requests.memory`;
@@ -95,7 +92,8 @@ function evictionCauses({ evictionStrategy }: VmiSpec, path: string): StatusCaus
   return [invalidValue(field, `${field} is set with an unrecognized option: ${evictionStrategy}`)];
 }
 
-function cpuCauses({ domain }: VmiSpec, path: string): StatusCause[] {
+/** The sockets of a template. */
+export function cpuCauses({ domain }: VmiSpec, path: string): StatusCause[] {
   const { sockets = 1, maxSockets } = domain.cpu ?? {};
   if (maxSockets === undefined || sockets <= maxSockets) return [];
   return [

@@ -32,7 +32,7 @@ function cloudInitCauses(volume: Volume, path: string): StatusCause[] {
   const source = volume[kind];
   if (!source) return [];
   const here = `${path}.${kind}`;
-  return [...countCauses(source, here), ...sizeCauses(source, here)];
+  return [...countCauses(source, here), ...sizeCauses(source, here, kind)];
 }
 
 function countCauses(source: CloudInitSource, path: string): StatusCause[] {
@@ -48,7 +48,7 @@ function countCauses(source: CloudInitSource, path: string): StatusCause[] {
   return [];
 }
 
-function sizeCauses(source: CloudInitSource, path: string): StatusCause[] {
+function sizeCauses(source: CloudInitSource, path: string, kind: string): StatusCause[] {
   const parts = [
     ['userdata', 'userData', 'userDataBase64', 'UserDataSecretRef'],
     ['networkdata', 'networkData', 'networkDataBase64', 'NetworkDataSecretRef'],
@@ -56,11 +56,13 @@ function sizeCauses(source: CloudInitSource, path: string): StatusCause[] {
   return parts.flatMap(([word, plain, encoded, remedy]) => {
     const base64 = source[encoded];
     if (base64 && !BASE64.test(base64)) {
-      return [invalidValue(`${path}.${encoded}`, `${path}.${encoded} is not a valid base64 value.`)];
+      // The webhook repeats the end of the path.
+      const message = `${path}.${encoded}.${kind}.${encoded} is not a valid base64 value.`;
+      return [invalidValue(`${path}.${encoded}`, message)];
     }
     const bytes = Buffer.byteLength(source[plain] ?? Buffer.from(base64 ?? '', 'base64'));
     if (bytes <= INLINE_LIMIT) return [];
     const message = `${path} ${word} exceeds ${INLINE_LIMIT} byte limit. Should use ${remedy} for larger data.`;
-    return [invalidValue(`${path}.${plain}`, message)];
+    return [invalidValue(path, message)];
   });
 }

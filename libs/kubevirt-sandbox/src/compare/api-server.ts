@@ -2,6 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { KubeConfig } from '@kubernetes/client-node';
+import { CLIENT_HEADERS } from './client-headers.js';
 
 export interface RawAnswer {
   readonly status: number;
@@ -52,6 +53,7 @@ export class ApiServer {
           // Without a length, Node sends the body of a DELETE as the beginning of the next request.
           headers: {
             ...options.headers,
+            ...CLIENT_HEADERS,
             ...(body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) }),
             ...headers,
           },

@@ -5,7 +5,8 @@ import { KUBEVIRT_VERSIONS, LATEST_KUBEVIRT, type KubevirtVersion } from '../kub
 import { KubevirtSimulation } from '../kubevirt-simulation.js';
 import type { Answer } from './answer.js';
 import { ApiServer } from './api-server.js';
-import { differences, report } from './differences.js';
+import { differences, report, type Difference } from './differences.js';
+import { covers, loadReasons, type Reason } from './reasons.js';
 import { runScenarios } from './run-scenarios.js';
 import { loadScenarios, type Scenario } from './scenario.js';
 
@@ -58,7 +59,7 @@ export function parseCompareOptions(argv: readonly string[], folder: string): Co
   return { folders: [folder, ...(values.scenarios ?? [])], kubeconfig, record, against, only, kubevirt };
 }
 
-/** @returns the number of differences */
+/** @returns the number of differences, without those that a reason covers */
 export async function compare(options: CompareOptions, say: (line: string) => void): Promise<number> {
   const scenarios = loadScenarios(options.folders).filter(({ name }) => name.includes(options.only ?? ''));
   const recorded = options.against && (JSON.parse(readFileSync(options.against, 'utf8')) as Recording);
@@ -73,15 +74,26 @@ export async function compare(options: CompareOptions, say: (line: string) => vo
   }
   const expected = recorded ? recorded.answers.filter(({ request }) => belongsTo(scenarios, request)) : answers!;
   const actual = recorded && answers ? answers : await askSandbox(version, scenarios, say, progress);
-  const found = differences(expected, actual);
+  const reasons = loadReasons(options.folders);
+  const all = differences(expected, actual);
+  const found = all.filter((difference) => !reasons.some((reason) => covers(reason, difference)));
   const names = recorded
     ? { expected: 'recorded', actual: answers ? 'cluster' : 'sandbox' }
     : { expected: 'cluster', actual: 'sandbox' };
   for (const line of report(found, names)) say(line);
-  const requests = new Set(found.map(({ request }) => request)).size;
-  say(`${expected.length} requests compared, ${requests} with differences.`);
+  sayReasons(reasons, all, say);
+  say(`${expected.length} requests compared, ${countRequests(found)} with differences.`);
   return found.length;
 }
+
+function sayReasons(reasons: readonly Reason[], all: readonly Difference[], say: (line: string) => void): void {
+  for (const reason of reasons) {
+    const count = countRequests(all.filter((difference) => covers(reason, difference)));
+    if (count > 0) say(`Expected in ${count} requests: ${reason.because}`);
+  }
+}
+
+const countRequests = (found: readonly Difference[]): number => new Set(found.map(({ request }) => request)).size;
 
 async function askSandbox(
   version: KubevirtVersion,

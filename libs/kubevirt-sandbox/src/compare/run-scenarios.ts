@@ -22,7 +22,7 @@ const PATHS: Readonly<Record<string, string>> = {
 
 /** Runs the scenarios one after another, each in a new namespace that is deleted afterwards. */
 export async function runScenarios(
-  server: ApiServer,
+  server: Pick<ApiServer, 'send'>,
   scenarios: readonly Scenario[],
   onProgress: (name: string) => void = () => undefined,
 ): Promise<Answer[]> {
@@ -36,7 +36,7 @@ export async function runScenarios(
   return answers;
 }
 
-async function lacksGroup(server: ApiServer, groups: readonly string[] = []): Promise<boolean> {
+async function lacksGroup(server: Pick<ApiServer, 'send'>, groups: readonly string[] = []): Promise<boolean> {
   for (const group of groups) if ((await server.send('GET', `/apis/${group}`)).status !== 200) return true;
   return false;
 }
@@ -46,7 +46,7 @@ class ScenarioRun {
   private readonly saved = new Map<string, string>();
 
   constructor(
-    private readonly server: ApiServer,
+    private readonly server: Pick<ApiServer, 'send'>,
     private readonly scenario: Scenario,
   ) {
     this.saved.set('ns', this.namespace);

@@ -8,8 +8,12 @@ const GROUP = 'cdi.kubevirt.io';
 type Shape = Parameters<typeof customResource>[1];
 type Version = Parameters<typeof served>[1];
 
-const cdi = (shape: Shape, version: Version): ResourceDefinition =>
-  customResource(GROUP, shape, [served('v1beta1', version)]);
+const cdi = (shape: Shape, version: Version, versions = ['v1beta1']): ResourceDefinition =>
+  customResource(
+    GROUP,
+    shape,
+    versions.map((name) => served(name, version)),
+  );
 
 const claimPropertySets = list(object({ accessModes: list(text), volumeMode: text }));
 
@@ -107,6 +111,7 @@ export const cdiDefinitions = (): ResourceDefinition[] => [
       }),
       columns: [AGE, column('Phase', '.status.phase')],
     },
+    ['v1beta1', 'v1alpha1'],
   ),
   cdi({ kind: 'CDIConfig', namespaced: false }, { schema: resource({ 'spec!': anything, status: anything }) }),
   populator('VolumeImportSource'),

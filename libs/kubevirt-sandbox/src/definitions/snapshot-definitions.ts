@@ -222,7 +222,8 @@ const vmExport = (release: KubevirtRelease): ResourceDefinition => {
           served('v1', rest),
           served('v1beta1', {
             ...rest,
-            deprecationWarning: 'export.kubevirt.io/v1beta1 is now deprecated and will be removed in a future release.',
+            deprecationWarning:
+              'export.kubevirt.io/v1beta1 VirtualMachineExport is now deprecated and will be removed in a future version.',
           }),
         ]
       : [served('v1beta1', rest), served('v1alpha1', rest)],

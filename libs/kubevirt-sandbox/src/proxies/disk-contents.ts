@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import type { Readable } from 'node:stream';
 import type { KubeObject } from '@headgate/kube-sandbox';
 import { sourceOf } from '../controllers/storage/data-volume-claim.js';
 import { MIB, quantityValue } from '../quantity.js';
@@ -9,12 +9,13 @@ import type { DataVolume } from '../types/data-volume.js';
 import type { VolumeSnapshot } from '../types/kubevirt-kinds.js';
 import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../simulation-context.js';
+import { MemoryContent, type DiskContent } from './disk-content.js';
+import { storeUpload } from './disk-upload.js';
 
 const SECTOR = 512;
 const BOOT_SIGNATURE = 0xaa55;
-/** The limit of a simulated disk, whatever the size of its claim. */
+/** The size of a disk that was not uploaded, if its claim is larger. */
 const LARGEST_IMAGE = 8 * MIB;
-const GZIP_MAGIC = 0x1f8b;
 
 /**
  * The bytes on simulated disks: the uploaded ones, or else a small image derived from the claim's name. Snapshots, restores and
@@ -22,7 +23,9 @@ const GZIP_MAGIC = 0x1f8b;
  */
 export class DiskContents {
   /** By the uid of a claim or of a volume snapshot. */
-  private readonly uploaded = new Map<string, Buffer>();
+  private readonly written = new Map<string, DiskContent>();
+  /** Ends the uploads that are in progress, by the uid of their claim. */
+  private readonly uploads = new Map<string, AbortController>();
 
   constructor(private readonly context: SimulationContext) {
     this.follow<PersistentVolumeClaim>(
@@ -51,7 +54,7 @@ export class DiskContents {
           const [from, to] = [sourcePVCInfo, destinationPVCInfo].map(({ claimName }) =>
             this.context.find<PersistentVolumeClaim>(RESOURCES.claim, metadata.namespace, claimName),
           );
-          if (from && to) this.uploaded.set(to.metadata.uid!, this.raw(from));
+          if (from && to) this.store(to, this.of(from));
         }
       },
       { atRest: 'never' },
@@ -67,11 +70,10 @@ export class DiskContents {
     this.context.store.subscribe(
       resource,
       ({ type, object, previous }) => {
-        const uid = object.metadata.uid!;
-        if (type === 'DELETED') return void this.uploaded.delete(uid);
-        if (this.uploaded.size === 0 || !isComplete(object as T) || (previous && isComplete(previous as T))) return;
-        const bytes = this.uploaded.get(originOf(object as T)?.metadata.uid ?? '');
-        if (bytes) this.uploaded.set(uid, bytes);
+        if (type === 'DELETED') return this.remove(object);
+        if (this.written.size === 0 || !isComplete(object as T) || (previous && isComplete(previous as T))) return;
+        const content = this.written.get(originOf(object as T)?.metadata.uid ?? '');
+        if (content) this.store(object, content);
       },
       { atRest: 'never' },
     );
@@ -89,25 +91,63 @@ export class DiskContents {
     return snapshot && this.context.find(RESOURCES.volumeSnapshot, snapshot.namespace ?? namespace, snapshot.name);
   }
 
-  /** Stores an upload; gzip is unpacked, other formats are stored unchanged. */
   write(claim: PersistentVolumeClaim, data: Buffer): void {
-    const packed = data.length > 2 && data.readUInt16BE(0) === GZIP_MAGIC;
-    this.uploaded.set(claim.metadata.uid!, packed ? gunzipSync(data) : data);
+    this.store(claim, new MemoryContent(data));
   }
 
-  raw(claim: PersistentVolumeClaim): Buffer {
-    return this.uploaded.get(claim.metadata.uid!) ?? blankImage(claim);
+  /** Whether an upload into the claim is in progress. */
+  isReceiving(claim: PersistentVolumeClaim): boolean {
+    return this.uploads.has(claim.metadata.uid!);
   }
 
-  gzip(claim: PersistentVolumeClaim): Buffer {
-    return gzipSync(this.raw(claim));
+  /**
+   * Stores an upload. Only a complete one changes the disk; the deletion of the claim ends it.
+   * @throws Error like `storeUpload`
+   */
+  async receive(claim: PersistentVolumeClaim, upload: Readable): Promise<void> {
+    const uid = claim.metadata.uid!;
+    const deletion = new AbortController();
+    this.uploads.set(uid, deletion);
+    try {
+      const limits = { maxBytes: sizeOf(claim) || Infinity, signal: deletion.signal };
+      const content = await storeUpload(upload, limits);
+      this.store(claim, content);
+    } finally {
+      this.uploads.delete(uid);
+    }
+  }
+
+  of(claim: PersistentVolumeClaim): DiskContent {
+    return this.written.get(claim.metadata.uid!) ?? new MemoryContent(blankImage(claim));
+  }
+
+  /** Ends the uploads and frees the disks. */
+  close(): void {
+    for (const upload of this.uploads.values()) upload.abort();
+    for (const content of this.written.values()) content.release();
+    this.written.clear();
+  }
+
+  private store({ metadata: { uid = '' } }: KubeObject, content: DiskContent): void {
+    const previous = this.written.get(uid);
+    this.written.set(uid, content.retain());
+    previous?.release();
+  }
+
+  private remove({ metadata: { uid = '' } }: KubeObject): void {
+    this.uploads.get(uid)?.abort();
+    this.written.get(uid)?.release();
+    this.written.delete(uid);
   }
 }
 
+const sizeOf = ({ status, spec }: PersistentVolumeClaim): number =>
+  quantityValue(status?.capacity?.storage ?? spec.resources?.requests?.storage);
+
 /** A disk with a partition table and its name in the first sectors, otherwise empty. Every read returns the same bytes. */
-function blankImage({ metadata, status, spec }: PersistentVolumeClaim): Buffer {
-  const asked = quantityValue(status?.capacity?.storage ?? spec.resources?.requests?.storage);
-  const size = Math.max(SECTOR * 64, Math.min(LARGEST_IMAGE, asked || LARGEST_IMAGE));
+function blankImage(claim: PersistentVolumeClaim): Buffer {
+  const { metadata } = claim;
+  const size = Math.max(SECTOR * 64, Math.min(LARGEST_IMAGE, sizeOf(claim) || LARGEST_IMAGE));
   const image = Buffer.alloc(Math.floor(size / SECTOR) * SECTOR);
   image.writeUInt8(0x83, 446 + 4);
   image.writeUInt32LE(32, 446 + 8);

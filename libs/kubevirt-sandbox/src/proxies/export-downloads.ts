@@ -1,10 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { pipeline } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
 import type { SubresourceResponse } from '@headgate/kube-sandbox';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim, Secret } from '../types/core-kinds.js';
 import type { VmExport, VmSnapshot, VmSnapshotContent } from '../types/kubevirt-kinds.js';
 import type { SimulationContext } from '../simulation-context.js';
+import type { DiskContent } from './disk-content.js';
 import type { DiskContents } from './disk-contents.js';
 
 const TOKEN_HEADER = 'x-kubevirt-export-token';
@@ -39,9 +42,13 @@ export class ExportDownloads {
     if (!volume || !offers.some(({ name }) => name === volume)) return { code: 404, body: '404 page not found\n' };
     const claim = this.diskOf(vmExport, volume);
     if (!claim) return { code: 404, body: '404 page not found\n' };
-    if (!gzip) return rawResponse(this.contents.raw(claim), headers.range);
+    const content = this.contents.of(claim);
+    if (!gzip) return rawResponse(content, headers.range);
     if (method !== 'GET') return { code: 400 };
-    return { code: 200, body: this.contents.gzip(claim), headers: { 'Content-Type': 'application/gzip' } };
+    const packed = createGzip({ level: constants.Z_BEST_SPEED });
+    // The client receives the error of either stream, and each is destroyed with the other.
+    pipeline(content.read(), packed, () => undefined);
+    return { code: 200, body: packed, headers: { 'Content-Type': 'application/gzip' } };
   }
 
   /** The claim with the bytes of a volume. In a snapshot they are those of the volume's snapshot, also when the claim is gone. */
@@ -68,16 +75,21 @@ export class ExportDownloads {
   }
 }
 
-function rawResponse(image: Buffer, range: string | undefined): SubresourceResponse {
+function rawResponse(content: DiskContent, range: string | undefined): SubresourceResponse {
+  const { size } = content;
   const headers = { 'Content-Type': 'application/octet-stream', 'Accept-Ranges': 'bytes' };
   const [, from, to] = RANGE.exec(range ?? '') ?? [];
-  if (from === undefined) return { code: 200, body: image, headers };
-  const end = Math.min(to ? Number(to) : image.length - 1, image.length - 1);
-  if (Number(from) > end) return { code: 416, headers: { 'Content-Range': `bytes */${image.length}` } };
-  const contentRange = `bytes ${from}-${end}/${image.length}`;
+  if (from === undefined)
+    return { code: 200, body: content.read(), headers: { ...headers, 'Content-Length': String(size) } };
+  const [start, end] = [Number(from), Math.min(to ? Number(to) + 1 : size, size)];
+  if (start >= end) return { code: 416, headers: { 'Content-Range': `bytes */${size}` } };
   return {
     code: 206,
-    body: image.subarray(Number(from), end + 1),
-    headers: { ...headers, 'Content-Range': contentRange },
+    body: content.read(start, end),
+    headers: {
+      ...headers,
+      'Content-Length': String(end - start),
+      'Content-Range': `bytes ${start}-${end - 1}/${size}`,
+    },
   };
 }

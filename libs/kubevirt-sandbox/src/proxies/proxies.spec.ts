@@ -1,3 +1,4 @@
+import { request, type ClientRequest } from 'node:http';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { listeningCluster } from '../testing/listening-cluster.js';
 import { buildVirtualMachine } from '../testing/simulated-cluster.js';
@@ -88,8 +89,8 @@ describe('disks that leave and enter the cluster', () => {
       spec: { source, storage: { resources: { requests: { storage: '1Gi' } } } },
     });
 
-  /** Sends bytes to the upload proxy. @returns the status of the response */
-  async function upload(name: string, body: Buffer, givenToken?: string): Promise<number> {
+  /** The address of the upload proxy, and a token for a claim. */
+  async function permission(name: string): Promise<{ url: string; token: string }> {
     const request = await cluster.call(
       'POST',
       '/apis/upload.cdi.kubevirt.io/v1beta1/namespaces/tailvm/uploadtokenrequests',
@@ -103,9 +104,30 @@ describe('disks that leave and enter the cluster', () => {
     const { token } = request.json?.['status'] as unknown as { token: string };
     const config = await cluster.call('GET', '/apis/cdi.kubevirt.io/v1beta1/cdiconfigs/config');
     const { uploadProxyURL } = config.json?.['status'] as unknown as { uploadProxyURL: string };
+    return { url: `${uploadProxyURL}/v1beta1/upload`, token };
+  }
+
+  /** Sends bytes to the upload proxy. @returns the status of the response */
+  async function upload(name: string, body: Buffer, givenToken?: string): Promise<number> {
+    const { url, token } = await permission(name);
     const headers = { Authorization: `Bearer ${givenToken ?? token}` };
-    const { status } = await fetch(`${uploadProxyURL}/v1beta1/upload`, { method: 'POST', body, headers });
-    return status;
+    return (await fetch(url, { method: 'POST', body, headers })).status;
+  }
+
+  const phaseOf = async (name: string): Promise<unknown> =>
+    ((await cluster.call('GET', `${VOLUMES}/${name}`)).json?.['status'] as unknown as { phase: string }).phase;
+
+  /** An upload of more than a socket buffers, whose end is left to the test, once the proxy receives it. */
+  async function unfinishedUpload(name: string): Promise<{ sent: ClientRequest; status: Promise<number | string> }> {
+    const { url, token } = await permission(name);
+    const sent = request(url, { method: 'POST', headers: { Authorization: `Bearer ${token}` } });
+    const status = new Promise<number | string>((resolve) => {
+      sent.on('response', (response) => resolve(response.resume().statusCode ?? 0));
+      sent.on('error', ({ code = '' }: NodeJS.ErrnoException) => resolve(code));
+    });
+    const bytes = Buffer.alloc(32 * 1024 * 1024, 'first ');
+    await new Promise<void>((resolve) => sent.write(bytes, () => resolve()));
+    return { sent, status };
   }
 
   /** The first bytes of a claim, or of the first disk of another source, through an export of its own. */
@@ -132,6 +154,56 @@ describe('disks that leave and enter the cluster', () => {
       status: { phase: 'Succeeded', progress: '100.0%' },
     });
     expect(await exported('up')).toBe('disk of mine');
+  });
+
+  test('a second upload is refused while the first one goes on', async () => {
+    await createVolume('up', { upload: {} });
+    cluster.clock.advance(20_000);
+    const { sent, status } = await unfinishedUpload('up');
+    expect(await upload('up', Buffer.from('second'))).toBe(503);
+    sent.end('last');
+    expect(await status).toBe(200);
+    expect(await exported('up')).toMatch(/^first first /);
+    expect(await upload('up', Buffer.from('third'))).toBe(503);
+  });
+
+  test('an upload that is canceled changes nothing, and another one may follow', async () => {
+    await createVolume('up', { upload: {} });
+    cluster.clock.advance(20_000);
+    const { sent, status } = await unfinishedUpload('up');
+    sent.destroy();
+    expect(await status).toBe('ECONNRESET');
+    // The proxy refuses it until it has noticed the end of the first one.
+    while ((await upload('up', Buffer.from('disk of mine'))) === 503) await new Promise(setImmediate);
+    expect(await phaseOf('up')).toBe('Succeeded');
+    expect(await exported('up')).toBe('disk of mine');
+  });
+
+  test('the deletion of a DataVolume ends its upload, and its token is of no use for another one', async () => {
+    await createVolume('up', { upload: {} });
+    cluster.clock.advance(20_000);
+    const { token } = await permission('up');
+    const { status } = await unfinishedUpload('up');
+    await cluster.call('DELETE', `${VOLUMES}/up`);
+    cluster.clock.advance(60_000);
+    expect(['ECONNRESET', 'EPIPE']).toContain(await status);
+    await createVolume('other', { upload: {} });
+    cluster.clock.advance(20_000);
+    expect(await upload('other', Buffer.from('disk of mine'), token)).toBe(503);
+    expect(await phaseOf('other')).toBe('UploadReady');
+  });
+
+  test('an image that exceeds its volume is refused with the words of CDI', async () => {
+    await createVolume('up', { upload: {} });
+    cluster.clock.advance(20_000);
+    const { url, token } = await permission('up');
+    const body = gzipSync(Buffer.alloc(1024 ** 3 + 1), { level: 1 });
+    const answer = await fetch(url, { method: 'POST', body, headers: { Authorization: `Bearer ${token}` } });
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      'Saving stream failed: effective image size is larger than the reported available storage: Virtual image size is larger than the reported available storage 1073741824. A larger PVC is required.',
+    ]);
+    expect(await phaseOf('up')).toBe('UploadReady');
   });
 
   test('copies, snapshots and restores of an uploaded disk have its bytes, also when the original is gone', async () => {

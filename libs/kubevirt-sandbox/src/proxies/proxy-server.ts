@@ -1,20 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
 import type { SubresourceResponse } from '@headgate/kube-sandbox';
-import { MIB } from '../quantity.js';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim } from '../types/core-kinds.js';
 import type { DataVolume } from '../types/data-volume.js';
 import type { SimulationContext } from '../simulation-context.js';
 import type { DiskContents } from './disk-contents.js';
+import { ImageTooLarge } from './disk-upload.js';
 import type { ExportDownloads } from './export-downloads.js';
 import type { UploadTokens } from './upload-tokens.js';
 
 const EXPORT_PATH =
   /^\/api\/export\.kubevirt\.io\/(?:v1|v1beta1|v1alpha1)\/namespaces\/([^/]+)\/virtualmachineexports\/([^/]+)(\/.*)$/;
 const UPLOAD_PATHS = ['/v1beta1/upload', '/v1beta1/upload-async', '/v1alpha1/upload'];
-
-const LARGEST_UPLOAD_BYTES = 64 * MIB;
 
 /**
  * The two proxies that a real cluster has next to its API server, virt-exportproxy and cdi-uploadproxy, on a port of their
@@ -56,10 +55,8 @@ export class ProxyServer {
       namespace && exportName && path
         ? this.downloads.answer({ method, namespace, exportName, path, query, headers })
         : UPLOAD_PATHS.includes(pathname)
-          ? await this.upload(request).catch(() => undefined)
+          ? await this.upload(request)
           : { code: pathname.startsWith('/api/export') ? 400 : 404 };
-    // The client has left during its upload.
-    if (!answer) return void response.destroy();
     send(response, method, answer);
   }
 
@@ -71,28 +68,33 @@ export class ProxyServer {
     if (!key) return { code: 401 };
     const dataVolume = this.context.store.get<DataVolume>(RESOURCES.dataVolume, key);
     if (dataVolume?.status?.phase !== 'UploadReady') return { code: 503 };
-    const data = await readUpload(request);
     const claim = this.context.store.get<PersistentVolumeClaim>(RESOURCES.claim, key);
-    if (!claim) return { code: 503 };
-    if (data) this.contents.write(claim, data);
+    if (!claim || this.contents.isReceiving(claim)) return { code: 503 };
+    try {
+      await this.contents.receive(claim, request);
+    } catch (error) {
+      return uploadFailure(error);
+    }
     this.completeUpload(key);
     return { code: 200 };
   }
 }
 
-/** Simulated disks are small: the content of a larger file is read and forgotten. */
-async function readUpload(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes <= LARGEST_UPLOAD_BYTES) chunks.push(chunk);
-    else chunks.length = 0;
-  }
-  return bytes <= LARGEST_UPLOAD_BYTES ? Buffer.concat(chunks) : undefined;
+/** The answers of CDI's upload server. Source: https://github.com/kubevirt/containerized-data-importer pkg/uploadserver */
+function uploadFailure(error: unknown): SubresourceResponse {
+  const { message } = error as Error;
+  const isTooLarge = error instanceof ImageTooLarge;
+  const why = isTooLarge ? `effective image size is larger than the reported available storage: ${message}` : message;
+  return { code: isTooLarge ? 400 : 500, body: `Saving stream failed: ${why}` };
 }
 
 function send(response: ServerResponse, method: string, { code, body, headers = {} }: SubresourceResponse): void {
+  if (body instanceof Readable) {
+    response.writeHead(code, headers);
+    if (method !== 'HEAD') return void pipeline(body, response, () => undefined);
+    body.destroy();
+    return void response.end();
+  }
   const data = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : '');
   response.writeHead(code, { ...headers, 'Content-Length': data.length });
   response.end(method === 'HEAD' ? undefined : data);

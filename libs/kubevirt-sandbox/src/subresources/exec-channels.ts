@@ -18,6 +18,9 @@ export interface ExecInput {
   stdinClosed(): void;
 }
 
+/** The input of a session that takes none. */
+export const NO_INPUT: ExecInput = { stdin: () => undefined, resize: () => undefined, stdinClosed: () => undefined };
+
 /** One exec session: frames that begin with a channel number, and a Status at the end. */
 export class ExecChannels {
   private ended = false;
@@ -42,7 +45,6 @@ export class ExecChannels {
 
   /** Ends the session with the program's exit code. */
   exit(code: number): void {
-    if (this.ended) return;
     const success = { metadata: {}, status: 'Success' };
     const failure = {
       metadata: {},
@@ -51,7 +53,24 @@ export class ExecChannels {
       reason: 'NonZeroExitCode',
       details: { causes: [{ reason: 'ExitCode', message: String(code) }] },
     };
-    this.send(Channel.error, JSON.stringify(code === 0 ? success : failure));
+    this.end(code === 0 ? success : failure);
+  }
+
+  /** Ends the session with an error of the server, which accepts a session before it connects to the kubelet. */
+  fail(message: string): void {
+    this.end({
+      metadata: {},
+      status: 'Failure',
+      message: `Internal error occurred: ${message}`,
+      reason: 'InternalError',
+      details: { causes: [{ message }] },
+      code: 500,
+    });
+  }
+
+  private end(status: object): void {
+    if (this.ended) return;
+    this.send(Channel.error, JSON.stringify(status));
     this.ended = true;
     this.socket.close(NORMAL_CLOSURE);
   }

@@ -99,7 +99,7 @@ describe('actions on a running guest', () => {
     cluster.clock.advance(60_000);
     expect(migrations()[0]?.status?.phase).toBe('Succeeded');
     expect(vmi().status?.nodeName).not.toBe(node);
-    expect((await migrate('off')).json).toMatchObject({ code: 409 });
+    expect((await migrate('off')).json).toMatchObject({ code: 404 });
     expect((await migrate('missing')).json).toMatchObject({ code: 404 });
   });
 

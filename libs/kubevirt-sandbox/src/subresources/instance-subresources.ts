@@ -10,6 +10,7 @@ import { isTrue } from '../types/condition.js';
 import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../simulation-context.js';
 import {
+  ACTION_ROUTE,
   DONE,
   findVm,
   isDryRun,
@@ -56,10 +57,11 @@ export class InstanceSubresources {
   }
 
   private put(subresource: string, act: (request: Request) => void, code = DONE.code): void {
-    this.context.subresources.handle(this.address(subresource), ['PUT'], (request) => {
+    const handle: HttpSubresourceHandler = (request) => {
       act(request);
       return { code };
-    });
+    };
+    this.context.subresources.handle(this.address(subresource), ['PUT'], handle, ACTION_ROUTE);
   }
 
   /** Requests to the guest agent: every failure is 500 with plain text. */

@@ -6,13 +6,27 @@ import { RESOURCES } from '../resources.js';
 import type { Migration } from '../types/kubevirt-kinds.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { restartVm, startVm, stopVm } from './power-actions.js';
-import { ACCEPTED, findVmi, isDryRun, optionsOf, requireVm, SUBRESOURCES, vmConflict } from './subresource-support.js';
+import {
+  ACCEPTED,
+  ACTION_ROUTE,
+  isDryRun,
+  optionsOf,
+  requireVm,
+  SUBRESOURCES,
+  requireVmi,
+  vmConflict,
+} from './subresource-support.js';
 import { addVolumeToVm, removeVolumeFromVm } from './volume-actions.js';
 
 /** Subresources of VirtualMachine. */
 export function registerMachineSubresources(context: SimulationContext): void {
   const put = (subresource: string, handle: HttpSubresourceHandler): void =>
-    context.subresources.handle({ group: SUBRESOURCES, resource: 'virtualmachines', subresource }, ['PUT'], handle);
+    context.subresources.handle(
+      { group: SUBRESOURCES, resource: 'virtualmachines', subresource },
+      ['PUT'],
+      handle,
+      ACTION_ROUTE,
+    );
   const accept =
     (act: (request: Parameters<HttpSubresourceHandler>[0]) => void): HttpSubresourceHandler =>
     (request) => {
@@ -62,8 +76,8 @@ interface MigrateOptions {
 
 function migrate(context: SimulationContext, asked: { namespace?: string; name: string }, body: unknown): void {
   requireVm(context, asked);
-  const vmi = findVmi(context, asked);
-  if (!vmi || isFinal(vmi) || vmi.status?.phase !== 'Running') throw vmConflict(asked.name, 'VM is not running');
+  const vmi = requireVmi(context, asked);
+  if (isFinal(vmi) || vmi.status?.phase !== 'Running') throw vmConflict(asked.name, 'VM is not running');
   const options = optionsOf<MigrateOptions>(body);
   const migration: Migration = {
     apiVersion: 'kubevirt.io/v1',

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { WebSocket } from 'ws';
-import { type ResponseStream, badRequest, notFound, type SubresourceRequest } from '@headgate/kube-sandbox';
+import { type ResponseStream, apiError, badRequest, notFound, type SubresourceRequest } from '@headgate/kube-sandbox';
 import { GuestShell, type GuestPower } from '../guests/guest-shell.js';
 import { TerminalSession } from '../guests/terminal-session.js';
 import { RESOURCES } from '../resources.js';
@@ -10,7 +10,8 @@ import { ContainerFiles, containerFacts } from './container-shells.js';
 import { isOfJob } from '../controllers/jobs/job-pod-controller.js';
 import { containerLog, HEARTBEAT_MS, heartbeatLine, type LogLine } from './container-log.js';
 import { portForwarding } from './port-forwarding.js';
-import { EXEC_PROTOCOLS, ExecChannels, type TerminalSize } from './exec-channels.js';
+import { EXEC_PROTOCOLS, ExecChannels, NO_INPUT, type TerminalSize } from './exec-channels.js';
+import { kubeletError } from './kubelet-access.js';
 
 /** A container can't power off its machine. */
 const NO_POWER: GuestPower = { powerOff: () => undefined, reboot: () => undefined };
@@ -72,6 +73,8 @@ export class PodSubresources {
       const why = waiting?.reason ?? 'ContainerCreating';
       throw badRequest(`container "${container.name}" in pod "${pod.metadata.name}" is waiting to start: ${why}`);
     }
+    const error = kubeletError(this.context, { method: 'Get', action: 'containerLogs', pod, container });
+    if (error !== undefined) throw apiError(500, undefined, error);
     const since = Date.parse(request.query.get('sinceTime') ?? '');
     const all = this.linesOf(pod, container);
     const lines = Number.isNaN(since) ? all : all.filter(({ time }) => Date.parse(time) >= since);
@@ -129,9 +132,12 @@ export class PodSubresources {
 
   private exec(socket: WebSocket, request: SubresourceRequest): void {
     const { pod, container } = this.running(request);
-    const command = request.query.getAll('command');
-    const tty = request.query.get('tty') === 'true' || request.query.get('tty') === '1';
-    const stdin = request.query.get('stdin') === 'true' || request.query.get('stdin') === '1';
+    const { query } = request;
+    const error = kubeletError(this.context, { method: 'Post', action: 'exec', pod, container, query });
+    if (error !== undefined) return new ExecChannels(socket, NO_INPUT).fail(`error sending request: ${error}`);
+    const command = query.getAll('command');
+    const tty = query.get('tty') === 'true' || query.get('tty') === '1';
+    const stdin = query.get('stdin') === 'true' || query.get('stdin') === '1';
     if (stdin && opensShell(command)) this.shell(socket, pod, container, tty);
     else this.runOnce(socket, pod, container, command);
   }
@@ -167,11 +173,7 @@ export class PodSubresources {
   }
 
   private runOnce(socket: WebSocket, pod: Pod, container: Container, command: string[]): void {
-    const channels = new ExecChannels(socket, {
-      stdin: () => undefined,
-      resize: () => undefined,
-      stdinClosed: () => undefined,
-    });
+    const channels = new ExecChannels(socket, NO_INPUT);
     const shell = new GuestShell(
       containerFacts(pod, container),
       'root',

@@ -42,6 +42,9 @@ export function requireVmi(context: SimulationContext, request: Request): Virtua
   return vmi;
 }
 
+/** virt-api's routes of actions declare no media type, so a client that accepts JSON alone is refused with 406. */
+export const ACTION_ROUTE = { produces: [] };
+
 export const ACCEPTED: SubresourceResponse = { code: 202 };
 export const DONE: SubresourceResponse = { code: 200 };
 

@@ -35,6 +35,22 @@ describe('subresources.kubevirt.io over the wire', () => {
     expect((await cluster.call('GET', `${cluster.vmis}/web`)).status).toBe(404);
   });
 
+  test('refuse a client that accepts JSON alone, since virt-api declares no media type for actions', async () => {
+    await running('web');
+    const put = (resource: string, action: string, accept: string) =>
+      cluster.call('PUT', `/apis/subresources.kubevirt.io/v1/namespaces/tailvm/${resource}/web/${action}`, undefined, {
+        Accept: accept,
+      });
+    for (const accept of ['application/json', 'application/*', 'application/json, text/plain']) {
+      const refused = await put('virtualmachineinstances', 'pause', accept);
+      expect(refused).toMatchObject({ status: 406, text: '406: Not Acceptable\n\nAvailable representations: ' });
+      expect(refused.headers.get('content-type')).toMatch(/^text\/plain/);
+      expect((await put('virtualmachines', 'stop', accept)).status).toBe(406);
+    }
+    expect((await put('virtualmachineinstances', 'pause', 'application/json, */*;q=0.8')).status).toBe(200);
+    expect((await put('virtualmachines', 'stop', 'application/json, */*')).status).toBe(202);
+  });
+
   test.each([
     ['start', 'Operation cannot be fulfilled on virtualmachine.kubevirt.io "web": VM is already running'],
     ['restart', ''],
@@ -161,7 +177,7 @@ describe('subresources.kubevirt.io over the wire', () => {
     expect(image.readUInt32BE(16)).toBe(800);
   });
 
-  test('exec opens a shell with its own channels and ends with a Status', async () => {
+  async function runningPod(): Promise<void> {
     await cluster.call('POST', '/api/v1/namespaces/tailvm/pods', {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -171,6 +187,54 @@ describe('subresources.kubevirt.io over the wire', () => {
       },
     });
     cluster.clock.advance(10_000);
+  }
+
+  test.each(['pod', 'node'])('exec and logs fail when the kubelet of a %s is unreachable', async (kind) => {
+    await runningPod();
+    const path = '/api/v1/namespaces/tailvm/pods/box';
+    const pod = await cluster.call('GET', path);
+    const { nodeName } = pod.json!['spec'] as unknown as { nodeName: string };
+    const target = kind === 'pod' ? { namespace: 'tailvm', name: 'box' } : { name: nodeName };
+    cluster.simulation.faults.inject('kubelet-unreachable', target);
+    const shell = cluster.dial(`${path}/exec?command=sh&stdin=true&stdout=true&tty=true`, ['v5.channel.k8s.io']);
+    // The API server accepts the session before it connects to the kubelet.
+    await shell.opened;
+    expect(await shell.closed).toBe(1000);
+    const report = shell.frames.find((frame) => frame[0] === 3 && frame.length > 1)!;
+    const dial =
+      /"https:\/\/([\d.]+:10250)\/exec\/tailvm\/box\/main\?command=sh&input=1&output=1&tty=1": dial tcp \1: connect: connection refused$/;
+    expect(JSON.parse(report.subarray(1).toString())).toEqual({
+      metadata: {},
+      status: 'Failure',
+      message: expect.stringMatching(dial),
+      reason: 'InternalError',
+      details: { causes: [{ message: expect.stringMatching(dial) }] },
+      code: 500,
+    });
+    const log = await cluster.call('GET', `${path}/log`);
+    expect(log).toMatchObject({ status: 500, json: { message: expect.stringMatching(/^Get ".*connection refused$/) } });
+    cluster.simulation.faults.clear('kubelet-unreachable', target);
+    const again = cluster.dial(`${path}/exec?command=sh&stdin=true&stdout=true&tty=true`, ['v5.channel.k8s.io']);
+    await again.untilText('[root@box ~]# ');
+    expect((await cluster.call('GET', `${path}/log`)).status).toBe(200);
+  });
+
+  test('exec of a command that fails ends with its exit code', async () => {
+    await runningPod();
+    const path =
+      '/api/v1/namespaces/tailvm/pods/box/exec?command=sh&command=-c&command=missing&stdout=true&stderr=true';
+    const command = cluster.dial(path, ['v5.channel.k8s.io']);
+    expect(await command.closed).toBe(1000);
+    const report = command.frames.find((frame) => frame[0] === 3 && frame.length > 1)!;
+    expect(JSON.parse(report.subarray(1).toString())).toMatchObject({
+      status: 'Failure',
+      reason: 'NonZeroExitCode',
+      details: { causes: [{ reason: 'ExitCode', message: '127' }] },
+    });
+  });
+
+  test('exec opens a shell with its own channels and ends with a Status', async () => {
+    await runningPod();
     const path = '/api/v1/namespaces/tailvm/pods/box/exec?command=/bin/sh&stdin=true&stdout=true&tty=true';
     const shell = cluster.dial(path, ['v5.channel.k8s.io', 'v4.channel.k8s.io']);
     await shell.untilText('[root@box ~]# ');

@@ -224,9 +224,12 @@ describe('clones with patches and names', () => {
     expect(claimsOf(cluster)).toEqual(['copy-root', 'web-root']);
   });
 
-  test('refuses a patch outside of the spec and the labels', () => {
+  test('refuses a patch that is no JSON, and no other', () => {
     const cluster = withSnapshot();
-    const patches = ['{"op":"replace","path":"/status","value":{}}'];
-    expect(causesOf(() => clone(cluster, { patches }))[0]?.field).toBe('spec.patches');
+    expect(causesOf(() => clone(cluster, { patches: ['{"op"'] }))[0]).toMatchObject({
+      field: 'spec.patches[0]',
+      message: 'patch is not valid JSON ({"op")',
+    });
+    expect(() => clone(cluster, { patches: ['{"op":"replace","path":"/status","value":{}}'] })).not.toThrow();
   });
 });

@@ -46,11 +46,11 @@ export class SnapshotController extends Controller<VmSnapshot> {
       return;
     }
     const { phase } = snapshot.status ?? {};
-    if (phase === 'Succeeded' || phase === 'Failed') return;
     const { namespace } = snapshot.metadata;
     const vm = this.context.find<VirtualMachine>(RESOURCES.vm, namespace, snapshot.spec.source.name);
+    if (phase === 'Succeeded' || phase === 'Failed') return this.unlock(snapshot, vm);
     const overdue = this.took(snapshot, 'deadline', goDuration(snapshot.spec.failureDeadline) ?? DEFAULT_DEADLINE_MS);
-    if (overdue || suffers(this.context, 'snapshot-failure', vm ?? snapshot)) return this.fail(snapshot, vm);
+    if (overdue || suffers(this.context, 'snapshot-failure', vm ?? snapshot)) return this.fail(snapshot);
     if (!vm) return this.wait(snapshot, 'Source does not exist');
     if (vm.status?.snapshotInProgress && vm.status.snapshotInProgress !== snapshot.metadata.name) {
       return this.wait(
@@ -132,7 +132,12 @@ export class SnapshotController extends Controller<VmSnapshot> {
       });
       reportProgress(status, { ready: true, reason: 'Operation complete', readyReason: 'Ready', now: this.now });
     });
-    this.lock(vm, undefined);
+  }
+
+  /** A step after the snapshot has ended: until then the VM can't be changed, restored or snapshotted again. */
+  private unlock(snapshot: VmSnapshot, vm: VirtualMachine | undefined): void {
+    if (vm?.status?.snapshotInProgress !== snapshot.metadata.name) return;
+    if (this.took(snapshot, 'unlock', 'snapshotUnlock')) this.lock(vm, undefined);
   }
 
   private indications(vm: VirtualMachine): string[] {
@@ -153,7 +158,7 @@ export class SnapshotController extends Controller<VmSnapshot> {
     });
   }
 
-  private fail(snapshot: VmSnapshot, vm: VirtualMachine | undefined): void {
+  private fail(snapshot: VmSnapshot): void {
     this.change(snapshot, (draft) => {
       const status = (draft.status ??= {});
       const reason = 'snapshot deadline exceeded';
@@ -161,7 +166,6 @@ export class SnapshotController extends Controller<VmSnapshot> {
       reportProgress(status, { reason: 'Operation failed', now: this.now });
       setCondition(status.conditions!, { type: 'Failure', status: 'True', reason }, this.now);
     });
-    if (vm?.status?.snapshotInProgress === snapshot.metadata.name) this.lock(vm, undefined);
   }
 
   private remove(snapshot: VmSnapshot): void {
