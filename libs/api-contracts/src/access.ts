@@ -22,7 +22,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { IsContextName, IsFolderPath, IsInstanceName, Nested, Nullable, Optional } from './fields.js';
+import { IsContextName, IsFolderPath, IsInstanceName, IsJournalRef, Nested, Nullable, Optional } from './fields.js';
 
 const MAX_TOKEN_DAYS = 366;
 
@@ -75,7 +75,7 @@ export class CreatedTokenView extends TokenView {
 /** GET /api/ext/journal */
 export class JournalQueryDto {
   /** The ref of an instance, or the text of another object such as `folder/prod`. */
-  @Optional() @IsString() @MaxLength(600) ref?: string;
+  @Optional() @IsJournalRef() ref?: string;
   /** A login. */
   @Optional() @IsString() @MaxLength(320) caller?: string;
   /** The ID of an API token. */

@@ -26,6 +26,8 @@ export class CreatedView {
   @IsString() ref!: string;
   /** The task that fills the disk, when there is one: GET /api/tasks/{id} reports its progress. */
   @Optional() @IsString() task?: string;
+  /** Parts of the order that the VM lacks, one sentence each. */
+  @Optional() @IsArray() @IsString({ each: true }) warnings?: string[];
 }
 
 /** 202: the work continues as a task. */

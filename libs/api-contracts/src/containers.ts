@@ -1,5 +1,6 @@
 import { CONTAINER_PHASES, type ContainerPhase } from '@headgate/domain-contracts';
 import { IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { BusyView } from './busy.js';
 import { IsContextName, IsDiskSize, IsInstanceName, IsMemorySize, Nested, Optional } from './fields.js';
 import { UsageView } from './metrics.js';
 
@@ -42,6 +43,8 @@ export class ContainerView {
   @IsArray() @IsString({ each: true }) tags!: string[];
   @Optional() @IsString() reason?: string;
   @Optional() @IsString() folder?: string;
+  /** Only while a task changes it or needs it unchanged. */
+  @Optional() @Nested(() => BusyView) busy?: BusyView;
   @Optional() @IsISO8601() createdAt?: string;
   @Optional() @IsBoolean() stale?: boolean;
   /** Only in a list with `?usage=true`, and absent while the instance is not measured. */

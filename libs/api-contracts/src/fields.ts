@@ -13,6 +13,7 @@ import {
   isContextName,
   isFolderPath,
   isInstanceName,
+  isJournalRef,
   isMacAddress,
   isKubernetesName,
   isTag,
@@ -73,6 +74,14 @@ export const IsVolumeName = textField(
   isVolumeName,
   'the name of a volume, or of a libvirt storage pool and a volume such as default/data.qcow2',
   { maxLength: 511, examples: ['data'] },
+);
+
+/** An object that entries of the journal name. */
+export const IsJournalRef = textField(
+  'isJournalRef',
+  isJournalRef,
+  'the ref of an instance such as vm/<context>/<namespace>/<name>, or another object such as folder/<path> or task/<id>',
+  { maxLength: 600, examples: ['vm/local/local/web', 'folder/prod'] },
 );
 
 /** A configured context. */

@@ -43,6 +43,8 @@ export class FolderQuery extends ChangeQuery {
 
 export class FolderMemberQuery extends ChangeQuery {
   @IsString() @MaxLength(1024) ref!: string;
+  /** `true`: only members that are missing, also if an instance that has their ref now is in a folder. */
+  @Optional() @IsSwitch() missing?: 'true' | 'false';
 }
 
 export class FolderCountsView {
@@ -58,7 +60,9 @@ export class FolderView {
   @Nested(() => FolderCountsView) counts!: FolderCountsView;
   /** Its VMs and containers, as in their lists. Without those of the folders in it. */
   @Optional() @IsArray() @IsObject({ each: true }) members?: (VmView | ContainerView)[];
-  /** Refs of members that do not exist, or whose context was not listed since the start. */
+  /**
+   * Refs of members that do not exist, or whose context was not listed since the start. A new instance may have the ref of one; it is in no folder.
+   */
   @Optional() @IsArray() @IsString({ each: true }) missing?: string[];
 }
 

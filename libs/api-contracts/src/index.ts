@@ -2,6 +2,7 @@ export * from './access.js';
 export * from './answers.js';
 export * from './backups.js';
 export * from './bulk.js';
+export * from './busy.js';
 export * from './containers.js';
 export * from './fields.js';
 export * from './folders.js';

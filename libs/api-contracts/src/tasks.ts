@@ -64,6 +64,10 @@ export class TaskView {
   @Optional() @IsString() canceledBy?: string;
   /** Why it does not continue at the moment: it is paused, or its journal can't be written. */
   @Optional() @IsString() waiting?: string;
+  /** Completes "waits for" while the task runs: "the snapshot before-upgrade to be ready". */
+  @Optional() @IsString() waitsFor?: string;
+  /** Why it can't be canceled any more. */
+  @Optional() @IsString() cancelRefusal?: string;
   /** The outcome in numbers and names, such as the downtime of a move. Its fields depend on the kind. */
   @Optional() @IsObject() result?: object;
   /** Only of a bulk task. */

@@ -26,6 +26,7 @@ import {
   Nested,
   Optional,
 } from './fields.js';
+import { BusyView } from './busy.js';
 import { UsageView } from './metrics.js';
 
 /** A short ID of libosinfo. */
@@ -132,6 +133,8 @@ export class VmView {
   @Optional() @IsString() reason?: string;
   /** The folder's whole path. */
   @Optional() @IsString() folder?: string;
+  /** Only while a task changes it or needs it unchanged. */
+  @Optional() @Nested(() => BusyView) busy?: BusyView;
   @Optional() @IsISO8601() createdAt?: string;
   /** True for the last known entries of a context that can't be reached. */
   @Optional() @IsBoolean() stale?: boolean;

@@ -4,6 +4,7 @@ import {
   parseRef,
   type BulkOrder,
   type Caller,
+  type Clock,
   type DirectOrder,
   type MemberTasks,
   type MemberWork,
@@ -17,6 +18,9 @@ import { QueuedMembers, type MemberTaskRuns } from './queued-members.js';
 import { INTERRUPTED, MAY_HAVE_RUN, type RunDeps, type RunningTask } from './running-task.js';
 import { canceled, nameOf, RIGHTS_UNKNOWN, type RunOutcome } from './steps-run.js';
 
+/** One call of a member takes less, also if a guest has to shut down first. */
+const MEMBER_LIMIT_MS = 15 * 60_000;
+const NOT_IN_TIME = 'It did not end within 15 min. It may still be carried out.';
 /** A queue without a limit of its own. */
 const DEFAULT_PER_HOST = 2;
 
@@ -35,6 +39,7 @@ export class BulkRun {
   private whenContinued = Promise.withResolvers<void>();
   private pendingWrite: Promise<void> | undefined;
   private isCanceling = false;
+  private readonly clock: Clock;
 
   constructor(
     private readonly work: BulkWork,
@@ -42,6 +47,7 @@ export class BulkRun {
     journal: TaskJournal<BulkOrder>,
     deps: RunDeps,
   ) {
+    this.clock = deps.clock;
     this.journal = new JournalWriter(task, journal, deps.clock);
     const { queue } = work;
     this.queue = queue && new QueuedMembers(queue.tasks, queue.runs, journal.input, journal.caller);
@@ -189,10 +195,25 @@ export class BulkRun {
   private async apply(ref: string): Promise<Omit<TaskMember, 'ref'>> {
     const { input: order, caller } = this.journal.current;
     try {
-      const task = await this.work.apply(order as DirectOrder, parseRef(ref), caller);
+      const task = await this.inTime(this.work.apply(order as DirectOrder, parseRef(ref), caller));
       return { status: 'done', ...(task === undefined ? {} : { task }) };
     } catch (error) {
       return { status: 'error', error: messageOf(error) };
+    }
+  }
+
+  /** Ends the wait for work that does not end. @throws Error */
+  private async inTime<T>(work: Promise<T>): Promise<T> {
+    const { clock, task } = this;
+    const late = Promise.withResolvers<never>();
+    const cancel = clock.after(MEMBER_LIMIT_MS, () => late.reject(new Error(NOT_IN_TIME)));
+    // The journal has all that the next start needs.
+    task.shutdownSignal.addEventListener('abort', cancel);
+    try {
+      return await Promise.race([work, late.promise]);
+    } finally {
+      cancel();
+      task.shutdownSignal.removeEventListener('abort', cancel);
     }
   }
 

@@ -2,6 +2,7 @@ import type { BulkOrder, Caller, InstanceRef, MemberTasks, Task, TaskMember } fr
 import { FixedClock, MemoryTaskStore } from '@headgate/testing';
 import { INTERRUPTED } from './running-task.js';
 import { TaskBoard } from './task-board.js';
+import { PATIENCE } from './testing/copy-tasks.js';
 
 const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
 const MOVE: BulkOrder = { action: 'move', move: { toContext: 'there' }, perHost: 2 };
@@ -30,7 +31,9 @@ class Moves {
     board.defineBulk(async () => undefined);
     const task = board.define<Input>({
       kind: 'move',
-      steps: () => [{ name: 'copy', isCancelable: true, run: ({ input, signal }) => this.copy(input.name, signal) }],
+      steps: () => [
+        { name: 'copy', ...PATIENCE, isCancelable: true, run: ({ input, signal }) => this.copy(input.name, signal) },
+      ],
       rollback: async ({ input }) => void this.undone.push(input.name),
       ...(canResume && { resume: async () => ({ action: 'continue' }) as const }),
     });

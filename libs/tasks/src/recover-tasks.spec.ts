@@ -2,7 +2,16 @@ import { DomainError, type Caller, type Resumption, type TaskJournal } from '@he
 import type { FixedClock, MemoryTaskStore } from '@headgate/testing';
 import { INTERRUPTED } from './running-task.js';
 import { TaskBoard } from './task-board.js';
-import { ann, CopyTasks, namesOf, order, untilAborted, type CopyInput, type Step } from './testing/copy-tasks.js';
+import {
+  ann,
+  CopyTasks,
+  namesOf,
+  order,
+  PATIENCE,
+  untilAborted,
+  type CopyInput,
+  type Step,
+} from './testing/copy-tasks.js';
 
 describe('a defined task after a restart', () => {
   let store: MemoryTaskStore;
@@ -97,7 +106,7 @@ describe('a defined task after a restart', () => {
     const { board } = openBoard({}, { kind: 'bootc' });
     const copies = board.define<CopyInput>({
       kind: 'clone',
-      steps: () => [{ name: 'copy', run: () => new Promise(() => undefined) }],
+      steps: () => [{ name: 'copy', ...PATIENCE, run: () => new Promise(() => undefined) }],
     });
     const grant = { allowsRef: () => true };
     const id = await copies.start(order, { ...ann, grant } as unknown as Caller);
@@ -106,7 +115,7 @@ describe('a defined task after a restart', () => {
     const next = new TaskBoard(store, clock);
     next.define<CopyInput>({
       kind: 'clone',
-      steps: () => [{ name: 'copy', run: () => Promise.reject(new Error('must not run')) }],
+      steps: () => [{ name: 'copy', ...PATIENCE, run: () => Promise.reject(new Error('must not run')) }],
       resume: async () => ({ action: 'continue' }),
       rollback: async () => void undone++,
     });

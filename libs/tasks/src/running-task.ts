@@ -30,6 +30,8 @@ export interface RunDeps {
   readonly log: Log;
   /** Called when the end of a task is in the store. Must not throw. */
   readonly onEnd?: (task: Task) => void;
+  /** One sentence about the present state of an instance or image, if it is known. */
+  readonly describe?: (ref: string) => string | undefined;
 }
 
 /** The state of a running task: it journals each step before the step starts, and writes progress and log lines at intervals. */
@@ -151,7 +153,7 @@ export class RunningTask implements TaskReporter, LiveTask {
   /** Begins a step without writing it. */
   beginStep(name: string): void {
     const now = this.deps.clock.iso();
-    const { transfer: _transfer, ...task } = this.task;
+    const { transfer: _transfer, waitsFor: _waitsFor, ...task } = this.task;
     this.meter = new TransferMeter(this.deps.clock);
     this.task = { ...task, steps: [...finished(task.steps, now), { name, startedAt: now }] };
     this.lines.append(name);
@@ -202,7 +204,8 @@ export class RunningTask implements TaskReporter, LiveTask {
     const masked = error === undefined ? '' : this.lines.secrets.text(error);
     for (const { ref, status } of this.members?.all() ?? [])
       if (status === 'waiting') this.members?.set({ ref, status: 'skipped', error: masked });
-    const { waiting: _waiting, transfer: _transfer, cancelable: _cancelable, ...task } = this.task;
+    const { waiting: _waiting, transfer: _transfer, cancelable: _cancelable, ...running } = this.task;
+    const { waitsFor: _waitsFor, cancelRefusal: _cancelRefusal, ...task } = running;
     this.task = {
       ...task,
       status: error === undefined ? 'done' : 'error',

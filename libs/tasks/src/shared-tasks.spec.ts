@@ -3,6 +3,7 @@ import { FixedClock, SharedTaskMemory } from '@headgate/testing';
 import { addedLines } from './followed-task.js';
 import { INTERRUPTED } from './running-task.js';
 import { TaskBoard } from './task-board.js';
+import { PATIENCE } from './testing/copy-tasks.js';
 
 const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
 const ref = { kind: 'vm', context: 'lab', namespace: 'local', name: 'web' } as const;
@@ -80,8 +81,13 @@ describe('the tasks of several replicas', () => {
     const moves = board.define({
       kind: 'move',
       steps: () => [
-        { name: 'copy', isCancelable: true, run: async () => void (effects.push(`${id} copy`), await gate.promise) },
-        { name: 'switch', run: async () => void effects.push(`${id} switch`) },
+        {
+          name: 'copy',
+          ...PATIENCE,
+          isCancelable: true,
+          run: async () => void (effects.push(`${id} copy`), await gate.promise),
+        },
+        { name: 'switch', ...PATIENCE, run: async () => void effects.push(`${id} switch`) },
       ],
       resume: async () => ({ action: 'continue' }),
     });
@@ -222,6 +228,7 @@ describe('the tasks of several replicas', () => {
         steps: () => [
           {
             name: 'copy',
+            ...PATIENCE,
             run: async ({ input: { name }, attempt }) => {
               effects.push(`${id} ${name} ${attempt}`);
               await gate.promise;

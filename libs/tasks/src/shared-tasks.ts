@@ -10,7 +10,7 @@ import {
   type TaskStore,
 } from '@headgate/domain-contracts';
 import { FollowedTask } from './followed-task.js';
-import { notCancelable } from './steps-run.js';
+import { committed, notCancelable } from './steps-run.js';
 import type { LiveTask } from './task-reader.js';
 
 /** How often the leader looks for tasks whose replica is gone. */
@@ -27,6 +27,8 @@ export interface SharedTasksDeps {
   readonly continueTask: (task: Task) => Promise<void>;
   /** Carries out what another replica asks the runner of a task. */
   readonly carryOut: (id: string, request: TaskRequest) => Promise<void>;
+  /** Another replica runs the task. */
+  readonly onSeen: (task: Task) => void;
   /** A task of another replica has ended. */
   readonly onEnd: (task: Task) => void;
 }
@@ -52,7 +54,10 @@ export class SharedTasks {
 
   follow(): void {
     if (!this.store) return;
-    for (const { id } of this.store.running()) this.running.add(id);
+    for (const task of this.store.running()) {
+      this.running.add(task.id);
+      this.deps.onSeen(task);
+    }
     this.stopFollowing = this.store.subscribe((task, request) => this.onChange(task, request));
   }
 
@@ -123,6 +128,7 @@ export class SharedTasks {
 
   /** @throws DomainError WRONG_STATE when the task can't be canceled now */
   async cancel(task: Task, login: string): Promise<void> {
+    if (task.cancelRefusal !== undefined) throw committed(task.id, task.cancelRefusal);
     if (!task.cancelable) throw notCancelable(task.id, task.steps.at(-1)?.name);
     await this.store?.request(task.id, { action: 'cancel', login });
   }
@@ -173,7 +179,7 @@ export class SharedTasks {
 
   private onChange(task: Task, request: TaskRequest | undefined): void {
     const { id, status } = task;
-    const { runsHere, carryOut, onEnd, log } = this.deps;
+    const { runsHere, carryOut, onSeen, onEnd, log } = this.deps;
     if (runsHere(id)) {
       if (request)
         void carryOut(id, request).catch((error: unknown) =>
@@ -182,7 +188,9 @@ export class SharedTasks {
       return;
     }
     this.followed.get(id)?.update(task);
-    if (status === 'running') this.running.add(id);
-    else if (this.running.delete(id)) onEnd(task);
+    if (status === 'running') {
+      this.running.add(id);
+      onSeen(task);
+    } else if (this.running.delete(id)) onEnd(task);
   }
 }

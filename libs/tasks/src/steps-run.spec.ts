@@ -6,6 +6,7 @@ import {
   CopyTasks,
   never,
   order,
+  PATIENCE,
   untilAborted,
   namesOf,
   type CopyInput,
@@ -176,6 +177,7 @@ describe('a defined task', () => {
       gate.resolve();
       await settled();
       expect([switched, store.get(id)?.error]).toEqual([false, 'Canceled by ann.']);
+      expect(clock.pending).toBe(0);
     });
 
     test('stays running while its step does not stop, says so, and is rolled back after a restart', async () => {
@@ -280,7 +282,7 @@ describe('a defined task', () => {
   test('refuses a second definition of a kind, and steps with the same name', async () => {
     const { board } = openBoard({});
     expect(() => board.define({ kind: 'move', steps: () => [] })).toThrow(/already defined/);
-    const twice = { name: 'copy', run: async () => undefined };
+    const twice = { name: 'copy', ...PATIENCE, run: async () => undefined };
     await expect(board.define({ kind: 'bootc', steps: () => [twice, twice] }).start(order, ann)).rejects.toThrow(
       /different names/,
     );

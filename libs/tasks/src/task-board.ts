@@ -18,6 +18,8 @@ import {
   type MemberTasks,
   type MemberWork,
   type Replicas,
+  type Reservation,
+  type Reservations,
   type Task,
   type TaskCount,
   type TaskDefinition,
@@ -33,7 +35,9 @@ import { HostSlots } from './host-slots.js';
 import type { MemberTaskRuns } from './queued-members.js';
 import { recoverTasks, type RecoveredTask } from './recover-tasks.js';
 import { RunningTask, type RunDeps } from './running-task.js';
-import { canceled, json, notCancelable, StepsRun, type RunOutcome } from './steps-run.js';
+import { canceled, committed, json, notCancelable, StepsRun, type RunOutcome } from './steps-run.js';
+import { explainStalled, observed, Stalled, watch } from './watchdog.js';
+import { PATIENCE } from './patience.js';
 import { SharedTasks } from './shared-tasks.js';
 import { newTaskId } from './task-id.js';
 import type { LiveTask, TaskReader } from './task-reader.js';
@@ -72,20 +76,24 @@ export class TaskBoard extends TaskRunner implements TaskReader {
   private readonly endListeners = new Set<(task: Task) => void>();
   private stopRetention: (() => void) | undefined;
   private isClosed = false;
+  private describe: RunDeps['describe'];
 
   constructor(
     private readonly store: TaskStore,
     private readonly clock: Clock,
     private readonly log: Log = SILENT_LOG,
     private readonly replicas: Replicas = new SingleReplica(),
+    private readonly reservations?: Reservations,
   ) {
     super();
     const onEnd = (task: Task): void => {
+      this.reservations?.endTask(task.id);
       for (const listener of this.endListeners) listener(task);
     };
-    this.deps = { store, clock, log, onEnd };
+    this.deps = { store, clock, log, onEnd, describe: (ref) => this.describe?.(ref) };
     this.shared = new SharedTasks({
       ...{ store, clock, log, replicas, onEnd },
+      onSeen: (task) => this.adopt(task, false),
       runsHere: (id) => this.runs.has(id) || this.starting.has(id),
       continueTask: async (task) => this.beginRecovered(await recoverTasks([task], this.deps, this.versionOf)),
       carryOut: (id, request) => this.carryOut(id, request),
@@ -95,6 +103,11 @@ export class TaskBoard extends TaskRunner implements TaskReader {
   /** @param listener called when the end of a task is in the store, also of one that another replica runs. Must not throw */
   onEnd(listener: (task: Task) => void): void {
     this.endListeners.add(listener);
+  }
+
+  /** @param describe one sentence about the present state of an instance or image, for tasks that are ended because they make no progress */
+  describeWith(describe: (ref: string) => string | undefined): void {
+    this.describe = describe;
   }
 
   override define<Input extends object>(definition: TaskDefinition<Input>): DefinedTask<Input> {
@@ -122,6 +135,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     else {
       const left = this.store.running().filter(({ id }) => !this.runs.has(id));
       this.recovered = await recoverTasks(left, this.deps, this.versionOf);
+      for (const { task } of this.recovered) this.adopt(task, true);
     }
     await this.deleteOld();
     const stopTicks = this.clock.every(RETENTION_INTERVAL_MS, () => void this.deleteOld());
@@ -146,20 +160,31 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     subject: InstanceRef | ImageRef,
     caller: Caller,
     work: BackgroundWork,
+    reservation?: Reservation,
   ): Promise<string> {
     const ref = 'kind' in subject ? formatRef(subject) : formatImageRef(subject);
     const task = new RunningTask(
-      { ...this.taskOf(kind, subject.name, ref, caller), cancelable: CANCELABLE_KINDS.has(kind) },
+      {
+        ...this.taskOf(kind, subject.name, ref, caller),
+        ...{ cancelable: CANCELABLE_KINDS.has(kind), ...reservedBy(reservation) },
+      },
       this.deps,
     );
-    const failed = (error: unknown) => task.end(messageOf(task.signal.aborted ? task.signal.reason : error));
+    const patience = PATIENCE[kind];
+    const failed = (error: unknown) => {
+      const reason: unknown = task.signal.aborted ? task.signal.reason : error;
+      if (!(reason instanceof Stalled)) return task.end(messageOf(reason));
+      const finished = task.summary.steps.slice(0, -1).map(({ name }) => name);
+      return task.end(
+        explainStalled(error instanceof Stalled ? error : reason, { ref: task.ref, finished }, this.deps),
+      );
+    };
     const run = (): Promise<RunOutcome> =>
-      Promise.resolve()
-        .then(() => work(task))
+      watch({ task, clock: this.clock, patience }, (observe) => work(observed(task, observe)))
         .then(() => task.whenStepped())
         .then(() => task.end(), failed)
         .then(() => 'ended');
-    return this.create(task, undefined, () => this.begin(task, run, {}));
+    return this.create(task, undefined, () => this.begin(task, run, {}), reservation);
   }
 
   override async startBulk(order: BulkOrder, refs: readonly string[], caller: Caller): Promise<string> {
@@ -192,7 +217,9 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     const { task, steps, bulk } = this.expectRunning(id);
     const journaled = steps ?? bulk;
     if (journaled) return expectWritable(() => journaled.cancel(caller));
-    if (!task.summary.cancelable) throw notCancelable(id, task.summary.steps.at(-1)?.name);
+    const { cancelable, cancelRefusal, steps: begun } = task.summary;
+    if (cancelRefusal !== undefined) throw committed(id, cancelRefusal);
+    if (!cancelable) throw notCancelable(id, begun.at(-1)?.name);
     task.update({ canceledBy: caller.login, cancelable: false });
     task.cancel(canceled(caller.login));
   }
@@ -201,6 +228,12 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     const task = this.runs.get(id)?.task.current ?? this.store.get(id);
     if (!task) throw new DomainError('TASK_NOT_FOUND', `There is no task ${id.slice(0, 200)}.`);
     return task;
+  }
+
+  override async whenEnded(id: string): Promise<void> {
+    // It may run in another replica, or be taken over.
+    await this.shared.whenHereOrEnded(id);
+    await this.runs.get(id)?.ended;
   }
 
   live(id: string): LiveTask | undefined {
@@ -244,24 +277,30 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     order: TaskOrder<Input>,
     caller: Caller,
   ): Promise<string> {
-    const { name, ref, input } = order;
+    const { name, ref, input, reservation } = order;
     const { id: newId, ...rest } = this.taskOf(definition.kind, name, ref, caller);
     const { id = newId } = order;
     const { version = 1 } = definition;
     const journal: TaskJournal = { task: id, version, caller, input: json<object>(input), steps: [] };
-    const task = new RunningTask({ id, ...rest, cancelable: true }, this.deps);
+    const task = new RunningTask({ id, ...rest, cancelable: true, ...reservedBy(reservation) }, this.deps);
     const run = new StepsRun(definition, task, journal, this.deps);
-    return this.create(task, journal, () => this.begin(task, () => run.run(false), { steps: run }));
+    return this.create(task, journal, () => this.begin(task, () => run.run(false), { steps: run }), reservation);
   }
 
   /** Journals a new task and begins it. @throws DomainError NOT_READY; nothing has begun then */
-  private async create(task: RunningTask, journal: TaskJournal | undefined, begin: () => string): Promise<string> {
+  private async create(
+    task: RunningTask,
+    journal: TaskJournal | undefined,
+    begin: () => string,
+    reservation?: Reservation,
+  ): Promise<string> {
     const { id } = task.summary;
     if (!this.replicas.isMember)
       throw new DomainError('NOT_READY', 'This replica does not reach the store of the cluster; try again soon.');
     this.starting.add(id);
     try {
       await expectWritable(() => task.create(journal));
+      reservation?.giveTo(id);
       if (this.isClosed || !this.replicas.isMember) task.stop();
       return begin();
     } finally {
@@ -278,6 +317,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
   private beginRecovered(recovered: readonly RecoveredTask[]): void {
     for (const { task, journal } of recovered) {
       const running = new RunningTask(task, this.deps);
+      this.adopt(task, true);
       this.shared.followHere(task.id, running);
       this.beginJournaled(running, journal, true);
     }
@@ -324,9 +364,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
       find,
       newId: (kind, name) => newTaskId(kind, name, this.clock.now()),
       ended: async (id) => {
-        // The task of a member may run in another replica, or be taken over after the queue.
-        await this.shared.whenHereOrEnded(id);
-        await this.runs.get(id)?.ended;
+        await this.whenEnded(id);
         return find(id);
       },
     };
@@ -358,8 +396,15 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     return id;
   }
 
+  /** The tasks of older releases have no reservations. */
+  private adopt({ id, reserves }: Task, isHere: boolean): void {
+    if (reserves) this.reservations?.adopt(id, reserves, isHere);
+  }
+
   private async settle(task: RunningTask, outcome: RunOutcome): Promise<void> {
     const { id, kind, status, error } = task.summary;
+    // Also when its end can't be written now.
+    if (outcome === 'ended' && !task.isAbandoned) this.reservations?.endTask(id);
     // Otherwise the task is served from memory, and its end is written later.
     if (outcome === 'suspended' || task.isWritten || task.isAbandoned) {
       if (!task.isWritten && !task.isAbandoned) await task.write();
@@ -398,6 +443,9 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     }
   }
 }
+
+const reservedBy = (reservation: Reservation | undefined): Pick<Task, 'reserves'> =>
+  reservation ? { reserves: reservation.work } : {};
 
 /** @throws DomainError NOT_READY when the store can't be written; nothing has changed then */
 async function expectWritable(write: () => Promise<void>): Promise<void> {

@@ -1,4 +1,7 @@
 export * from './builders.js';
+export * from './api-server/child-server.js';
+export * from './api-server/find-peer.js';
+export * from './api-server/real-api-server.js';
 export * from './read-until.js';
 export * from './contracts/all-ports.contract.js';
 export * from './contracts/api-token-store.contract.js';
@@ -61,4 +64,5 @@ export * from './memory-backend/memory-live-disks.js';
 export * from './memory-backend/memory-snapshots.js';
 export * from './memory-backend/memory-traits.js';
 export * from './node-program.js';
+export * from './meetings/operation-requests.js';
 export * from './private-libvirtd.js';

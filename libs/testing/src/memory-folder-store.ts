@@ -1,16 +1,36 @@
-import { DomainError, FolderStore, type FolderDelta, type FolderRecords } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  FolderStore,
+  type FolderDelta,
+  type FolderMember,
+  type FolderRecords,
+  type InstanceIdentity,
+} from '@headgate/domain-contracts';
 
 /** FolderStore in memory. */
 export class MemoryFolderStore extends FolderStore {
   private version = 1;
   private paths = new Set<string>();
-  private members = new Map<string, string>();
+  private members = new Map<string, FolderMember>();
+
+  /** @param upgrade the members that an earlier release stored with their refs only, and when this one replaced it */
+  constructor(upgrade?: { readonly boundSince: string; readonly members: Readonly<Record<string, string>> }) {
+    super();
+    this.boundSince = upgrade?.boundSince;
+    for (const [ref, path] of Object.entries(upgrade?.members ?? {})) {
+      this.paths.add(path);
+      this.members.set(keyOf({ ref, uid: '' }), { ref, uid: '', path, state: 'unbound' });
+    }
+  }
+
+  private readonly boundSince: string | undefined;
 
   override async read(): Promise<FolderRecords> {
     return {
       version: String(this.version),
       paths: [...this.paths],
-      members: [...this.members].map(([ref, path]) => ({ ref, path })),
+      members: [...this.members.values()],
+      ...(this.boundSince !== undefined && { boundSince: this.boundSince }),
     };
   }
 
@@ -21,14 +41,18 @@ export class MemoryFolderStore extends FolderStore {
     const kept = [...this.paths].filter((path) => !gone.has(path)).map((path) => targets.get(path) ?? path);
     const paths = new Set([...kept, ...created]);
     const members = new Map(
-      [...this.members].filter(([, path]) => !gone.has(path)).map(([ref, path]) => [ref, targets.get(path) ?? path]),
+      [...this.members]
+        .filter(([, { path }]) => !gone.has(path))
+        .map(([key, member]) => [key, { ...member, path: targets.get(member.path) ?? member.path }]),
     );
-    for (const { ref, path } of assigned) {
-      if (path === undefined) members.delete(ref);
-      else if (paths.has(path)) members.set(ref, path);
+    for (const { ref, uid, path, state = 'member' } of assigned) {
+      if (path === undefined) members.delete(keyOf({ ref, uid }));
+      else if (paths.has(path)) members.set(keyOf({ ref, uid }), { ref, uid, path, state });
       else throw new Error(`there is no folder ${path}`);
     }
     [this.paths, this.members] = [paths, members];
     return String(++this.version);
   }
 }
+
+const keyOf = ({ ref, uid }: InstanceIdentity): string => JSON.stringify([ref, uid]);

@@ -1,7 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,15 +24,18 @@ export class PrivateLibvirtd {
     private readonly folder: string,
   ) {}
 
-  /** @param name its host name */
-  static async create(name = 'private'): Promise<PrivateLibvirtd> {
+  /**
+   * @param name its host name
+   * @param settings more lines for qemu.conf
+   */
+  static async create(name = 'private', settings = ''): Promise<PrivateLibvirtd> {
     // A short path: those of the guests' sockets are limited to 107 characters.
     const folder = await mkdtemp(join(tmpdir(), 'hgl-'));
     await chmod(folder, 0o755);
     for (const child of FOLDERS) await mkdir(join(folder, child));
     await writeFile(join(folder, 'config/libvirt/libvirtd.conf'), `host_uuid = "${randomUUID()}"\n`);
     // Without virtlogd, which would be started on demand and outlive the test.
-    await writeFile(join(folder, 'config/libvirt/qemu.conf'), 'stdio_handler = "file"\n');
+    await writeFile(join(folder, 'config/libvirt/qemu.conf'), `stdio_handler = "file"\n${settings}`);
     for (const child of FOLDERS) await chown(join(folder, child), UNPRIVILEGED_ID, UNPRIVILEGED_ID);
     return new PrivateLibvirtd(name, folder);
   }
@@ -44,6 +47,18 @@ export class PrivateLibvirtd {
   /** A folder for a storage pool. */
   get images(): string {
     return join(this.folder, 'images');
+  }
+
+  /** The process IDs of the QEMUs of its guests. */
+  async guests(): Promise<number[]> {
+    const pids: number[] = [];
+    for (const entry of await readdir('/proc')) {
+      if (!/^\d+$/.test(entry)) continue;
+      const command = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '');
+      const [program = ''] = command.split('\0');
+      if (/qemu-system/.test(program) && command.includes(`${this.folder}/`)) pids.push(Number(entry));
+    }
+    return pids;
   }
 
   /** Starts the daemon, and waits until it listens. Guests that were running when it was killed continue. */
@@ -65,6 +80,8 @@ export class PrivateLibvirtd {
       if (child.exitCode !== null) throw new Error(`libvirtd exited with code ${child.exitCode}.`);
       await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
     }
+    // A service that is root reads no disks that the daemon of another user names, and the tests run the service as root.
+    await chown(this.socket, process.geteuid?.() ?? UNPRIVILEGED_ID, UNPRIVILEGED_ID);
   }
 
   async kill(): Promise<void> {

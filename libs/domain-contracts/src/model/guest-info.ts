@@ -1,3 +1,5 @@
+import { plainValue } from '../values/plain-text.js';
+
 /** What the guest agent reports about its operating system. Fields are empty where the agent does not know them. */
 export interface GuestOs {
   readonly hostname: string;
@@ -38,9 +40,6 @@ const MAX_ENTRIES = 100;
 /** The last second of the year 9999. */
 const MAX_EPOCH_MS = 253_402_300_799_000;
 
-/** Control characters, invisible characters that change the direction of text, and lone surrogates. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;
-
 /** The values of an agent before they are checked: any field may be missing or have any type. */
 export interface ReportedGuest {
   readonly os: Readonly<Partial<Record<keyof GuestOs, unknown>>>;
@@ -74,12 +73,8 @@ export function toGuestInfo({ os, users, filesystems }: ReportedGuest): GuestInf
 }
 
 /** A text from a guest without characters that could deceive a reader or control a terminal. */
-export function guestText(value: unknown, maxChars = MAX_TEXT_CHARS): string {
-  if (typeof value !== 'string') return '';
-  // Cuts before replacing, so that the work is bounded.
-  const printable = value.slice(0, 4 * maxChars).replace(UNPRINTABLE, '');
-  return [...printable].slice(0, maxChars).join('');
-}
+export const guestText = (value: unknown, maxChars = MAX_TEXT_CHARS): string =>
+  typeof value === 'string' ? plainValue(value, maxChars) : '';
 
 const guestBytes = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;

@@ -1,5 +1,6 @@
 import type { Caller } from '../values/caller.js';
-import type { TaskKind } from './task.js';
+import type { Patience, TaskKind } from './task.js';
+import type { Reservation } from './work.js';
 
 /**
  * A kind of task that consists of named steps in a fixed order. Each step is journaled before it runs, so that the task can be resumed
@@ -27,7 +28,7 @@ export interface TaskDefinition<Input extends object = object> {
   result?(journal: TaskJournal<Input>): object;
 }
 
-export interface StepDefinition<Input extends object = object> {
+export interface StepDefinition<Input extends object = object> extends Patience {
   /** Unique in its task. */
   readonly name: string;
   /** Whether the task may be canceled while this step runs; false by default. */
@@ -97,6 +98,8 @@ export interface TaskContext {
   progress(fraction: number): void;
   /** Reports the progress of the step as bytes, from which the task estimates the remaining time. */
   bytes(doneBytes: number, totalBytes?: number): void;
+  /** @param subject completes "waits for" until the next call or the end of the step: "the snapshot before-upgrade to be ready" */
+  waitsFor(subject: string): void;
 }
 
 export interface StepContext<Input extends object = object> extends TaskContext {
@@ -111,6 +114,12 @@ export interface StepContext<Input extends object = object> extends TaskContext 
    * @returns whether it is stored; if not, the previous one is still valid
    */
   saveCheckpoint(checkpoint: object): Promise<boolean>;
+  /**
+   * Call it before the first change that can't be undone: from then on, a cancellation is refused.
+   * @param reason one sentence
+   * @throws the reason of a cancellation that came before
+   */
+  commit(reason: string): Promise<void>;
   /** The result of an earlier step. @throws Error when the step is not finished */
   result<T>(step: string): T;
 }
@@ -124,6 +133,8 @@ export interface TaskOrder<Input extends object> {
   /** The ref of the instance, as text; empty if the task has none. */
   readonly ref: string;
   readonly input: Input;
+  /** The task has it until it ends. */
+  readonly reservation?: Reservation;
 }
 
 /** Starts tasks of a definition. */

@@ -1,4 +1,5 @@
 import type { BulkTask, TaskMember } from './bulk.js';
+import type { Work } from './work.js';
 
 export const TASK_KINDS = [
   'create',
@@ -60,8 +61,14 @@ export interface Task {
   readonly canceledBy?: string;
   /** Why it does not continue at the moment: it is paused, or its journal can't be written. */
   readonly waiting?: string;
+  /** Completes "waits for" while the task runs: "the snapshot before-upgrade to be ready". */
+  readonly waitsFor?: string;
+  /** One sentence: why it can't be canceled any more. */
+  readonly cancelRefusal?: string;
   /** The outcome in numbers and names, such as the downtime of a move. Its fields depend on the kind. */
   readonly result?: object;
+  /** What the task reserves until it ends. */
+  readonly reserves?: Work;
   /** Only for a bulk task. */
   readonly bulk?: BulkTask;
   /** The instances of a bulk task, in their order. Missing in lists of tasks, and in old tasks. */
@@ -91,8 +98,26 @@ export interface TaskReporter {
   progress(fraction: number): void;
   /** Receives the outcome in numbers once it is known. */
   outcome?(facts: WorkOutcome): void;
+  /** @param subject completes "waits for": "the snapshot before-upgrade to be ready" */
+  waitsFor?(subject: string): void;
+  /**
+   * Call it before the first change that can't be undone: from then on, a cancellation is refused.
+   * @param reason one sentence
+   * @throws the reason of a cancellation that came before
+   */
+  commit?(reason: string): Promise<void>;
   /** Aborted when the task is canceled or the service shuts down. */
   readonly signal: AbortSignal;
+}
+
+/** How long work may make no progress. Bytes, fractions, new lines of the log and other subjects of `waitsFor` are progress. */
+export interface Patience {
+  /** Work that makes no progress for this long is ended, in milliseconds. */
+  readonly stallMs: number;
+  /** Completes "waits for" until the work reports something closer: "the copy of the disk". */
+  readonly waitsFor: string;
+  /** One or two sentences for a task that was ended: what may still go on elsewhere, and what its user can do. */
+  readonly ifStalled: string;
 }
 
 /** The part of an operation that continues after it was accepted. A restart of the service ends it; see TaskDefinition for work that survives one. */

@@ -7,7 +7,7 @@ export interface AuditEntry {
   readonly caller: Caller['login'];
   /** A verb such as `create`, `start`, `delete`. */
   readonly action: string;
-  /** The object: the ref of an instance as text, `folder/<path>`, or a context. */
+  /** The object: the ref of an instance as text, or a kind and a name such as `folder/<path>`. */
   readonly ref: string;
   readonly outcome: AuditOutcome;
   readonly message: string;

@@ -73,9 +73,10 @@ export abstract class DiskIngest {
 
   /**
    * Takes the name and creates blank disks.
+   * @returns properties of the VM that it turned out not to get, besides those of the plan
    * @throws DomainError the first refusal of the plan; nothing is left behind then
    */
-  abstract begin(spec: IngestSpec): Promise<void>;
+  abstract begin(spec: IngestSpec): Promise<readonly Loss[]>;
 
   /** @param disk a name of the spec @throws DomainError INSTANCE_NOT_FOUND, DEVICE_NOT_FOUND, WRONG_STATE after `commit` */
   abstract write(target: IngestTarget, disk: string, signal: AbortSignal): Promise<DiskWriter>;

@@ -1,8 +1,26 @@
-/** An instance in a folder. It stays in the folder while the instance does not exist. */
-export interface FolderMember {
+import type { Instance } from '../model/instance.js';
+
+/**
+ * - `member`: the object with the ID is in the folder, whether it exists at the moment or not.
+ * - `ending`: the same, until it is gone. Its deletion was requested.
+ * - `unbound`: a release that knew only refs stored it. It is bound to an object, or to none, when its context is listed.
+ */
+export type MemberState = 'member' | 'ending' | 'unbound';
+
+/** Identifies one object, and no other object of its name. */
+export interface InstanceIdentity {
   /** The ref as text. */
   readonly ref: string;
+  /** The backend's ID of the object. */
+  readonly uid: string;
+}
+
+/** An instance in a folder. */
+export interface FolderMember extends InstanceIdentity {
+  /** Empty if it is not known, which is the ID of no instance. */
+  readonly uid: string;
   readonly path: string;
+  readonly state: MemberState;
 }
 
 /** All folders at one moment. */
@@ -11,7 +29,17 @@ export interface FolderRecords {
   readonly version: string;
   /** Every folder, including those that only contain others. */
   readonly paths: readonly string[];
+  /** A ref may have several, with different IDs. */
   readonly members: readonly FolderMember[];
+  /** ISO 8601. No member was stored as `unbound` since. Absent if none ever was. */
+  readonly boundSince?: string;
+}
+
+/** A new folder of one object; `undefined`: none. */
+export interface FolderAssignment extends InstanceIdentity {
+  readonly path: string | undefined;
+  /** Default: `member`. */
+  readonly state?: MemberState;
 }
 
 /** A change of the folders, carried out in the order of its fields. */
@@ -21,8 +49,8 @@ export interface FolderDelta {
   /** Folders that keep their members under another path. */
   readonly renamed: readonly { readonly from: string; readonly to: string }[];
   readonly created: readonly string[];
-  /** Instances and their new folder; `undefined`: none. */
-  readonly assigned: readonly { readonly ref: string; readonly path: string | undefined }[];
+  /** In this order. */
+  readonly assigned: readonly FolderAssignment[];
 }
 
 /** Stores the folders. Several replicas of the service may share one store. */
@@ -49,8 +77,15 @@ export abstract class FolderStore {
 
 /** Finds the folder of an instance. */
 export abstract class FolderDirectory {
-  /** @param ref as text, which callers have at hand */
-  abstract folderOf(ref: string): string | undefined;
+  /** The folder of this object. Another one of its name is in no folder. */
+  abstract folderOf(instance: InstanceIdentity): string | undefined;
+
+  /**
+   * Deletes an instance, whose membership ends with it: also when it disappears later, or when this process ends meanwhile. An instance that
+   * could not be deleted stays a member.
+   * @throws DomainError what `remove` throws, or that the folders can't be written; then `remove` was not called
+   */
+  abstract endWith(instance: Instance, remove: () => Promise<void>): Promise<void>;
 
   /** Calls the listener with the refs, as text, whose folder has changed, until the returned function is called. */
   abstract subscribe(listener: (refs: Iterable<string>) => void): () => void;

@@ -1,4 +1,5 @@
 import type { InstanceRef } from '../values/instance-ref.js';
+import type { OperationKey, OperationState } from '../model/engine-operation.js';
 import type { Plan } from '../model/plan.js';
 import type { BackgroundWork } from '../model/task.js';
 
@@ -16,9 +17,19 @@ export abstract class InstanceCloning {
    * Creates a stopped VM with the disks and the hardware of the source, but with MAC addresses, a firmware UUID and a cloud-init
    * instance ID of its own. It is no template, has no tags and no snapshots. A failure leaves nothing behind.
    * @param target in the namespace of the source
+   * @param key by which a clone can be found again after its process was killed
    * @throws DomainError INSTANCE_NOT_FOUND, ALREADY_EXISTS, WRONG_STATE unless the source is stopped, BUSY, NOT_SUPPORTED
    */
-  abstract clone(source: InstanceRef, target: InstanceRef): Promise<AcceptedClone>;
+  abstract clone(source: InstanceRef, target: InstanceRef, key?: OperationKey): Promise<AcceptedClone>;
+
+  /** Looks at a clone of an earlier process. Changes nothing. */
+  abstract stateOf(source: InstanceRef, target: InstanceRef, key: OperationKey): Promise<OperationState>;
+
+  /** Continues a clone that is `running`. The returned work ends when the VM is complete. */
+  abstract resume(source: InstanceRef, target: InstanceRef, key: OperationKey): Promise<BackgroundWork>;
+
+  /** Removes the objects of an incomplete clone, and nothing else. Does nothing for one that is done. */
+  abstract discard(source: InstanceRef, target: InstanceRef, key: OperationKey): Promise<void>;
 
   abstract planTemplate(ref: InstanceRef, on: boolean): Promise<Plan>;
 

@@ -6,6 +6,8 @@ export interface InstanceQuery {
   readonly namespace: string;
   readonly name: string;
   readonly context?: string;
+  /** Only the object with this ID. Another one that has its name by now is not found. */
+  readonly uid?: string;
 }
 
 /** Finds instances in the live read model. Never asks a backend. */

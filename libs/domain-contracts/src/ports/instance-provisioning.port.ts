@@ -57,6 +57,8 @@ export interface VmSpec {
 export interface Creation {
   /** Present when the disk is filled after the VM was accepted: run it as a task. A VM whose disk could not be filled stays, with a reason. */
   readonly remaining?: BackgroundWork;
+  /** Parts of the order that the VM lacks, one sentence each. */
+  readonly warnings?: readonly string[];
 }
 
 /** `incomplete`: the VM exists, but its creation was interrupted before it had all that was ordered. */

@@ -4,6 +4,7 @@ import type { InstanceRef } from '../values/instance-ref.js';
 import type { BulkOrder, MemberTasks, MemberWork } from '../model/bulk.js';
 import type { BackgroundWork, Task, TaskKind } from '../model/task.js';
 import type { DefinedTask, TaskDefinition } from '../model/task-definition.js';
+import type { Reservation } from '../model/work.js';
 
 /** Runs long operations as tasks that can be polled. */
 export abstract class TaskRunner {
@@ -19,12 +20,16 @@ export abstract class TaskRunner {
   /** Registers the work of bulk tasks whose members are tasks of their own; call it like `define`. */
   abstract defineQueue(work: MemberTasks): void;
 
-  /** Journals the task, starts the work and returns the task's ID without waiting for the work. The work ends with the process. */
+  /**
+   * Journals the task, starts the work and returns the task's ID without waiting for the work. The work ends with the process.
+   * @param reservation the task has it until it ends
+   */
   abstract start(
     kind: Exclude<TaskKind, 'bulk'>,
     subject: InstanceRef | ImageRef,
     caller: Caller,
     work: BackgroundWork,
+    reservation?: Reservation,
   ): Promise<string>;
 
   /**
@@ -39,6 +44,9 @@ export abstract class TaskRunner {
 
   /** A running or ended task. @throws DomainError TASK_NOT_FOUND */
   abstract get(id: string): Task;
+
+  /** Resolves when this process no longer runs the task: it has ended, or continues after the next start of the service. */
+  abstract whenEnded(id: string): Promise<void>;
 
   /**
    * Cancels a running task. Does nothing if it was canceled before.

@@ -1,3 +1,5 @@
+import { plainText } from './plain-text.js';
+
 /**
  * Stable codes of all failures. Clients may match on them; the application maps them to HTTP statuses.
  */
@@ -56,6 +58,8 @@ export const ERROR_CODES = [
   // this service
   'PLUGIN_FAILED',
   'NOT_READY',
+  'SHUTTING_DOWN',
+  'REGISTRY_FULL',
   'INTERNAL',
 ] as const;
 
@@ -66,7 +70,10 @@ export interface DomainErrorOptions extends ErrorOptions {
   readonly details?: unknown;
 }
 
-/** A failure with a stable code. The message is one sentence for people: it names the field or the object and the correct form. */
+/**
+ * A failure with a stable code. The message is one sentence for people: it names the field or the object and the correct form. It may quote
+ * texts from outside, and is plain text in any case.
+ */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly details: unknown;
@@ -76,7 +83,7 @@ export class DomainError extends Error {
     message: string,
     options: DomainErrorOptions = {},
   ) {
-    super(message, options);
+    super(plainText(message), options);
     this.details = options.details;
   }
 
@@ -85,5 +92,5 @@ export class DomainError extends Error {
   }
 }
 
-/** The message of any thrown value, for logs, tasks and results per member. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** The message of any thrown value as plain text, for logs, tasks and results per member. */
+export const messageOf = (error: unknown): string => plainText(error instanceof Error ? error.message : String(error));

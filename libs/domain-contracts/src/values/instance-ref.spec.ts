@@ -1,4 +1,4 @@
-import { formatRef, parseRef } from './instance-ref.js';
+import { formatRef, isJournalRef, parseRef } from './instance-ref.js';
 
 describe('parseRef', () => {
   test('reads back what formatRef wrote, also for a context with a slash', () => {
@@ -21,4 +21,16 @@ describe('parseRef', () => {
   ])('refuses "%s"', (text) => {
     expect(() => parseRef(text)).toThrow(expect.objectContaining({ code: 'INVALID_REF' }));
   });
+});
+
+describe('isJournalRef', () => {
+  test.each(['vm/lab/default/web', 'ct/a%2Fb/default/box', 'folder/prod/web', 'task/move-web-1', 'context/a@b'])(
+    'accepts "%s"',
+    (text) => expect(isJournalRef(text)).toBe(true),
+  );
+
+  test.each(['', 'bad', 'vm/lab/web', 'vm/lab/default/Bad', 'folder', 'folder/', 'toString/x', '/web'])(
+    'refuses "%s"',
+    (text) => expect(isJournalRef(text)).toBe(false),
+  );
 });

@@ -40,6 +40,21 @@ export function parseRef(text: string): InstanceRef {
   );
 }
 
+/** The objects besides instances that the journal names, each as `<kind>/<name>`. */
+const OBJECT_KINDS = ['folder', 'task', 'source', 'image', 'token', 'webhook', 'plugin', 'context'];
+
+/** Whether the journal can name an object so: an instance by its ref, another object by its kind and its name. */
+export function isJournalRef(text: string): boolean {
+  const slash = text.indexOf('/');
+  if (OBJECT_KINDS.includes(text.slice(0, slash))) return slash < text.length - 1;
+  try {
+    parseRef(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export const isSameRef = (a: InstanceRef, b: InstanceRef): boolean => formatRef(a) === formatRef(b);
 
 function decode(part: string): string | undefined {

@@ -6,6 +6,8 @@ export interface CopyInput {
   readonly disk: string;
 }
 
+export const PATIENCE = { stallMs: 60_000, waitsFor: 'the engine', ifStalled: 'The engine may still copy.' };
+
 export type Step = (context: StepContext<CopyInput>) => Promise<unknown>;
 export type Steps = Partial<Record<'prepare' | 'copy' | 'switch', Step>>;
 
@@ -31,15 +33,17 @@ export class CopyTasks {
     const definition: TaskDefinition<CopyInput> = {
       kind: 'move',
       steps: () => [
-        { name: 'prepare', run: steps.prepare ?? nothing },
+        { name: 'prepare', ...PATIENCE, run: steps.prepare ?? nothing },
         {
           name: 'copy',
+          ...PATIENCE,
+          waitsFor: 'the copy of the disk',
           isCancelable: true,
           weight: 8,
           params: ({ input }) => ({ to: `${input.disk}-copy` }),
           run: steps.copy ?? nothing,
         },
-        { name: 'switch', run: steps.switch ?? nothing },
+        { name: 'switch', ...PATIENCE, run: steps.switch ?? nothing },
       ],
       ...more,
     };

@@ -71,7 +71,7 @@ export function allPortsContract(
     diskBuilds: () => diskBuildsContract(adapter, open, options),
     hardware: () => {
       instanceHardwareContract(adapter, open, { ...options, ...hardware });
-      instancePlacementContract(adapter, open, options);
+      instancePlacementContract(adapter, open, { ...options, ...hardware });
     },
     hostResources: () => hostResourcesContract(adapter, open, options),
     diskMove: () => diskMoveContract(adapter, open, options),

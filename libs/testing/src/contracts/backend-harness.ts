@@ -34,6 +34,8 @@ export interface BackendHarness {
   diskSource?(): Promise<VmSource>;
   /** Waits until the firmware of a VM from `quickSource` no longer uses its disk, on engines where that takes time. */
   untilIdle?(ref: InstanceRef): Promise<void>;
+  /** Waits until the use of a VM that runs is known, on engines that measure at intervals. */
+  untilMeasured?(ref: InstanceRef): Promise<void>;
   /** An image that the engine can import quickly. Default: a URL. */
   imageOrigin?(): Promise<ImageOrigin>;
   /** Keeps the next import of the name from ending, on engines that fill images on their own. Returns the release. */

@@ -86,6 +86,15 @@ export function containersContract(
       expect(again).toBe(uid);
     });
 
+    inTime('gives a container that is created again under the same name another identity', async () => {
+      const ref = await running();
+      const { uid } = await becomes(ref, 'Running');
+      await containers.delete(ref);
+      await recorder.until(() => recorder.container(ref) === undefined);
+      await containers.create(specOf(ref));
+      expect((await becomes(ref, 'Running')).uid).not.toBe(uid);
+    });
+
     inTime('deletes a container, running or not', async () => {
       for (const isStopped of [false, true]) {
         const ref = await running();

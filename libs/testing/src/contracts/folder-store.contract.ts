@@ -17,6 +17,8 @@ const delta = (change: Partial<FolderDelta>): FolderDelta => ({
 
 const WEB = 'vm/lab/default/web';
 const DB = 'vm/lab/default/db';
+const web = { ref: WEB, uid: 'uid-web' };
+const db = { ref: DB, uid: 'uid-db' };
 
 /** The rules for every `FolderStore`. */
 export function folderStoreContract(
@@ -49,7 +51,7 @@ export function folderStoreContract(
     });
 
     test('keeps folders and members', async () => {
-      await commit({ created: ['prod', 'prod/web'], assigned: [{ ref: WEB, path: 'prod/web' }] });
+      await commit({ created: ['prod', 'prod/web'], assigned: [{ ...web, path: 'prod/web' }] });
       expect(await stored()).toEqual({ paths: ['prod', 'prod/web'], members: { [WEB]: 'prod/web' } });
     });
 
@@ -57,18 +59,18 @@ export function folderStoreContract(
       await commit({
         created: ['a', 'b'],
         assigned: [
-          { ref: WEB, path: 'a' },
-          { ref: DB, path: 'a' },
+          { ...web, path: 'a' },
+          { ...db, path: 'a' },
         ],
       });
-      await commit({ assigned: [{ ref: WEB, path: 'b' }] });
+      await commit({ assigned: [{ ...web, path: 'b' }] });
       expect((await stored()).members).toEqual({ [WEB]: 'b', [DB]: 'a' });
-      await commit({ assigned: [{ ref: DB, path: undefined }] });
+      await commit({ assigned: [{ ...db, path: undefined }] });
       expect((await stored()).members).toEqual({ [WEB]: 'b' });
     });
 
     test('keeps the members of a folder that gets another path', async () => {
-      await commit({ created: ['a', 'a/x', 'other'], assigned: [{ ref: WEB, path: 'a/x' }] });
+      await commit({ created: ['a', 'a/x', 'other'], assigned: [{ ...web, path: 'a/x' }] });
       await commit({
         renamed: [
           { from: 'a', to: 'b' },
@@ -82,13 +84,73 @@ export function folderStoreContract(
       await commit({
         created: ['prod', 'production'],
         assigned: [
-          { ref: WEB, path: 'prod' },
-          { ref: DB, path: 'production' },
+          { ...web, path: 'prod' },
+          { ...db, path: 'production' },
         ],
       });
       await commit({ removed: ['prod'] });
       expect(await stored()).toEqual({ paths: ['production'], members: { [DB]: 'production' } });
     });
+
+    const membersStored = async (): Promise<unknown[]> => {
+      const { members } = await (await harness.reopen()).read();
+      return members.map(({ ref, uid, path, state }) => [ref, uid, path, state]).sort();
+    };
+
+    test('keeps the objects of a ref apart, each with its folder and state', async () => {
+      const [another, former] = [
+        { ref: WEB, uid: 'uid-another' },
+        { ref: WEB, uid: '' },
+      ];
+      await commit({
+        created: ['a', 'b', 'c'],
+        assigned: [
+          { ...web, path: 'a' },
+          { ...another, path: 'b', state: 'ending' },
+          { ...former, path: 'c' },
+        ],
+      });
+      expect(await membersStored()).toEqual([
+        [WEB, '', 'c', 'member'],
+        [WEB, 'uid-another', 'b', 'ending'],
+        [WEB, 'uid-web', 'a', 'member'],
+      ]);
+      await commit({
+        assigned: [
+          { ...web, path: 'a', state: 'ending' },
+          { ...another, path: 'b' },
+          { ...former, path: undefined },
+        ],
+      });
+      expect(await membersStored()).toEqual([
+        [WEB, 'uid-another', 'b', 'member'],
+        [WEB, 'uid-web', 'a', 'ending'],
+      ]);
+      await commit({ assigned: [{ ...web, path: undefined }] });
+      expect(await membersStored()).toEqual([[WEB, 'uid-another', 'b', 'member']]);
+    });
+
+    test('keeps a member that is not bound yet, until it is bound', async () => {
+      await commit({ created: ['a'], assigned: [{ ref: WEB, uid: '', path: 'a', state: 'unbound' }] });
+      expect(await membersStored()).toEqual([[WEB, '', 'a', 'unbound']]);
+      await commit({
+        assigned: [
+          { ref: WEB, uid: '', path: undefined },
+          { ...web, path: 'a' },
+        ],
+      });
+      expect(await membersStored()).toEqual([[WEB, 'uid-web', 'a', 'member']]);
+    });
+
+    test.each(['a b', "u'; DROP TABLE folder;--", 'ü/%2F%20ending', 'line\nbreak', '-', 'ending', 'x'.repeat(512)])(
+      'keeps the ID %j',
+      async (uid) => {
+        await commit({ created: ['a'], assigned: [{ ref: WEB, uid, path: 'a' }] });
+        expect(await membersStored()).toEqual([[WEB, uid, 'a', 'member']]);
+        await commit({ assigned: [{ ref: WEB, uid, path: undefined }] });
+        expect(await membersStored()).toEqual([]);
+      },
+    );
 
     test('refuses a change of another version, and changes nothing', async () => {
       const before = version;
@@ -102,7 +164,7 @@ export function folderStoreContract(
     test('carries out a change completely or not at all', async () => {
       await commit({ created: ['prod'] });
       await expect(
-        harness.store.commit(version, delta({ created: ['new'], assigned: [{ ref: WEB, path: 'missing' }] })),
+        harness.store.commit(version, delta({ created: ['new'], assigned: [{ ...web, path: 'missing' }] })),
       ).rejects.toThrow();
       expect(await stored()).toEqual({ paths: ['prod'], members: {} });
       await commit({ created: ['next'] });

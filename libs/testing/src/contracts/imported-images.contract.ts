@@ -166,8 +166,8 @@ export function importedImagesContract(
 
     inTime('knows no image that does not exist', async () => {
       const missing = freshImage();
-      for (const attempt of [images.planDelete(missing), images.delete(missing)])
-        await expect(attempt).rejects.toMatchObject({ code: 'IMAGE_NOT_FOUND' });
+      for (const attempt of [() => images.planDelete(missing), () => images.delete(missing)])
+        await expect(attempt()).rejects.toMatchObject({ code: 'IMAGE_NOT_FOUND' });
     });
   });
 }

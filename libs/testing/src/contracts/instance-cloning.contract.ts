@@ -3,6 +3,7 @@ import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
 import { contractTests } from './contract-tests.js';
 import { createdVm } from './created-vm.js';
+import { carryOn, freshKey, killAtCommit } from './interrupted.js';
 import { recordingReporter } from './recording-reporter.js';
 
 /** The rules for every `InstanceCloning`. */
@@ -113,6 +114,43 @@ export function instanceCloningContract(
       const start = harness.backend.require('power').apply(ref, 'start');
       await expect(start).rejects.toMatchObject({ code: 'WRONG_STATE' });
       await recorder.untilVm(ref, ({ isTemplate, status }) => isTemplate && status === 'Stopped');
+    });
+
+    inTime('finds a clone again by its key, and carries it on after each interruption', async () => {
+      const { ref, uid } = await createdVm(harness, recorder);
+      const [target, key] = [harness.freshRef(), freshKey()];
+      const cloned = {
+        begin: async () => (await cloning.clone(ref, target, key)).remaining,
+        stateOf: () => cloning.stateOf(ref, target, key),
+        resume: () => cloning.resume(ref, target, key),
+      };
+      expect((await cloned.stateOf()).state).toBe('absent');
+      // Killed after the request, and then when the VM is almost complete.
+      await cloned.begin();
+      if ((await cloned.stateOf()).state === 'running') await killAtCommit(await cloned.resume());
+      await carryOn(cloned);
+      expect(await carryOn(cloned)).toBe('done');
+      await cloning.discard(ref, target, key);
+      const copy = await recorder.untilVm(target, ({ status }) => status === 'Stopped');
+      expect(copy.uid).not.toBe(uid);
+      expect((await cloning.stateOf(ref, target, freshKey())).state).toBe('absent');
+      await cloning.discard(ref, target, freshKey());
+      await harness.backend.require('power').apply(target, 'start');
+      await recorder.untilVm(target, (vm) => vm.status === 'Running' && vm.uid === copy.uid);
+    });
+
+    inTime('discards a clone that is not complete, and nothing else', async () => {
+      const { ref, uid } = await createdVm(harness, recorder);
+      const [target, key] = [harness.freshRef(), freshKey()];
+      const { remaining } = await cloning.clone(ref, target, key);
+      // An engine that clones at once leaves nothing to discard.
+      if (!remaining) return;
+      await killAtCommit(remaining);
+      await cloning.discard(ref, target, key);
+      await recorder.until(() => recorder.vm(target) === undefined);
+      expect((await cloning.stateOf(ref, target, key)).state).toBe('absent');
+      await clone(ref, target);
+      expect(recorder.vm(ref)).toMatchObject({ uid, status: 'Stopped' });
     });
 
     inTime('knows no VM that does not exist', async () => {

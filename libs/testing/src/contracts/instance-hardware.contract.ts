@@ -1,10 +1,12 @@
-import type {
-  Backend,
-  HardwareChange,
-  HardwareDisk,
-  HardwareResult,
-  InstanceHardware,
-  InstanceRef,
+import {
+  DomainError,
+  formatRef,
+  type Backend,
+  type HardwareChange,
+  type HardwareDisk,
+  type HardwareResult,
+  type InstanceHardware,
+  type InstanceRef,
 } from '@headgate/domain-contracts';
 import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
@@ -14,6 +16,8 @@ import { contractTests } from './contract-tests.js';
 export interface HardwareContractOptions {
   /** The memory of a VM that can be scaled, in MiB, at least three times that of the smallest VM of the harness. Default: 1536. */
   readonly memoryMib?: number;
+  /** Whether a host reserves CPUs for single VMs, on engines whose hosts do that. Default: true. */
+  readonly reservesCpus?: boolean;
   /** Whether NICs can be added and removed while the VM runs. Default: true. */
   readonly hotplugsNics?: boolean;
 }
@@ -53,6 +57,18 @@ export function instanceHardwareContract(
     };
     const detach = (ref: InstanceRef, volume: string, deleteVolume: boolean): Promise<HardwareResult> =>
       hardware.apply(ref, { kind: 'detach-volume', volume, deleteVolume });
+    /** Some engines migrate a running VM to apply a change to it, and refuse the next change until that is done. */
+    const applyWhenIdle = async (ref: InstanceRef, change: HardwareChange): Promise<HardwareResult> => {
+      for (;;) {
+        const seen = recorder.calls.length;
+        try {
+          return await hardware.apply(ref, change);
+        } catch (error) {
+          if (!DomainError.is(error, 'BUSY')) throw error;
+          await recorder.until(() => recorder.calls.includes(`changed ${formatRef(ref)}`, seen));
+        }
+      }
+    };
     /** Checks that a change is refused in the plan and by `apply`, and that nothing has changed. */
     const refuses = async (ref: InstanceRef, change: HardwareChange, code: string): Promise<void> => {
       const before = await hardware.read(ref);
@@ -99,12 +115,14 @@ export function instanceHardwareContract(
 
     inTime('scales a stopped VM', async () => {
       const vm = await harness.givenVm('Stopped');
+      const { uid } = await recorder.untilVm(vm, () => true);
       const memoryBytes = memoryMib * MIB;
       expect(await hardware.apply(vm, { kind: 'scale', cpu: 2, memoryBytes, restart: true })).toMatchObject({
         effect: 'next-start',
       });
       expect(await hardware.read(vm)).toMatchObject({ cpu: 2, memoryBytes, pending: [] });
-      await recorder.untilVm(vm, (entry) => entry.cpu === 2 && entry.memoryBytes === memoryBytes);
+      const scaled = await recorder.untilVm(vm, (entry) => entry.cpu === 2 && entry.memoryBytes === memoryBytes);
+      expect(scaled.uid).toBe(uid);
     });
 
     inTime('changes only the given fields', async () => {
@@ -277,7 +295,7 @@ export function instanceHardwareContract(
       await hardware.apply(vm, change);
       expect(await names()).toEqual([...before, 'lan']);
       expect((await hardware.read(vm)).pending).toEqual([]);
-      await hardware.apply(vm, { kind: 'remove-nic', nic: 'lan' });
+      await applyWhenIdle(vm, { kind: 'remove-nic', nic: 'lan' });
       expect(await names()).toEqual(before);
     });
 

@@ -37,6 +37,7 @@ export function instanceInventoryContract(
       const contexts = [...recorder.instances.values()].map(({ ref }) => ref.context);
       expect(new Set(contexts)).toEqual(new Set([harness.backend.context]));
       const uids = [...recorder.instances.values()].map(({ uid }) => uid);
+      expect(uids).not.toContain('');
       expect(new Set(uids).size).toBe(uids.length);
     });
 

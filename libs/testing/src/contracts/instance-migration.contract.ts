@@ -2,6 +2,7 @@ import type { ClusterNode, InstanceMigration, InstanceRef } from '@headgate/doma
 import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
 import { contractTests } from './contract-tests.js';
+import { carryOn, freshKey } from './interrupted.js';
 import { recordingReporter } from './recording-reporter.js';
 
 export interface MigrationContractOptions extends ContractOptions {
@@ -99,6 +100,26 @@ export function instanceMigrationContract(
       await work(recordingReporter(AbortSignal.abort(new Error('canceled')))).catch(() => undefined);
       const vm = await recorder.untilVm(ref, ({ status }) => status === 'Running');
       expect(vm.ready).toBe(true);
+    });
+
+    inTime('finds a migration again by its key, and follows it to its end', async () => {
+      const { ref, source } = await runningVm();
+      const key = freshKey({ wasRunning: true, node: source });
+      const migrating = {
+        begin: () => migration.migrate(ref, undefined, key),
+        stateOf: () => migration.stateOf(ref, key),
+        resume: () => migration.resume(ref, key),
+      };
+      expect((await migrating.stateOf()).state).toBe('absent');
+      await migrating.begin();
+      await carryOn(migrating);
+      const vm = await recorder.untilVm(ref, ({ node, status }) => node !== source && status === 'Running');
+      expect(await carryOn(migrating)).toBe('done');
+      await migration.discard(ref, key);
+      await migration.discard(ref, freshKey({ wasRunning: true, node: vm.node ?? '' }));
+      const other = await migration.stateOf(ref, freshKey({ wasRunning: true, node: vm.node ?? '' }));
+      expect(other.state).toBe('absent');
+      expect(recorder.vm(ref)).toMatchObject({ node: vm.node, status: 'Running', uid: vm.uid });
     });
 
     inTime('refuses to migrate a stopped VM', async () => {

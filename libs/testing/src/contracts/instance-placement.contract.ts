@@ -2,6 +2,7 @@ import type { HardwareChange, HostDevice, InstanceHardware, InstanceRef, Placeme
 import { parseCpuSet } from '@headgate/domain-contracts';
 import type { BackendHarness, ContractOptions, OpenHarness } from './backend-harness.js';
 import { contractTests } from './contract-tests.js';
+import type { HardwareContractOptions } from './instance-hardware.contract.js';
 
 const MIB = 1024 ** 2;
 
@@ -9,7 +10,7 @@ const MIB = 1024 ** 2;
 export function instancePlacementContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 5000, reservesCpus = true }: ContractOptions & Pick<HardwareContractOptions, 'reservesCpus'> = {},
 ): void {
   describe(`InstanceHardware with placement, ${adapter}`, () => {
     let harness: BackendHarness;
@@ -51,7 +52,8 @@ export function instancePlacementContract(
     inTime('places the CPUs in the way that the backend has, and refuses the other one', async () => {
       const vm = await harness.givenVm('Stopped');
       const { dedicated, pinning } = await placementOf(vm);
-      if (dedicated) {
+      if (dedicated && !reservesCpus) await refuses(vm, change({ dedicated: { isOn: true } }), 'WRONG_STATE');
+      else if (dedicated) {
         expect(await place(vm, { dedicated: { isOn: true } })).toMatchObject({ effect: 'next-start' });
         expect(await placementOf(vm)).toMatchObject({ dedicated: { isOn: true } });
         await place(vm, { dedicated: { isolatesEmulator: true } });
@@ -109,6 +111,7 @@ export function instancePlacementContract(
       const vm = await harness.givenVm('Running');
       const { pinning } = await placementOf(vm);
       const settings = pinning ? { pinning: { vcpus: [{ vcpu: 0, cpus: '0' }] } } : { dedicated: { isOn: true } };
+      if (!pinning && !reservesCpus) return refuses(vm, change(settings), 'WRONG_STATE');
       const { effect, refusals } = await hardware.plan(vm, change(settings));
       expect([refusals, effect]).toEqual([[], pinning ? 'now' : 'next-start']);
       expect(await place(vm, settings)).toMatchObject({ effect });

@@ -147,13 +147,14 @@ export function instanceProvisioningContract(
 
     inTime('adds and removes tags, each twice, and shows them sorted', async () => {
       const { ref } = await created();
+      const { uid } = await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
       await provisioning.setTag(ref, 'web', true);
       await provisioning.setTag(ref, 'Blue.1', true);
       await provisioning.setTag(ref, 'web', true);
       await recorder.untilVm(ref, ({ tags }) => tags.join() === 'Blue.1,web');
       await provisioning.setTag(ref, 'web', false);
       await provisioning.setTag(ref, 'web', false);
-      await recorder.untilVm(ref, ({ tags }) => tags.join() === 'Blue.1');
+      expect((await recorder.untilVm(ref, ({ tags }) => tags.join() === 'Blue.1')).uid).toBe(uid);
     });
 
     inTime('keeps every tag when several are set at the same time', async () => {

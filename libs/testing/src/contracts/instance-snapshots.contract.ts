@@ -10,6 +10,7 @@ import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
 import { contractTests } from './contract-tests.js';
 import { createdVm } from './created-vm.js';
+import { carryOn, freshKey, killAtCommit } from './interrupted.js';
 import { recordingReporter } from './recording-reporter.js';
 
 export interface SnapshotContractOptions extends ContractOptions {
@@ -170,6 +171,88 @@ export function instanceSnapshotsContract(
         expect(await snapshots.list(ref)).toEqual([]);
       });
     }
+
+    inTime('finds a creation again, and carries it on after each interruption', async () => {
+      const { ref } = await stoppedVm();
+      const [key, snapshot] = [freshKey(), freshName()];
+      const operation = { kind: 'create', snapshot, ...key } as const;
+      const creation = {
+        begin: async () => (await snapshots.create(ref, { name: snapshot }, key)).remaining,
+        stateOf: () => snapshots.stateOf(ref, operation),
+        resume: () => snapshots.resume(ref, operation),
+      };
+      expect((await creation.stateOf()).state).toBe('absent');
+      // The process is killed after its request: the work that remains is lost.
+      await creation.begin();
+      await carryOn(creation);
+      // And once more, when the end was not journaled.
+      expect(await carryOn(creation)).toBe('done');
+      await snapshots.discard(ref, operation, new AbortController().signal);
+      expect(await namesOf(ref)).toEqual([snapshot]);
+      expect((await snapshots.list(ref))[0]).toMatchObject({ phase: 'Succeeded', ready: true });
+    });
+
+    inTime('does not take a snapshot of others for that of an operation, and leaves it alone', async () => {
+      const { ref } = await stoppedVm();
+      const { name } = await take(ref);
+      const foreign = { kind: 'create', snapshot: name, ...freshKey() } as const;
+      expect((await snapshots.stateOf(ref, foreign)).state).toBe('absent');
+      await snapshots.discard(ref, foreign, new AbortController().signal);
+      const restore = { kind: 'restore', snapshot: name, ...freshKey() } as const;
+      expect((await snapshots.stateOf(ref, restore)).state).toBe('absent');
+      await snapshots.discard(ref, restore, new AbortController().signal);
+      expect(await namesOf(ref)).toEqual([name]);
+      expect(recorder.vm(ref)?.status).toBe('Stopped');
+    });
+
+    inTime('carries a restore of a running VM on after an interruption before the disks are replaced', async () => {
+      const { ref, uid } = await createdVm(harness, recorder, { start: true });
+      const { name: snapshot } = await take(ref);
+      const key = freshKey({ wasRunning: true });
+      const operation = { kind: 'restore', snapshot, ...key } as const;
+      const restoring = {
+        begin: () => snapshots.restore(ref, snapshot, key),
+        stateOf: () => snapshots.stateOf(ref, operation),
+        resume: () => snapshots.resume(ref, operation),
+      };
+      expect((await restoring.stateOf()).state).toBe('absent');
+      await killAtCommit(await restoring.begin());
+      expect(['absent', 'running']).toContain(await carryOn(restoring));
+      const vm = await recorder.untilVm(ref, ({ status }) => status === 'Running');
+      expect(vm.uid).toBe(uid);
+      expect(await carryOn(restoring)).toBe('done');
+      expect(await namesOf(ref)).toEqual([snapshot]);
+    });
+
+    inTime('discards a restore that has replaced no disk, and lets the VM run again', async () => {
+      const { ref, uid } = await createdVm(harness, recorder, { start: true });
+      const { name: snapshot } = await take(ref);
+      const key = freshKey({ wasRunning: true });
+      const operation = { kind: 'restore', snapshot, ...key } as const;
+      await killAtCommit(await snapshots.restore(ref, snapshot, key));
+      await snapshots.discard(ref, operation, new AbortController().signal);
+      await recorder.untilVm(ref, (vm) => vm.status === 'Running' && vm.uid === uid);
+      expect((await snapshots.stateOf(ref, operation)).state).toBe('absent');
+      await restore(ref, snapshot);
+      await recorder.untilVm(ref, ({ status }) => status === 'Running');
+    });
+
+    inTime('finds a deletion again, and carries it on', async () => {
+      const { ref } = await stoppedVm();
+      const [first, second] = [await take(ref), await take(ref)];
+      const key = freshKey();
+      const operation = { kind: 'delete', snapshot: first.name, ...key } as const;
+      const deletion = {
+        begin: async () => (await snapshots.delete(ref, first.name, key)).remaining,
+        stateOf: () => snapshots.stateOf(ref, operation),
+        resume: () => snapshots.resume(ref, operation),
+      };
+      expect((await deletion.stateOf()).state).toBe('absent');
+      await deletion.begin();
+      await carryOn(deletion);
+      expect(await carryOn(deletion)).toBe('done');
+      expect(await namesOf(ref)).toEqual([second.name]);
+    });
 
     inTime('a VM has no snapshots of a deleted VM of its name', async () => {
       const { ref } = await stoppedVm();

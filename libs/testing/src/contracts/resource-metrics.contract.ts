@@ -40,6 +40,7 @@ export function resourceMetricsContract(
     const givenRunning = async (): Promise<InstanceRef> => {
       const ref = await harness.givenVm('Running');
       await recorder.untilVm(ref, ({ status }) => status === 'Running');
+      await harness.untilMeasured?.(ref);
       return ref;
     };
     const readInstances = async (): Promise<Map<string, InstanceReading>> => {

@@ -5,6 +5,10 @@ export interface RecordingStepContext<Input extends object> extends StepContext<
   readonly fractions: number[];
   readonly transfers: (readonly [doneBytes: number, totalBytes: number | undefined])[];
   readonly checkpoints: object[];
+  /** What the step has waited for. */
+  readonly waits: string[];
+  /** Why the step could not be undone any more. */
+  readonly commits: string[];
 }
 
 /** The context of one step of a defined task, which records its reports for the test. */
@@ -19,6 +23,7 @@ export function recordingStepContext<Input extends object>(
   const fractions: number[] = [];
   const transfers: (readonly [number, number | undefined])[] = [];
   const checkpoints: object[] = [];
+  const [waits, commits]: [string[], string[]] = [[], []];
   return {
     task: 'test-web-1',
     caller: { login: 'ann', name: 'Ann', admin: true },
@@ -30,6 +35,8 @@ export function recordingStepContext<Input extends object>(
     log: (text) => void lines.push(text),
     progress: (fraction) => void fractions.push(fraction),
     bytes: (doneBytes, totalBytes) => void transfers.push([doneBytes, totalBytes]),
+    waitsFor: (subject) => void waits.push(subject),
+    commit: async (reason) => void commits.push(reason),
     saveCheckpoint: async (checkpoint) => checkpoints.push(checkpoint) > 0,
     result: <T>(step: string): T => {
       if (!(step in results)) throw new Error(`The step "${step}" is not finished.`);
@@ -41,5 +48,7 @@ export function recordingStepContext<Input extends object>(
     fractions,
     transfers,
     checkpoints,
+    waits,
+    commits,
   };
 }

@@ -13,6 +13,7 @@ import {
   type InstanceReading,
   type InstanceRef,
   type InventoryListener,
+  type OperationState,
   type PortableVm,
   type VirtualMachine,
   type VmStatus,
@@ -39,6 +40,8 @@ export class MemoryEngine {
   readonly disks = new Map<string, Buffer>();
   /** Properties of VMs that only a copy of them needs, by the ref as text. */
   readonly portable = new Map<string, Partial<PortableVm>>();
+  /** The operations with a key, by its ID. */
+  readonly operations = new Map<string, OperationState>();
   private readonly instances = new Map<string, Instance>();
   private readonly listeners = new Set<InventoryListener>();
   private readonly recorded: RecordedEvent[] = [];
@@ -68,6 +71,14 @@ export class MemoryEngine {
   /** A uid that no instance had before. */
   nextUid(): string {
     return `memory-${++this.lastUid}`;
+  }
+
+  stateOf(id: string): OperationState {
+    return this.operations.get(id) ?? { state: 'absent' };
+  }
+
+  setState(key: { readonly id: string } | undefined, state: 'running' | 'done'): void {
+    if (key) this.operations.set(key.id, { state });
   }
 
   all(): readonly Instance[] {

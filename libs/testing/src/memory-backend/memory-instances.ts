@@ -14,6 +14,8 @@ import {
   type Creation,
   type CreationState,
   type InstanceRef,
+  type OperationKey,
+  type OperationState,
   type InventoryListener,
   type InventoryWatch,
   type Json,
@@ -157,6 +159,8 @@ export interface MemoryPeer {
 }
 
 export class MemoryMigration extends InstanceMigration {
+  private readonly targets = new Map<string, string>();
+
   /** @param peers absent for an engine that migrates between its own nodes */
   constructor(
     private readonly engine: MemoryEngine,
@@ -176,10 +180,33 @@ export class MemoryMigration extends InstanceMigration {
     }
   }
 
-  override async migrate(ref: InstanceRef, targetNode?: string): Promise<BackgroundWork> {
+  override async migrate(ref: InstanceRef, targetNode?: string, key?: OperationKey): Promise<BackgroundWork> {
     const vm = this.engine.vm(ref);
     const target = this.expectTarget(vm, targetNode);
     this.engine.put({ ...vm, status: 'Migrating', ready: false });
+    this.engine.setState(key, 'running');
+    if (key) this.targets.set(key.id, target);
+    return this.follow(vm, target, key);
+  }
+
+  override async stateOf(_ref: InstanceRef, { id }: OperationKey): Promise<OperationState> {
+    this.engine.expectReachable();
+    return this.engine.stateOf(id);
+  }
+
+  override async resume(ref: InstanceRef, key: OperationKey): Promise<BackgroundWork> {
+    return this.follow(this.engine.vm(ref), this.targets.get(key.id) ?? '', key);
+  }
+
+  override async discard(ref: InstanceRef, { id }: OperationKey): Promise<void> {
+    if (this.engine.stateOf(id).state !== 'running') return;
+    const vm = this.engine.vm(ref);
+    if (vm.status === 'Migrating') this.engine.put(withStatus(vm, 'Running', vm.node));
+    this.engine.operations.delete(id);
+  }
+
+  private follow(vm: VirtualMachine, target: string, key: OperationKey | undefined): BackgroundWork {
+    const { ref } = vm;
     return async (report) => {
       report.step('copy memory');
       report.progress(0.5);
@@ -188,6 +215,7 @@ export class MemoryMigration extends InstanceMigration {
       if (peer && !report.signal.aborted) this.handOver(current, peer);
       else this.engine.put(withStatus(current, 'Running', report.signal.aborted ? vm.node : target));
       if (report.signal.aborted) throw report.signal.reason;
+      this.engine.setState(key, 'done');
       report.outcome?.({ downtimeMs: 120 });
       report.progress(1);
     };

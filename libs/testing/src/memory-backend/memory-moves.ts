@@ -16,6 +16,7 @@ import {
   type IngestTarget,
   type InstanceRef,
   type PortableDisk,
+  type Loss,
   type PortableVm,
   type Refusal,
   type VirtualMachine,
@@ -115,7 +116,7 @@ export class MemoryDiskIngest extends DiskIngest {
     };
   }
 
-  override async begin(spec: IngestSpec): Promise<void> {
+  override async begin(spec: IngestSpec): Promise<readonly Loss[]> {
     throwFirstRefusal(await this.plan(spec));
     const { id, ref, vm, mapping } = spec;
     const uid = this.engine.nextUid();
@@ -126,6 +127,7 @@ export class MemoryDiskIngest extends DiskIngest {
     this.engine.portable.set(formatRef(ref), { ...vm, nics });
     for (const { name } of disks) this.engine.disks.set(`${formatRef(ref)} ${name}`, Buffer.alloc(0));
     this.engine.put({ ...created, diskBytes: disks[0]?.sizeBytes ?? 0, status: 'Provisioning' });
+    return [];
   }
 
   override async write(target: IngestTarget, disk: string, signal: AbortSignal): Promise<DiskWriter> {

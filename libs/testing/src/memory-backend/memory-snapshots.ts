@@ -10,9 +10,12 @@ import {
   type AcceptedSnapshotWork,
   type BackgroundWork,
   type InstanceRef,
+  type OperationKey,
+  type OperationState,
   type Plan,
   type Refusal,
   type Snapshot,
+  type SnapshotOperation,
   type SnapshotRequest,
 } from '@headgate/domain-contracts';
 import { withStatus, type MemoryEngine } from './memory-engine.js';
@@ -42,7 +45,7 @@ export class MemorySnapshots extends InstanceSnapshots {
     return buildPlan([{ name: 'snapshot', detail: name }], { refusals });
   }
 
-  override async create(ref: InstanceRef, request: SnapshotRequest): Promise<AcceptedSnapshotWork> {
+  override async create(ref: InstanceRef, request: SnapshotRequest, key?: OperationKey): Promise<AcceptedSnapshotWork> {
     throwFirstRefusal(await this.planCreate(ref, request));
     const saved: Snapshot = {
       name: request.name,
@@ -52,6 +55,7 @@ export class MemorySnapshots extends InstanceSnapshots {
       ...(request.memory === true && { memory: true }),
     };
     this.replace(ref, [...this.of(ref), saved]);
+    this.engine.setState(key, 'done');
     return {};
   }
 
@@ -60,7 +64,7 @@ export class MemorySnapshots extends InstanceSnapshots {
     return buildPlan([{ name: 'restore', detail: name }]);
   }
 
-  override async restore(ref: InstanceRef, name: string): Promise<BackgroundWork> {
+  override async restore(ref: InstanceRef, name: string, key?: OperationKey): Promise<BackgroundWork> {
     const { memory = false } = this.find(ref, name);
     return async (report) => {
       const vm = this.engine.vm(ref);
@@ -69,9 +73,28 @@ export class MemorySnapshots extends InstanceSnapshots {
         report.step('shut down');
         this.engine.setStatus(vm, 'Stopped');
       }
+      this.engine.setState(key, 'running');
+      await report.commit?.(`The disks of ${ref.name} are replaced.`);
       report.step('restore');
-      if (isRunning || memory) this.engine.setStatus(this.engine.vm(ref), 'Running');
+      if (isRunning || memory || key?.wasRunning) this.engine.setStatus(this.engine.vm(ref), 'Running');
+      this.engine.setState(key, 'done');
     };
+  }
+
+  override async stateOf(ref: InstanceRef, { id }: SnapshotOperation): Promise<OperationState> {
+    this.engine.vm(ref);
+    return this.engine.stateOf(id);
+  }
+
+  override resume(ref: InstanceRef, { snapshot, ...key }: SnapshotOperation): Promise<BackgroundWork> {
+    return this.restore(ref, snapshot, key);
+  }
+
+  override async discard(ref: InstanceRef, { id, wasRunning, kind }: SnapshotOperation): Promise<void> {
+    const vm = this.engine.vm(ref);
+    if (this.engine.stateOf(id).state === 'done') return;
+    this.engine.operations.delete(id);
+    if (kind === 'restore' && wasRunning && !isRunningStatus(vm.status)) this.engine.setStatus(vm, 'Running');
   }
 
   override async planDelete(ref: InstanceRef, name: string): Promise<Plan> {
@@ -79,12 +102,13 @@ export class MemorySnapshots extends InstanceSnapshots {
     return buildPlan([{ name: 'delete', detail: name }]);
   }
 
-  override async delete(ref: InstanceRef, name: string): Promise<AcceptedSnapshotWork> {
+  override async delete(ref: InstanceRef, name: string, key?: OperationKey): Promise<AcceptedSnapshotWork> {
     this.find(ref, name);
     this.replace(
       ref,
       this.of(ref).filter((one) => one.name !== name),
     );
+    this.engine.setState(key, 'done');
     return {};
   }
 
@@ -126,14 +150,27 @@ export class MemoryCloning extends InstanceCloning {
     return buildPlan([{ name: 'clone', detail: `${source.name} to ${target.name}` }], { refusals });
   }
 
-  override async clone(source: InstanceRef, target: InstanceRef): Promise<AcceptedClone> {
+  override async clone(source: InstanceRef, target: InstanceRef, key?: OperationKey): Promise<AcceptedClone> {
     throwFirstRefusal(await this.planClone(source, target));
     const vm = this.engine.vm(source);
     const ref = { ...vm.ref, name: target.name };
     const uid = this.engine.nextUid();
     this.engine.put(withStatus({ ...vm, ref, uid, tags: [], isTemplate: false }, 'Stopped'));
+    this.engine.setState(key, 'done');
     return {};
   }
+
+  override async stateOf(_source: InstanceRef, _target: InstanceRef, { id }: OperationKey): Promise<OperationState> {
+    this.engine.expectReachable();
+    return this.engine.stateOf(id);
+  }
+
+  /** Clones are done when they were requested. */
+  override async resume(): Promise<BackgroundWork> {
+    return async () => undefined;
+  }
+
+  override async discard(): Promise<void> {}
 
   override async planTemplate(ref: InstanceRef, on: boolean): Promise<Plan> {
     const { status, isTemplate } = this.engine.vm(ref);

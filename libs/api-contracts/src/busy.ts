@@ -1,0 +1,9 @@
+import { OPERATION_NAMES, type Operation } from '@headgate/domain-contracts';
+import { IsIn, IsString } from 'class-validator';
+
+/** The task that changes an instance or needs it unchanged: other changes are refused until it has ended. */
+export class BusyView {
+  /** The ID of the task. */
+  @IsString() task!: string;
+  @IsIn(OPERATION_NAMES) action!: Operation;
+}

@@ -1,0 +1,1 @@
+export default { displayName: 'reservations', preset: '../../jest.preset.js' };

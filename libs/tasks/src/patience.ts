@@ -1,0 +1,25 @@
+import type { Patience, TaskKind } from '@headgate/domain-contracts';
+
+const MINUTE_MS = 60_000;
+
+const patience = (minutes: number, waitsFor: string, ifStalled: string): Patience => ({
+  ...{ stallMs: minutes * MINUTE_MS, waitsFor, ifStalled },
+});
+
+/** The patience with work that is no defined task, by the kind of its task. The steps of defined tasks have their own. */
+export const PATIENCE: Readonly<Record<Exclude<TaskKind, 'bulk'>, Patience>> = {
+  create: patience(60, 'the disk to be filled', 'The backend may still fill the disk: delete the VM, or wait for it.'),
+  import: patience(
+    60,
+    'the image to be imported',
+    'The backend may still import it: delete the image, or wait for it.',
+  ),
+  migrate: patience(60, 'the migration to end', 'The backend may still migrate the guest.'),
+  snapshot: patience(60, 'the snapshot', 'The backend may still change the snapshot.'),
+  restore: patience(60, 'the restore', 'The backend may still restore the disks.'),
+  clone: patience(60, 'the clone', 'The backend may still complete the clone.'),
+  disk: patience(60, 'the disk to be moved', 'The backend may still move the disk.'),
+  move: patience(60, 'the move', 'A copy may be left at the destination.'),
+  bootc: patience(60, 'the disk to be built', 'The build may still go on.'),
+  plugin: patience(60, 'the plugin', 'The plugin may still be installed.'),
+};
