@@ -396,6 +396,22 @@ describe('ConsoleBroker', () => {
       expect(line().destroyed).toBe(true);
     });
 
+    test('that ends closes its viewer normally, and one that fails with the reason, cut to the length of a close frame', async () => {
+      const open = async (): Promise<FakeViewer> => {
+        const viewer = new FakeViewer();
+        await broker.openShell(vm.ref, source, viewer, { columns: 80, rows: 24 });
+        return viewer;
+      };
+      const [ended, failed, verbose] = [await open(), await open(), await open()];
+      line(0).push(null);
+      line(1).destroy(new DomainError('BACKEND_FAILED', 'The node does not answer.'));
+      line(2).destroy(new DomainError('BACKEND_FAILED', 'ä'.repeat(100)));
+      await turn();
+      expect(ended.closed).toEqual({ code: 1000, reason: 'The shell has ended.' });
+      expect(failed.closed).toEqual({ code: 4500, reason: 'The node does not answer.' });
+      expect(verbose.closed).toEqual({ code: 4500, reason: 'ä'.repeat(61) });
+    });
+
     test('is refused to view-only viewers', async () => {
       const viewer = new FakeViewer(true);
       await broker.openShell(vm.ref, source, viewer, { columns: 80, rows: 24 });

@@ -62,9 +62,13 @@ export class ConsoleBroker {
       const flow = new Flow(this.clock, stream);
       flow.add(viewer);
       stream.on('data', (data: Buffer) => flow.send(data));
-      stream.on('error', () => undefined);
+      let failure: Error | undefined;
+      stream.on('error', (error) => (failure = error));
       stream.once('end', () => stream.destroy());
-      stream.once('close', () => viewer.close(CLOSE_CODES.ended, 'The shell has ended.'));
+      stream.once('close', () => {
+        if (failure) viewer.close(CLOSE_CODES.failed, closeReason(messageOf(failure)));
+        else viewer.close(CLOSE_CODES.ended, 'The shell has ended.');
+      });
       viewer.onInput((data) => forwardInput(viewer, data, stream));
       viewer.onResize(resize);
       viewer.onClose(() => {

@@ -22,7 +22,7 @@ export const CLOSE_CODES = {
   ended: 1000,
   /** The service shuts down. */
   shutdown: 1001,
-  /** The console could not be opened; the reason says why. */
+  /** The console could not be opened, or failed; the reason says why. */
   failed: 4500,
   /** The viewer violated the protocol. */
   protocol: 1002,

@@ -1,11 +1,13 @@
 import {
   Change,
   buildPlan,
+  workOn,
   type BackendDirectory,
   type Caller,
   type InstanceDirectory,
   type InstanceQuery,
   type Plan,
+  type Reservations,
   type Audit,
 } from '@headgate/domain-contracts';
 
@@ -18,6 +20,7 @@ export class ApplyContainerPower extends Change<[query: InstanceQuery, action: C
     private readonly directory: InstanceDirectory,
     private readonly backends: BackendDirectory,
     private readonly audit: Audit,
+    private readonly reservations: Reservations,
   ) {
     super();
   }
@@ -25,12 +28,15 @@ export class ApplyContainerPower extends Change<[query: InstanceQuery, action: C
   override async plan(query: InstanceQuery, action: ContainerAction): Promise<Plan> {
     const { ref } = this.directory.resolve(query);
     this.backends.get(ref.context).require('containers');
-    return buildPlan([{ name: action, detail: ref.name }]);
+    return this.reservations.inPlan(workOn(action, ref), buildPlan([{ name: action, detail: ref.name }]));
   }
 
   override async run(query: InstanceQuery, action: ContainerAction, caller: Caller): Promise<void> {
-    const { ref } = this.directory.resolve(query);
+    const { ref, uid } = this.directory.resolve(query);
     const containers = this.backends.get(ref.context).require('containers');
-    await this.audit.of(caller, action, ref, () => containers[action](ref));
+    await this.reservations.during(workOn(action, ref), () => {
+      this.directory.resolve({ ...ref, uid });
+      return this.audit.of(caller, action, ref, () => containers[action](ref));
+    });
   }
 }

@@ -4,6 +4,7 @@ import {
   buildPlan,
   isVm,
   templateRefusal,
+  workOn,
   type BackendDirectory,
   type Caller,
   type Instance,
@@ -13,8 +14,10 @@ import {
   type PowerAction,
   type PowerObserver,
   type PowerOptions,
+  type Reservations,
   type Audit,
 } from '@headgate/domain-contracts';
+import { findChangeable } from './find-changeable.js';
 
 /** Turns a VM on or off. */
 export class ApplyPower extends Change<[query: InstanceQuery, action: PowerAction, options: PowerOptions]> {
@@ -23,29 +26,35 @@ export class ApplyPower extends Change<[query: InstanceQuery, action: PowerActio
     private readonly backends: BackendDirectory,
     private readonly audit: Audit,
     private readonly observer: PowerObserver,
+    private readonly reservations: Reservations,
   ) {
     super();
   }
 
   override async plan(query: InstanceQuery, action: PowerAction, { force = false }: PowerOptions): Promise<Plan> {
-    const { ref } = this.find(query, action);
+    const { ref } = findChangeable(this.directory, query);
     this.backends.get(ref.context).require('power');
-    return buildPlan([{ name: action, detail: `${ref.name}${force ? ', by force' : ''}` }]);
+    return this.reservations.plan(workOn(action, ref), async () => {
+      this.find(ref, action);
+      return buildPlan([{ name: action, detail: `${ref.name}${force ? ', by force' : ''}` }]);
+    });
   }
 
   override async run(query: InstanceQuery, action: PowerAction, options: PowerOptions, caller: Caller): Promise<void> {
-    const instance = this.find(query, action);
-    const { ref } = instance;
-    const name = options.force ? `${action} by force` : action;
-    const apply = () => this.backends.get(ref.context).require('power').apply(ref, action, options);
-    await this.audit.of(caller, name, ref, () =>
-      isVm(instance) ? this.observer.observe(instance, action, options, apply) : apply(),
-    );
+    const { ref, uid } = findChangeable(this.directory, query);
+    await this.reservations.during(workOn(action, ref), async () => {
+      const instance = this.find({ ...ref, uid }, action);
+      const name = options.force ? `${action} by force` : action;
+      const apply = () => this.backends.get(ref.context).require('power').apply(ref, action, options);
+      await this.audit.of(caller, name, ref, () =>
+        isVm(instance) ? this.observer.observe(instance, action, options, apply) : apply(),
+      );
+    });
   }
 
   /** @throws DomainError WRONG_STATE when a template would be started */
   private find(query: InstanceQuery, action: PowerAction): Instance {
-    const instance = this.directory.resolve(query);
+    const instance = findChangeable(this.directory, query);
     if (isVm(instance) && instance.isTemplate && (action === 'start' || action === 'restart'))
       throw new DomainError('WRONG_STATE', templateRefusal(instance.ref.name));
     return instance;

@@ -13,11 +13,14 @@ import {
   type Plan,
   type TaskContext,
   type TaskDefinition,
+  type TaskOrder,
   type TaskJournal,
   type TaskRunner,
+  workOn,
   type VmSpec,
 } from '@headgate/domain-contracts';
-import { recordingStepContext } from '@headgate/testing';
+import { Ledger } from '@headgate/reservations';
+import { FixedClock, recordingStepContext } from '@headgate/testing';
 import { BUILD_STEPS, BuildVm, CONTEXT_BUILD_STEPS, type BuiltVmSpec } from './build-vm.js';
 
 const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
@@ -91,8 +94,9 @@ class Building {
       define: (definition: TaskDefinition<BuiltVmSpec>) => {
         this.definition = definition;
         return {
-          start: async ({ ref, input }: { ref: string; input: BuiltVmSpec }) => {
+          start: async ({ ref, input, reservation }: TaskOrder<BuiltVmSpec>) => {
             this.started = input;
+            reservation?.giveTo(TASK);
             return `${TASK} ${ref}`;
           },
         };
@@ -100,7 +104,11 @@ class Building {
     } as unknown as TaskRunner,
   });
 
-  start = () => this.build.start(this.backend, spec, ann);
+  readonly ledger = new Ledger({ clock: new FixedClock() });
+  start = () =>
+    this.ledger.during(workOn('build', spec.ref), (reservation) =>
+      this.build.start(this.backend, spec, ann, reservation),
+    );
   step = (name: string, context: Partial<Parameters<typeof recordingStepContext>[1]> = {}) => {
     const step = this.definition.steps(this.started).find((one) => one.name === name);
     const results = { [BUILD_STEPS.install]: { disk: DISK }, [CONTEXT_BUILD_STEPS.prepare]: VOLUME };
@@ -155,15 +163,11 @@ describe('BuildVm', () => {
     expect(building.done).toEqual([]);
   });
 
-  test('refuses a second VM of the name during the build, and accepts one after it has ended or failed', async () => {
-    const second = () => building.start();
+  test('gives its task the reservation of the name', async () => {
     await building.start();
-    await expect(second()).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
-    await expect(building.build.plan(building.backend, spec)).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
-    await building.rollBack();
-    await second();
-    await building.step(BUILD_STEPS.cleanUp).result;
-    await second();
+    await expect(building.start()).rejects.toMatchObject({ code: 'BUSY', details: { task: TASK } });
+    building.ledger.endTask(TASK);
+    await building.start();
   });
 
   test('accepts one of two requests at once', async () => {
@@ -221,9 +225,8 @@ describe('BuildVm', () => {
       expect(await building.resume(step)).toEqual({ action: 'continue' });
     });
 
-    test('creates the VM if there is none, and keeps the name until then', async () => {
+    test('creates the VM if there is none', async () => {
       expect(await building.resume(BUILD_STEPS.create)).toEqual({ action: 'continue' });
-      await expect(building.start()).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
     });
 
     test('waits for a lost context that builds the disk', async () => {

@@ -3,6 +3,7 @@ import {
   buildPlan,
   DomainError,
   formatRef,
+  reporterOf,
   throwFirstRefusal,
   UnavailableAbility,
   type Backend,
@@ -18,16 +19,16 @@ import {
   type FollowedBuild,
   type InstanceDirectory,
   type InstanceProvisioning,
-  type InstanceRef,
   type JournaledStep,
+  type Patience,
   type Plan,
+  type Reservation,
   type Resumption,
   type StepContext,
   type StepDefinition,
   type TaskContext,
   type TaskDefinition,
   type TaskJournal,
-  type TaskReporter,
   type TaskRunner,
   type VmSource,
   type VmSpec,
@@ -77,8 +78,6 @@ interface CreateParams {
  * a restart finds its remains.
  */
 export class BuildVm {
-  /** The refs of VMs whose disks are being built: the backends don't know them yet. */
-  private readonly building = new Set<string>();
   private readonly builds: DefinedTask<BuiltVmSpec>;
 
   constructor(private readonly deps: BuildVmDeps) {
@@ -91,19 +90,10 @@ export class BuildVm {
   }
 
   /** @returns the ID of the task */
-  async start(backend: Backend, spec: BuiltVmSpec, caller: Caller): Promise<string> {
+  async start(backend: Backend, spec: BuiltVmSpec, caller: Caller, reservation: Reservation): Promise<string> {
     throwFirstRefusal(await this.plan(backend, spec));
-    // Another request may have passed the same check meanwhile.
-    this.expectFree(spec.ref);
-    const ref = formatRef(spec.ref);
-    this.building.add(ref);
-    try {
-      const input = isInContext(backend) ? inContext(spec) : spec;
-      return await this.builds.start({ name: spec.ref.name, ref, input }, caller);
-    } catch (error) {
-      this.building.delete(ref);
-      throw error;
-    }
+    const input = isInContext(backend) ? inContext(spec) : spec;
+    return this.builds.start({ name: spec.ref.name, ref: formatRef(spec.ref), input, reservation }, caller);
   }
 
   private async planHere(backend: Backend, spec: BuiltVmSpec): Promise<Plan> {
@@ -112,7 +102,6 @@ export class BuildVm {
     if (available !== true) throw new DomainError('NOT_SUPPORTED', available);
     const { steps, warnings, refusals } = await backend.require('provisioning').planCreate(spec);
     if (refusals.length > 0) return { steps, warnings, refusals };
-    this.expectFree(spec.ref);
     return buildPlan([...(await disks.plan(orderOf(spec))), ...steps], { warnings });
   }
 
@@ -122,7 +111,6 @@ export class BuildVm {
     const { steps, warnings, refusals } = await backend.require('provisioning').planCreate(spec);
     const build = await backend.require('diskBuilds').plan(buildOf('', spec), container);
     const all = [...refusals, ...build.refusals];
-    if (all.length === 0) this.expectFree(spec.ref);
     return buildPlan([...build.steps, ...steps], { warnings: [...build.warnings, ...warnings], refusals: all });
   }
 
@@ -141,12 +129,14 @@ export class BuildVm {
     return [
       {
         name: BUILD_STEPS.pull,
+        ...patience(60, 'the image to be downloaded'),
         isCancelable: true,
         weight: 4,
         run: (context) => disks.pull(orderOf(context.input), context),
       },
       {
         name: BUILD_STEPS.install,
+        ...patience(60, 'the installation of the image'),
         isCancelable: true,
         weight: 8,
         run: async (context): Promise<BuiltDisk> => ({
@@ -154,7 +144,11 @@ export class BuildVm {
         }),
       },
       this.createStep((context) => ({ disk: context.result<BuiltDisk>(BUILD_STEPS.install).disk })),
-      { name: BUILD_STEPS.cleanUp, run: ({ task, input }) => this.cleanUp(task, input) },
+      {
+        name: BUILD_STEPS.cleanUp,
+        ...patience(30, 'the temporary disk to be removed'),
+        run: ({ task, input }) => this.cleanUp(task, input),
+      },
     ];
   }
 
@@ -162,12 +156,14 @@ export class BuildVm {
     return [
       {
         name: CONTEXT_BUILD_STEPS.prepare,
+        ...patience(30, 'the volume of the disk'),
         isCancelable: true,
         run: (context): Promise<BuildVolume> =>
           this.buildsOf(context.input).prepare(buildOf(context.task, context.input), context),
       },
       {
         name: CONTEXT_BUILD_STEPS.install,
+        ...patience(60, 'the installation of the image'),
         isCancelable: true,
         weight: 12,
         run: async (context) => {
@@ -178,7 +174,11 @@ export class BuildVm {
         },
       },
       this.createStep((context) => ({ volume: context.result<BuildVolume>(CONTEXT_BUILD_STEPS.prepare).name })),
-      { name: CONTEXT_BUILD_STEPS.cleanUp, run: ({ task, input }) => this.cleanUp(task, input) },
+      {
+        name: CONTEXT_BUILD_STEPS.cleanUp,
+        ...patience(30, 'the builder to be removed'),
+        run: ({ task, input }) => this.cleanUp(task, input),
+      },
     ];
   }
 
@@ -187,6 +187,7 @@ export class BuildVm {
   ): StepDefinition<BuiltVmSpec> {
     return {
       name: BUILD_STEPS.create,
+      ...patience(60, 'the creation of the VM'),
       isCancelable: true,
       weight: 2,
       params: (): CreateParams => ({ creation: randomUUID() }),
@@ -196,7 +197,7 @@ export class BuildVm {
         const { creation } = context.params as CreateParams;
         const source: BuiltSource = { ...input.source, ...built(context) };
         const { remaining } = await this.provisioningOf(input).create({ ...input, creation, source });
-        await remaining?.(reportTo(context));
+        await remaining?.(reporterOf(context));
         await this.deps.directory.waitFor(input.ref, (instance) => instance !== undefined);
       },
     };
@@ -207,11 +208,9 @@ export class BuildVm {
       await this.buildsOf(input).handOver(buildOf(task, input));
       await this.buildsOf(input).remove(buildOf(task, input));
     } else await this.deps.disks.remove(task);
-    this.building.delete(formatRef(input.ref));
   }
 
   private async rollBack({ task, input, steps }: TaskJournal<BuiltVmSpec>): Promise<void> {
-    this.building.delete(formatRef(input.ref));
     const creation = creationOf(steps);
     try {
       if (creation !== undefined) await this.provisioningOf(input).discardCreation(input.ref, creation);
@@ -222,7 +221,6 @@ export class BuildVm {
 
   /** Every step can be repeated. An incomplete VM is removed first; its disk was built already, and is still there. */
   private async resume({ input, steps }: TaskJournal<BuiltVmSpec>, { log }: TaskContext): Promise<Resumption> {
-    this.building.add(formatRef(input.ref));
     const creation = creationOf(steps);
     // Throws while the context is lost, so that the task waits for it.
     if (input.source.builder === 'context') this.buildsOf(input);
@@ -245,12 +243,14 @@ export class BuildVm {
   private buildsOf({ ref }: BuiltVmSpec): DiskBuilds {
     return this.deps.backends.get(ref.context).require('diskBuilds');
   }
-
-  private expectFree(ref: InstanceRef): void {
-    if (this.building.has(formatRef(ref)))
-      throw new DomainError('ALREADY_EXISTS', `A VM named ${ref.name} is being built already.`);
-  }
 }
+
+/** A build reports each line of its output. */
+const patience = (minutes: number, waitsFor: string): Patience => ({
+  stallMs: minutes * 60_000,
+  waitsFor,
+  ifStalled: 'The builder may still run: build the VM again under another name, or wait for its end.',
+});
 
 const isInContext = (backend: Backend): boolean => !(backend.ability('diskBuilds') instanceof UnavailableAbility);
 
@@ -274,12 +274,4 @@ const followed = (context: StepContext): FollowedBuild => ({
   signal: context.signal,
   position: (context.checkpoint as { readonly position?: string } | undefined)?.position,
   savePosition: async (position) => void (await context.saveCheckpoint({ position })),
-});
-
-/** The steps of a backend become lines of the log. */
-const reportTo = (context: StepContext): TaskReporter => ({
-  step: (name) => context.log(name),
-  log: (line) => context.log(line),
-  progress: (fraction) => context.progress(fraction),
-  signal: context.signal,
 });

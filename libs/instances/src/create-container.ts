@@ -2,12 +2,14 @@ import {
   Change,
   parseDiskSize,
   parseMemory,
+  workOn,
   type Backend,
   type Caller,
   type ContainerSpec,
   type InstanceDirectory,
   type InstanceRef,
   type Plan,
+  type Reservations,
   type Audit,
 } from '@headgate/domain-contracts';
 import type { PlaceInstance } from './place-instance.js';
@@ -34,20 +36,25 @@ export class CreateContainer extends Change<[request: CreateContainerRequest], {
     private readonly place: PlaceInstance,
     private readonly directory: InstanceDirectory,
     private readonly audit: Audit,
+    private readonly reservations: Reservations,
   ) {
     super();
   }
 
   override async plan(request: CreateContainerRequest): Promise<Plan> {
     const { backend, spec } = this.prepare(request);
-    return backend.require('containers').planCreate(spec);
+    const plan = await backend.require('containers').planCreate(spec);
+    return this.reservations.inPlan(workOn('create', spec.ref), plan);
   }
 
   override async run(request: CreateContainerRequest, caller: Caller): Promise<{ readonly ref: InstanceRef }> {
-    const { backend, spec } = this.prepare(request);
-    await this.audit.of(caller, 'create', spec.ref, () => backend.require('containers').create(spec));
-    await this.directory.waitFor(spec.ref, (instance) => instance !== undefined);
-    return { ref: spec.ref };
+    const { ref } = this.prepare(request).spec;
+    return this.reservations.during(workOn('create', ref), async () => {
+      const { backend, spec } = this.prepare(request);
+      await this.audit.of(caller, 'create', ref, () => backend.require('containers').create(spec));
+      await this.directory.waitFor(ref, (instance) => instance !== undefined);
+      return { ref };
+    });
   }
 
   private prepare(request: CreateContainerRequest): { backend: Backend; spec: ContainerSpec } {

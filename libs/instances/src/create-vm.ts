@@ -3,6 +3,7 @@ import {
   DomainError,
   parseDiskSize,
   parseMemory,
+  workOn,
   type Backend,
   type Caller,
   type Firmware,
@@ -10,8 +11,11 @@ import {
   type InstanceDirectory,
   type InstanceRef,
   type Plan,
+  type Reservation,
+  type Reservations,
   type TaskRunner,
   type VmSpec,
+  type Work,
   type Audit,
 } from '@headgate/domain-contracts';
 import type { PlaceInstance } from './place-instance.js';
@@ -42,6 +46,8 @@ export interface CreatedVm {
   readonly ref: InstanceRef;
   /** The task that fills the disk, when there is one. */
   readonly task?: string;
+  /** Parts of the order that the VM lacks, one sentence each. */
+  readonly warnings?: readonly string[];
   /** The task that builds the disk and then creates the VM. */
   readonly buildTask?: string;
 }
@@ -58,24 +64,35 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
     private readonly tasks: TaskRunner,
     private readonly audit: Audit,
     private readonly builds: BuildVm,
+    private readonly reservations: Reservations,
   ) {
     super();
   }
 
   override async plan(request: CreateVmRequest): Promise<Plan> {
     const { backend, spec } = await this.prepare(request);
-    if (isBuilt(spec)) return this.builds.plan(backend, spec);
-    return backend.require('provisioning').planCreate(spec);
+    const plan = isBuilt(spec)
+      ? await this.builds.plan(backend, spec)
+      : await backend.require('provisioning').planCreate(spec);
+    return this.reservations.inPlan(workOf(spec), plan);
   }
 
   override async run(request: CreateVmRequest, caller: Caller): Promise<CreatedVm> {
+    const { spec } = await this.prepare(request);
+    return this.reservations.during(workOf(spec), (reservation) => this.create(request, caller, reservation));
+  }
+
+  /** The disk of the VM is filled after its name is free again: it exists then, and may be deleted. */
+  private async create(request: CreateVmRequest, caller: Caller, reservation: Reservation): Promise<CreatedVm> {
+    // The name may have been taken while the request waited.
     const { backend, spec } = await this.prepare(request);
-    return this.audit.of(caller, 'create', spec.ref, async () => {
-      if (isBuilt(spec)) return { ref: spec.ref, buildTask: await this.builds.start(backend, spec, caller) };
-      const { remaining } = await backend.require('provisioning').create(spec);
-      const task = remaining && (await this.tasks.start('create', spec.ref, caller, remaining));
-      await this.directory.waitFor(spec.ref, (instance) => instance !== undefined);
-      return { ref: spec.ref, task };
+    const { ref } = spec;
+    return this.audit.of(caller, 'create', ref, async () => {
+      if (isBuilt(spec)) return { ref, buildTask: await this.builds.start(backend, spec, caller, reservation) };
+      const { remaining, warnings } = await backend.require('provisioning').create(spec);
+      const task = remaining && (await this.tasks.start('create', ref, caller, remaining));
+      await this.directory.waitFor(ref, (instance) => instance !== undefined);
+      return { ref, task, warnings };
     });
   }
 
@@ -98,3 +115,5 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
     };
   }
 }
+
+const workOf = (spec: VmSpec): Work => workOn(isBuilt(spec) ? 'build' : 'create', spec.ref);

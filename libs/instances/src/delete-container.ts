@@ -1,10 +1,13 @@
 import {
   Change,
+  workOn,
   type BackendDirectory,
   type Caller,
+  type FolderDirectory,
   type InstanceDirectory,
   type InstanceQuery,
   type Plan,
+  type Reservations,
   type Audit,
 } from '@headgate/domain-contracts';
 
@@ -14,19 +17,25 @@ export class DeleteContainer extends Change<[query: InstanceQuery]> {
     private readonly directory: InstanceDirectory,
     private readonly backends: BackendDirectory,
     private readonly audit: Audit,
+    private readonly reservations: Reservations,
+    private readonly folders: Pick<FolderDirectory, 'endWith'>,
   ) {
     super();
   }
 
   override async plan(query: InstanceQuery): Promise<Plan> {
     const { ref } = this.directory.resolve(query);
-    return this.backends.get(ref.context).require('containers').planDelete(ref);
+    const plan = await this.backends.get(ref.context).require('containers').planDelete(ref);
+    return this.reservations.inPlan(workOn('delete', ref), plan);
   }
 
   override async run(query: InstanceQuery, caller: Caller): Promise<void> {
-    const { ref } = this.directory.resolve(query);
+    const { ref, uid } = this.directory.resolve(query);
     const containers = this.backends.get(ref.context).require('containers');
-    await this.audit.of(caller, 'delete', ref, () => containers.delete(ref));
-    await this.directory.waitFor(ref, (instance) => instance === undefined);
+    await this.reservations.during(workOn('delete', ref), async () => {
+      const container = this.directory.resolve({ ...ref, uid });
+      await this.audit.of(caller, 'delete', ref, () => this.folders.endWith(container, () => containers.delete(ref)));
+      await this.directory.waitFor(ref, (instance) => instance?.uid !== uid);
+    });
   }
 }

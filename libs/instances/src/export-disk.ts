@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import {
   DomainError,
   isIncremental,
+  workOn,
   type Audit,
   type BackendDirectory,
   type BackupRequest,
@@ -10,6 +11,8 @@ import {
   type InstanceDirectory,
   type InstanceQuery,
   type InstanceRef,
+  type Reservation,
+  type Reservations,
 } from '@headgate/domain-contracts';
 
 /** Each export occupies a processor with compression. */
@@ -35,11 +38,12 @@ export class ExportDisk {
     private readonly directory: InstanceDirectory,
     private readonly backends: BackendDirectory,
     private readonly audit: Audit,
+    private readonly reservations: Reservations,
   ) {}
 
   /** @throws DomainError the errors that `open` throws before it opens anything */
   async check(request: ExportRequest): Promise<void> {
-    await this.prepare(request).of.check();
+    await this.expectPossible(request);
   }
 
   /**
@@ -47,23 +51,31 @@ export class ExportDisk {
    * @throws DomainError NOT_PERMITTED, BUSY when too many exports run, and the errors of the backend
    */
   async open(request: ExportRequest, signal: AbortSignal): Promise<Readable> {
-    const { ref, of } = this.prepare(request);
-    await of.check();
+    const { ref, of, work } = await this.expectPossible(request);
     if (this.active.size >= MAX_EXPORTS) {
       throw new DomainError('BUSY', `${MAX_EXPORTS} exports are running: try again when one of them has finished.`);
     }
     const closing = new AbortController();
     this.active.add(closing);
+    let reservation: Reservation | undefined;
+    const end = (): void => {
+      this.active.delete(closing);
+      reservation?.release();
+    };
     try {
+      reservation = await this.reservations.acquire(work);
+      // The VM may have been started while the request waited.
+      await of.check();
       const stream = await this.audit.of(request.caller, describe(request.wanted), ref, () =>
         of.open(AbortSignal.any([signal, closing.signal])),
       );
       const destroy = (): void => void stream.destroy();
       closing.signal.addEventListener('abort', destroy, { once: true });
-      stream.once('close', () => this.active.delete(closing));
+      // The disk is not read any more at the end; the backend may remove its exporter only later.
+      stream.once('end', end).once('close', end);
       return stream;
     } catch (error) {
-      this.active.delete(closing);
+      end();
       throw error;
     }
   }
@@ -71,6 +83,13 @@ export class ExportDisk {
   /** Ends the exports that are running. */
   close(): void {
     for (const closing of this.active) closing.abort(new Error('The service is shutting down.'));
+  }
+
+  private async expectPossible(request: ExportRequest) {
+    const { ref, of } = this.prepare(request);
+    const work = workOn(typeof request.wanted === 'string' ? 'export' : 'export-running', ref);
+    await this.reservations.orBusy(work, () => of.check());
+    return { ref, of, work };
   }
 
   private prepare({ query, wanted, caller }: ExportRequest): { readonly ref: InstanceRef; readonly of: Export } {

@@ -8,6 +8,7 @@ import {
   type Backend,
   type BackendDirectory,
   type Caller,
+  type FolderDirectory,
   type CatalogEntry,
   type DiskBuilder,
   type Instance,
@@ -15,11 +16,14 @@ import {
   type InstanceRef,
   type PowerObserver,
   type BackgroundWork,
+  type TaskDefinition,
+  type TaskOrder,
   type TaskRunner,
   type VmSpec,
   Audit,
 } from '@headgate/domain-contracts';
-import { buildContainer, buildVm, FixedClock, MEMORY_TRAITS } from '@headgate/testing';
+import { Ledger } from '@headgate/reservations';
+import { buildContainer, buildVm, FixedClock, MEMORY_TRAITS, recordingStepContext } from '@headgate/testing';
 import { ApplyContainerPower } from './apply-container-power.js';
 import { ApplyPower } from './apply-power.js';
 import { BuildVm } from './build-vm.js';
@@ -131,8 +135,8 @@ function house() {
     Object.entries(other).every(([key, value]) => value === undefined || ref[key as keyof InstanceRef] === value);
   const directory = {
     get: (ref: InstanceRef) => known.find((one) => same(one.ref, ref)),
-    resolve: (query: Partial<InstanceRef>) => {
-      const found = known.find((one) => same(one.ref, query));
+    resolve: ({ uid, ...query }: Partial<InstanceRef> & { uid?: string }) => {
+      const found = known.find((one) => same(one.ref, query) && (uid ?? one.uid) === one.uid);
       if (!found) throw new DomainError('INSTANCE_NOT_FOUND', 'none');
       return found;
     },
@@ -140,11 +144,26 @@ function house() {
   } as unknown as InstanceDirectory;
   const canceled: string[] = [];
   const disks = { availability: async () => 'The bootc plugin is not here.' } as unknown as DiskBuilder;
+  let taskCount = 0;
+  let finished = Promise.resolve();
   const tasks = {
     start: async (_kind: string, _ref: InstanceRef, _caller: Caller, work: BackgroundWork) =>
       `task-${started.push(work)}`,
     cancel: (ref: InstanceRef, reason: Error) => void canceled.push(`${ref.name}: ${reason.message}`),
-    define: () => ({}),
+    define: (definition: TaskDefinition) => ({
+      start: async (order: TaskOrder<object>, caller: Caller) => {
+        const id = `task-${++taskCount}`;
+        const context = (more: object) => recordingStepContext(order.input, { task: id, caller, ...more });
+        // The caller gets the ID before the first step begins.
+        finished = Promise.resolve().then(async () => {
+          for (const step of definition.steps(order.input)) await step.run(context({}));
+        });
+        finished.catch(() => undefined);
+        return id;
+      },
+    }),
+    whenEnded: async () => finished.catch(() => undefined),
+    get: () => ({ status: 'done', error: '' }),
   } as unknown as TaskRunner;
   const audit = new Audit(
     { append: (entry: AuditEntry) => void entries.push(entry) } as unknown as AuditLog,
@@ -157,7 +176,15 @@ function house() {
       await run();
     },
   };
+  const reservations = new Ledger({ clock: new FixedClock() });
   const place = new PlaceInstance(backends, directory);
+  const ended: string[] = [];
+  const folders: Pick<FolderDirectory, 'endWith'> = {
+    endWith: async ({ uid }, remove) => {
+      ended.push(`${uid}, after ${done.length}`);
+      await remove();
+    },
+  };
   return {
     done,
     specs,
@@ -175,15 +202,17 @@ function house() {
       tasks,
       audit,
       new BuildVm({ disks, backends, directory, tasks }),
+      reservations,
     ),
-    deleteVm: new DeleteVm(directory, backends, tasks, audit),
-    power: new ApplyPower(directory, backends, audit, observer),
+    deleteVm: new DeleteVm(directory, backends, tasks, audit, reservations, folders),
+    power: new ApplyPower(directory, backends, audit, observer, reservations),
     observed,
-    tag: new TagVm(directory, backends, audit),
-    migrate: new MigrateVm(directory, backends, tasks, audit),
-    createContainer: new CreateContainer(place, directory, audit),
-    containerPower: new ApplyContainerPower(directory, backends, audit),
-    deleteContainer: new DeleteContainer(directory, backends, audit),
+    ended,
+    tag: new TagVm(directory, backends, audit, reservations),
+    migrate: new MigrateVm(directory, backends, tasks, audit, reservations),
+    createContainer: new CreateContainer(place, directory, audit, reservations),
+    containerPower: new ApplyContainerPower(directory, backends, audit, reservations),
+    deleteContainer: new DeleteContainer(directory, backends, audit, reservations, folders),
   };
 }
 
@@ -281,9 +310,10 @@ describe('CreateVm', () => {
 
 describe('DeleteVm', () => {
   test('deletes the named VM and records it', async () => {
-    const { deleteVm, known, done, entries, canceled } = house();
-    known.push(buildVm({ ref: { name: 'web-2' } }), buildVm());
+    const { deleteVm, known, done, entries, canceled, ended } = house();
+    known.push(buildVm({ ref: { name: 'web-2' } }), buildVm({ uid: 'uid-web' }));
     await deleteVm.run(web, ann);
+    expect(ended).toEqual(['uid-web, after 0']);
     expect(canceled).toEqual(['web: web was deleted.']);
     expect(done).toEqual(['delete lab/default/web']);
     expect(entries).toMatchObject([{ action: 'delete', ref: 'vm/lab/default/web' }]);

@@ -25,11 +25,20 @@ export class PlaceInstance {
     private readonly directory: InstanceDirectory,
   ) {}
 
+  /** @throws DomainError like `locate`, ALREADY_EXISTS */
+  place(placement: Placement): { backend: Backend; ref: InstanceRef } {
+    const located = this.locate(placement);
+    const { ref } = located;
+    if (this.directory.get(ref)) throw new DomainError('ALREADY_EXISTS', `${formatRef(ref)} already exists.`);
+    return located;
+  }
+
   /**
-   * The default context is the first configured one, and the default namespace is that of its backend.
-   * @throws DomainError CONTEXT_NOT_FOUND, INVALID_NAME, INVALID_INPUT for a namespace that the backend can't have, ALREADY_EXISTS
+   * The place of an instance that may exist already. The default context is the first configured one, and the default namespace is that
+   * of its backend.
+   * @throws DomainError CONTEXT_NOT_FOUND, INVALID_NAME, INVALID_INPUT for a namespace that the backend can't have
    */
-  place({ kind, name, namespace, context }: Placement): { backend: Backend; ref: InstanceRef } {
+  locate({ kind, name, namespace, context }: Placement): { backend: Backend; ref: InstanceRef } {
     const backend = context === undefined ? this.first() : this.backends.get(context);
     const ref = {
       kind,
@@ -40,7 +49,6 @@ export class PlaceInstance {
     const { instanceNames } = backend.traits;
     if (!matchesNameRule(instanceNames, ref.name))
       throw new DomainError('INVALID_NAME', `name must ${instanceNames.description} on ${backend.context}.`);
-    if (this.directory.get(ref)) throw new DomainError('ALREADY_EXISTS', `${formatRef(ref)} already exists.`);
     return { backend, ref };
   }
 

@@ -1,5 +1,6 @@
 import {
   formatRef,
+  plainText,
   UnavailableAbility,
   type AuditEntry,
   type AuditLog,
@@ -34,13 +35,21 @@ export class ReadEvents {
     const reported = hasEvents ? await backend.require('events').recent(ref, MAX_EVENTS) : [];
     const text = formatRef(ref);
     return [
-      ...reported.map((event) => ({ ...event, source: 'cluster' as const })),
+      ...reported.map((event) => ({ ...withPlainTexts(event), source: 'cluster' as const })),
       ...this.audit.recent(MAX_EVENTS, text).map(presentEntry),
     ]
       .sort((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0))
       .slice(0, MAX_EVENTS);
   }
 }
+
+/** Events quote programs, servers and guests. */
+const withPlainTexts = (event: InstanceEvent): InstanceEvent => ({
+  ...event,
+  reason: plainText(event.reason),
+  object: plainText(event.object),
+  message: plainText(event.message),
+});
 
 const presentEntry = ({ time, caller, action, ref, outcome, message }: AuditEntry): SourcedEvent => ({
   time,

@@ -4,7 +4,6 @@ export * from './move-input.js';
 export * from './plan/move-plan.js';
 export * from './plan/move-request.js';
 export * from './move-task.js';
-export * from './moves-in-progress.js';
 export * from './plan/plan-move.js';
 export * from './queue/plan-queue.js';
 export * from './queue/queue-request.js';

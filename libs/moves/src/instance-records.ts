@@ -1,22 +1,17 @@
-/** An instance under the ref that it had. */
-export interface FormerInstance {
-  readonly ref: string;
-  /** The backend's ID of the object. */
-  readonly uid: string;
-}
+import type { InstanceIdentity } from '@headgate/domain-contracts';
 
 /**
- * What the service keeps of an instance by its ref: the folder, on which the scopes of tokens and roles depend, and the samples of its
- * resource usage. A move and a migration to another context give the instance another ref. Refs are text.
+ * What the service keeps of an instance: the folder, on which the scopes of tokens and roles depend, and the samples of its resource usage. A
+ * move and a migration to another context give the instance another ref, and a copy has another ID.
  */
 export abstract class InstanceRecords {
   /**
-   * Gives the new ref what the old one has, which keeps it: the source of a move may remain. Nothing that the new ref already has is
+   * Gives an instance what another one has, which keeps it: the source of a move may remain. Nothing that the instance already has is
    * replaced.
    * @throws DomainError when the folders can't be written
    */
-  abstract carryOver(from: FormerInstance, to: string): Promise<void>;
+  abstract carryOver(from: InstanceIdentity, to: InstanceIdentity): Promise<void>;
 
-  /** Forgets a ref whose instance no longer exists. */
-  abstract forget(ref: string): Promise<void>;
+  /** Forgets an instance that no longer exists. */
+  abstract forget(instance: InstanceIdentity): Promise<void>;
 }

@@ -5,22 +5,17 @@ import { LiveMove, type LiveMoveDeps } from './modes/live-move.js';
 import type { MoveStrategy } from './modes/move-strategy.js';
 import { WarmMove, type WarmMoveDeps } from './modes/warm-move.js';
 import type { MoveInput } from './move-input.js';
-import type { MovesInProgress } from './moves-in-progress.js';
 import type { MoveMode } from './plan/move-request.js';
 
-export interface MoveTaskDeps extends CopyStepsDeps, ColdMoveDeps, WarmMoveDeps, LiveMoveDeps {
-  readonly inProgress: MovesInProgress;
-}
+export interface MoveTaskDeps extends CopyStepsDeps, ColdMoveDeps, WarmMoveDeps, LiveMoveDeps {}
 
 /** The task of a move. Its mode decides on the steps. */
 export class MoveTask implements TaskDefinition<MoveInput> {
   readonly kind = 'move';
 
-  private readonly inProgress: MovesInProgress;
   private readonly strategies: Readonly<Record<MoveMode, MoveStrategy>>;
 
   constructor(deps: MoveTaskDeps) {
-    this.inProgress = deps.inProgress;
     const shared = new CopySteps(deps);
     this.strategies = {
       cold: new ColdMove(deps, shared),
@@ -34,7 +29,6 @@ export class MoveTask implements TaskDefinition<MoveInput> {
   }
 
   resume(journal: TaskJournal<MoveInput>, context: TaskContext): Promise<Resumption> {
-    this.inProgress.add(journal.input.source, journal.task);
     return this.strategyOf(journal.input).resume(journal, context);
   }
 

@@ -1,9 +1,9 @@
-import { DomainError, formatRef, type Caller } from '@headgate/domain-contracts';
+import { DomainError, formatRef, workOn, type Caller } from '@headgate/domain-contracts';
+import { Ledger } from '@headgate/reservations';
 import { ManualReplica, MemoryShutdownTimes } from '@headgate/testing';
-import { MovesInProgress } from './moves-in-progress.js';
 import { PlanMove } from './plan/plan-move.js';
 import { ShutdownEstimates } from './estimates/shutdown-estimates.js';
-import { StartMove } from './start-move.js';
+import { StartMove, type StartMoveDeps } from './start-move.js';
 import { Throughput } from './estimates/throughput.js';
 import { Moving, refOf } from './testing/moving.js';
 
@@ -11,77 +11,69 @@ const ANN: Caller = { login: 'ann', name: 'Ann', admin: true };
 const WEB = formatRef(refOf('web'));
 const REQUEST = { ref: WEB, toBackend: 'memory', toContext: 'other' };
 
-describe('the start of a move at several replicas', () => {
+describe('the start of a move', () => {
   let claims: Map<string, string>;
-  let running: Set<string>;
 
-  beforeEach(() => {
-    claims = new Map();
-    running = new Set();
-  });
+  beforeEach(() => (claims = new Map()));
 
-  /** A replica that does not see the tasks of the others yet, unless `sees` has their sources. */
-  const join = (name: string, { fails = false, sees = new Set<string>() } = {}) => {
+  /** A replica that does not see the tasks of the others yet. */
+  const join = (name: string, { fails = false } = {}) => {
     const moving = new Moving();
-    const inProgress = new MovesInProgress(
-      (task) => running.has(task),
-      (ref) => sees.has(ref),
-      new ManualReplica(name, claims),
-    );
-    const plan = new PlanMove({
-      directory: moving.directory,
-      backends: moving.backends,
-      inProgress,
-      throughput: new Throughput(),
-      shutdowns: new ShutdownEstimates(new MemoryShutdownTimes()),
-    });
+    const { clock, directory, backends, auditor: audit } = moving;
+    const reservations = new Ledger({ clock, replicas: new ManualReplica(name, claims) });
+    const throughput = new Throughput();
+    const shutdowns = new ShutdownEstimates(new MemoryShutdownTimes());
+    const planMove = new PlanMove({ directory, backends, reservations, throughput, shutdowns });
     let count = 0;
-    const start = async (): Promise<string> => {
+    const start: StartMoveDeps['task']['start'] = async ({ reservation }) => {
       if (fails) throw new DomainError('BACKEND_UNREACHABLE', 'The store does not answer.');
       const task = `${name}-${++count}`;
-      running.add(task);
+      reservation?.giveTo(task);
       return task;
     };
-    const startMove = new StartMove(plan, { start }, inProgress, moving.auditor);
-    return { inProgress, move: () => startMove.run(REQUEST, ANN) };
+    const startMove = new StartMove({ planMove, task: { start }, backends, reservations, audit });
+    const move = () => startMove.run(REQUEST, ANN);
+    return { moving, clock, reservations, move };
   };
 
-  test('begins one of two that are accepted at the same time', async () => {
+  test('reserves the source and the name of the copy until the task has ended', async () => {
+    const { reservations, move } = join('a');
+    const { task = '' } = await move();
+    expect(reservations.taskOf(WEB)).toEqual({ operation: 'move', task });
+    const copy = { ...refOf('web'), context: 'other' };
+    for (const work of [workOn('tag', WEB), workOn('create', copy), workOn('delete', WEB)])
+      await expect(reservations.acquire(work)).rejects.toMatchObject({ code: 'BUSY', details: { task } });
+    reservations.endTask(task);
+    (await reservations.acquire(workOn('tag', WEB))).release();
+  });
+
+  test('refuses a second one with all refusals of its plan', async () => {
+    const { moving, move } = join('a');
+    await move();
+    await moving.lab.require('snapshots').create(refOf('web'), { name: 'one' });
+    const { plan, task } = await move();
+    expect(task).toBeUndefined();
+    expect(plan.refusals.map(({ code }) => code).sort()).toEqual(['MOVE_IN_PROGRESS', 'SOURCE_HAS_SNAPSHOTS']);
+  });
+
+  test('begins one of two that replicas accept at the same time', async () => {
     const [a, b] = [join('a'), join('b')];
-    const results = await Promise.allSettled([a.move(), b.move()]);
-    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect(results.find((result) => result.status === 'rejected')?.reason).toMatchObject({ code: 'BUSY' });
-    expect(running.size).toBe(1);
+    expect(await a.move()).toMatchObject({ task: 'a-1' });
+    const second = b.move();
+    let hasEnded = false;
+    const outcome = second.catch((error: unknown) => error).finally(() => (hasEnded = true));
+    while (!hasEnded) {
+      await new Promise((resolve) => setImmediate(resolve));
+      b.clock.advance(200);
+    }
+    expect(await outcome).toMatchObject({ code: 'BUSY' });
   });
 
-  test('begins none until the move of another replica has ended', async () => {
-    const [a, b] = [join('a'), join('b')];
-    const { task = '' } = await a.move();
-    await expect(b.move()).rejects.toMatchObject({ code: 'BUSY' });
-    // The end of another task of the same VM, from before.
-    await a.inProgress.end(WEB, 'a-0');
-    await expect(b.move()).rejects.toMatchObject({ code: 'BUSY' });
-    running.delete(task);
-    await b.inProgress.end(WEB, task);
-    await a.inProgress.end(WEB, task);
-    expect(await b.move()).toMatchObject({ task: 'b-1' });
-  });
-
-  test('does not begin a move whose task was taken over from a replica that is gone', async () => {
-    const sees = new Set<string>();
-    const b = join('b', { sees });
-    const reserved = b.inProgress.reserve(WEB);
-    sees.add(WEB);
-    await expect(reserved).rejects.toMatchObject({ code: 'BUSY' });
-    expect(claims.size).toBe(0);
-  });
-
-  test('leaves the VM to the others when its task can not be stored, or ends at once', async () => {
-    await expect(join('a', { fails: true }).move()).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
-    expect(claims.size).toBe(0);
-    const b = join('b');
-    await b.inProgress.reserve(WEB);
-    await b.inProgress.begin(WEB, 'has-ended');
+  test('reserves nothing when the task can not be stored', async () => {
+    const { reservations, move } = join('a', { fails: true });
+    await expect(move()).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+    (await reservations.acquire(workOn('delete', WEB))).release();
+    await new Promise((resolve) => setImmediate(resolve));
     expect(claims.size).toBe(0);
   });
 });

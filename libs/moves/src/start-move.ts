@@ -1,10 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { DomainError, formatRef, type Audit, type Caller, type DefinedTask } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  formatRef,
+  parseRef,
+  type Audit,
+  type BackendDirectory,
+  type Caller,
+  type DefinedTask,
+  type Reservation,
+  type Reservations,
+} from '@headgate/domain-contracts';
 import type { MoveInput } from './move-input.js';
-import type { MovePlan } from './plan/move-plan.js';
+import { chooseDestination } from './plan/choose-destination.js';
+import { Concerns, type MovePlan } from './plan/move-plan.js';
 import type { MoveRequest } from './plan/move-request.js';
-import type { MovesInProgress } from './moves-in-progress.js';
 import type { PlanMove } from './plan/plan-move.js';
+import { workOfMove } from './work-of-move.js';
 
 export interface AcceptedMove {
   readonly plan: MovePlan;
@@ -12,22 +23,46 @@ export interface AcceptedMove {
   readonly task?: string;
 }
 
+export interface StartMoveDeps {
+  readonly planMove: PlanMove;
+  readonly task: DefinedTask<MoveInput>;
+  readonly backends: BackendDirectory;
+  readonly reservations: Reservations;
+  readonly audit: Audit;
+}
+
 /** Starts a move, unless a preflight at this moment refuses it. */
 export class StartMove {
-  constructor(
-    private readonly planMove: PlanMove,
-    private readonly task: DefinedTask<MoveInput>,
-    private readonly inProgress: MovesInProgress,
-    private readonly audit: Audit,
-  ) {}
+  constructor(private readonly deps: StartMoveDeps) {}
 
-  /** @param id of the task, if it is known before */
+  /**
+   * @param id of the task, if it is known before
+   * @throws DomainError BUSY when another replica changes the source
+   */
   async run(request: MoveRequest, caller: Caller, id?: string): Promise<AcceptedMove> {
-    const { plan, source, destination, mapping, os, copiesFirmwareVariables } = await this.planMove.run(request);
+    const { planMove, backends, reservations } = this.deps;
+    const source = parseRef(request.ref);
+    const work = workOfMove(source, chooseDestination(request, source, { backends, concerns: new Concerns() }));
+    try {
+      return await reservations.during(work, (reservation) => this.start(request, caller, reservation, id));
+    } catch (error) {
+      if (!DomainError.is(error, 'BUSY')) throw error;
+      // The answer has all refusals, not only this one.
+      const { plan } = await planMove.run(request);
+      if (plan.ok) throw error;
+      return { plan };
+    }
+  }
+
+  private async start(
+    request: MoveRequest,
+    caller: Caller,
+    reservation: Reservation,
+    id: string | undefined,
+  ): Promise<AcceptedMove> {
+    const { planMove, task, audit } = this.deps;
+    const { plan, source, destination, mapping, os, copiesFirmwareVariables } = await planMove.run(request, true);
     if (!plan.ok || !source || !destination) return { plan };
-    // Two requests may have been checked at the same time.
-    if (this.inProgress.has(source.ref))
-      throw new DomainError('BUSY', `${source.ref.name} is being moved already: wait until that task has ended.`);
     const input: MoveInput = {
       id: randomUUID(),
       source: formatRef(source.ref),
@@ -40,17 +75,14 @@ export class StartMove {
       ...(os !== undefined && { os }),
       ...(copiesFirmwareVariables && { copiesFirmwareVariables }),
     };
-    const start = async (): Promise<string> => {
-      await this.inProgress.reserve(input.source);
-      const order = { name: source.ref.name, ref: input.source, input, ...(id !== undefined && { id }) };
-      const task = await this.task.start(order, caller).catch(async (error: unknown) => {
-        await this.inProgress.giveUp(input.source);
-        throw error;
-      });
-      await this.inProgress.begin(input.source, task);
-      return task;
-    };
-    const task = await this.audit.of(caller, 'move', source.ref, start, () => `to ${input.destination}`);
-    return { plan, task };
+    const order = { name: source.ref.name, ref: input.source, input, reservation, ...(id !== undefined && { id }) };
+    const started = await audit.of(
+      caller,
+      'move',
+      source.ref,
+      () => task.start(order, caller),
+      () => `to ${input.destination}`,
+    );
+    return { plan, task: started };
   }
 }

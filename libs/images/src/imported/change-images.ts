@@ -9,7 +9,9 @@ import {
   DomainError,
   formatImageRef,
   parseDiskSize,
+  reporterOf,
   throwFirstRefusal,
+  workOn,
   type Audit,
   type BackgroundWork,
   type Caller,
@@ -18,6 +20,8 @@ import {
   type ImportedImages,
   type NewImage,
   type Plan,
+  type Reservation,
+  type Reservations,
   type StepContext,
   type TaskRunner,
 } from '@headgate/domain-contracts';
@@ -29,10 +33,14 @@ export interface ImageDeps {
   readonly uploads: Uploads;
   readonly tasks: TaskRunner;
   readonly audit: Audit;
+  readonly reservations: Reservations;
 }
 
 /** The size of an image if the request has none. It is also the default size of the disk of a VM. */
 const DEFAULT_SIZE = '20G';
+
+/** An import reports its progress, unless its engine waits for storage. */
+const STALL_MS = 60 * 60_000;
 
 type UrlImage = NewImage & { readonly origin: { readonly kind: 'url' } };
 
@@ -69,7 +77,16 @@ export class ImportImage extends Change<[request: ImportRequest], AcceptedImage>
     super();
     this.imports = deps.tasks.define<ImportInput>({
       kind: 'import',
-      steps: () => [{ name: 'Import the image', isCancelable: true, run: (context) => this.follow(context) }],
+      steps: () => [
+        {
+          name: 'Import the image',
+          isCancelable: true,
+          stallMs: STALL_MS,
+          waitsFor: 'the image to be imported',
+          ifStalled: 'The backend may still import it: delete the image, or wait for it.',
+          run: (context) => this.follow(context),
+        },
+      ],
       resume: async ({ input }) => {
         // Throws while the context is lost, so that the task waits for it.
         this.deps.directory.imagesOf(input.image.context);
@@ -80,23 +97,32 @@ export class ImportImage extends Change<[request: ImportRequest], AcceptedImage>
 
   override async plan(request: ImportRequest): Promise<Plan> {
     const { images, image } = this.prepare(request);
-    return images.planImport(image);
+    const plan = await images.planImport(image);
+    return this.deps.reservations.inPlan(workOn('import', formatImageRef(image.ref)), plan);
   }
 
   override async run(request: ImportRequest, caller: Caller): Promise<AcceptedImage> {
-    const { images, image } = this.prepare(request);
-    const { ref } = image;
-    return this.deps.audit.of(
-      caller,
-      'import image',
-      formatImageRef(ref),
-      async () => ({ ref, task: await this.begin(images, image, caller) }),
-      () => displayUrl(request.url),
-    );
+    const { ref } = this.prepare(request).image;
+    const { audit, reservations } = this.deps;
+    return reservations.during(workOn('import', formatImageRef(ref)), (reservation) => {
+      const { images, image } = this.prepare(request);
+      return audit.of(
+        caller,
+        'import image',
+        formatImageRef(ref),
+        async () => ({ ref, task: await this.begin(images, image, caller, reservation) }),
+        () => displayUrl(request.url),
+      );
+    });
   }
 
   /** Reserves the name before the request is answered. @returns the ID of the task */
-  private async begin(images: ImportedImages, { ref, bytes, origin }: UrlImage, caller: Caller): Promise<string> {
+  private async begin(
+    images: ImportedImages,
+    { ref, bytes, origin }: UrlImage,
+    caller: Caller,
+    reservation: Reservation,
+  ): Promise<string> {
     const id = randomUUID();
     this.begun.set(id, await images.import({ ref, bytes, origin }));
     const { url, checksum } = origin;
@@ -109,7 +135,7 @@ export class ImportImage extends Change<[request: ImportRequest], AcceptedImage>
       ...(checksum !== undefined && { checksum }),
     };
     try {
-      return await this.imports.start({ name: ref.name, ref: formatImageRef(ref), input }, caller);
+      return await this.imports.start({ name: ref.name, ref: formatImageRef(ref), input, reservation }, caller);
     } catch (error) {
       this.begun.delete(id);
       await images.delete(ref).catch(() => undefined);
@@ -117,13 +143,14 @@ export class ImportImage extends Change<[request: ImportRequest], AcceptedImage>
     }
   }
 
-  private async follow({ input, log, progress, signal }: StepContext<ImportInput>): Promise<void> {
+  private async follow(context: StepContext<ImportInput>): Promise<void> {
+    const { input } = context;
     const { id, image: ref, bytes, url, checksum } = input;
     const origin = url === undefined ? {} : { origin: { kind: 'url', url, checksum } as const };
     const images = this.deps.directory.imagesOf(ref.context);
     const work = this.begun.get(id) ?? (await images.resume({ ref, bytes, ...origin }));
     this.begun.delete(id);
-    await work({ step: log, log, progress, signal });
+    await work(reporterOf(context));
   }
 
   /** @throws DomainError ALREADY_EXISTS while a file is being uploaded under the name */

@@ -3,6 +3,8 @@ import {
   DomainError,
   isRunningStatus,
   isVm,
+  throwFirstRefusal,
+  workOn,
   type Audit,
   type BackendDirectory,
   type Caller,
@@ -11,16 +13,19 @@ import {
   type InstanceQuery,
   type InstanceRef,
   type Plan,
-  type TaskRunner,
+  type Reservations,
 } from '@headgate/domain-contracts';
+import { findChangeable } from '../find-changeable.js';
+import type { CloneTasks } from './clone-tasks.js';
 import type { PlaceInstance } from '../place-instance.js';
 
 export interface CloningDeps {
   readonly directory: InstanceDirectory;
   readonly backends: BackendDirectory;
   readonly place: PlaceInstance;
-  readonly tasks: TaskRunner;
+  readonly tasks: CloneTasks;
   readonly audit: Audit;
+  readonly reservations: Reservations;
 }
 
 export interface ClonedVm {
@@ -36,33 +41,52 @@ export class CloneVm extends Change<[query: InstanceQuery, target: string], Clon
   }
 
   override async plan(query: InstanceQuery, target: string): Promise<Plan> {
-    const { source, ref, cloning } = this.prepare(query, target);
-    return cloning.planClone(source, ref);
+    const { source, ref } = this.locate(query, target);
+    return this.deps.reservations.plan(workOn('clone', source, ref), () =>
+      this.prepare(source, target).planClone(source, ref),
+    );
   }
 
   override async run(query: InstanceQuery, target: string, caller: Caller): Promise<ClonedVm> {
-    const { source, ref, cloning } = this.prepare(query, target);
-    const { directory, tasks, audit } = this.deps;
-    return audit.of(caller, `clone to ${target}`, source, async () => {
-      const { remaining } = await cloning.clone(source, ref);
-      const task = remaining && (await tasks.start('clone', ref, caller, remaining));
-      if (task === undefined) await directory.waitFor(ref, (instance) => instance !== undefined);
-      return { ref, task };
+    const { source, uid, ref } = this.locate(query, target);
+    const { directory, tasks, audit, reservations } = this.deps;
+    return reservations.during(workOn('clone', source, ref), async (reservation) => {
+      // The source may have been changed, or the name taken, while the request waited.
+      const cloning = this.prepare({ ...source, uid }, target);
+      return audit.of(caller, `clone to ${target}`, source, async () => {
+        throwFirstRefusal(await cloning.planClone(source, ref));
+        const order = { target };
+        const started = await tasks.clones.start({
+          ...{ name: target, ref: source, subject: ref },
+          order,
+          caller,
+          reservation,
+        });
+        if (started.continues) return { ref, task: started.task };
+        await directory.waitFor(ref, (instance) => instance !== undefined);
+        return { ref };
+      });
     });
   }
 
-  /** @throws DomainError ALREADY_EXISTS, INVALID_NAME, WRONG_STATE */
-  private prepare(
+  /** @throws DomainError INVALID_NAME */
+  private locate(
     query: InstanceQuery,
     name: string,
-  ): { source: InstanceRef; ref: InstanceRef; cloning: InstanceCloning } {
-    const vm = this.deps.directory.resolve(query);
-    const { context, namespace } = vm.ref;
-    const cloning = this.deps.backends.get(context).require('cloning');
-    const { ref } = this.deps.place.place({ kind: 'vm', name, namespace, context });
+  ): { readonly source: InstanceRef; readonly uid: string; readonly ref: InstanceRef } {
+    const { ref: source, uid } = findChangeable(this.deps.directory, query);
+    return { source, uid, ref: this.deps.place.locate({ ...source, name }).ref };
+  }
+
+  /** @throws DomainError ALREADY_EXISTS, WRONG_STATE */
+  private prepare(query: InstanceQuery, name: string): InstanceCloning {
+    const vm = findChangeable(this.deps.directory, query);
+    const source = vm.ref;
+    const cloning = this.deps.backends.get(source.context).require('cloning');
+    this.deps.place.place({ ...source, name });
     if (isVm(vm) && isRunningStatus(vm.status))
-      throw new DomainError('WRONG_STATE', `${vm.ref.name} runs: stop it first, then clone it.`);
-    return { source: vm.ref, ref, cloning };
+      throw new DomainError('WRONG_STATE', `${source.name} runs: stop it first, then clone it.`);
+    return cloning;
   }
 }
 
@@ -73,16 +97,22 @@ export class MarkTemplate extends Change<[query: InstanceQuery, on: boolean]> {
   }
 
   override async plan(query: InstanceQuery, on: boolean): Promise<Plan> {
-    const { ref } = this.deps.directory.resolve(query);
-    return this.deps.backends.get(ref.context).require('cloning').planTemplate(ref, on);
+    const { directory, backends, reservations } = this.deps;
+    const { ref } = findChangeable(directory, query);
+    return reservations.plan(workOn('template', ref), () =>
+      backends.get(ref.context).require('cloning').planTemplate(ref, on),
+    );
   }
 
   override async run(query: InstanceQuery, on: boolean, caller: Caller): Promise<void> {
-    const { directory, backends, audit } = this.deps;
-    const { ref } = directory.resolve(query);
-    await audit.of(caller, on ? 'mark as template' : 'remove the template mark', ref, () =>
-      backends.get(ref.context).require('cloning').setTemplate(ref, on),
-    );
-    await directory.waitFor(ref, (vm) => vm === undefined || (isVm(vm) && vm.isTemplate === on));
+    const { directory, backends, audit, reservations } = this.deps;
+    const { ref, uid } = findChangeable(directory, query);
+    await reservations.during(workOn('template', ref), async () => {
+      findChangeable(directory, { ...ref, uid });
+      await audit.of(caller, on ? 'mark as template' : 'remove the template mark', ref, () =>
+        backends.get(ref.context).require('cloning').setTemplate(ref, on),
+      );
+      await directory.waitFor(ref, (vm) => vm === undefined || (isVm(vm) && vm.isTemplate === on));
+    });
   }
 }

@@ -3,18 +3,22 @@ import {
   describeHardwareChange,
   DomainError,
   isVm,
+  workOn,
   type Audit,
   type BackendDirectory,
   type Caller,
   type HardwareChange,
   type HardwarePlan,
   type HardwareResult,
+  type Instance,
   type InstanceDirectory,
   type InstanceHardware,
   type InstanceQuery,
-  type InstanceRef,
   type PendingSetting,
+  type Reservations,
 } from '@headgate/domain-contracts';
+import { planWithPossibleName, withPossibleName } from './refuse-impossible-names.js';
+import { findChangeable } from '../find-changeable.js';
 
 export interface HardwareOutcome extends HardwareResult {
   /** What takes effect only when the VM is started the next time, with the value until then. */
@@ -27,22 +31,30 @@ export class ChangeHardware extends Change<[query: InstanceQuery, change: Hardwa
     private readonly directory: InstanceDirectory,
     private readonly backends: BackendDirectory,
     private readonly audit: Audit,
+    private readonly reservations: Reservations,
   ) {
     super();
   }
 
   override async plan(query: InstanceQuery, change: HardwareChange): Promise<HardwarePlan> {
     const { hardware, ref } = this.find(query);
-    return hardware.plan(ref, change);
+    return this.reservations.plan(workOn(change.kind, ref), () =>
+      planWithPossibleName(change, () => hardware.plan(ref, change)),
+    );
   }
 
   override async run(query: InstanceQuery, change: HardwareChange, caller: Caller): Promise<HardwareOutcome> {
+    const { ref, uid } = this.find(query);
+    return this.reservations.during(workOn(change.kind, ref), () => this.apply({ ...ref, uid }, change, caller));
+  }
+
+  private async apply(query: InstanceQuery, change: HardwareChange, caller: Caller): Promise<HardwareOutcome> {
     const { hardware, ref } = this.find(query);
     const result = await this.audit.of(
       caller,
       describeHardwareChange(change),
       ref,
-      () => hardware.apply(ref, change),
+      () => withPossibleName(change, () => hardware.apply(ref, change)),
       ({ effect }) => EFFECT_MESSAGES[effect],
     );
     const { pending } = await hardware.read(ref);
@@ -53,9 +65,9 @@ export class ChangeHardware extends Change<[query: InstanceQuery, change: Hardwa
     return { ...result, pending };
   }
 
-  private find(query: InstanceQuery): { readonly hardware: InstanceHardware; readonly ref: InstanceRef } {
-    const { ref } = this.directory.resolve(query);
-    return { hardware: this.backends.get(ref.context).require('hardware'), ref };
+  private find(query: InstanceQuery): Pick<Instance, 'ref' | 'uid'> & { readonly hardware: InstanceHardware } {
+    const { ref, uid } = findChangeable(this.directory, query);
+    return { hardware: this.backends.get(ref.context).require('hardware'), ref, uid };
   }
 }
 

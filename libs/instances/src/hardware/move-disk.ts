@@ -2,10 +2,11 @@ import {
   Change,
   formatRef,
   parseRef,
+  reporterOf,
   throwFirstRefusal,
+  workOn,
   type Audit,
   type BackendDirectory,
-  type BackgroundWork,
   type Caller,
   type DefinedTask,
   type DiskMove,
@@ -14,10 +15,16 @@ import {
   type InstanceQuery,
   type InstanceRef,
   type Plan,
+  type Reservations,
   type TaskContext,
   type TaskJournal,
   type TaskRunner,
 } from '@headgate/domain-contracts';
+import { refuseImpossibleName } from './refuse-impossible-names.js';
+import { findChangeable } from '../find-changeable.js';
+
+/** A copy reports its progress. */
+const STALL_MS = 60 * 60_000;
 
 interface MoveInput extends DiskMoveRequest {
   /** The VM, as text. */
@@ -33,6 +40,7 @@ export class MoveDisk extends Change<[query: InstanceQuery, request: DiskMoveReq
     private readonly backends: BackendDirectory,
     tasks: TaskRunner,
     private readonly audit: Audit,
+    private readonly reservations: Reservations,
   ) {
     super();
     this.moves = tasks.define<MoveInput>({
@@ -41,11 +49,15 @@ export class MoveDisk extends Change<[query: InstanceQuery, request: DiskMoveReq
         {
           name: 'Move the disk',
           isCancelable: true,
-          run: async ({ input, attempt, ...context }) => {
+          stallMs: STALL_MS,
+          waitsFor: 'the copy of the disk',
+          ifStalled: 'The backend may still move the disk: look at it before you move it again.',
+          run: async (context) => {
+            const { input, attempt } = context;
             const ref = parseRef(input.ref);
             const diskMove = this.abilityOf(ref);
             const work = attempt === 1 ? await diskMove.move(ref, input) : await diskMove.resume(ref, input);
-            await report(work, context);
+            await work(reporterOf(context));
           },
         },
       ],
@@ -59,19 +71,23 @@ export class MoveDisk extends Change<[query: InstanceQuery, request: DiskMoveReq
   }
 
   override async plan(query: InstanceQuery, request: DiskMoveRequest): Promise<Plan> {
-    const { ref } = this.directory.resolve(query);
-    return this.abilityOf(ref).plan(ref, request);
+    const { ref } = findChangeable(this.directory, query);
+    return this.reservations.plan(workOn('move-disk', ref), async () =>
+      refuseImpossibleName(await this.abilityOf(ref).plan(ref, request), request.volume),
+    );
   }
 
   /** @returns the ID of the task that follows the copy to its end */
   override async run(query: InstanceQuery, { volume, storage }: DiskMoveRequest, caller: Caller): Promise<string> {
-    const { ref } = this.directory.resolve(query);
-    return this.audit.of(caller, `move disk ${volume} to ${storage}`, ref, async () => {
-      throwFirstRefusal(await this.abilityOf(ref).plan(ref, { volume, storage }));
-      return this.moves.start(
-        { name: ref.name, ref: formatRef(ref), input: { ref: formatRef(ref), volume, storage } },
-        caller,
-      );
+    const { ref, uid } = findChangeable(this.directory, query);
+    return this.reservations.during(workOn('move-disk', ref), async (reservation) => {
+      findChangeable(this.directory, { ...ref, uid });
+      return this.audit.of(caller, `move disk ${volume} to ${storage}`, ref, async () => {
+        throwFirstRefusal(refuseImpossibleName(await this.abilityOf(ref).plan(ref, { volume, storage }), volume));
+        const text = formatRef(ref);
+        const input = { ref: text, volume, storage };
+        return this.moves.start({ name: ref.name, ref: text, input, reservation }, caller);
+      });
     });
   }
 
@@ -85,11 +101,10 @@ export class MoveDisk extends Change<[query: InstanceQuery, request: DiskMoveReq
     const ref = parseRef(input.ref);
     const canceled = new Error('The move was canceled.');
     const work = await this.abilityOf(ref).resume(ref, input);
-    await report(work, { ...context, signal: AbortSignal.abort(canceled) }).catch((error: unknown) =>
-      context.log(error === canceled ? 'The disk is where it was.' : (error as Error).message),
+    const { log, progress } = context;
+    const signal = AbortSignal.abort(canceled);
+    await work({ step: log, log, progress, signal }).catch((error: unknown) =>
+      log(error === canceled ? 'The disk is where it was.' : (error as Error).message),
     );
   }
 }
-
-const report = (work: BackgroundWork, { log, progress, signal }: TaskContext): Promise<void> =>
-  work({ step: log, log, progress, signal });

@@ -3,6 +3,8 @@ import {
   DomainError,
   matchesNameRule,
   MAX_NAME_LENGTH,
+  throwFirstRefusal,
+  workOn,
   type Audit,
   type BackendDirectory,
   type Caller,
@@ -12,28 +14,37 @@ import {
   type InstanceRef,
   type InstanceSnapshots,
   type Plan,
+  type Reservations,
   type Snapshot,
   type SnapshotRequest,
-  type TaskRunner,
 } from '@headgate/domain-contracts';
+import { findChangeable } from '../find-changeable.js';
+import type { SnapshotTasks } from './snapshot-tasks.js';
 
 export interface SnapshotDeps {
   readonly directory: InstanceDirectory;
   readonly backends: BackendDirectory;
-  readonly tasks: TaskRunner;
+  readonly tasks: SnapshotTasks;
   readonly audit: Audit;
   readonly clock: Clock;
+  readonly reservations: Reservations;
 }
 
 interface Found {
   readonly ref: InstanceRef;
+  readonly uid: string;
   readonly snapshots: InstanceSnapshots;
 }
 
 /** @throws DomainError INSTANCE_NOT_FOUND, NOT_SUPPORTED */
 function find({ directory, backends }: SnapshotDeps, query: InstanceQuery): Found {
-  const { ref } = directory.resolve(query);
-  return { ref, snapshots: backends.get(ref.context).require('snapshots') };
+  const { ref, uid } = directory.resolve(query);
+  return { ref, uid, snapshots: backends.get(ref.context).require('snapshots') };
+}
+
+/** @throws DomainError like `find`, BUSY while the VM is being deleted */
+function findToChange(deps: SnapshotDeps, query: InstanceQuery): Found {
+  return find(deps, findChangeable(deps.directory, query).ref);
 }
 
 /** Lists the snapshots of a VM. */
@@ -66,17 +77,24 @@ export class CreateSnapshot extends Change<[query: InstanceQuery, request: Creat
   }
 
   override async plan(query: InstanceQuery, request: CreateSnapshotRequest): Promise<Plan> {
-    const { ref, snapshots } = find(this.deps, query);
-    return snapshots.planCreate(ref, await this.complete(ref, request));
+    const { ref, snapshots } = findToChange(this.deps, query);
+    const completed = await this.complete(ref, request);
+    return this.deps.reservations.plan(workOn('snapshot', ref), () => snapshots.planCreate(ref, completed));
   }
 
   override async run(query: InstanceQuery, request: CreateSnapshotRequest, caller: Caller): Promise<CreatedSnapshot> {
-    const { ref, snapshots } = find(this.deps, query);
+    const { audit, tasks, reservations } = this.deps;
+    const { ref, uid, snapshots } = findToChange(this.deps, query);
     const completed = await this.complete(ref, request);
-    return this.deps.audit.of(caller, `create snapshot ${completed.name}`, ref, async () => {
-      const { remaining } = await snapshots.create(ref, completed);
-      const task = remaining && (await this.deps.tasks.start('snapshot', ref, caller, remaining));
-      return { name: completed.name, task };
+    return reservations.during(workOn('snapshot', ref), async (reservation) => {
+      findToChange(this.deps, { ...ref, uid });
+      return audit.of(caller, `create snapshot ${completed.name}`, ref, async () => {
+        throwFirstRefusal(await snapshots.planCreate(ref, completed));
+        const { name, memory } = completed;
+        const order = { action: 'create', snapshot: name, ...(memory === true && { memory }) } as const;
+        const { task, continues } = await tasks.changes.start({ name: ref.name, ref, order, caller, reservation });
+        return { name, ...(continues && { task }) };
+      });
     });
   }
 
@@ -104,16 +122,22 @@ export class RestoreSnapshot extends Change<[query: InstanceQuery, name: string]
   }
 
   override async plan(query: InstanceQuery, name: string): Promise<Plan> {
-    const { ref, snapshots } = find(this.deps, query);
-    return snapshots.planRestore(ref, name);
+    const { ref, snapshots } = findToChange(this.deps, query);
+    return this.deps.reservations.plan(workOn('restore', ref), () => snapshots.planRestore(ref, name));
   }
 
   /** @returns the ID of the task */
   override async run(query: InstanceQuery, name: string, caller: Caller): Promise<string> {
-    const { ref, snapshots } = find(this.deps, query);
-    return this.deps.audit.of(caller, `restore snapshot ${name}`, ref, async () =>
-      this.deps.tasks.start('restore', ref, caller, await snapshots.restore(ref, name)),
-    );
+    const { audit, tasks, reservations } = this.deps;
+    const { ref, uid, snapshots } = findToChange(this.deps, query);
+    return reservations.during(workOn('restore', ref), async (reservation) => {
+      findToChange(this.deps, { ...ref, uid });
+      return audit.of(caller, `restore snapshot ${name}`, ref, async () => {
+        throwFirstRefusal(await snapshots.planRestore(ref, name));
+        const order = { snapshot: name };
+        return (await tasks.restores.start({ name: ref.name, ref, order, caller, reservation })).task;
+      });
+    });
   }
 }
 
@@ -124,16 +148,22 @@ export class DeleteSnapshot extends Change<[query: InstanceQuery, name: string],
   }
 
   override async plan(query: InstanceQuery, name: string): Promise<Plan> {
-    const { ref, snapshots } = find(this.deps, query);
-    return snapshots.planDelete(ref, name);
+    const { ref, snapshots } = findToChange(this.deps, query);
+    return this.deps.reservations.plan(workOn('delete-snapshot', ref), () => snapshots.planDelete(ref, name));
   }
 
   /** @returns the ID of the task that merges the content, if that takes time */
   override async run(query: InstanceQuery, name: string, caller: Caller): Promise<string | undefined> {
-    const { ref, snapshots } = find(this.deps, query);
-    return this.deps.audit.of(caller, `delete snapshot ${name}`, ref, async () => {
-      const { remaining } = await snapshots.delete(ref, name);
-      return remaining && this.deps.tasks.start('snapshot', ref, caller, remaining);
+    const { audit, tasks, reservations } = this.deps;
+    const { ref, uid, snapshots } = findToChange(this.deps, query);
+    return reservations.during(workOn('delete-snapshot', ref), async (reservation) => {
+      findToChange(this.deps, { ...ref, uid });
+      return audit.of(caller, `delete snapshot ${name}`, ref, async () => {
+        throwFirstRefusal(await snapshots.planDelete(ref, name));
+        const order = { action: 'delete', snapshot: name } as const;
+        const { task, continues } = await tasks.changes.start({ name: ref.name, ref, order, caller, reservation });
+        return continues ? task : undefined;
+      });
     });
   }
 }

@@ -19,6 +19,8 @@ export interface WarmDiskEnds {
   readonly update: (signal: AbortSignal) => Promise<DiskUpdate>;
   readonly signal: AbortSignal;
   readonly meter: PaceMeter;
+  /** Receives the length of each part that was processed. */
+  readonly report: (bytes: number) => void;
 }
 
 /** Enough to keep both ends busy. */
@@ -31,6 +33,7 @@ export async function copyChanges({
   update,
   signal,
   meter,
+  report,
 }: WarmDiskEnds): Promise<{ readonly bytes: number; readonly isLast: boolean }> {
   const found = await changes(disk.moment, signal);
   try {
@@ -48,6 +51,7 @@ export async function copyChanges({
       inParallel(parts, async ({ offset, length }) => {
         signal.throwIfAborted();
         await copy.write(offset, await found.read(offset, length));
+        report(length);
       });
     await meter.measure(
       'copy',
@@ -64,7 +68,7 @@ export async function copyChanges({
 export async function rewriteDifferences(
   content: Readable,
   update: () => Promise<DiskUpdate>,
-  signal: AbortSignal,
+  { signal, report }: Pick<WarmDiskEnds, 'signal' | 'report'>,
 ): Promise<{ readonly bytes: number }> {
   try {
     let [offset, bytes] = [0, 0];
@@ -76,6 +80,7 @@ export async function rewriteDifferences(
           bytes += block.length;
         }
         offset += block.length;
+        report(block.length);
       }
     });
     return { bytes };
@@ -88,7 +93,13 @@ export async function rewriteDifferences(
  * Reads the blocks that were copied again from both ends, and enters their hashes. All others were compared before, and have not changed since.
  * @throws DomainError BACKEND_FAILED at a block that differs
  */
-export async function verifyBlocks({ disk, changes, update, signal }: Omit<WarmDiskEnds, 'meter'>): Promise<void> {
+export async function verifyBlocks({
+  disk,
+  changes,
+  update,
+  signal,
+  report,
+}: Omit<WarmDiskEnds, 'meter'>): Promise<void> {
   if (disk.touched.size === 0) return;
   const blocks = [...disk.touched].sort(ascending);
   // A source may leave out the zeros at its end.
@@ -107,6 +118,7 @@ export async function verifyBlocks({ disk, changes, update, signal }: Omit<WarmD
         if (expected === undefined || expected !== written)
           throw new DomainError('BACKEND_FAILED', `The copy differs from the source in the block ${block} of 1 MiB.`);
         disk.hashes[block] = expected;
+        report(length);
       }),
     );
   } finally {

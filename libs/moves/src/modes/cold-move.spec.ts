@@ -54,6 +54,22 @@ describe('a cold move', () => {
     expect(result).not.toHaveProperty('downtimeSeconds');
   });
 
+  test('reports what the copy has lost at the destination, in its log and in its result', async () => {
+    const ingest = moving.other.require('diskIngest');
+    const begin_ = ingest.begin.bind(ingest);
+    const lost = {
+      what: 'The network card nic0: no network is active',
+      category: 'devices',
+      severity: 'warning',
+    } as const;
+    ingest.begin = async (spec) => [...(await begin_(spec)), lost];
+    const run = begin();
+    expect(await run.run()).toMatchObject({ destination: COPY, losses: [lost] });
+    expect(run.log.join('\n')).toContain('The copy is without this: The network card nic0: no network is active');
+    moving = new Moving();
+    expect(await begin().run()).not.toHaveProperty('losses');
+  });
+
   describe('between two contexts that have their disks on this machine', () => {
     const local = { path: '/images/web.qcow2', format: 'qcow2' };
     const fillings: DiskFilling[] = [];
@@ -217,6 +233,26 @@ describe('a cold move', () => {
       [WEB, 'prod/web'],
       [COPY, 'prod/web'],
     ]);
+    const { uid } = moving.other.engine.vm({ ...refOf('web'), context: 'other' });
+    expect([moving.records.uids.get(COPY), uid === 'uid-web']).toEqual([uid, false]);
+  });
+
+  test('does not put a VM that has replaced the copy into the folder, which keeps the deleted source as missing', async () => {
+    moving.records.folders.set(WEB, 'prod/web');
+    const run = begin({ deleteSource: true });
+    await expect(run.run({ step: 'commit', when: 'finished' })).rejects.toBeInstanceOf(Killed);
+    const { engine } = moving.other;
+    const copy = engine.vm({ ...refOf('web'), context: 'other' });
+    engine.remove(copy.ref);
+    engine.put({ ...copy, uid: 'theirs' });
+    // The move goes on after the copy was complete, and finds that it is gone.
+    const ingest = moving.other.require('diskIngest');
+    const state = ingest.state.bind(ingest);
+    let isResumed = false;
+    ingest.state = async (target) => (isResumed ? state(target) : ((isResumed = true), 'committed'));
+    await run.restart();
+    expect([...moving.records.folders]).toEqual([[WEB, 'prod/web']]);
+    expect(run.log).toContainEqual(expect.stringContaining('could not be put into the folder'));
   });
 
   test('deletes the source at the end if that was asked for, and its place in the folder', async () => {
@@ -357,7 +393,7 @@ describe('a cold move', () => {
       await run.restart();
       expectComplete();
       expect(source()).toBe('deleted');
-      expect(moving.records.folders.get(COPY)).toBe('prod');
+      expect([...moving.records.folders]).toEqual([[COPY, 'prod']]);
       expect(run.log).toContainEqual(expect.stringContaining(`restarted at the step ${kill.step}`));
     });
 

@@ -12,8 +12,9 @@ import { copyContent } from '../disks/copy-content.js';
 import { compareFirmwareVariables, copyFirmwareVariables } from '../disks/firmware-variables.js';
 import type { Throughput } from '../estimates/throughput.js';
 import type { MoveInput } from '../move-input.js';
-import { disksOf, journaledStep, sizeOf, timesOf, type CopySteps, type Verified } from './copy-steps.js';
+import { lossesOf, disksOf, journaledStep, sizeOf, timesOf, type CopySteps, type Verified } from './copy-steps.js';
 import type { MoveStrategy } from './move-strategy.js';
+import { PATIENCE } from './patience.js';
 
 export interface ColdMoveDeps {
   readonly throughput: Throughput;
@@ -38,8 +39,8 @@ export class ColdMove implements MoveStrategy {
     return [
       shared.reserve,
       ...(wasRunning ? [shared.stop] : []),
-      { name: 'copy', isCancelable: true, weight: 20, run: (context) => this.copy(context) },
-      { name: 'verify', isCancelable: true, weight: 10, run: (context) => this.verify(context) },
+      { name: 'copy', ...PATIENCE.copy, isCancelable: true, weight: 20, run: (context) => this.copy(context) },
+      { name: 'verify', ...PATIENCE.verify, isCancelable: true, weight: 10, run: (context) => this.verify(context) },
       shared.commit,
       shared.folder,
       ...(deleteSource ? [shared.delete] : []),
@@ -59,6 +60,7 @@ export class ColdMove implements MoveStrategy {
     const { writtenBytes } = journaledStep(journal, 'copy')?.result as Copied;
     return {
       destination: journal.input.destination,
+      ...lossesOf(journal),
       writtenBytes,
       ...(shutdownSeconds !== undefined && { shutdownSeconds }),
       ...(stoppedAtMs !== undefined && { downtimeSeconds: Math.round((committedAtMs - stoppedAtMs) / 1000) }),

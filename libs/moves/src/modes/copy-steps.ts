@@ -2,12 +2,13 @@ import {
   DomainError,
   isVm,
   messageOf,
-  parseRef,
   type Audit,
   type BackendDirectory,
   type Clock,
   type InstanceDirectory,
   type InstanceRef,
+  type Loss,
+  type PortableVm,
   type Resumption,
   type StepContext,
   type StepDefinition,
@@ -21,6 +22,7 @@ import type { ShutdownEstimates } from '../estimates/shutdown-estimates.js';
 import type { InstanceRecords } from '../instance-records.js';
 import type { MoveInput } from '../move-input.js';
 import { MoveEnds } from './move-ends.js';
+import { PATIENCE } from './patience.js';
 
 export interface CopyStepsDeps {
   readonly directory: InstanceDirectory;
@@ -35,6 +37,13 @@ export interface CopyStepsDeps {
 export interface ReservedDisk {
   readonly name: string;
   readonly sizeBytes: number;
+}
+
+/** The result of the step `reserve`. */
+interface Reserved {
+  readonly disks: readonly ReservedDisk[];
+  /** Properties that the copy turned out not to get. Absent in journals of earlier releases. */
+  readonly losses?: readonly Loss[];
 }
 
 /** The result of the comparison. */
@@ -55,6 +64,10 @@ interface MoveTimes {
 
 /** Empty if the guest was stopped when the step began. */
 type StoppedGuest = Pick<MoveTimes, 'shutdownSeconds'>;
+/** Nothing in the journal of an earlier release, which always forgot the source. */
+interface CarriedOver {
+  readonly isCarriedOver?: boolean;
+}
 type Committed = Pick<MoveTimes, 'committedAtMs'>;
 
 /** The guest may need as long as its backend waits for it. */
@@ -71,17 +84,31 @@ export class CopySteps {
   readonly reserve: StepDefinition<MoveInput> = {
     name: 'reserve',
     isCancelable: true,
+    ...PATIENCE.reserve,
     run: (context) => this.reserveCopy(context),
   };
   readonly stop: StepDefinition<MoveInput> = {
     name: 'stop',
     isCancelable: true,
+    ...PATIENCE.stop,
     params: () => ({ stoppedAtMs: this.deps.clock.now() }),
     run: (context) => this.stopGuest(context),
   };
-  readonly commit: StepDefinition<MoveInput> = { name: 'commit', run: (context) => this.commitCopy(context) };
-  readonly folder: StepDefinition<MoveInput> = { name: 'folder', run: (context) => this.carryOverRecords(context) };
-  readonly delete: StepDefinition<MoveInput> = { name: 'delete', run: (context) => this.deleteSource(context) };
+  readonly commit: StepDefinition<MoveInput> = {
+    name: 'commit',
+    ...PATIENCE.commit,
+    run: (context) => this.commitCopy(context),
+  };
+  readonly folder: StepDefinition<MoveInput> = {
+    name: 'folder',
+    ...PATIENCE.folder,
+    run: (context) => this.carryOverRecords(context),
+  };
+  readonly delete: StepDefinition<MoveInput> = {
+    name: 'delete',
+    ...PATIENCE.delete,
+    run: (context) => this.deleteSource(context),
+  };
 
   constructor(private readonly deps: CopyStepsDeps) {}
 
@@ -116,14 +143,13 @@ export class CopySteps {
     if (steps.some(({ name }) => name === 'stop')) await this.startSource(ends, context);
   }
 
-  private async reserveCopy({ input, log }: StepContext<MoveInput>): Promise<{ disks: readonly ReservedDisk[] }> {
+  private async reserveCopy({ input, log }: StepContext<MoveInput>): Promise<Reserved> {
     const ends = this.ends(input);
-    const { ref, target } = ends;
+    const { target } = ends;
     ends.expectVm();
-    const { vm } = await ends.source.describe(ref);
-    await ends.ingest.begin({ ...target, vm, mapping: input.mapping });
+    const { vm, losses } = await beginCopy(ends, { input, log });
     log(`${target.ref.name} is reserved in ${target.ref.context}.`);
-    return { disks: vm.disks.map(({ name, sizeBytes }) => ({ name, sizeBytes })) };
+    return { disks: vm.disks.map(({ name, sizeBytes }) => ({ name, sizeBytes })), losses };
   }
 
   private async stopGuest({ input, signal }: StepContext<MoveInput>): Promise<StoppedGuest> {
@@ -154,37 +180,56 @@ export class CopySteps {
       throw new DomainError('WRONG_STATE', `${ref.name} is ${status}: it was started during the move.`);
     await ends.ingest.commit(target);
     const committed = this.committed();
-    await this.deps.directory.waitFor(target.ref, (vm) => !!vm && isVm(vm) && vm.status !== 'Provisioning');
+    await this.untilComplete(target.ref);
     log(`${target.ref.name} is complete in ${target.ref.context}.`);
     return committed;
+  }
+
+  private untilComplete(ref: InstanceRef, timeoutMs?: number): Promise<void> {
+    return this.deps.directory.waitFor(ref, (vm) => !!vm && isVm(vm) && vm.status !== 'Provisioning', timeoutMs);
   }
 
   private committed(): Committed {
     return { committedAtMs: this.deps.clock.now() };
   }
 
-  /** A VM in no folder works as well, so a failure does not end the move. */
-  private async carryOverRecords({ input, log }: StepContext<MoveInput>): Promise<void> {
+  /** A VM in no folder works as well, so a failure does not end the move. The folder keeps the source then, as missing. */
+  private async carryOverRecords({ input, log }: StepContext<MoveInput>): Promise<CarriedOver> {
     const { source: ref, uid, destination } = input;
     try {
-      await this.deps.records.carryOver({ ref, uid }, destination);
-      const copy = this.deps.directory.get(parseRef(destination));
-      if (copy) this.deps.shutdowns.carryOver(uid, copy.uid);
+      const copy = await this.findCopy(input);
+      await this.deps.records.carryOver({ ref, uid }, { ref: destination, uid: copy });
+      this.deps.shutdowns.carryOver(uid, copy);
+      return { isCarriedOver: true };
     } catch (error) {
       log(`The copy could not be put into the folder of the source: ${messageOf(error)}`);
+      return { isCarriedOver: false };
     }
+  }
+
+  /** The ID of the copy. @throws DomainError INSTANCE_NOT_FOUND when it is not listed in time, or another VM has its name */
+  private async findCopy(input: MoveInput): Promise<string> {
+    const { ingest, target } = this.ends(input);
+    await this.untilComplete(target.ref, LIST_TIMEOUT_MS);
+    const uid = this.deps.directory.get(target.ref)?.uid;
+    // Looked at afterwards: a VM that has replaced the copy is not of this move.
+    if (uid !== undefined && (await ingest.state(target)) === 'committed') return uid;
+    throw new DomainError('INSTANCE_NOT_FOUND', `${target.ref.name} is not in ${target.ref.context}.`);
   }
 
   private async deleteSource(context: StepContext<MoveInput>): Promise<void> {
     const { input, caller } = context;
     const ends = this.ends(input);
     const { ref } = ends;
-    if (!ends.vm) return;
-    await this.expectUnchanged(ends, context);
-    const provisioning = this.deps.backends.get(ref.context).require('provisioning');
-    await this.deps.audit.of(caller, 'delete after move', ref, () => provisioning.delete(ref));
-    await this.deps.directory.waitFor(ref, (vm) => vm?.uid !== input.uid);
-    await this.deps.records.forget(input.source);
+    if (ends.vm) {
+      await this.expectUnchanged(ends, context);
+      const provisioning = this.deps.backends.get(ref.context).require('provisioning');
+      await this.deps.audit.of(caller, 'delete after move', ref, () => provisioning.delete(ref));
+      await this.deps.directory.waitFor(ref, (vm) => vm?.uid !== input.uid);
+    }
+    // Also if it was deleted before a restart of the service.
+    const { isCarriedOver = true } = context.result<CarriedOver | undefined>('folder') ?? {};
+    if (isCarriedOver) await this.deps.records.forget({ ref: input.source, uid: input.uid });
   }
 
   /** A source that was changed after the copy is kept: its changes are nowhere else. */
@@ -233,9 +278,26 @@ export class CopySteps {
   }
 }
 
+/** Takes the name and the disks at the destination, and logs the properties that the copy turned out not to get. */
+export async function beginCopy(
+  ends: MoveEnds,
+  { input, log }: Pick<StepContext<MoveInput>, 'input' | 'log'>,
+): Promise<{ readonly vm: PortableVm; readonly losses: readonly Loss[] }> {
+  const { vm } = await ends.source.describe(ends.ref);
+  const losses = await ends.ingest.begin({ ...ends.target, vm, mapping: input.mapping });
+  for (const { what } of losses) log(`The copy is without this: ${what}`);
+  return { vm, losses };
+}
+
+/** The losses of the step `reserve`, for the result of the task. */
+export function lossesOf(journal: TaskJournal<MoveInput>): Pick<Reserved, 'losses'> {
+  const { losses = [] } = (journaledStep(journal, 'reserve')?.result ?? {}) as Partial<Reserved>;
+  return losses.length === 0 ? {} : { losses };
+}
+
 /** The disks that the step `reserve` has found. */
 export const disksOf = ({ result }: Pick<StepContext<MoveInput>, 'result'>): readonly ReservedDisk[] =>
-  result<{ readonly disks: readonly ReservedDisk[] }>('reserve').disks;
+  result<Reserved>('reserve').disks;
 
 export const sizeOf = (disks: readonly ReservedDisk[]): number =>
   disks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

@@ -3,6 +3,7 @@ import {
   isVm,
   messageOf,
   parseRef,
+  reporterOf,
   type BackendDirectory,
   type Clock,
   type InstanceDirectory,
@@ -15,6 +16,7 @@ import {
 import type { InstanceRecords } from '../instance-records.js';
 import type { MoveInput } from '../move-input.js';
 import type { MoveStrategy } from './move-strategy.js';
+import { PATIENCE } from './patience.js';
 
 export interface LiveMoveDeps {
   readonly directory: InstanceDirectory;
@@ -40,8 +42,8 @@ export class LiveMove implements MoveStrategy {
 
   steps(): readonly StepDefinition<MoveInput>[] {
     return [
-      { name: 'migrate', isCancelable: true, weight: 30, run: (context) => this.migrate(context) },
-      { name: 'folder', run: (context) => this.carryOverRecords(context) },
+      { name: 'migrate', ...PATIENCE.migrate, isCancelable: true, weight: 30, run: (context) => this.migrate(context) },
+      { name: 'folder', ...PATIENCE.folder, run: (context) => this.carryOverRecords(context) },
     ];
   }
 
@@ -67,18 +69,15 @@ export class LiveMove implements MoveStrategy {
     };
   }
 
-  private async migrate({ input, log, progress, signal }: StepContext<MoveInput>): Promise<Migrated> {
+  private async migrate(context: StepContext<MoveInput>): Promise<Migrated> {
+    const { input } = context;
     const [source, destination] = [parseRef(input.source), parseRef(input.destination)];
     if (!this.isAt(input, input.source))
       throw new DomainError('INSTANCE_NOT_FOUND', `${source.name} was deleted before its move began.`);
     const migration = this.deps.backends.get(source.context).require('migration');
     const work = await migration.migrate(source, destination.context);
     let downtimeMs: number | undefined;
-    await work({
-      step: log,
-      outcome: (facts) => void (downtimeMs = facts.downtimeMs),
-      ...{ log, progress, signal },
-    });
+    await work(reporterOf(context, (facts) => void (downtimeMs = facts.downtimeMs)));
     await this.deps.directory.waitFor(destination, (vm) => vm !== undefined, LIST_TIMEOUT_MS);
     return downtimeMs === undefined ? {} : { downtimeMs };
   }
@@ -88,8 +87,8 @@ export class LiveMove implements MoveStrategy {
     const { records } = this.deps;
     const { source: ref, uid, destination } = input;
     try {
-      await records.carryOver({ ref, uid }, destination);
-      await records.forget(ref);
+      await records.carryOver({ ref, uid }, { ref: destination, uid });
+      await records.forget({ ref, uid });
     } catch (error) {
       log(`The VM could not be put into the folder that it had: ${messageOf(error)}`);
     }

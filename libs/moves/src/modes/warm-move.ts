@@ -1,4 +1,5 @@
 import {
+  DISK_BLOCK_BYTES,
   DomainError,
   formatBytes,
   messageOf,
@@ -22,6 +23,8 @@ import type { Throughput } from '../estimates/throughput.js';
 import type { MoveInput } from '../move-input.js';
 import { ROUND_GOAL_BYTES } from '../plan/plan-warm-move.js';
 import {
+  lossesOf,
+  beginCopy,
   disksOf,
   journaledStep,
   sizeOf,
@@ -32,6 +35,7 @@ import {
 } from './copy-steps.js';
 import type { MoveEnds } from './move-ends.js';
 import type { MoveStrategy } from './move-strategy.js';
+import { PATIENCE } from './patience.js';
 
 export interface WarmMoveDeps {
   readonly throughput: Throughput;
@@ -94,14 +98,14 @@ export class WarmMove implements MoveStrategy {
     const { shared } = this;
     return [
       shared.reserve,
-      { name: 'bulk', isCancelable: true, weight: 20, run: (context) => this.copyWhole(context) },
-      { name: 'rounds', isCancelable: true, weight: 3, run: (context) => this.copyRounds(context) },
+      { name: 'bulk', ...PATIENCE.copy, isCancelable: true, weight: 20, run: (context) => this.copyWhole(context) },
+      { name: 'rounds', ...PATIENCE.rounds, isCancelable: true, weight: 3, run: (context) => this.copyRounds(context) },
       { ...shared.stop, params: (journal) => this.promiseOf(journal) },
-      { name: 'rest', isCancelable: true, run: (context) => this.copyRest(context) },
-      { name: 'verify', isCancelable: true, weight: 2, run: (context) => this.verify(context) },
+      { name: 'rest', ...PATIENCE.copy, isCancelable: true, run: (context) => this.copyRest(context) },
+      { name: 'verify', ...PATIENCE.verify, isCancelable: true, weight: 2, run: (context) => this.verify(context) },
       shared.commit,
       shared.folder,
-      { name: 'release', run: (context) => this.endRecording(context.input, context) },
+      { name: 'release', ...PATIENCE.release, run: (context) => this.endRecording(context.input, context) },
       ...(deleteSource ? [shared.delete] : []),
     ];
   }
@@ -122,6 +126,7 @@ export class WarmMove implements MoveStrategy {
     const { promisedDowntimeSeconds } = journaledStep(journal, 'stop')?.params as StopParams;
     return {
       destination: journal.input.destination,
+      ...lossesOf(journal),
       writtenBytes,
       recopiedBytes,
       promisedDowntimeSeconds,
@@ -199,6 +204,7 @@ export class WarmMove implements MoveStrategy {
   /** After the guest was stopped. A disk whose changes are not known is compared as a whole. */
   private async copyRest(context: StepContext<MoveInput>): Promise<Rest> {
     const { input, signal } = context;
+    const report = summed(context.bytes);
     const ends = this.shared.ends(input);
     const state = this.stateOf(context, undefined, 'rounds');
     const meter = new PaceMeter(this.deps.clock);
@@ -208,7 +214,7 @@ export class WarmMove implements MoveStrategy {
       const disk = state.get(name);
       try {
         if (disk) {
-          const { bytes } = await copyChanges({ ...changesOf(ends, name), disk, signal, meter });
+          const { bytes } = await copyChanges({ ...changesOf(ends, name), disk, signal, meter, report });
           recopiedBytes += bytes;
           continue;
         }
@@ -218,7 +224,10 @@ export class WarmMove implements MoveStrategy {
         state.delete(name);
       }
       const content = await ends.source.open(ends.ref, name, signal);
-      const { bytes } = await rewriteDifferences(content, () => changesOf(ends, name).update(signal), signal);
+      const { bytes } = await rewriteDifferences(content, () => changesOf(ends, name).update(signal), {
+        signal,
+        report,
+      });
       recopiedBytes += bytes;
       rewritten.push(name);
     }
@@ -229,15 +238,16 @@ export class WarmMove implements MoveStrategy {
 
   private async verify(context: StepContext<MoveInput>): Promise<Verified> {
     const { input, signal } = context;
+    const report = summed(context.bytes);
     const ends = this.shared.ends(input);
     const state = this.stateOf(context, undefined, 'rest');
     const hashes: Record<string, string> = {};
     for (const { name } of disksOf(context)) {
       const disk = state.get(name);
       if (disk) {
-        await verifyBlocks({ ...changesOf(ends, name), disk, signal });
+        await verifyBlocks({ ...changesOf(ends, name), disk, signal, report });
         hashes[name] = await rootOf(disk.hashes);
-      } else hashes[name] = await ends.compare(name, signal);
+      } else hashes[name] = await ends.compare(name, signal, () => report(DISK_BLOCK_BYTES));
       signal.throwIfAborted();
     }
     const variablesHash = input.copiesFirmwareVariables && (await compareFirmwareVariables(ends));
@@ -246,15 +256,16 @@ export class WarmMove implements MoveStrategy {
   }
 
   private async copyChangesOf(
-    { input, signal }: StepContext<MoveInput>,
+    { input, signal, bytes: reportBytes }: StepContext<MoveInput>,
     state: WarmState,
     meter: PaceMeter,
   ): Promise<{ readonly bytes: number; readonly isLast: boolean }> {
     const ends = this.shared.ends(input);
+    const report = summed(reportBytes);
     let bytes = 0;
     let isLast = false;
     for (const [name, disk] of state) {
-      const found = await copyChanges({ ...changesOf(ends, name), disk, signal, meter });
+      const found = await copyChanges({ ...changesOf(ends, name), disk, signal, meter, report });
       bytes += found.bytes;
       isLast ||= found.isLast;
       if (!found.isLast) disk.moment++;
@@ -267,8 +278,7 @@ export class WarmMove implements MoveStrategy {
     const { target } = ends;
     await this.retry(context, () => ends.liveDisks.end(ends.recording));
     await this.retry(context, () => ends.ingest.discard(target));
-    const { vm } = await ends.source.describe(ends.ref);
-    await ends.ingest.begin({ ...target, vm, mapping: context.input.mapping });
+    await beginCopy(ends, context);
     context.log('The copy begins again.');
   }
 
@@ -305,6 +315,12 @@ export class WarmMove implements MoveStrategy {
   private retry<T>(context: TaskContext, work: () => Promise<T>): Promise<T> {
     return retryWhileAway(this.deps.clock, context, work);
   }
+}
+
+/** Reports the sum of all parts. */
+function summed(report: (doneBytes: number) => void): (bytes: number) => void {
+  let doneBytes = 0;
+  return (bytes) => report((doneBytes += bytes));
 }
 
 /** The changes of a disk at the source, and the way to write them to the copy. */

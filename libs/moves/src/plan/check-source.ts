@@ -10,7 +10,6 @@ import {
   type PortableVm,
   type VirtualMachine,
 } from '@headgate/domain-contracts';
-import type { MovesInProgress } from '../moves-in-progress.js';
 import type { Concerns } from './move-plan.js';
 import type { MoveRequest } from './move-request.js';
 
@@ -18,7 +17,7 @@ import type { MoveRequest } from './move-request.js';
 export async function checkSource(
   instance: Instance,
   { deleteSource = false, mode }: MoveRequest,
-  { backends, inProgress }: { readonly backends: BackendDirectory; readonly inProgress: MovesInProgress },
+  backends: BackendDirectory,
   concerns: Concerns,
 ): Promise<VirtualMachine | undefined> {
   if (!isVm(instance)) {
@@ -48,13 +47,12 @@ export async function checkSource(
       `${ref.name} is protected against deletion.`,
       'Omit deleteSource, or remove the protection first.',
     );
-  if (inProgress.has(ref))
-    refuse('MOVE_IN_PROGRESS', `${ref.name} is being moved already.`, 'Wait until that task has ended, or cancel it.');
   if (mode !== 'live') await checkSnapshots(ref, backends, concerns);
   return instance;
 }
 
-async function checkSnapshots(ref: InstanceRef, backends: BackendDirectory, concerns: Concerns): Promise<void> {
+/** A copy would lose its snapshots, so they refuse it. */
+export async function checkSnapshots(ref: InstanceRef, backends: BackendDirectory, concerns: Concerns): Promise<void> {
   const snapshots = backendOf(ref, backends)?.ability('snapshots');
   if (!snapshots || snapshots instanceof UnavailableAbility) return;
   try {

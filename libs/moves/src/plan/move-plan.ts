@@ -82,6 +82,11 @@ export class Concerns {
     this.refusals.push({ code, reason, remedy, category, severity: 'critical' });
   }
 
+  /** Whether something is refused with this code. */
+  has(code: MoveRefusalCode): boolean {
+    return this.refusals.some((refusal) => refusal.code === code);
+  }
+
   /** The refusals of a backend's plan. */
   addRefusals(category: ConcernCategory, refusals: readonly Refusal[]): void {
     for (const { code, reason, remedy } of refusals)

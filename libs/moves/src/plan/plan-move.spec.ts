@@ -1,4 +1,4 @@
-import { DomainError, formatRef, type PortableVm } from '@headgate/domain-contracts';
+import { DomainError, formatRef, type PortableVm, workOn } from '@headgate/domain-contracts';
 import { buildVm, withStatus } from '@headgate/testing';
 import type { MoveRequest } from './move-request.js';
 import { ListDestinations } from './list-destinations.js';
@@ -77,6 +77,44 @@ describe('the preflight of a move', () => {
     }
   });
 
+  describe('with a mode that is not possible', () => {
+    beforeEach(async () => {
+      moving.lab.engine.put({ ...moving.lab.engine.vm(refOf('web')), isTemplate: true });
+      moving.other.engine.put(buildVm({ ref: { context: 'other', name: 'web' } }));
+      await moving.lab.require('snapshots').create(refOf('web'), { name: 'one' });
+      const nics = [{ name: 'nic0', network: 'br0', mac: '52:54:00:00:00:01', model: 'virtio' }];
+      moving.lab.engine.portable.set(WEB, { nics });
+    });
+
+    test.each(['warm', 'live'] as const)('reports what refuses the other modes too: %s', async (mode) => {
+      const found = await codes({ mode, deleteSource: true });
+      expect(found.sort()).toEqual([
+        ...['ALREADY_EXISTS', 'INVALID_INPUT', 'MODE_NOT_SUPPORTED', 'SOURCE_HAS_SNAPSHOTS', 'SOURCE_IS_TEMPLATE'],
+      ]);
+    });
+
+    test('reports a name that is not accepted, and a context that receives nothing', async () => {
+      expect(await codes({ mode: 'live', name: 'web-' })).toEqual(
+        expect.arrayContaining(['MODE_NOT_SUPPORTED', 'INVALID_NAME']),
+      );
+      expect(await codes({ mode: 'live', toBackend: 'closed' })).toEqual(
+        expect.arrayContaining(['MODE_NOT_SUPPORTED', 'DESTINATION_CANNOT_RECEIVE']),
+      );
+    });
+  });
+
+  test('reports a taken name although the source can not be read', async () => {
+    moving.other.engine.put(buildVm({ ref: { context: 'other', name: 'box' } }));
+    expect(await codes({ ref: 'ct/lab/default/box' })).toEqual(['CONTAINER_NOT_MOVABLE']);
+    moving.lab.engine.put(buildVm({ ref: { context: 'other', name: 'web' } }));
+    moving.other.engine.put(buildVm({ ref: { context: 'other', name: 'web' } }));
+    const described = moving.lab.require('diskSource');
+    described.describe = async () => {
+      throw new DomainError('BACKEND_TIMEOUT', 'lab did not answer in time.');
+    };
+    expect(await codes()).toEqual(['BACKEND_TIMEOUT', 'ALREADY_EXISTS']);
+  });
+
   test.each([
     ['a container', { ref: 'ct/lab/default/box' }, 'CONTAINER_NOT_MOVABLE'],
     ['a ref of nothing', { ref: 'vm/lab/default/none' }, 'INSTANCE_NOT_FOUND'],
@@ -114,10 +152,28 @@ describe('the preflight of a move', () => {
   });
 
   test('refuses a VM that is being moved', async () => {
-    moving.inProgress.add(WEB, 'running');
+    moving.reservations.adopt('move-web', workOn('move', WEB), true);
     expect(await codes()).toEqual(['MOVE_IN_PROGRESS']);
-    moving.inProgress.add(WEB, 'ended');
+    moving.reservations.endTask('move-web');
     expect(await codes()).toEqual([]);
+  });
+
+  test('names the tasks that use the VM, and the name that another task takes', async () => {
+    const copy = { ...refOf('web'), context: 'other' };
+    moving.reservations.adopt('restore-web', workOn('restore', WEB), true);
+    moving.reservations.adopt('clone-db', workOn('clone', refOf('db'), copy), true);
+    expect(await codes()).toEqual(['BUSY', 'BUSY']);
+    const { refusals } = await plan();
+    expect(refusals.map(({ category, reason }) => [category, reason])).toEqual([
+      ['source', 'web is busy with the restore of a snapshot (task restore-web).'],
+      ['destination', 'web is busy with a clone (task clone-db).'],
+    ]);
+  });
+
+  test('waits for a request that uses the VM', async () => {
+    const tagging = await moving.reservations.acquire(workOn('tag', WEB));
+    expect(await codes()).toEqual([]);
+    tagging.release();
   });
 
   test('refuses networks that the destination does not have, unless they are mapped', async () => {

@@ -1,4 +1,5 @@
 import {
+  busyRefusal,
   DomainError,
   formatBytes,
   formatRef,
@@ -9,15 +10,16 @@ import {
   type InstanceRef,
   type PlanStep,
   type PortableVm,
+  type Reservations,
   type ResourceMapping,
   type VirtualMachine,
 } from '@headgate/domain-contracts';
 import type { ShutdownEstimates } from '../estimates/shutdown-estimates.js';
 import type { Throughput } from '../estimates/throughput.js';
-import type { MovesInProgress } from '../moves-in-progress.js';
-import { checkSource, readSource } from './check-source.js';
+import { checkSnapshots, checkSource, readSource } from './check-source.js';
 import { chooseDestination, type ChosenDestination } from './choose-destination.js';
 import { findStateLosses } from './find-state-losses.js';
+import { workOfMove } from '../work-of-move.js';
 import { Concerns, type DowntimeEstimate, type MovePlan } from './move-plan.js';
 import type { MoveRequest } from './move-request.js';
 import { planLiveMove } from './plan-live-move.js';
@@ -27,7 +29,7 @@ import { checkWarmMove, ROUND_GOAL_BYTES, warmSteps } from './plan-warm-move.js'
 export interface PlanMoveDeps {
   readonly directory: InstanceDirectory;
   readonly backends: BackendDirectory;
-  readonly inProgress: MovesInProgress;
+  readonly reservations: Reservations;
   readonly throughput: Throughput;
   readonly shutdowns: ShutdownEstimates;
 }
@@ -59,8 +61,11 @@ const NO_SCRATCH = 'scratch has no effect: the disks are copied directly, so no 
 export class PlanMove {
   constructor(private readonly deps: PlanMoveDeps) {}
 
-  /** @throws DomainError INVALID_REF; NOT_READY while the context of the source was not listed yet */
-  async run(request: MoveRequest): Promise<PreparedMove> {
+  /**
+   * @param isReserved whether the move has reserved its source and its destination
+   * @throws DomainError INVALID_REF; NOT_READY while the context of the source was not listed yet
+   */
+  async run(request: MoveRequest, isReserved = false): Promise<PreparedMove> {
     const concerns = new Concerns();
     const ref = parseRef(request.ref);
     const mapping = { networks: {}, storageClasses: {}, ...request.mapping };
@@ -68,12 +73,21 @@ export class PlanMove {
     if (request.scratch) concerns.warn(NO_SCRATCH);
     const instance = this.find(ref, concerns);
     const chosen = chooseDestination(request, ref, { backends: this.deps.backends, concerns });
+    // First, because the other refusals may be consequences of the operations in progress.
+    if (!isReserved) this.checkConflicts(ref, chosen, concerns);
     if (chosen && mode !== 'live') await checkReceiver(chosen, concerns);
-    const source = instance && (await checkSource(instance, request, this.deps, concerns));
+    const source = instance && (await checkSource(instance, request, this.deps.backends, concerns));
     const facts =
       mode === 'live'
         ? source && chosen && (await this.planLive(source, chosen, request, concerns))
         : source && (await this.planCopy(source, chosen, { ...request, mapping }, concerns));
+    if (mode === 'live' && source && concerns.has('MODE_NOT_SUPPORTED')) {
+      // The user has to choose another mode, so the obstacles of the others are reported as well.
+      await checkSnapshots(source.ref, this.deps.backends, concerns);
+      if (chosen) await checkReceiver(chosen, concerns);
+      await this.planCopy(source, chosen, { ...request, mode: 'cold', mapping }, concerns);
+    }
+    if (chosen) this.checkName(chosen, concerns);
     const { losses = [], availableBytes, copiesFirmwareVariables = false } = facts ?? {};
     const ok = concerns.refusals.length === 0;
     const plan: MovePlan = {
@@ -100,6 +114,17 @@ export class PlanMove {
       ...(chosen && { destination: chosen.ref }),
       ...(availableBytes !== undefined && { availableBytes }),
     };
+  }
+
+  /** Long operations that use the source, or take the name of the copy. Requests end soon, and the move waits for them. */
+  private checkConflicts(source: InstanceRef, chosen: ChosenDestination | undefined, concerns: Concerns): void {
+    for (const conflict of this.deps.reservations.conflictsOf(workOfMove(source, chosen).uses)) {
+      if (conflict.isBrief) continue;
+      const { reason, remedy } = busyRefusal(conflict);
+      const isSource = conflict.subject === formatRef(source);
+      const code = isSource && conflict.operation === 'move' ? 'MOVE_IN_PROGRESS' : 'BUSY';
+      concerns.refuse(isSource ? 'source' : 'destination', code, reason, remedy);
+    }
   }
 
   private async planLive(
@@ -159,6 +184,13 @@ export class PlanMove {
       minSeconds: Math.floor(shutdown.minSeconds),
       maxSeconds: Math.ceil(shutdown.maxSeconds + rest),
     };
+  }
+
+  /** A destination that could not plan the copy has not checked this. */
+  private checkName({ ref, isSamePlace }: ChosenDestination, concerns: Concerns): void {
+    if (isSamePlace || concerns.has('ALREADY_EXISTS') || !this.deps.directory.get(ref)) return;
+    const reason = `${ref.name} exists already in ${ref.context}/${ref.namespace}.`;
+    concerns.refuse('destination', 'ALREADY_EXISTS', reason, 'Set name to another name, or delete that VM first.');
   }
 
   private find(ref: InstanceRef, concerns: Concerns): Instance | undefined {

@@ -30,17 +30,18 @@ describe('a queue of moves', () => {
   const planQueue = () => new PlanQueue(moving.planMove, new Throughput());
   const members = () =>
     new MoveMembers(
-      new StartMove(
-        moving.planMove,
-        {
+      new StartMove({
+        planMove: moving.planMove,
+        task: {
           start: async ({ id, input }) => {
             moves.push({ id, source: input.source });
             return id ?? 'move-1';
           },
         },
-        moving.inProgress,
-        moving.auditor,
-      ),
+        backends: moving.backends,
+        reservations: moving.reservations,
+        audit: moving.auditor,
+      }),
       moving.backends,
     );
   const startQueue = () =>

@@ -8,6 +8,7 @@ import {
   type AuditEntry,
   type Backend,
   type Instance,
+  type InstanceIdentity,
   type InstanceRef,
 } from '@headgate/domain-contracts';
 import {
@@ -19,10 +20,10 @@ import {
   MemoryShutdownTimes,
   withStatus,
 } from '@headgate/testing';
-import { InstanceRecords, type FormerInstance } from '../instance-records.js';
+import { InstanceRecords } from '../instance-records.js';
 import { MoveTask } from '../move-task.js';
-import { MovesInProgress } from '../moves-in-progress.js';
 import { PlanMove } from '../plan/plan-move.js';
+import { Ledger } from '@headgate/reservations';
 import { ShutdownEstimates } from '../estimates/shutdown-estimates.js';
 import { Throughput } from '../estimates/throughput.js';
 
@@ -79,12 +80,17 @@ class KeptFolders extends InstanceRecords {
   /** The paths by ref. */
   readonly folders = new Map<string, string>();
 
-  override async carryOver({ ref }: FormerInstance, to: string): Promise<void> {
+  /** The IDs of the objects by their refs, as they were given. */
+  readonly uids = new Map<string, string>();
+
+  override async carryOver({ ref }: InstanceIdentity, to: InstanceIdentity): Promise<void> {
     const path = this.folders.get(ref);
-    if (path !== undefined && !this.folders.has(to)) this.folders.set(to, path);
+    if (path === undefined || this.folders.has(to.ref)) return;
+    this.folders.set(to.ref, path);
+    this.uids.set(to.ref, to.uid);
   }
 
-  override async forget(ref: string): Promise<void> {
+  override async forget({ ref }: InstanceIdentity): Promise<void> {
     this.folders.delete(ref);
   }
 }
@@ -115,7 +121,7 @@ export class Moving {
   readonly audit = new KeptAudit();
   /** What tasks waited for in the list. */
   readonly waits: Wait[] = [];
-  readonly inProgress = new MovesInProgress((task) => task === 'running');
+  readonly reservations = new Ledger({ clock: this.clock });
   readonly backends: BackendDirectory;
   readonly web = refOf('web');
   readonly disk = Buffer.alloc(5 * MIB);
@@ -138,7 +144,7 @@ export class Moving {
 
   private get shared() {
     const shutdowns = new ShutdownEstimates(this.shutdownTimes);
-    return { backends: this.backends, inProgress: this.inProgress, throughput: new Throughput(), shutdowns };
+    return { backends: this.backends, reservations: this.reservations, throughput: new Throughput(), shutdowns };
   }
 
   get directory(): InstanceDirectory {

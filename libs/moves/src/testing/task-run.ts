@@ -95,6 +95,7 @@ export class TaskRun<Input extends object> {
       params,
       attempt: attempts,
       checkpoint: begun?.checkpoint,
+      commit: async () => undefined,
       saveCheckpoint: async (checkpoint) => this.checkpoint(name, checkpoint),
       result: <T>(earlier: string) => this.steps.find((one) => one.name === earlier)?.result as T,
     };
@@ -135,6 +136,7 @@ export class TaskRun<Input extends object> {
       mask: () => undefined,
       progress: () => undefined,
       bytes: () => undefined,
+      waitsFor: () => undefined,
     };
   }
 }

@@ -43,6 +43,11 @@ describe('PluginChecks', () => {
     await install('escaping', JSON.stringify([{ ...check, message: 'a\u001b[2J' }]));
     await install('flooding', `Array(51).fill(${JSON.stringify(check)})`);
     const found = await new PluginChecks(plugins, host).run();
+    expect(found.map(({ name }) => name)).toEqual([
+      'load',
+      ...['crashing', 'lying', 'escaping', 'flooding'].map((plugin) => `plugin ${plugin}`),
+    ]);
+    for (const { plugin, status, message } of found) if (status === 'error') expect(message).toContain(plugin);
     expect(found.map(({ plugin, status, message }) => [plugin, status, message])).toEqual([
       ['good', 'warning', 'High.'],
       ['crashing', 'error', expect.stringMatching(/exited with status 1/)],
@@ -58,7 +63,12 @@ describe('PluginChecks', () => {
     rmSync(join(state && 'folder' in state ? state.folder : '', 'main.mjs'));
     await plugins.open();
     expect(await new PluginChecks(plugins, host).run()).toMatchObject([
-      { plugin: 'good', status: 'error', message: expect.stringMatching(/main.mjs is missing/) as string },
+      {
+        plugin: 'good',
+        name: 'plugin good',
+        status: 'error',
+        message: expect.stringMatching(/^The plugin good can't be used\. .*main\.mjs is missing/) as string,
+      },
     ]);
   });
 });

@@ -30,12 +30,14 @@ export class PluginChecks {
   }
 
   private async checksOf(plugin: string, state: InstalledState): Promise<CheckOfPlugin[]> {
-    if ('problem' in state) return [failed(plugin, state.problem)];
+    if ('problem' in state) return [failed(plugin, `The plugin ${plugin} can't be used. ${state.problem}`)];
     if (state.manifest.ability !== 'doctor-checks') return [];
     try {
       return (await this.ask(state)).map((check) => ({ ...check, plugin }));
     } catch (error) {
-      return [failed(plugin, messageOf(error))];
+      const message = messageOf(error);
+      const isNamed = message.includes(`plugin ${plugin}`);
+      return [failed(plugin, isNamed ? message : `The checks of the plugin ${plugin} can't be read: ${message}`)];
     }
   }
 
@@ -56,6 +58,6 @@ export class PluginChecks {
 }
 
 const failed = (plugin: string, message: string): CheckOfPlugin => ({
-  ...{ plugin, name: 'plugin', status: 'error', message },
+  ...{ plugin, name: `plugin ${plugin}`, status: 'error', message },
   remedy: 'Install the plugin again, or remove it.',
 });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { DomainError } from '@headgate/domain-contracts';
+import { DomainError, plainText } from '@headgate/domain-contracts';
 
 export interface ProgramRun {
   readonly program: string;
@@ -37,7 +37,7 @@ export function runProgram({ program, args, signal, onLine }: ProgramRun): Promi
     let output = '';
     let last: string[] = [];
     const receive = (line: string): void => {
-      const shown = line.replace(/[^\P{Cc}\t]/gu, '').slice(0, MAX_LINE_CHARS);
+      const shown = plainText(line, MAX_LINE_CHARS);
       if (shown.trim() === '') return;
       last = [...last, shown].slice(-MAX_LAST_LINES);
       onLine?.(shown);

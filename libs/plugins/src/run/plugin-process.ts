@@ -1,5 +1,5 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { DomainError, type Clock } from '@headgate/domain-contracts';
+import { DomainError, plainText, type Clock } from '@headgate/domain-contracts';
 import { MAX_MESSAGE_BYTES } from '@headgate/plugin-sdk';
 import { ErrorLog } from './error-log.js';
 import type { SandboxedCommand } from './sandboxed-command.js';
@@ -186,8 +186,4 @@ function parseResponse(line: string): Response | undefined {
 }
 
 /** Text of a plugin for an error or a log. */
-const printable = (text: string): string =>
-  text
-    .slice(0, 300)
-    .replace(/\p{Cc}/gu, ' ')
-    .trim();
+const printable = (text: string): string => plainText(text, 300);

@@ -1,0 +1,74 @@
+import type {
+  BackendDirectory,
+  InstanceRef,
+  InstanceSnapshots,
+  OperationKey,
+  SnapshotOperation,
+} from '@headgate/domain-contracts';
+import { enginePatience, EngineTasks, type EngineTasksDeps } from '../engine-tasks.js';
+
+export interface SnapshotTasksDeps extends EngineTasksDeps {
+  readonly backends: BackendDirectory;
+}
+
+interface SnapshotChange {
+  readonly action: 'create' | 'delete';
+  readonly snapshot: string;
+  readonly memory?: true;
+}
+
+interface SnapshotOrder {
+  readonly snapshot: string;
+}
+
+/** The tasks that create, delete and restore snapshots. They continue after a restart. */
+export class SnapshotTasks {
+  readonly changes: EngineTasks<SnapshotChange>;
+  readonly restores: EngineTasks<SnapshotOrder>;
+
+  constructor({ backends, ...deps }: SnapshotTasksDeps) {
+    const snapshotsOf = ({ context }: InstanceRef): InstanceSnapshots => backends.get(context).require('snapshots');
+    const change = ({ action: kind, snapshot }: SnapshotChange, key: OperationKey): SnapshotOperation => ({
+      ...{ kind, snapshot },
+      ...key,
+    });
+    const restore = ({ snapshot }: SnapshotOrder, key: OperationKey): SnapshotOperation => ({
+      ...{ kind: 'restore', snapshot },
+      ...key,
+    });
+    this.changes = new EngineTasks<SnapshotChange>(deps, {
+      kind: 'snapshot',
+      label: ({ action, snapshot }) =>
+        action === 'create' ? `the snapshot ${snapshot}` : `the deletion of ${snapshot}`,
+      patience: ({ action, snapshot }) =>
+        action === 'create'
+          ? enginePatience(`the snapshot ${snapshot}`, 'The backend may still complete the snapshot: delete it then.')
+          : enginePatience(`the deletion of ${snapshot}`, 'The backend may still delete the snapshot.'),
+      isCancelable: ({ action }) => action === 'create',
+      begin: async (ref, { action, snapshot: name, memory }, key) => {
+        const snapshots = snapshotsOf(ref);
+        const request = { name, ...(memory === true && { memory }) };
+        const { remaining } =
+          action === 'create' ? await snapshots.create(ref, request, key) : await snapshots.delete(ref, name, key);
+        return remaining;
+      },
+      stateOf: (ref, order, key) => snapshotsOf(ref).stateOf(ref, change(order, key)),
+      resume: (ref, order, key) => snapshotsOf(ref).resume(ref, change(order, key)),
+      discard: (ref, order, key, signal) => snapshotsOf(ref).discard(ref, change(order, key), signal),
+    });
+    this.restores = new EngineTasks<SnapshotOrder>(deps, {
+      kind: 'restore',
+      label: ({ snapshot }) => `the restore of ${snapshot}`,
+      patience: ({ snapshot }) =>
+        enginePatience(
+          `the restore of ${snapshot}`,
+          'The backend may still replace the disks: look at the VM before you start or restore it.',
+        ),
+      isCancelable: () => true,
+      begin: (ref, { snapshot }, key) => snapshotsOf(ref).restore(ref, snapshot, key),
+      stateOf: (ref, order, key) => snapshotsOf(ref).stateOf(ref, restore(order, key)),
+      resume: (ref, order, key) => snapshotsOf(ref).resume(ref, restore(order, key)),
+      discard: (ref, order, key, signal) => snapshotsOf(ref).discard(ref, restore(order, key), signal),
+    });
+  }
+}
