@@ -1,5 +1,6 @@
 import {
   messageOf,
+  plainText,
   UnavailableAbility,
   type Backend,
   type BackendDirectory,
@@ -26,8 +27,16 @@ async function checksOf(backend: Backend): Promise<ContextCheck[]> {
   const diagnostics = backend.ability('diagnostics');
   if (diagnostics instanceof UnavailableAbility) return [];
   try {
-    return (await diagnostics.checks()).map((check) => ({ ...check, context }));
+    return (await diagnostics.checks()).map((check) => ({ ...withPlainTexts(check), context }));
   } catch (error) {
     return [{ name: 'diagnostics', status: 'error', message: messageOf(error), fixable: false, remedy: '', context }];
   }
 }
+
+/** Checks quote what a cluster or a program reports. */
+const withPlainTexts = (check: DiagnosticCheck): DiagnosticCheck => ({
+  ...check,
+  name: plainText(check.name),
+  message: plainText(check.message),
+  remedy: plainText(check.remedy),
+});

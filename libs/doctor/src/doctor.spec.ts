@@ -86,6 +86,13 @@ describe('CheckBackends', () => {
   });
 });
 
+describe('the texts of checks', () => {
+  test('are plain text', async () => {
+    const hostile = new FaultyBackend('lab', () => [check('a\u001b]0;b', { message: 'c\u202ed', remedy: 'e\u0007' })]);
+    expect(await doctor(hostile).checks.run()).toMatchObject([{ name: 'a ]0;b', message: 'cd', remedy: 'e' }]);
+  });
+});
+
 describe('FixBackends', () => {
   test('plans a step for each problem that can be fixed, and changes nothing until it runs', async () => {
     const backend = new FaultyBackend('lab', () => [
@@ -109,8 +116,8 @@ describe('FixBackends', () => {
     await expect(fix.run(ann)).rejects.toBe(away);
     expect(lost.fixed).toBe(0);
     expect(audit.entries).toMatchObject([
-      { ref: 'lost', outcome: 'error', message: 'lost does not answer.' },
-      { ref: 'lab', outcome: 'ok', message: 'fixed 1' },
+      { ref: 'context/lost', outcome: 'error', message: 'lost does not answer.' },
+      { ref: 'context/lab', outcome: 'ok', message: 'fixed 1' },
     ]);
   });
 
@@ -119,11 +126,18 @@ describe('FixBackends', () => {
     const { fix, audit } = doctor(new FaultyBackend('lab', () => []), broken, withoutDiagnostics());
     await fix.run(ann);
     expect(audit.entries).toEqual([
-      { time: expect.any(String), caller: 'ann', action: 'fix', ref: 'lab', outcome: 'ok', message: 'fixed 1' },
-      { time: expect.any(String), caller: 'ann', action: 'fix', ref: 'broken', outcome: 'ok', message: 'fixed 1' },
+      { time: expect.any(String), caller: 'ann', action: 'fix', ref: 'context/lab', outcome: 'ok', message: 'fixed 1' },
+      {
+        time: expect.any(String),
+        caller: 'ann',
+        action: 'fix',
+        ref: 'context/broken',
+        outcome: 'ok',
+        message: 'fixed 1',
+      },
     ]);
     broken.failure = new Error('out of order');
     await expect(fix.run(ann)).rejects.toThrow('out of order');
-    expect(audit.entries.at(-1)).toMatchObject({ ref: 'broken', outcome: 'error', message: 'out of order' });
+    expect(audit.entries.at(-1)).toMatchObject({ ref: 'context/broken', outcome: 'error', message: 'out of order' });
   });
 });

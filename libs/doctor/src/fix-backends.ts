@@ -43,7 +43,7 @@ export class FixBackends extends Change<[], FixResult> {
     return this.audit.of(
       caller,
       'fix',
-      backend.context,
+      `context/${backend.context}`,
       // Unlike `ability`, it throws at once for a context that is known to be lost.
       async () => backend.require('diagnostics').fix(),
       (fixed) => fixed.join(', '),

@@ -1,5 +1,6 @@
 import {
   formatRef,
+  plainText,
   UnavailableAbility,
   isSameInstance,
   type Backend,
@@ -55,7 +56,8 @@ export class ContextWatch implements InventoryListener {
     for (const instance of instances) this.changed(instance);
   }
 
-  changed(instance: Instance): void {
+  changed(reported: Instance): void {
+    const instance = withPlainReason(reported);
     const key = formatRef(instance.ref);
     const before = this.known.get(key);
     this.known.set(key, instance);
@@ -79,4 +81,12 @@ export class ContextWatch implements InventoryListener {
     this.current = next;
     this.fleet.state(next);
   }
+}
+
+/** The reason may quote a cluster, a server or a guest. */
+function withPlainReason(instance: Instance): Instance {
+  const { reason } = instance;
+  if (reason === undefined) return instance;
+  const plain = plainText(reason);
+  return plain === reason ? instance : { ...instance, reason: plain };
 }

@@ -1,4 +1,4 @@
-import type { BackendKind, Instance } from '@headgate/domain-contracts';
+import type { BackendKind, Holder, Instance } from '@headgate/domain-contracts';
 
 /** An instance in the fleet. */
 export interface FleetEntry {
@@ -7,6 +7,8 @@ export interface FleetEntry {
   readonly stale: boolean;
   /** The path of the folder that it is in. */
   readonly folder?: string;
+  /** The task that changes it or needs it unchanged. */
+  readonly busy?: Required<Holder>;
 }
 
 /** The current state of one context. */

@@ -69,12 +69,29 @@ describe('Fleet', () => {
     expect(fleet.count('ct')).toBe(1);
   });
 
+  test('shows a reason as plain text, whichever backend quotes it from outside', () => {
+    lab.list(buildVm({ reason: 'Registry says \u001b[2J\u202e\r\nready' }));
+    expect(fleet.resolve(query).reason).toBe('Registry says [2J ready');
+    lab.listener.changed(buildVm({ reason: 'a\u0000b' }));
+    expect(fleet.resolve(query).reason).toBe('a b');
+  });
+
+  test('finds no other instance of the name when a query has the ID of one', () => {
+    lab.list(buildVm({ uid: 'uid-web' }));
+    expect(fleet.resolve({ ...query, uid: 'uid-web' }).uid).toBe('uid-web');
+    lab.listener.changed(buildVm({ uid: 'uid-another' }));
+    expect(() => fleet.resolve({ ...query, uid: 'uid-web' })).toThrow(
+      expect.objectContaining({ code: 'INSTANCE_NOT_FOUND', message: expect.stringContaining('was replaced') }),
+    );
+  });
+
   test('shows the folder of an instance, and a new one when it is asked to read it again', () => {
     const folders = new Map<string, string>([['vm/lab/default/web', 'prod']]);
+    const { uid: own } = buildVm();
     const foldered = new Fleet({
       clock,
       present: ({ folder }) => ({ folder }),
-      folderOf: (ref) => folders.get(ref),
+      folderOf: ({ ref, uid }) => (uid === own ? folders.get(ref) : undefined),
     });
     const changed: (string | undefined)[] = [];
     foldered.attach(lab.backend);
@@ -82,12 +99,15 @@ describe('Fleet', () => {
     lab.list(buildVm());
     const shown = (): unknown => JSON.parse(Buffer.concat(foldered.list('vm').json).toString());
     expect(shown()).toEqual([{ folder: 'prod' }]);
+    lab.listener.changed(buildVm({ uid: 'uid-another' }));
+    expect(shown()).toEqual([{}]);
+    lab.listener.changed(buildVm());
     foldered.refresh(['vm/lab/default/web', 'vm/lab/default/none']);
     folders.set('vm/lab/default/web', 'test');
     foldered.refresh(['vm/lab/default/web']);
     folders.clear();
     foldered.refresh(['vm/lab/default/web']);
-    expect(changed).toEqual(['prod', 'test', undefined]);
+    expect(changed).toEqual(['prod', undefined, 'prod', 'test', undefined]);
     expect(shown()).toEqual([{}]);
   });
 

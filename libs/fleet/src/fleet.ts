@@ -3,7 +3,9 @@ import {
   formatRef,
   type Backend,
   type Clock,
+  type Holder,
   type Instance,
+  type InstanceIdentity,
   type InstanceKind,
   type InstanceQuery,
   type InstanceRef,
@@ -18,8 +20,10 @@ export interface FleetOptions {
   readonly clock: Clock;
   /** Turns an entry into its JSON value in the serialized list. */
   readonly present: (entry: FleetEntry) => unknown;
-  /** The folder of an instance, by its ref as text. `refresh` makes a change of its answers visible. */
-  readonly folderOf?: (ref: string) => string | undefined;
+  /** The folder of an instance. `refresh` makes a change of its answers visible. */
+  readonly folderOf?: (instance: InstanceIdentity) => string | undefined;
+  /** The task that changes an instance or needs it unchanged, by its ref as text. `refresh` makes a change of its answers visible. */
+  readonly busyOf?: (ref: string) => Required<Holder> | undefined;
 }
 
 /** How long a write waits until the watch reports it, in milliseconds. */
@@ -105,11 +109,15 @@ export class Fleet extends FleetReader {
     return this.entries.get(formatRef(ref))?.instance;
   }
 
-  override resolve({ kind, namespace, name, context }: InstanceQuery): Instance {
+  override resolve({ kind, namespace, name, context, uid }: InstanceQuery): Instance {
     const contexts = context === undefined ? [...this.contexts.keys()].sort() : [context];
     const found = contexts.flatMap((one) => this.get({ kind, context: one, namespace, name }) ?? []);
     const [only] = found;
-    if (only && found.length === 1) return only;
+    if (only && found.length === 1) {
+      if (uid === undefined || uid === only.uid) return only;
+      const another = `${namespace}/${name} was replaced by another ${KIND_WORDS[kind]} of its name.`;
+      throw new DomainError('INSTANCE_NOT_FOUND', another);
+    }
     if (found.length > 1) {
       throw new DomainError(
         'AMBIGUOUS_INSTANCE',
@@ -141,19 +149,23 @@ export class Fleet extends FleetReader {
     });
   }
 
-  /** Reads the folders of these instances again. @param refs refs as text, also of instances that do not exist */
+  /** Reads the folders and the tasks of these instances again. @param refs refs as text, also of instances that do not exist */
   refresh(refs: Iterable<string>): void {
+    const { folderOf, busyOf } = this.options;
     for (const ref of refs) {
       const entry = this.entries.get(ref);
-      if (entry && entry.folder !== this.options.folderOf?.(ref)) this.put(entry.instance, entry.stale);
+      if (!entry) continue;
+      if (entry.folder !== folderOf?.({ ref, uid: entry.instance.uid }) || entry.busy?.task !== busyOf?.(ref)?.task)
+        this.put(entry.instance, entry.stale);
     }
   }
 
   private put(instance: Instance, stale: boolean): void {
-    const { ref } = instance;
+    const { ref, uid } = instance;
     const key = formatRef(ref);
-    const folder = this.options.folderOf?.(key);
-    const entry: FleetEntry = folder === undefined ? { instance, stale } : { instance, stale, folder };
+    const folder = this.options.folderOf?.({ ref: key, uid });
+    const busy = this.options.busyOf?.(key);
+    const entry: FleetEntry = { instance, stale, ...(folder !== undefined && { folder }), ...(busy && { busy }) };
     this.entries.set(key, entry);
     this.lists[ref.kind].set(sortKey(ref), entry);
     this.versions[ref.kind]++;

@@ -1,13 +1,19 @@
 import {
   buildPlan,
   Change,
+  DomainError,
   formatRef,
   parseRef,
+  workOn,
   type Audit,
   type Caller,
+  type Instance,
   type InstanceDirectory,
+  type InstanceIdentity,
   type Plan,
+  type Reservations,
 } from '@headgate/domain-contracts';
+import type { FolderTree, Member } from './folder-tree.js';
 import type { Folders } from './folders.js';
 
 /** How the audit log names a folder. */
@@ -89,53 +95,96 @@ export class AddFolderMember extends Change<[path: string, ref: string]> {
     private readonly folders: Folders,
     private readonly directory: InstanceDirectory,
     private readonly audit: Audit,
+    private readonly reservations: Reservations,
   ) {
     super();
   }
 
   override async plan(path: string, ref: string): Promise<Plan> {
-    const { assigned } = this.folders.tree.assign(this.find(ref), path);
-    return buildPlan(assigned.map((one) => ({ name: 'add to folder', detail: `${one.ref} to ${path}` })));
+    const found = this.find(ref);
+    const { assigned } = this.folders.tree.assign(found, path);
+    const added = assigned.filter((one) => one.path !== undefined);
+    const plan = buildPlan(added.map((one) => ({ name: 'add to folder', detail: `${one.ref} to ${path}` })));
+    return this.reservations.inPlan(workOn('folder', found.ref), plan);
   }
 
   override async run(path: string, ref: string, caller: Caller): Promise<void> {
-    const found = this.find(ref);
-    return this.audit.of(caller, `add to folder ${path}`, found, () =>
-      this.folders.change((tree) => tree.assign(found, path)),
-    );
+    const { ref: found, uid } = this.find(ref);
+    return this.reservations.during(workOn('folder', found), () => {
+      const instance = this.find(ref);
+      // The caller was allowed to change that one only.
+      if (instance.uid !== uid) throw new DomainError('INSTANCE_NOT_FOUND', `${ref} was replaced by another instance.`);
+      return this.audit.of(caller, `add to folder ${path}`, found, () =>
+        this.folders.change((tree) => tree.assign(instance, path)),
+      );
+    });
   }
 
   /** @throws DomainError INVALID_REF, INSTANCE_NOT_FOUND */
-  private find(text: string): string {
+  private find(text: string): InstanceIdentity {
     const ref = parseRef(text);
     // `resolve` has the right error for an instance whose context was not listed yet.
     const instance = this.directory.get(ref) ?? this.directory.resolve(ref);
-    return formatRef(instance.ref);
+    return identityOf(instance);
   }
 }
 
-/** Takes an instance out of its folder. The instance need not exist any more. */
-export class RemoveFolderMember extends Change<[ref: string]> {
+export interface MemberRemovalOptions {
+  /** Only former instances, also if there is one now that is in a folder. */
+  readonly isMissing?: boolean;
+}
+
+/**
+ * Takes an instance out of its folder, or the former instances of its ref, which need not exist any more. An instance that is in a folder comes
+ * first, unless only the missing ones are meant.
+ */
+export class RemoveFolderMember extends Change<[ref: string, options: MemberRemovalOptions]> {
   constructor(
     private readonly folders: Folders,
+    private readonly directory: InstanceDirectory,
     private readonly audit: Audit,
+    private readonly reservations: Reservations,
   ) {
     super();
   }
 
-  override async plan(ref: string): Promise<Plan> {
+  override async plan(ref: string, { isMissing = false }: MemberRemovalOptions): Promise<Plan> {
     const member = formatRef(parseRef(ref));
-    this.folders.tree.unassign(member);
-    return buildPlan([{ name: 'remove from folder', detail: `${member} from ${this.folders.tree.folderOf(member)}` }]);
+    const found = this.find(this.folders.tree, member, isMissing);
+    const steps = found.map(({ folder: { path } }) => ({
+      name: 'remove from folder',
+      detail: `${member} from ${path}`,
+    }));
+    return this.reservations.inPlan(workOn('folder', member), buildPlan(steps));
   }
 
-  override async run(ref: string, caller: Caller): Promise<void> {
+  override async run(ref: string, { isMissing = false }: MemberRemovalOptions, caller: Caller): Promise<void> {
     const member = formatRef(parseRef(ref));
-    const path = this.folders.tree.folderOf(member);
-    return this.audit.of(caller, `remove from folder ${path ?? ''}`.trimEnd(), member, () =>
-      this.folders.change((tree) => tree.unassign(member)),
-    );
+    return this.reservations.during(workOn('folder', member), () => {
+      const paths = this.folders.tree.membersWith(member).map(({ folder: { path } }) => path);
+      const action = `remove from folder ${paths.join(', ')}`.trimEnd();
+      return this.audit.of(caller, action, member, () =>
+        this.folders.change((tree) => tree.unassign(...this.find(tree, member, isMissing))),
+      );
+    });
+  }
+
+  /** @throws DomainError FOLDER_NOT_FOUND */
+  private find(tree: FolderTree, ref: string, isMissing: boolean): readonly Member[] {
+    const uid = this.directory.get(parseRef(ref))?.uid;
+    const present = tree.membersWith(ref).filter((one) => one.uid === uid);
+    const missing = tree.membersWith(ref).filter((one) => one.uid !== uid);
+    const found = isMissing || present.length === 0 ? missing : present;
+    if (found.length === 0)
+      throw new DomainError(
+        'FOLDER_NOT_FOUND',
+        isMissing ? `${ref} is missing in no folder.` : `${ref} is in no folder.`,
+      );
+    return found;
   }
 }
+
+/** One object, and no other one of its name. */
+export const identityOf = ({ ref, uid }: Instance): InstanceIdentity => ({ ref: formatRef(ref), uid });
 
 const count = (members: number): string => `${members} ${members === 1 ? 'member' : 'members'}`;

@@ -12,6 +12,7 @@ import {
   type InstanceRef,
   type PowerAction,
 } from '@headgate/domain-contracts';
+import { Ledger } from '@headgate/reservations';
 import { buildContainer, buildVm, FixedClock, MemoryFolderStore, withStatus } from '@headgate/testing';
 import { AddFolderMember, CreateFolder, MoveFolder, RemoveFolder, RemoveFolderMember } from './folder-changes.js';
 import { Folders } from './folders.js';
@@ -66,6 +67,8 @@ class RecordingPower extends MemberPower {
 const vm = (name: string, status: 'Stopped' | 'Running' | 'Paused' = 'Stopped') =>
   withStatus(buildVm({ ref: { context: 'lab', name } }), status);
 const refOf = (name: string): string => formatRef(vm(name).ref);
+const tree = (folders: Folders) => folders.tree.membersWith(refOf('web'));
+const identityIn = (name: string) => ({ ref: refOf(name), uid: vm(name).uid });
 
 describe('Folders', () => {
   let store: MemoryFolderStore;
@@ -91,12 +94,13 @@ describe('Folders', () => {
     instances.add(vm('web', 'Running'), vm('db'));
     power = new RecordingPower();
     const writer = new Audit(audit, new FixedClock());
+    const reservations = new Ledger({ clock: new FixedClock() });
     changes = {
       create: new CreateFolder(folders, writer),
       remove: new RemoveFolder(folders, writer),
       move: new MoveFolder(folders, writer),
-      add: new AddFolderMember(folders, instances, writer),
-      take: new RemoveFolderMember(folders, writer),
+      add: new AddFolderMember(folders, instances, writer, reservations),
+      take: new RemoveFolderMember(folders, instances, writer, reservations),
       act: new RunFolderAction(folders, instances, power),
     };
   });
@@ -107,7 +111,7 @@ describe('Folders', () => {
     const again = new Folders(store);
     await again.load();
     expect(again.tree.paths()).toEqual(['prod', 'prod/web']);
-    expect(again.folderOf(refOf('web'))).toBe('prod/web');
+    expect(again.folderOf(identityIn('web'))).toBe('prod/web');
   });
 
   test('report the instances whose folder has changed', async () => {
@@ -133,11 +137,11 @@ describe('Folders', () => {
     ]);
     expect((await changes.add.plan('prod', refOf('db'))).steps).toHaveLength(1);
     expect((await changes.add.plan('prod', refOf('web'))).steps).toEqual([]);
-    expect((await changes.take.plan(refOf('web'))).steps).toEqual([
+    expect((await changes.take.plan(refOf('web'), {})).steps).toEqual([
       { name: 'remove from folder', detail: `${refOf('web')} from prod` },
     ]);
     expect(folders.tree.paths()).toEqual(['prod']);
-    expect(folders.folderOf(refOf('db'))).toBeUndefined();
+    expect(folders.folderOf(identityIn('db'))).toBeUndefined();
   });
 
   test('record the author and the outcome of each change', async () => {
@@ -145,7 +149,7 @@ describe('Folders', () => {
     await changes.create.run('prod', ann).catch(() => undefined);
     await changes.move.run('prod', 'live', ann);
     await changes.add.run('live', refOf('web'), ann);
-    await changes.take.run(refOf('web'), ann);
+    await changes.take.run(refOf('web'), {}, ann);
     await changes.remove.run('live', ann);
     expect(audit.entries.map(({ caller, action, ref, outcome }) => [caller, action, ref, outcome])).toEqual([
       ['ann', 'create folder', 'folder/prod', 'ok'],
@@ -161,15 +165,15 @@ describe('Folders', () => {
     await changes.create.run('prod', ann);
     await expect(changes.add.run('prod', refOf('gone'), ann)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
     await expect(changes.add.run('prod', 'web', ann)).rejects.toMatchObject({ code: 'INVALID_REF' });
-    await expect(changes.take.run(refOf('web'), ann)).rejects.toMatchObject({ code: 'FOLDER_NOT_FOUND' });
+    await expect(changes.take.run(refOf('web'), {}, ann)).rejects.toMatchObject({ code: 'FOLDER_NOT_FOUND' });
   });
 
   test('let a member go whose instance was deleted', async () => {
     await changes.create.run('prod', ann);
     await changes.add.run('prod', refOf('web'), ann);
     instances.known.clear();
-    await changes.take.run(refOf('web'), ann);
-    expect(folders.folderOf(refOf('web'))).toBeUndefined();
+    await changes.take.run(refOf('web'), {}, ann);
+    expect(folders.folderOf(identityIn('web'))).toBeUndefined();
   });
 
   test('change one after the other, and both replicas agree', async () => {
@@ -183,6 +187,29 @@ describe('Folders', () => {
     await folders.load();
     expect(folders.tree.paths()).toHaveLength(21);
     expect(folders.tree.paths()).toEqual(other.tree.paths());
+  });
+
+  test('agree when replicas add and remove objects of one name at the same time', async () => {
+    const other = new Folders(store);
+    await other.load();
+    for (const path of ['prod', 'test']) await changes.create.run(path, ann);
+    await other.load();
+    const [former, present] = [identityIn('web'), { ref: refOf('web'), uid: 'uid-another' }];
+    await Promise.all([
+      folders.change((tree) => tree.assign(former, 'prod')),
+      other.change((tree) => tree.assign(present, 'prod')),
+      folders.change((tree) => tree.assign(present, 'test')),
+      other.change((tree) => tree.assign(former, 'test')),
+      folders.change((tree) => tree.mark(former, 'ending')),
+      other.change((tree) => tree.unassign(present)),
+    ]);
+    await Promise.all([folders.load(), other.load()]);
+    const membersOf = ({ tree }: Folders): string[] =>
+      tree.membersWith(former.ref).map(({ uid, folder: { path } }) => `${uid} in ${path}`);
+    expect(membersOf(folders)).toEqual(membersOf(other));
+    // Each object is in one folder at most, and each folder has the name once.
+    expect(new Set(tree(folders).map(({ uid }) => uid)).size).toBe(tree(folders).length);
+    expect(new Set(tree(folders).map(({ folder: { path } }) => path)).size).toBe(tree(folders).length);
   });
 
   test('check a change again after another replica was faster', async () => {

@@ -1,10 +1,13 @@
 import {
   DomainError,
   FolderDirectory,
+  formatRef,
   messageOf,
   SILENT_LOG,
   type FolderDelta,
   type FolderStore,
+  type Instance,
+  type InstanceIdentity,
   type Log,
 } from '@headgate/domain-contracts';
 import { FolderTree, isEmptyDelta } from './folder-tree.js';
@@ -16,6 +19,7 @@ const MAX_ATTEMPTS = 5;
 export class Folders extends FolderDirectory {
   private current = new FolderTree();
   private version = '';
+  private boundAtMs = 0;
   private readonly listeners = new Set<(refs: Iterable<string>) => void>();
   /** Changes run one after the other: each is checked against the result of the one before. */
   private last: Promise<unknown> = Promise.resolve();
@@ -36,6 +40,11 @@ export class Folders extends FolderDirectory {
     return this.current;
   }
 
+  /** The time in milliseconds since which every new member has the ID of its object; 0 if it is not known. */
+  get boundSinceMs(): number {
+    return this.boundAtMs;
+  }
+
   /** Reads the store, and follows the changes of other replicas. @throws DomainError when the store can't be used */
   async open(): Promise<void> {
     await this.load();
@@ -52,6 +61,7 @@ export class Folders extends FolderDirectory {
     const records = await this.store.read();
     this.current = new FolderTree(records);
     this.version = records.version;
+    this.boundAtMs = Date.parse(records.boundSince ?? '') || 0;
     this.emit(this.current.changesSince(before));
   }
 
@@ -66,13 +76,33 @@ export class Folders extends FolderDirectory {
     return work;
   }
 
-  override folderOf(ref: string): string | undefined {
-    return this.current.folderOf(ref);
+  override folderOf(instance: InstanceIdentity): string | undefined {
+    return this.current.folderOf(instance);
+  }
+
+  override async endWith({ ref, uid }: Instance, remove: () => Promise<void>): Promise<void> {
+    const instance = { ref: formatRef(ref), uid };
+    // Durable before the deletion: it may be carried out after this process has ended.
+    await this.change((tree) => tree.mark(instance, 'ending'));
+    try {
+      await remove();
+    } catch (error) {
+      // Otherwise, it may be carried out all the same.
+      if (!DomainError.is(error, 'BACKEND_UNREACHABLE', 'BACKEND_TIMEOUT')) await this.keep(instance);
+      throw error;
+    }
   }
 
   override subscribe(listener: (refs: Iterable<string>) => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
+  }
+
+  /** A membership that still ends with its object is better than an error that hides the one of the deletion. */
+  private async keep(instance: InstanceIdentity): Promise<void> {
+    await this.change((tree) => tree.mark(instance, 'member')).catch((error: unknown) =>
+      this.log.warn({ ref: instance.ref, reason: messageOf(error) }, 'a member still ends with its instance'),
+    );
   }
 
   private async commit(describe: (tree: FolderTree) => FolderDelta): Promise<void> {

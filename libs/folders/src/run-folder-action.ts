@@ -97,8 +97,10 @@ export class RunFolderAction extends Change<
     };
   }
 
-  private async apply({ ref, instance }: Member, action: PowerAction, caller: Caller): Promise<MemberResult> {
+  private async apply({ ref, uid }: ActionMember, action: PowerAction, caller: Caller): Promise<MemberResult> {
     const { name } = parseRef(ref);
+    // Looked up again: earlier members may have taken long.
+    const instance = this.find(ref, uid);
     if (!instance) return { ref, name, ok: false, error: `${name} does not exist, or its context was not listed yet.` };
     const skipped = reasonToSkip(instance, action);
     if (skipped !== undefined) return { ref, name, ok: true, skipped };
@@ -111,17 +113,28 @@ export class RunFolderAction extends Change<
   }
 
   /** @throws DomainError FOLDER_NOT_FOUND */
-  private members(path: string, { recursive = false }: FolderActionOptions): Member[] {
+  private members(path: string, { recursive = false }: FolderActionOptions): ActionMember[] {
     const { tree } = this.folders;
     const paths = recursive ? tree.within(path) : tree.within(path).slice(0, 1);
     return paths.flatMap((one) =>
-      [...tree.members(one)].sort().map((ref) => ({ ref, instance: this.directory.get(parseRef(ref)) })),
+      [...tree.members(one)]
+        .map(({ ref, uid, state }) => ({ ref, uid, state, instance: this.find(ref, uid) }))
+        // One whose deletion was requested is gone.
+        .filter(({ state, instance }) => instance !== undefined || state !== 'ending')
+        .sort((a, b) => (a.ref < b.ref ? -1 : 1)),
     );
+  }
+
+  /** The member itself, not another instance of its name. */
+  private find(ref: string, uid: string): Instance | undefined {
+    const instance = this.directory.get(parseRef(ref));
+    return instance?.uid === uid ? instance : undefined;
   }
 }
 
-interface Member {
+interface ActionMember {
   readonly ref: string;
+  readonly uid: string;
   readonly instance: Instance | undefined;
 }
 

@@ -89,4 +89,17 @@ export const MIGRATIONS: readonly string[] = [
      key TEXT NOT NULL UNIQUE,
      milliseconds INTEGER NOT NULL
    ) STRICT`,
+  // A member is one object. The objects of the present members are not known, so they are bound to those that have their refs now.
+  `CREATE TABLE folder_membership (
+     ref TEXT NOT NULL,
+     uid TEXT NOT NULL,
+     path TEXT NOT NULL REFERENCES folder (path) ON UPDATE CASCADE ON DELETE CASCADE,
+     state TEXT NOT NULL CHECK (state IN ('member', 'ending', 'unbound')),
+     PRIMARY KEY (ref, uid)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX folder_membership_by_path ON folder_membership (path);
+   INSERT INTO folder_membership (ref, uid, path, state) SELECT ref, '', path, 'unbound' FROM folder_member;
+   DROP TABLE folder_member;
+   ALTER TABLE folder_version ADD COLUMN bound_since TEXT;
+   UPDATE folder_version SET version = version + 1, bound_since = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`,
 ];

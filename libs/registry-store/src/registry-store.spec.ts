@@ -6,6 +6,7 @@ import type { AuditEntry, Task } from '@headgate/domain-contracts';
 import { MIGRATIONS } from './migrations.js';
 import { RegistryDatabase } from './registry-database.js';
 import { SqliteAuditLog } from './sqlite-audit-log.js';
+import { SqliteFolderStore } from './sqlite-folder-store.js';
 import { SqliteTaskStore } from './sqlite-task-store.js';
 
 const buildTask = (overrides: Partial<Task> = {}): Task => ({
@@ -120,6 +121,33 @@ describe('registry-store', () => {
     expect(tasks.recent(1)).toEqual([{ ...task, log: '' }]);
     expect(tasks.counts()).toEqual([{ kind: 'bulk', status: 'error', count: 1 }]);
     upgraded.close();
+  });
+
+  test('keeps the members of an earlier layout, which had only refs, as not bound since the upgrade', async () => {
+    const old = join(folder, 'folders.db');
+    const raw = new DatabaseSync(old);
+    raw.exec(`${MIGRATIONS.slice(0, 8).join(';')}; PRAGMA user_version = 8;
+      INSERT INTO folder (path) VALUES ('prod'), ('prod/web');
+      INSERT INTO folder_member (ref, path) VALUES ('vm/lab/default/web', 'prod/web')`);
+    raw.close();
+    const startedAt = Date.now();
+    const upgraded = new RegistryDatabase(old).open();
+    const store = new SqliteFolderStore(upgraded);
+    const { version, paths, members, boundSince = '' } = await store.read();
+    expect([paths, members]).toEqual([
+      ['prod', 'prod/web'],
+      [{ ref: 'vm/lab/default/web', uid: '', path: 'prod/web', state: 'unbound' }],
+    ]);
+    expect(Date.parse(boundSince)).toBeGreaterThanOrEqual(startedAt);
+    expect(Date.parse(boundSince)).toBeLessThanOrEqual(Date.now());
+    const nothing = { removed: [], created: [], assigned: [] };
+    await store.commit(version, { ...nothing, renamed: [{ from: 'prod/web', to: 'prod/www' }] });
+    expect((await store.read()).members[0]?.path).toBe('prod/www');
+    upgraded.close();
+    // The time of the upgrade stays when the service starts again.
+    const again = new RegistryDatabase(old).open();
+    expect((await new SqliteFolderStore(again).read()).boundSince).toBe(boundSince);
+    again.close();
   });
 
   test('names a task whose row is damaged', async () => {

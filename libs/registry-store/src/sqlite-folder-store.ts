@@ -1,4 +1,10 @@
-import { DomainError, FolderStore, type FolderDelta, type FolderRecords } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  FolderStore,
+  type FolderDelta,
+  type FolderMember,
+  type FolderRecords,
+} from '@headgate/domain-contracts';
 import type { RegistryDatabase } from './registry-database.js';
 
 /** FolderStore over the registry. */
@@ -8,13 +14,18 @@ export class SqliteFolderStore extends FolderStore {
   }
 
   override async read(): Promise<FolderRecords> {
-    return this.database.transaction(() => ({
-      version: this.version(),
-      paths: this.database.all<{ path: string }>('SELECT path FROM folder ORDER BY path').map(({ path }) => path),
-      members: this.database
-        .all<{ ref: string; path: string }>('SELECT ref, path FROM folder_member ORDER BY ref')
-        .map(({ ref, path }) => ({ ref, path })),
-    }));
+    const { database } = this;
+    return database.transaction(() => {
+      const [upgrade] = database.all<{ since: string | null }>('SELECT bound_since AS since FROM folder_version');
+      return {
+        version: this.version(),
+        paths: database.all<{ path: string }>('SELECT path FROM folder ORDER BY path').map(({ path }) => path),
+        members: database
+          .all<FolderMember>('SELECT ref, uid, path, state FROM folder_membership ORDER BY ref, uid')
+          .map(({ ref, uid, path, state }) => ({ ref, uid, path, state })),
+        ...(typeof upgrade?.since === 'string' && { boundSince: upgrade.since }),
+      };
+    });
   }
 
   override async commit(version: string, { removed, renamed, created, assigned }: FolderDelta): Promise<string> {
@@ -26,13 +37,13 @@ export class SqliteFolderStore extends FolderStore {
       for (const path of removed) database.run('DELETE FROM folder WHERE path = ?', path);
       for (const { from, to } of renamed) database.run('UPDATE folder SET path = ? WHERE path = ?', to, from);
       for (const path of created) database.run('INSERT INTO folder (path) VALUES (?)', path);
-      for (const { ref, path } of assigned) {
-        if (path === undefined) database.run('DELETE FROM folder_member WHERE ref = ?', ref);
+      for (const { ref, uid, path, state = 'member' } of assigned) {
+        if (path === undefined) database.run('DELETE FROM folder_membership WHERE ref = ? AND uid = ?', ref, uid);
         else
           database.run(
-            'INSERT INTO folder_member (ref, path) VALUES (?, ?) ON CONFLICT (ref) DO UPDATE SET path = excluded.path',
-            ref,
-            path,
+            `INSERT INTO folder_membership (ref, uid, path, state) VALUES (?, ?, ?, ?)
+             ON CONFLICT (ref, uid) DO UPDATE SET path = excluded.path, state = excluded.state`,
+            ...[ref, uid, path, state],
           );
       }
       database.run('UPDATE folder_version SET version = version + 1');

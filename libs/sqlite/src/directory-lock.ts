@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** The result code of SQLite for a file that another process holds. Source: https://sqlite.org/rescode.html#busy */
@@ -24,7 +24,9 @@ export class DirectoryLock {
   /** Creates the directory when it does not exist. @throws DirectoryInUseError */
   static acquire(path: string): DirectoryLock {
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    const lock = new DatabaseSync(join(path, 'lock'));
+    const file = join(path, 'lock');
+    createPrivateFile(file);
+    const lock = new DatabaseSync(file);
     try {
       lock.exec('BEGIN EXCLUSIVE');
     } catch (error) {
@@ -37,5 +39,27 @@ export class DirectoryLock {
 
   release(): void {
     if (this.lock.isOpen) this.lock.close();
+  }
+}
+
+/** A user who can open the file can hold the lock, so that it is for its owner only, even if others can read the directory. */
+function createPrivateFile(path: string): void {
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  let handle: number;
+  try {
+    handle = openSync(path, flags, 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ELOOP') throw error;
+    throw new Error(`${path} is not a file of this user: remove it.`, { cause: error });
+  }
+  try {
+    const user = process.geteuid?.();
+    const { uid } = fstatSync(handle);
+    // Root may use the directory of another user.
+    if (user !== undefined && uid !== user && !(user === 0 && uid === statSync(dirname(path)).uid))
+      throw new Error(`${path} is not a file of this user: remove it.`);
+    fchmodSync(handle, 0o600);
+  } finally {
+    closeSync(handle);
   }
 }

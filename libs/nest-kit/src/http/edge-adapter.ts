@@ -12,15 +12,28 @@ export interface EdgeLimits {
   /** Longest path parameter, in characters. Fastify's default of 100 is less than a percent-encoded Matrix identifier. */
   readonly parameterLength: number;
   /** The response to a request that the server itself refuses, such as a path that is not validly encoded. */
-  readonly refuse: (error: Error) => { readonly status: number; readonly body: object };
+  readonly refuse: (error: Error) => RawAnswer;
+  /** Whether the application has begun to shut down. The server itself begins later, when it stops to listen. */
+  readonly isShuttingDown?: () => boolean;
+}
+
+/** A request that came during the shutdown. */
+export class ShuttingDownError extends Error {
+  override readonly name = 'ShuttingDownError';
+  readonly statusCode = 503;
+
+  constructor() {
+    super('The service is shutting down; try again in a moment.');
+  }
 }
 
 /** A request ID of a proxy is accepted when it is short and can't break a log line. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** Fastify as both applications run it: with limits, without logging of its own, and with an ID on each request. */
-export const edgeAdapter = ({ bodyBytes, requestMs, parameterLength, refuse }: EdgeLimits): FastifyAdapter =>
-  new FastifyAdapter({
+export function edgeAdapter(limits: EdgeLimits): FastifyAdapter {
+  const { bodyBytes, requestMs, parameterLength, refuse, isShuttingDown = () => false } = limits;
+  const adapter = new FastifyAdapter({
     bodyLimit: bodyBytes,
     requestTimeout: requestMs,
     connectionTimeout: 0,
@@ -31,14 +44,8 @@ export const edgeAdapter = ({ bodyBytes, requestMs, parameterLength, refuse }: E
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
-    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      const { status, body } = refuse(error);
-      void reply
-        .status(status)
-        .header('x-request-id', request.id)
-        .header('content-type', 'application/json; charset=utf-8')
-        .send(JSON.stringify(body));
-    },
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      answer(request, reply, refuse(error)),
     // Parse errors and timeouts come before any route; the server would answer them without a body.
     clientErrorHandler: (error, socket) => answerRaw(socket, refuse(error)),
     http: {
@@ -49,8 +56,31 @@ export const edgeAdapter = ({ bodyBytes, requestMs, parameterLength, refuse }: E
     } as ServerOptions,
     logger: false,
     trustProxy: false,
-    return503OnClosing: true,
+    // The server's own response has no error body of the application.
+    return503OnClosing: false,
   });
+  const fastify = adapter.getInstance();
+  let isClosing = false;
+  fastify.addHook('preClose', (done) => {
+    isClosing = true;
+    done();
+  });
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (!isClosing && !isShuttingDown()) return done();
+    void reply.header('connection', 'close');
+    answer(request, reply, refuse(new ShuttingDownError()));
+  });
+  return adapter;
+}
+
+/** Answers before the hooks of the application, which add the headers of its other responses. */
+function answer(request: FastifyRequest, reply: FastifyReply, { status, body }: RawAnswer): void {
+  void reply
+    .status(status)
+    .header('x-request-id', request.id)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(body));
+}
 
 export interface RawAnswer {
   readonly status: number;

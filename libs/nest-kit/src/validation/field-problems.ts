@@ -25,7 +25,7 @@ export function fieldProblems(errors: readonly ValidationError[], words: FieldWo
     nestedValidation: words.notNested,
   };
   return errors.flatMap(({ property, constraints = {}, children = [] }) => {
-    const field = pathOf(parent, property);
+    const field = fieldPath(parent, property);
     const own = Object.entries(constraints).map(([rule, text]) => {
       const end = ends[rule];
       return { field, rule, message: end === undefined ? withPath(text, property, field) : `${field} ${end}` };
@@ -41,7 +41,8 @@ function withPath(text: string, property: string, field: string): string {
   return at < 0 ? sentence : sentence.slice(0, at) + field + sentence.slice(at + property.length);
 }
 
-function pathOf(parent: string, property: string): string {
+/** The path of a field or an item of a list, such as `pinning.vcpus[0]`. */
+export function fieldPath(parent: string, property: string): string {
   if (parent === '') return property;
   return /^\d+$/.test(property) ? `${parent}[${property}]` : `${parent}.${property}`;
 }

@@ -4,6 +4,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { AbstractWsAdapter } from '@nestjs/websockets';
 import { EMPTY, type Observable } from 'rxjs';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { ShuttingDownError } from '../http/edge-adapter.js';
 
 /** Throws when a socket must not be opened; `refuse` answers with the error. */
 export type UpgradeGuard = (request: IncomingMessage) => void | Promise<void>;
@@ -40,6 +41,7 @@ export interface PathWsOptions {
 export class PathWsAdapter extends AbstractWsAdapter {
   private readonly routes: Route[] = [];
   private listening = false;
+  private isClosed = false;
 
   constructor(
     app: INestApplicationContext,
@@ -82,6 +84,7 @@ export class PathWsAdapter extends AbstractWsAdapter {
   }
 
   override async close(server: WebSocketServer): Promise<void> {
+    this.isClosed = true;
     for (const client of server.clients) client.close(1001, 'the service is shutting down');
     server.close();
   }
@@ -101,6 +104,7 @@ export class PathWsAdapter extends AbstractWsAdapter {
     try {
       await this.options.guard(request);
       if (!route) return this.options.refuse(undefined, request, socket);
+      if (this.isClosed) throw new ShuttingDownError();
       route.server.handleUpgrade(request, socket, head, (client) => {
         // ws closes a client that violates the protocol; an error without a listener would end the process.
         client.on('error', () => undefined);
