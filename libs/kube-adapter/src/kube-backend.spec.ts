@@ -1,4 +1,3 @@
-import type { AbilityName } from '@headgate/domain-contracts';
 import {
   allPortsContract,
   diskMoveContract,
@@ -7,12 +6,9 @@ import {
   instancePowerContract,
   instanceProvisioningContract,
 } from '@headgate/testing';
-import { ClusterHarness } from './testing/cluster-harness.contract.js';
+import { cluster, consoles, images, TIMEOUT_MS, UNAVAILABLE } from './testing/contract-options.contract.js';
 import { SandboxHarness } from './testing/sandbox-harness.contract.js';
 
-/** KubeVirt keeps no earlier output of the serial line; a newline makes the guest print its prompt. */
-const consoles = { greeting: /login: /, wake: '\r' };
-const TIMEOUT_MS = 60_000;
 const MOVE_GATES = [
   'Snapshot',
   'VMExport',
@@ -22,22 +18,6 @@ const MOVE_GATES = [
   'VolumesUpdateStrategy',
   'VolumeMigration',
 ];
-const UNAVAILABLE: readonly AbilityName[] = ['diskBuilds', 'guestControl', 'backups', 'liveDisks'];
-/** CDI copies the disk of a VM from its image. */
-const images = { copies: true };
-/** Two nodes with the same CPU vendor, so that every guest can migrate to the other one. One of them has what VMs can be placed on. */
-const cluster = {
-  nodes: [
-    { name: 'node-a', cpuManager: true, resources: { 'hugepages-2Mi': '8Gi', 'example.org/gpu': '1' } },
-    { name: 'node-b' },
-  ],
-  permittedHostDevices: {
-    pciHostDevices: [
-      { pciVendorSelector: '10DE:1EB8', resourceName: 'example.org/gpu' },
-      { pciVendorSelector: '8086:1563', resourceName: 'example.org/nic' },
-    ],
-  },
-};
 
 /** The releases that differ for a client, and whether a client can choose the target node of a migration and move disks with their defaults. */
 const RELEASES = [
@@ -92,14 +72,4 @@ for (const [kubevirtVersion, more] of [
   const adapter = `kube over the sandbox with KubeVirt ${kubevirtVersion} and ${Object.keys(more).join(', ')}`;
   const open = () => SandboxHarness.open({ simulation: { kubevirtVersion, cluster: { ...cluster, ...more } } });
   diskMoveContract(adapter, open, { timeoutMs: TIMEOUT_MS });
-}
-
-const { HEADGATE_TEST_KUBECONFIG: file, HEADGATE_TEST_NAMESPACE: namespace = 'headgate-test' } = process.env;
-if (file) {
-  allPortsContract('kube over a real cluster', () => ClusterHarness.open(file, namespace), {
-    timeoutMs: 300_000,
-    consoles,
-    unavailable: UNAVAILABLE,
-    images,
-  });
 }

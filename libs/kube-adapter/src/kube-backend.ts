@@ -93,7 +93,7 @@ interface OpenedCluster {
   readonly abilities: { readonly [K in AbilityName]: Abilities[K] | UnavailableAbility };
   readonly inventory: KubeInventory;
   readonly discovery: ClusterDiscovery;
-  release(): void;
+  release(): Promise<void>;
 }
 
 /** One Kubernetes cluster with KubeVirt. */
@@ -163,8 +163,9 @@ export class KubeBackend extends Backend {
       cluster: new KubeClusterInventory(api, discovery),
       diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace),
     };
-    const release = (): void => {
+    const release = async (): Promise<void> => {
       unlisten();
+      await reachability.idle();
       credentials.close();
     };
     const traits = { ...KUBEVIRT_TRAITS, namespaces: { default: defaultNamespace, isOnlyOne: false } };
@@ -186,6 +187,6 @@ export class KubeBackend extends Backend {
 
   override async close(): Promise<void> {
     await this.opened.inventory.close();
-    this.opened.release();
+    await this.opened.release();
   }
 }

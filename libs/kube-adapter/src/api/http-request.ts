@@ -1,5 +1,5 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { Clock } from '@headgate/domain-contracts';
 import type { Endpoint } from './kube-credentials.js';
 
@@ -16,34 +16,52 @@ export interface HttpRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Sends one request and returns the response as soon as its headers have arrived. Fails with the transport's own error. */
-export function sendRequest({ url, options }: Endpoint, clock: Clock, wanted: HttpRequest): Promise<IncomingMessage> {
-  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+/** The server had closed a kept connection before the request arrived, so a read can be sent again. */
+const CLOSED_CONNECTION: readonly (string | undefined)[] = ['ECONNRESET', 'EPIPE'];
+
+const isSafe = ({ method }: HttpRequest): boolean => method === 'GET' || method === 'HEAD';
+
+/**
+ * Sends one request and returns the response as soon as its headers have arrived. A read that met a closed connection of the pool is
+ * sent once more. Fails with the transport's own error.
+ */
+export function sendRequest(endpoint: Endpoint, clock: Clock, wanted: HttpRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const request = send({
-      ...options,
-      hostname: url.hostname.replace(/^\[|\]$/g, ''),
-      port: url.port,
-      // A proxy such as Rancher's serves the API under a path.
-      path: `${url.pathname.replace(/\/$/, '')}${wanted.path}`,
-      method: wanted.method,
-      headers: {
-        ...options.headers,
-        ...wanted.headers,
-        ...(wanted.body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(wanted.body)) }),
-      },
-      signal: wanted.signal,
-    });
+    let request: ClientRequest;
     const cancel = clock.after(wanted.timeoutMs, () => request.destroy(wanted.onTimeout()));
-    request.once('response', (response) => {
-      cancel();
-      resolve(response);
-    });
-    request.once('error', (error) => {
-      cancel();
-      reject(error);
-    });
-    request.end(wanted.body);
+    const attempt = (options: RequestOptions, isRepeated: boolean): void => {
+      request = openRequest(endpoint.url, options, wanted);
+      request.once('response', (response) => {
+        cancel();
+        resolve(response);
+      });
+      request.once('error', (error: NodeJS.ErrnoException) => {
+        const wasKept = request.reusedSocket && CLOSED_CONNECTION.includes(error.code);
+        if (wasKept && isSafe(wanted) && !isRepeated) return attempt(endpoint.unpooled, true);
+        cancel();
+        reject(error);
+      });
+      request.end(wanted.body);
+    };
+    attempt(endpoint.options, false);
+  });
+}
+
+function openRequest(url: URL, options: RequestOptions, { path, method, headers, body, signal }: HttpRequest) {
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return send({
+    ...options,
+    hostname: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port,
+    // A proxy such as Rancher's serves the API under a path.
+    path: `${url.pathname.replace(/\/$/, '')}${path}`,
+    method,
+    headers: {
+      ...options.headers,
+      ...headers,
+      ...(body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
+    },
+    signal,
   });
 }
 

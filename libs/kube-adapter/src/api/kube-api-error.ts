@@ -39,6 +39,18 @@ export const isApiNotServed = (error: unknown): boolean =>
 export const isOutcomeUnknown = (error: unknown): boolean =>
   DomainError.is(error, 'BACKEND_UNREACHABLE', 'BACKEND_TIMEOUT');
 
+/** Whether a request that failed may have been carried out: no response arrived, or the server has failed while it did. */
+export const mayBeDone = (error: unknown): boolean =>
+  isOutcomeUnknown(error) || (error instanceof KubeApiError && error.response.status >= 500);
+
+/** Whether a read that failed may succeed later: the server does not answer, fails, or is overloaded. */
+export const isPassing = (error: unknown): boolean => mayBeDone(error) || KubeApiError.has(error, 429);
+
+/** The connection ended before the whole response had arrived. */
+export const isConnectionCut = (error: unknown): boolean =>
+  DomainError.is(error, 'BACKEND_UNREACHABLE') &&
+  ['ECONNRESET', 'EPIPE'].includes((error.cause as NodeJS.ErrnoException | undefined)?.code ?? '');
+
 /** The object with that name has another uid than the precondition demands. */
 export const isUidMismatch = (error: unknown): error is KubeApiError =>
   KubeApiError.has(error, 409) && /UID in (the )?precondition/i.test(error.response.text);

@@ -1,11 +1,12 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { DomainError, SystemClock, type Clock } from '@headgate/domain-contracts';
 import { KubeSandbox } from '@headgate/kube-sandbox';
+import { CLIENT_HEADERS } from '@headgate/kubevirt-sandbox';
 import { FixedClock } from '@headgate/testing';
 import { KubeApi } from './kube-api.js';
 import { KubeCredentials } from './kube-credentials.js';
-import { NODES, PODS, SECRETS } from './resources.js';
+import { NAMESPACES, NODES, PODS, SECRETS } from './resources.js';
 import { Reachability } from '../watch/reachability.js';
 
 const kubeconfigOf = (server: string): string =>
@@ -127,12 +128,15 @@ describe('KubeApi and an overloaded server', () => {
     readonly retryAfter?: string;
   }
 
+  let headers: IncomingHttpHeaders;
+
   /** Answers with the given responses in turn, and then with an empty object. */
   async function apiOf(...responses: Scripted[]): Promise<KubeApi> {
     close();
     requests = [];
     const started = createServer((request, response) => {
       requests.push(`${request.method} ${request.url}`);
+      headers = request.headers;
       const { status, message = '', retryAfter } = responses.shift() ?? { status: 200 };
       response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter });
       response.end(JSON.stringify(status === 200 ? { metadata: {}, items: [] } : { kind: 'Status', message }));
@@ -145,6 +149,17 @@ describe('KubeApi and an overloaded server', () => {
     return new KubeApi('prod', credentials, clock);
   }
   const create = (api: KubeApi) => api.create(SECRETS, { metadata: { name: 's', namespace: 'lab' } });
+
+  test('sends the headers that the comparison with a real cluster sends', async () => {
+    const { Accept, 'User-Agent': userAgent } = CLIENT_HEADERS;
+    const api = await apiOf();
+    const common = { host: expect.anything(), connection: 'keep-alive', authorization: 'Bearer t' };
+    const expected = { ...common, accept: Accept, 'user-agent': userAgent };
+    await api.list(PODS);
+    expect(headers).toEqual(expected);
+    await api.invoke('/start', {});
+    expect(headers).toEqual({ ...expected, 'content-type': 'application/json', 'content-length': '2' });
+  });
 
   test('waits as long as a 429 demands, for reads and writes', async () => {
     const api = await apiOf({ status: 429, retryAfter: '2' }, { status: 429, retryAfter: '3' });
@@ -270,6 +285,61 @@ describe('KubeApi on bad connections', () => {
     server?.on('connection', () => connections++);
     for (let i = 0; i < 3; i++) await api.list(PODS);
     expect(connections).toBe(1);
+  });
+
+  test('never uses the connection of a refused upgrade again', async () => {
+    const sandbox = await KubeSandbox.listen();
+    credentials = new KubeCredentials({ text: sandbox.kubeconfig() });
+    const api = new KubeApi('prod', credentials, new SystemClock());
+    for (let i = 0; i < 3; i++) {
+      await expect(api.socket('/api/v1/namespaces/default/pods/none/exec', [])).rejects.toMatchObject({
+        response: { status: 404 },
+      });
+      await expect(api.create(NAMESPACES, { metadata: { name: `n-${i}` } })).resolves.toMatchObject({
+        kind: 'Namespace',
+      });
+    }
+    await sandbox.close();
+  });
+
+  /** Closes each connection when its second request arrives, without a response. */
+  async function forgetfulApi(): Promise<KubeApi> {
+    const served = new WeakSet<Socket>();
+    return apiOf((request, response) => {
+      methods.push(request.method ?? '');
+      if (served.has(request.socket)) return void request.socket.resetAndDestroy();
+      served.add(request.socket);
+      response.end('{"items":[],"metadata":{}}');
+    }, new SystemClock());
+  }
+  const methods: string[] = [];
+
+  test('repeats a read once over a new connection when a kept one turns out to be closed', async () => {
+    const api = await forgetfulApi();
+    methods.length = 0;
+    await api.list(PODS);
+    expect(await api.list(PODS)).toEqual([]);
+    expect(methods).toEqual(['GET', 'GET', 'GET']);
+    const stream = await api.stream('/api/v1/pods?watch=true');
+    stream.destroy();
+    await new Promise((resolve) => stream.once('close', resolve));
+  });
+
+  test('looks up a creation whose connection was cut before each repetition', async () => {
+    const api = await forgetfulApi();
+    await api.list(PODS);
+    methods.length = 0;
+    await expect(api.create(NAMESPACES, { metadata: { name: 'n' } })).rejects.toMatchObject({
+      code: 'BACKEND_UNREACHABLE',
+    });
+    const attempts = Array.from({ length: 4 }, () => ['POST', 'GET']).flat();
+    expect(methods).toEqual(attempts);
+    const cut = await apiOf((request) => {
+      methods.push('cut');
+      request.socket.resetAndDestroy();
+    }, new SystemClock());
+    await expect(cut.list(PODS)).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+    expect(methods).toEqual([...attempts, 'cut', 'cut', 'cut', 'cut']);
   });
 
   test('reports a refused connection', async () => {

@@ -1,15 +1,25 @@
+import { randomBytes } from 'node:crypto';
 import type { Clock } from '@headgate/domain-contracts';
-import { isNotFound, isUidMismatch, isWriteConflict, KubeApiError } from './kube-api-error.js';
+import { ANNOTATION } from '../labels.js';
+import { createOnce, identified } from './create-once.js';
+import { isNotFound, isUidMismatch, isWriteConflict, KubeApiError, mayBeDone } from './kube-api-error.js';
 import { KubeConnection, type ApiRequestOptions, type Outage, type Query } from './kube-connection.js';
 import type { KubeCredentials } from './kube-credentials.js';
 import type { KubeList, KubeObject } from './kube-object.js';
-import { pathOf, type ObjectPath, type Resource } from './resources.js';
+import { isPatched, type JsonPatchOperation } from './json-patch.js';
+import { repeatUnlessDone } from './repeat-unless-done.js';
+import { ACCESS_REVIEWS, pathOf, UPLOAD_TOKENS, type ObjectPath, type Resource } from './resources.js';
 
 export interface ListOptions {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly signal?: AbortSignal;
+}
+
+export interface Page<T extends KubeObject> extends KubeList<T> {
+  /** Whether it has all objects, and those of the pages before it may no longer exist. */
+  readonly isWhole: boolean;
 }
 
 export interface DeleteOptions {
@@ -23,14 +33,10 @@ export interface KubeApiOptions {
   readonly random?: () => number;
 }
 
-/** @see KubeApi.jsonPatch */
-export interface JsonPatchOperation {
-  readonly op: 'test' | 'add' | 'remove';
-  readonly path: string;
-  readonly value?: unknown;
-}
-
+/** Kinds whose objects exist in the answer only. */
+const UNSTORED: readonly Resource[] = [ACCESS_REVIEWS, UPLOAD_TOKENS];
 const PAGE_SIZE = 250;
+const WRITE_ID_BYTES = 8;
 /** Retries of a write that met a conflict, and the first pause between them; the pause doubles. */
 const CONFLICT_RETRIES = 6;
 const CONFLICT_PAUSE_MS = 25;
@@ -67,34 +73,73 @@ export class KubeApi extends KubeConnection {
     }
   }
 
-  /** A collection page by page; all pages are of one snapshot. */
-  async *pages<T extends KubeObject>(resource: Resource, options: ListOptions = {}): AsyncGenerator<KubeList<T>> {
+  /**
+   * A collection page by page; all pages are of one snapshot. When the server no longer has that snapshot, the last page is the
+   * whole collection, and `isWhole`: the pages before it are void.
+   */
+  async *pages<T extends KubeObject>(resource: Resource, options: ListOptions = {}): AsyncGenerator<Page<T>> {
     const { namespace, labelSelector, fieldSelector, signal } = options;
     const path = pathOf(resource, { namespace });
     let next: string | undefined;
     do {
       const query: Query = { limit: PAGE_SIZE, labelSelector, fieldSelector, continue: next };
-      const page: KubeList<T> = await this.json<KubeList<T>>('GET', path, { query, signal });
+      const page: Page<T> | undefined = await this.page<T>(path, { query, signal });
+      if (!page) {
+        // Without a limit there is no further page that could expire.
+        const all = await this.json<KubeList<T>>('GET', path, { query: { labelSelector, fieldSelector }, signal });
+        return yield { ...all, isWhole: true };
+      }
       yield page;
       next = page.metadata.continue || undefined;
     } while (next !== undefined);
   }
 
+  /** @returns undefined when the snapshot of a further page has expired */
+  private async page<T extends KubeObject>(path: string, options: ApiRequestOptions): Promise<Page<T> | undefined> {
+    try {
+      return { ...(await this.json<KubeList<T>>('GET', path, options)), isWhole: false };
+    } catch (error) {
+      if (options.query?.['continue'] !== undefined && KubeApiError.has(error, 410)) return undefined;
+      throw error;
+    }
+  }
+
   async list<T extends KubeObject>(resource: Resource, options?: ListOptions): Promise<T[]> {
     const items: T[] = [];
-    for await (const page of this.pages<T>(resource, options)) items.push(...page.items);
+    for await (const page of this.pages<T>(resource, options)) {
+      if (page.isWhole) items.length = 0;
+      items.push(...page.items);
+    }
     return items;
   }
 
+  /** Creates an object once, also when the answer is lost. Objects that are not stored and dry runs are simply sent again. */
   create<T extends KubeObject>(
     resource: Resource,
-    object: KubeObject,
+    given: KubeObject,
     { dryRun = false }: { readonly dryRun?: boolean } = {},
   ): Promise<T> {
-    const path = pathOf(resource, { namespace: object.metadata.namespace });
+    const { namespace } = given.metadata;
+    const path = pathOf(resource, { namespace });
     const query: Query = { dryRun: dryRun ? 'All' : undefined };
+    const storesNothing = dryRun || UNSTORED.includes(resource);
+    const object = storesNothing ? given : identified(given);
     const body = { apiVersion: resource.apiVersion, kind: resource.kind, ...object };
-    return this.retryOnConflict(() => this.json<T>('POST', path, { body, query }));
+    const send = (onRepeat?: (error: unknown) => void): Promise<T> =>
+      this.retryOnConflict(() => this.json<T>('POST', path, { body, query, storesNothing, onRepeat }));
+    if (storesNothing) return send();
+    const find = (): Promise<T | undefined> => this.findNamed<T>(resource, object.metadata);
+    return createOnce({ clock: this.clock, send, find, object });
+  }
+
+  /** Most objects of a namespace may be listed by this service, and not all may be read by their name. */
+  private async findNamed<T extends KubeObject>(
+    resource: Resource,
+    { namespace, name = '' }: ObjectPath,
+  ): Promise<T | undefined> {
+    if (!resource.namespaced) return this.find<T>(resource, { name });
+    const [found] = await this.list<T>(resource, { namespace, fieldSelector: `metadata.name=${name}` });
+    return found;
   }
 
   /** A merge patch. It does not depend on the version that was read, so it is safe to send again. */
@@ -104,20 +149,33 @@ export class KubeApi extends KubeConnection {
   }
 
   /**
-   * Replaces an object. With `metadata.resourceVersion`, only that version of it. Sent once: a lost response leaves the outcome unknown.
+   * Replaces an object. With `metadata.resourceVersion`, only that version of it: when the answer is lost, the object shows whether
+   * this call has written it; otherwise it is sent again. Without a version, it is sent once, and a lost answer leaves the outcome
+   * unknown.
    * @throws DomainError CONFLICT when the object has another version
    */
-  replace<T extends KubeObject>(resource: Resource, object: T): Promise<T> {
-    const { namespace, name } = object.metadata;
-    const body = { ...object, apiVersion: resource.apiVersion, kind: resource.kind };
-    return this.json<T>('PUT', pathOf(resource, { namespace, name }), { body, retry: false });
+  async replace<T extends KubeObject>(resource: Resource, object: T): Promise<T> {
+    const { namespace, name, resourceVersion, annotations } = object.metadata;
+    const path = { namespace, name };
+    const writeId = randomBytes(WRITE_ID_BYTES).toString('hex');
+    const metadata = { ...object.metadata, annotations: { ...annotations, [ANNOTATION.writeId]: writeId } };
+    const body = { ...object, metadata, apiVersion: resource.apiVersion, kind: resource.kind };
+    const send = (): Promise<T> => this.json<T>('PUT', pathOf(resource, path), { body, isSentOnce: true });
+    if (resourceVersion === undefined) return send();
+    let written: T | undefined;
+    const isDone = async (): Promise<boolean> => {
+      written = await this.find<T>(resource, path);
+      return written?.metadata.annotations?.[ANNOTATION.writeId] === writeId;
+    };
+    return (await repeatUnlessDone(this.clock, send, isDone)) ?? (written as T);
   }
 
   /**
-   * A JSON patch: all of its operations, or none if one of its tests fails. Sent once: a lost response leaves the outcome unknown.
+   * A JSON patch: all of its operations, or none if one of its tests fails. When the answer is lost, the object shows whether the
+   * patch was applied; otherwise it is sent again, and its tests protect the changes of others.
    * https://www.rfc-editor.org/rfc/rfc6902
    */
-  jsonPatch<T extends KubeObject>(
+  async jsonPatch<T extends KubeObject>(
     resource: Resource,
     path: ObjectPath,
     body: readonly JsonPatchOperation[],
@@ -125,7 +183,15 @@ export class KubeApi extends KubeConnection {
   ): Promise<T> {
     const query: Query = { dryRun: dryRun ? 'All' : undefined };
     const contentType = 'application/json-patch+json';
-    return this.json<T>('PATCH', pathOf(resource, path), { body, contentType, query, retry: false });
+    const send = (): Promise<T> =>
+      this.json<T>('PATCH', pathOf(resource, path), { body, contentType, query, isSentOnce: !dryRun });
+    if (dryRun) return send();
+    let patched: T | undefined;
+    const isDone = async (): Promise<boolean> => {
+      patched = await this.find<T>(resource, path);
+      return patched !== undefined && isPatched(patched, body);
+    };
+    return (await repeatUnlessDone(this.clock, send, isDone)) ?? (patched as T);
   }
 
   /** @returns false when the object was already gone, or another one has its name by now */
@@ -142,19 +208,26 @@ export class KubeApi extends KubeConnection {
       gracePeriodSeconds,
       preconditions,
     };
+    let isRepeated = false;
+    const onRepeat = (error: unknown): void => void (isRepeated ||= mayBeDone(error));
     try {
-      await this.retryOnConflict(() => this.json('DELETE', pathOf(resource, path), { body }));
+      await this.retryOnConflict(() => this.json('DELETE', pathOf(resource, path), { body, onRepeat }));
       return true;
     } catch (error) {
-      if (KubeApiError.has(error, 404)) return false;
-      if (isUidMismatch(error)) return false;
+      // The answer to an earlier attempt may have been lost.
+      if (KubeApiError.has(error, 404) || isUidMismatch(error)) return isRepeated;
       throw error;
     }
   }
 
-  /** Calls an action endpoint. Any 2xx is a success, with or without a body. */
-  async invoke(path: string, body: unknown = {}): Promise<void> {
-    await this.retryOnConflict(() => this.text('PUT', path, { body }));
+  /**
+   * Calls an action endpoint. Any 2xx is a success, with or without a body.
+   * @param isDone whether the action has begun; asked when the answer is lost, before the action is sent again. Without it, the
+   *   outcome stays unknown.
+   */
+  async invoke(path: string, body: unknown = {}, isDone?: () => Promise<boolean>): Promise<void> {
+    const send = (): Promise<string> => this.retryOnConflict(() => this.text('PUT', path, { body }));
+    await (isDone ? repeatUnlessDone(this.clock, send, isDone) : send());
   }
 
   private async retryOnConflict<T>(write: () => Promise<T>): Promise<T> {

@@ -22,6 +22,12 @@ export interface ApiRequestOptions {
   readonly signal?: AbortSignal;
   /** Whether the request is sent again after an error that may pass. Default true. */
   readonly retry?: boolean;
+  /** Whether the request is sent again only after an error that proves that it had no effect. */
+  readonly isSentOnce?: boolean;
+  /** Whether the request stores nothing, so that it is safe to send again like a read. */
+  readonly storesNothing?: boolean;
+  /** Called with the error of an attempt before the request is sent again. */
+  readonly onRepeat?: (error: unknown) => void;
 }
 
 /** Knows when the server gets lost. Whether requests are sent to a server that is lost is decided by the fleet. */
@@ -31,6 +37,8 @@ export interface Outage {
 }
 
 const DEFAULT_TIMEOUT_MS = 20_000;
+/** virt-api's routes of actions declare no media type: they refuse a client that accepts JSON alone with 406. */
+const ACCEPT = 'application/json, */*';
 
 /** Requests, streams and WebSockets to one API server. Every failure is a DomainError. */
 export class KubeConnection {
@@ -57,12 +65,31 @@ export class KubeConnection {
   }
 
   async text(method: string, path: string, options: ApiRequestOptions = {}): Promise<string> {
+    return this.repeated(method, path, options, () => this.textOnce(method, path, options));
+  }
+
+  private async repeated<T>(
+    method: string,
+    path: string,
+    { retry, signal, isSentOnce, storesNothing = false, onRepeat }: ApiRequestOptions,
+    send: () => Promise<T>,
+  ): Promise<T> {
+    const began = this.clock.now();
     for (let retries = 0; ; retries++) {
       try {
-        return await this.textOnce(method, path, options);
+        return await send();
       } catch (error) {
-        const delayMs = options.retry === false ? undefined : retryDelayMs({ method, path, error, retries });
-        if (delayMs === undefined || options.signal?.aborted) throw error;
+        const attempt = {
+          method: storesNothing ? 'GET' : method,
+          path,
+          error,
+          retries,
+          elapsedMs: this.clock.now() - began,
+          isSentOnce,
+        };
+        const delayMs = retry === false ? undefined : retryDelayMs(attempt);
+        if (delayMs === undefined || signal?.aborted) throw error;
+        onRepeat?.(error);
         await this.clock.delay(delayMs);
       }
     }
@@ -81,6 +108,10 @@ export class KubeConnection {
 
   /** The response as a stream, once the server has answered with success. The caller destroys it. */
   async stream(path: string, options: ApiRequestOptions = {}): Promise<IncomingMessage> {
+    return this.repeated('GET', path, options, () => this.streamOnce(path, options));
+  }
+
+  private async streamOnce(path: string, options: ApiRequestOptions): Promise<IncomingMessage> {
     const request: FailedRequest = { context: this.context, method: 'GET', path };
     const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     return this.withTranslatedErrors(request, async (endpoint) => {
@@ -92,6 +123,10 @@ export class KubeConnection {
 
   /** An open WebSocket, paused: reading from it resumes it. A refused upgrade is translated like any other response. */
   async socket(path: string, protocols: readonly string[], query: string = ''): Promise<WebSocket> {
+    return this.repeated('GET', path, {}, () => this.socketOnce(path, protocols, query));
+  }
+
+  private async socketOnce(path: string, protocols: readonly string[], query: string): Promise<WebSocket> {
     const request: FailedRequest = { context: this.context, method: 'GET', path };
     return this.withTranslatedErrors(request, (endpoint) =>
       openSocket(endpoint, this.clock, {
@@ -157,7 +192,7 @@ const httpRequestOf = (
   method: request.method,
   path: request.path + queryText(query),
   headers: {
-    Accept: 'application/json',
+    Accept: ACCEPT,
     'User-Agent': 'headgate',
     ...headers,
     ...(body === undefined ? {} : { 'Content-Type': contentType ?? 'application/json' }),

@@ -124,7 +124,7 @@ function translate(request: FailedRequest, response: ApiResponse, object: Status
     case 429:
       return {
         code: 'BUSY',
-        message: `The API server of ${request.context} is overloaded: ${text || 'too many requests'}.`,
+        message: `The API server of ${request.context} is overloaded: ${text.replace(/\.$/, '') || 'too many requests'}.`,
       };
     case 503:
       return unavailable(request, text);

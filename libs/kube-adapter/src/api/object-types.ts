@@ -17,6 +17,11 @@ export interface VmObject extends KubeObject {
     readonly created?: boolean;
     /** Requests of the action endpoints that are not done yet. */
     readonly stateChangeRequests?: readonly { readonly action: 'Start' | 'Stop' }[];
+    /** Requests to add or remove volumes that are not done yet. */
+    readonly volumeRequests?: readonly {
+      readonly addVolumeOptions?: { readonly name?: string };
+      readonly removeVolumeOptions?: { readonly name?: string };
+    }[];
     readonly snapshotInProgress?: string;
     readonly restoreInProgress?: string;
     readonly conditions?: readonly Condition[];

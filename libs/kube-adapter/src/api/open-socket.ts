@@ -16,13 +16,13 @@ export interface SocketRequest {
 }
 
 /** Opens a WebSocket and pauses it, so that early data is not lost before a reader is attached. */
-export function openSocket({ url, options }: Endpoint, clock: Clock, request: SocketRequest): Promise<WebSocket> {
+export function openSocket({ url, unpooled }: Endpoint, clock: Clock, request: SocketRequest): Promise<WebSocket> {
   const address = new URL(url);
   address.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   address.pathname = `${url.pathname.replace(/\/$/, '')}${request.path}`;
   address.search = request.query;
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(address, [...request.protocols], { ...options, perMessageDeflate: false } as never);
+    const socket = new WebSocket(address, [...request.protocols], { ...unpooled, perMessageDeflate: false } as never);
     const cancel = clock.after(request.timeoutMs, () => {
       reject(request.onTimeout());
       socket.terminate();
@@ -40,6 +40,9 @@ export function openSocket({ url, options }: Endpoint, clock: Clock, request: So
     socket.on('error', onError);
     socket.once('unexpected-response', (_request, response) => {
       cancel();
+      // The API server closes this connection without announcing it, so the agent of a proxy must not keep it either.
+      const { socket: connection } = response;
+      response.once('end', () => connection.destroy());
       request.onRefusal(response).then(reject, reject);
     });
   });

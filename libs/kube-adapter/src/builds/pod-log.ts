@@ -23,8 +23,7 @@ export class PodLog {
   private position: string;
   private savedAtMs: number;
   private reading: Promise<void> | undefined;
-  private isFinishing = false;
-  private readonly finishing = Promise.withResolvers<void>();
+  private readonly finishing = new AbortController();
 
   constructor(
     private readonly deps: WatchDeps,
@@ -41,8 +40,7 @@ export class PodLog {
 
   /** Resolves when the log was read to its end. */
   async finish(): Promise<void> {
-    this.isFinishing = true;
-    this.finishing.resolve();
+    this.finishing.abort();
     await this.reading;
     await this.save();
   }
@@ -51,7 +49,7 @@ export class PodLog {
     let failures = 0;
     while (!this.signal.aborted) {
       // Nothing is added to the log after the end of the container, which may have come before this reading began.
-      const isLast = this.isFinishing;
+      const isLast = this.finishing.signal.aborted;
       try {
         await this.read(metadata);
         failures = 0;
@@ -59,9 +57,9 @@ export class PodLog {
       } catch (error) {
         if (this.signal.aborted || KubeApiError.has(error, 404)) return;
         if (++failures > MAX_RETRIES && isLast) return;
-        if (isLast) await this.deps.clock.delay(RETRY_MS);
+        if (isLast) await this.deps.clock.delay(RETRY_MS, this.signal);
       }
-      if (!isLast) await Promise.race([this.deps.clock.delay(RETRY_MS), this.finishing.promise]);
+      if (!isLast) await this.deps.clock.delay(RETRY_MS, AbortSignal.any([this.finishing.signal, this.signal]));
     }
   }
 

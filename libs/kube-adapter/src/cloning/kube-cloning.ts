@@ -1,18 +1,20 @@
-import { randomBytes } from 'node:crypto';
 import {
   buildPlan,
   DomainError,
   InstanceCloning,
-  MAX_NAME_LENGTH,
   ServiceShutdown,
   throwFirstRefusal,
   type AcceptedClone,
+  type BackgroundWork,
   type InstanceRef,
+  type OperationKey,
+  type OperationState,
   type Plan,
   type Refusal,
   type TaskReporter,
 } from '@headgate/domain-contracts';
 import { conditionOf, type KubeObject } from '../api/kube-object.js';
+import { findOfOperation, isOfOperation, operationAnnotations, operationName } from '../api/operation-objects.js';
 import type { VmObject } from '../api/object-types.js';
 import { CLONES, CLONES_V1ALPHA1, SECRETS, VIRTUAL_MACHINES, type Resource } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
@@ -28,7 +30,6 @@ import {
 import { followObject } from '../watch/follow-object.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
 
-const SUFFIX_BYTES = 4;
 /** The labels of this service and KubeVirt's own name stay with the source. */
 const LABEL_FILTERS = ['*', '!svc.dev/*', '!kubevirt.io/vm'];
 
@@ -72,27 +73,73 @@ export class KubeCloning extends InstanceCloning {
     return buildPlan(steps, { refusals });
   }
 
-  override async clone(source: InstanceRef, target: InstanceRef): Promise<AcceptedClone> {
+  override async clone(source: InstanceRef, target: InstanceRef, key?: OperationKey): Promise<AcceptedClone> {
     throwFirstRefusal(await this.planClone(source, target));
     const { api } = this.deps;
-    const facts = await this.discovery.facts();
-    const resource = facts.serves(CLONES.apiVersion) ? CLONES : CLONES_V1ALPHA1;
-    const suffix = randomBytes(SUFFIX_BYTES).toString('hex');
+    const resource = await this.resource();
     const object = await api.create<CloneObject>(resource, {
       metadata: {
-        name: `${target.name.slice(0, MAX_NAME_LENGTH - suffix.length - 1)}-${suffix}`,
-        namespace: source.namespace,
-        labels: { [LABEL.vm]: target.name },
+        ...{ name: operationName(target.name, key), namespace: source.namespace },
+        ...{ labels: { [LABEL.vm]: target.name }, ...operationAnnotations(key) },
       },
       spec: {
         source: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: source.name },
         target: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: target.name },
         labelFilters: LABEL_FILTERS,
-        annotationFilters: ['*', `!${ANNOTATION.createId}`],
+        annotationFilters: ['*', `!${ANNOTATION.createId}`, `!${ANNOTATION.task}`],
         template: { labelFilters: LABEL_FILTERS, annotationFilters: ['*'] },
       },
     } as KubeObject);
-    return { remaining: (report) => this.complete(resource, object, { source, target, report }) };
+    return { remaining: (report) => this.complete(resource, object, { source, target, key, report }) };
+  }
+
+  /** The VM of a complete clone has the annotation of its operation. */
+  override async stateOf(source: InstanceRef, target: InstanceRef, key: OperationKey): Promise<OperationState> {
+    const vm = await this.deps.api.find<VmObject>(VIRTUAL_MACHINES, target);
+    if (vm && isOfOperation(vm, key)) return { state: 'done' };
+    const clone = await this.cloneOf(source, target, key);
+    if (!clone) return { state: 'absent' };
+    const failure = failureOfClone(clone);
+    return failure === undefined ? { state: 'running' } : { state: 'failed', reason: cloneFailed(failure) };
+  }
+
+  override async resume(source: InstanceRef, target: InstanceRef, key: OperationKey): Promise<BackgroundWork> {
+    const clone = await this.cloneOf(source, target, key);
+    if (!clone) throw new DomainError('BACKEND_FAILED', 'The clone was deleted before it had ended.');
+    const resource = await this.resource();
+    return (report) => this.complete(resource, clone, { source, target, key, report });
+  }
+
+  override async discard(source: InstanceRef, target: InstanceRef, key: OperationKey): Promise<void> {
+    const clone = await this.cloneOf(source, target, key);
+    if (clone) await this.remove(await this.resource(), clone, { target, key });
+  }
+
+  private async resource(): Promise<Resource> {
+    const facts = await this.discovery.facts();
+    return facts.serves(CLONES.apiVersion) ? CLONES : CLONES_V1ALPHA1;
+  }
+
+  private async cloneOf(
+    { namespace }: InstanceRef,
+    target: InstanceRef,
+    key: OperationKey,
+  ): Promise<CloneObject | undefined> {
+    return findOfOperation<CloneObject>(this.deps.api, await this.resource(), { namespace, prefix: target.name, key });
+  }
+
+  /** Deletes a clone that is not complete, with the VM that it has created. */
+  private async remove(
+    resource: Resource,
+    object: CloneObject,
+    { target, key }: { readonly target: InstanceRef; readonly key: OperationKey | undefined },
+  ): Promise<void> {
+    const { api } = this.deps;
+    const { namespace = target.namespace, name, uid } = object.metadata;
+    await api.delete(resource, { namespace, name }, { uid });
+    const vm = await api.find<VmObject>(VIRTUAL_MACHINES, target);
+    if (!vm || (key && isOfOperation(vm, key)) || !isCreatedBy(vm, object)) return;
+    await api.delete(VIRTUAL_MACHINES, target, { uid: vm.metadata.uid });
   }
 
   override async planTemplate(ref: InstanceRef, on: boolean): Promise<Plan> {
@@ -116,40 +163,33 @@ export class KubeCloning extends InstanceCloning {
   private async complete(
     resource: Resource,
     object: CloneObject,
-    { source, target, report }: { source: InstanceRef; target: InstanceRef; report: TaskReporter },
+    { source, target, key, report }: Completion,
   ): Promise<void> {
-    const { api } = this.deps;
     try {
       report.step('Copying the disks');
       await this.follow(resource, object, report);
       report.step('Separating the clone from its source');
-      await this.separate(source, target);
+      await this.separate(source, target, { key, report });
     } catch (error) {
       // The cluster completes the clone when the service ends.
-      if (!(report.signal.reason instanceof ServiceShutdown)) {
-        await api.delete(
-          resource,
-          { namespace: source.namespace, name: object.metadata.name },
-          { uid: object.metadata.uid },
-        );
-      }
+      if (!(report.signal.reason instanceof ServiceShutdown)) await this.remove(resource, object, { target, key });
       throw error;
     }
   }
 
   private async follow(resource: Resource, object: CloneObject, report: TaskReporter): Promise<void> {
     let phase = '';
+    report.waitsFor?.(`the VirtualMachineClone ${object.metadata.name} to succeed`);
     await followObject<CloneObject>({
       ...this.deps,
       resource,
       object,
       signal: report.signal,
-      onChange: ({ status }) => {
+      onChange: (clone) => {
+        const { status } = clone;
         if (status?.phase !== undefined && status.phase !== phase) report.log((phase = status.phase));
-        const pending = conditionOf(status?.conditions, 'Progressing');
-        const obstacle = pending?.reason === 'Pending' ? conditionOf(status?.conditions, 'Ready')?.reason : undefined;
-        const failure = status?.phase === 'Failed' ? (failureOf(status) ?? 'KubeVirt gave no reason') : obstacle;
-        if (failure !== undefined) throw new DomainError('BACKEND_FAILED', `The clone failed: ${failure}.`);
+        const failure = failureOfClone(clone);
+        if (failure !== undefined) throw new DomainError('BACKEND_FAILED', cloneFailed(failure));
         return status?.phase === 'Succeeded';
       },
       onRemoved: () => {
@@ -159,17 +199,25 @@ export class KubeCloning extends InstanceCloning {
   }
 
   /** The Secret with the user data belongs to the source and is deleted with it, so the clone gets its own. */
-  private async separate(source: InstanceRef, target: InstanceRef): Promise<void> {
+  private async separate(
+    source: InstanceRef,
+    target: InstanceRef,
+    { key, report }: Pick<Completion, 'key' | 'report'>,
+  ): Promise<void> {
     const { api } = this.deps;
     const vm = await api.get<VmObject>(VIRTUAL_MACHINES, target);
     const labels = { [LABEL.vm]: target.name };
+    const metadata = { labels, ...operationAnnotations(key) };
+    const finish = async (spec?: object): Promise<void> => {
+      await report.commit?.(`${target.name} is complete.`);
+      await api.patch(VIRTUAL_MACHINES, target, { metadata, ...(spec && { spec }) });
+    };
     const name = secretOf(vm);
-    if (name === undefined) return void (await api.patch(VIRTUAL_MACHINES, target, { metadata: { labels } }));
-    const copy = `${target.name}-cloudinit-${randomBytes(SUFFIX_BYTES).toString('hex')}`;
-    const [secret] = await api.list<SecretObject>(SECRETS, {
-      namespace: source.namespace,
-      fieldSelector: `metadata.name=${name}`,
-    });
+    if (name === undefined) return finish();
+    const copy = operationName(`${target.name}-cloudinit`, key);
+    const isCopied = (await this.secretNamed(target, copy)) !== undefined;
+    if (isCopied) return finish({ template: { spec: { volumes: volumesOf(vm).map((one) => withSecret(one, copy)) } } });
+    const secret = await this.secretNamed(source, name);
     if (!secret) throw new DomainError('BACKEND_FAILED', `The Secret ${name} of ${source.name} does not exist.`);
     const owner = {
       apiVersion: 'kubevirt.io/v1',
@@ -183,8 +231,38 @@ export class KubeCloning extends InstanceCloning {
       data: secret.data ?? {},
     } as KubeObject);
     const volumes = volumesOf(vm).map((volume) => withSecret(volume, copy));
-    await api.patch(VIRTUAL_MACHINES, target, { metadata: { labels }, spec: { template: { spec: { volumes } } } });
+    await finish({ template: { spec: { volumes } } });
   }
+
+  private async secretNamed({ namespace }: InstanceRef, name: string): Promise<SecretObject | undefined> {
+    const [secret] = await this.deps.api.list<SecretObject>(SECRETS, {
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+    });
+    return secret;
+  }
+}
+
+interface Completion {
+  readonly source: InstanceRef;
+  readonly target: InstanceRef;
+  readonly key: OperationKey | undefined;
+  readonly report: TaskReporter;
+}
+
+const cloneFailed = (reason: string): string => `The clone failed: ${reason}.`;
+
+function failureOfClone({ status }: CloneObject): string | undefined {
+  if (status?.phase === 'Failed') return failureOf(status) ?? 'KubeVirt gave no reason';
+  const pending = conditionOf(status?.conditions, 'Progressing');
+  return pending?.reason === 'Pending' ? conditionOf(status?.conditions, 'Ready')?.reason : undefined;
+}
+
+/** Whether a restore of the clone has created the VM: no other one has the annotation of a restore and is younger than the clone. */
+function isCreatedBy(vm: VmObject, clone: CloneObject): boolean {
+  const restored = vm.metadata.annotations?.['restore.kubevirt.io/lastRestoreUID'];
+  const isYounger = (vm.metadata.creationTimestamp ?? '') >= (clone.metadata.creationTimestamp ?? '');
+  return isYounger && restored?.startsWith(`${vm.metadata.name}-`) === true;
 }
 
 export const isTemplate = ({ metadata }: Pick<KubeObject, 'metadata'>): boolean =>

@@ -1,21 +1,31 @@
 import { Duplex } from 'node:stream';
-import type { TerminalSize } from '@headgate/domain-contracts';
+import { DomainError, messageOf, type TerminalSize } from '@headgate/domain-contracts';
 import type { WebSocket } from 'ws';
+import { ExecStatus, type ExecOutcome } from './exec-status.js';
 
 /** Channel numbers of the exec protocol, the first byte of each frame. Source: Kubernetes' remotecommand, v4 and v5. */
-const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, resize: 4, close: 255 } as const;
+const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 export const EXEC_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const;
 
-/** The terminal of a process in a pod as a byte stream. */
+/**
+ * The terminal of a process in a pod as a byte stream. It ends without an error when the process ends, with any exit code. It fails with a DomainError
+ * when the cluster reports an error or the connection is cut. Either way, the output before that is read first.
+ */
 export class ExecChannels extends Duplex {
+  private readonly status = new ExecStatus();
+  /** The end of the process, which the server reports before it closes the connection. */
+  private reported: ExecOutcome | undefined;
+  /** How the session ended. Nothing is received after that. */
+  private outcome: ExecOutcome | undefined;
+
   constructor(private readonly socket: WebSocket) {
     super();
     socket.on('message', (data: Buffer | ArrayBuffer | Buffer[], binary: boolean) => this.receive(data, binary));
-    socket.once('close', () => {
-      this.push(null);
-      this.destroy();
-    });
-    socket.once('error', (error) => this.destroy(error));
+    socket.once('close', (code) => this.conclude(this.reported ?? this.status.afterClose(code)));
+    socket.once('error', (error) => this.conclude(this.reported ?? connectionFailed(error)));
+    this.once('end', () => this.destroy(this.outcome?.failure));
+    // A program that only writes also needs the report of the server, so reading does not wait for a reader.
+    socket.resume();
   }
 
   resize({ columns, rows }: TerminalSize): void {
@@ -28,8 +38,12 @@ export class ExecChannels extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    if (this.outcome) return done(this.outcome.failure);
     // Completes only when the data has left the process, so that a slow server applies back-pressure to the writer.
-    this.socket.send(frame(CHANNEL.stdin, chunk), { binary: true }, (error) => done(error));
+    this.socket.send(frame(CHANNEL.stdin, chunk), { binary: true }, (error) => {
+      if (error) this.afterClose(done);
+      else done();
+    });
   }
 
   override _final(done: () => void): void {
@@ -47,9 +61,44 @@ export class ExecChannels extends Duplex {
 
   private receive(data: Buffer | ArrayBuffer | Buffer[], binary: boolean): void {
     const bytes = Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data);
-    if (!binary || bytes.length < 2 || (bytes[0] !== CHANNEL.stdout && bytes[0] !== CHANNEL.stderr)) return;
-    if (!this.push(bytes.subarray(1))) this.socket.pause();
+    if (this.outcome || !binary || bytes.length < 2) return;
+    const content = bytes.subarray(1);
+    switch (bytes[0]) {
+      case CHANNEL.stdout:
+      case CHANNEL.stderr:
+        if (!this.push(content)) this.socket.pause();
+        return;
+      case CHANNEL.error:
+        return this.report(content);
+    }
+  }
+
+  private report(part: Buffer): void {
+    if (this.reported) return;
+    this.reported = this.status.add(part);
+    // After the end of the process, its last output may follow.
+    if (this.reported?.failure) this.conclude(this.reported);
+  }
+
+  private conclude(outcome: ExecOutcome): void {
+    if (this.outcome) return;
+    this.outcome = outcome;
+    this.push(null);
+  }
+
+  /** The error of a write to a closed connection says less than the report of the server, which may not have been read yet. */
+  private afterClose(done: (error?: Error | null) => void): void {
+    const finish = (): void => done(this.outcome?.failure);
+    if (this.outcome) return finish();
+    this.socket.once('close', finish);
+    this.socket.resume();
   }
 }
+
+const connectionFailed = (error: Error): ExecOutcome => ({
+  failure: new DomainError('BACKEND_FAILED', `The connection to the shell failed: ${messageOf(error)}`, {
+    cause: error,
+  }),
+});
 
 const frame = (channel: number, data: Buffer): Buffer => Buffer.concat([Buffer.from([channel]), data]);

@@ -59,7 +59,6 @@ export class KubeDiagnostics extends Diagnostics {
   private async reachable(): Promise<CheckOutcome> {
     const { gitVersion } = await this.api.json<{ gitVersion?: string }>('GET', '/version', {
       timeoutMs: VERSION_TIMEOUT_MS,
-      retry: false,
     });
     return { status: 'ok', message: `The API server answers (Kubernetes ${gitVersion ?? 'of an unknown version'}).` };
   }

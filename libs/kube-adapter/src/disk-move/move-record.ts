@@ -1,4 +1,4 @@
-import type { JsonPatchOperation } from '../api/kube-api.js';
+import type { JsonPatchOperation } from '../api/json-patch.js';
 import type { KubeObject } from '../api/kube-object.js';
 import type { DataVolumeObject, DataVolumeTemplate, GuestVolume, VmObject } from '../api/object-types.js';
 import { claimNameOf } from '../hardware/vm-hardware.js';

@@ -79,7 +79,6 @@ export class KubeGuestInspection extends GuestInspection {
       const answer = await this.api.json<unknown>('GET', path, {
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_ANSWER_BYTES,
-        retry: false,
       });
       return typeof answer === 'object' && answer !== null ? answer : {};
     } catch (error) {

@@ -6,6 +6,7 @@ import type { NodeObject, VmiObject, VmObject } from '../api/object-types.js';
 import { MIGRATIONS, NODES, subresourcePath, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 import { LABEL } from '../labels.js';
 import { chooseTarget } from '../migration/migration-target.js';
+import { isRequested } from '../power/requested-action.js';
 import type { HardwareDeps, VmState } from './vm-hardware.js';
 
 const POLL_MS = 200;
@@ -82,7 +83,8 @@ export async function migrateToApply({ api }: HardwareDeps, state: VmState): Pro
 
 /** Stops and starts a running VM, which the cluster completes even if this service ends meanwhile. */
 export async function restart({ api, clock }: HardwareDeps, { ref, vmi }: VmState): Promise<void> {
-  await api.invoke(subresourcePath(ref.namespace, 'virtualmachines', ref.name, 'restart'), {});
+  const path = subresourcePath(ref.namespace, 'virtualmachines', ref.name, 'restart');
+  await api.invoke(path, {}, isRequested(api, ref, 'restart', vmi));
   const began = clock.now();
   for (;;) {
     const now = await api.find<VmiObject>(VM_INSTANCES, ref);

@@ -1,6 +1,6 @@
 import { plannedChange, type PlannedChange as AnyPlannedChange, type PlannedSteps } from '@headgate/domain-contracts';
 import { KubeApiError } from '../api/kube-api-error.js';
-import type { JsonPatchOperation } from '../api/kube-api.js';
+import type { JsonPatchOperation } from '../api/json-patch.js';
 
 interface WithPatch {
   /** The patch of the VM that `run` sends, so that a rehearsal can send it as a dry run. */

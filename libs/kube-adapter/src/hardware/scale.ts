@@ -12,7 +12,7 @@ import {
 import { conditionOf } from '../api/kube-object.js';
 import type { NodeObject } from '../api/object-types.js';
 import { NODES, VIRTUAL_MACHINES } from '../api/resources.js';
-import type { JsonPatchOperation } from '../api/kube-api.js';
+import type { JsonPatchOperation } from '../api/json-patch.js';
 import { bytesOf } from '../inventory/guest-size.js';
 import { canMigrate, isRunning, migrateToApply, observe, restart, untilRestartRequired } from './live-changes.js';
 import { planned, VM_PATHS, type PlannedChange } from './planned-change.js';

@@ -265,10 +265,13 @@ export class KubeImages extends ImportedImages {
       { op: 'test', path: '/metadata/uid', value: uid },
       { op: 'add', path, value },
     ] as const;
+    const recorded = new AbortController();
     // A lost cluster must not keep the task from ending.
-    await Promise.race([api.jsonPatch(DATA_VOLUMES, ref, patch), clock.delay(FAILURE_RECORD_LIMIT_MS)]).catch(
-      () => undefined,
-    );
+    await Promise.race([
+      api.jsonPatch(DATA_VOLUMES, ref, patch),
+      clock.delay(FAILURE_RECORD_LIMIT_MS, recorded.signal),
+    ]).catch(() => undefined);
+    recorded.abort();
   }
 }
 

@@ -2,7 +2,7 @@ import { request as requestHttp, type ClientRequest, type IncomingMessage } from
 import { request as requestHttps } from 'node:https';
 import type { Readable } from 'node:stream';
 import { rootCertificates } from 'node:tls';
-import { DomainError, messageOf, type Clock } from '@headgate/domain-contracts';
+import { DomainError, messageOf, plainText, type Clock } from '@headgate/domain-contracts';
 
 /** The address of CDI's upload proxy. */
 export interface ProxyAddress {
@@ -146,11 +146,7 @@ async function readAnswer(response: IncomingMessage): Promise<string> {
 }
 
 function refusal({ host }: URL, { status, text }: ProxyAnswer): DomainError {
-  const quote = text
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/[\u0000-\u001f\u007f\s]+/g, ' ')
-    .trim()
-    .slice(0, MAX_QUOTE_LENGTH);
+  const quote = plainText(text.replace(/<[^>]*>/g, ' '), MAX_QUOTE_LENGTH);
   const said = quote === '' ? '' : ` It says: ${quote}`;
   if (status === 401 || status === 403)
     return new DomainError(

@@ -4,12 +4,15 @@ import {
   InstanceMigration,
   ServiceShutdown,
   type InstanceRef,
+  type OperationKey,
+  type OperationState,
   type BackgroundWork,
   type Plan,
   type TaskReporter,
 } from '@headgate/domain-contracts';
 import { instanceNotFound, KubeApiError } from '../api/kube-api-error.js';
 import { conditionOf, isTrue, type KubeObject } from '../api/kube-object.js';
+import { findOfOperation, operationAnnotations, operationName } from '../api/operation-objects.js';
 import type { MigrationObject, NodeObject, VmiObject } from '../api/object-types.js';
 import { MIGRATIONS, NODES, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
@@ -52,12 +55,43 @@ export class KubeMigration extends InstanceMigration {
     }
   }
 
-  override async migrate(ref: InstanceRef, targetNode?: string): Promise<BackgroundWork> {
+  override async migrate(ref: InstanceRef, targetNode?: string, key?: OperationKey): Promise<BackgroundWork> {
     const vmi = await this.expectMigratable(ref);
     const source = vmi.status?.nodeName ?? '';
     const selector = await this.selectNodes(source, targetNode);
-    const migration = await this.createMigration(ref, selector);
+    const migration = await this.createMigration(ref, selector, key);
     return (report) => this.follow({ ref, migration, source, report });
+  }
+
+  /** KubeVirt keeps only the newest finished migrations: when this one is gone, the guest's node shows the outcome. */
+  override async stateOf(ref: InstanceRef, key: OperationKey): Promise<OperationState> {
+    const migration = await this.migrationOf(ref, key);
+    const { phase, migrationState } = migration?.status ?? {};
+    if (phase === 'Succeeded') return { state: 'done' };
+    if (phase === 'Failed')
+      return { state: 'failed', reason: migrationFailed(ref, migrationState?.failureReason).message };
+    if (migration) return { state: 'running' };
+    const vmi = await this.deps.api.find<VmiObject>(VM_INSTANCES, ref);
+    const { nodeName, migrationState: last } = vmi?.status ?? {};
+    const hasMoved = key.node !== undefined && nodeName !== undefined && nodeName !== key.node;
+    return { state: hasMoved && last?.completed === true ? 'done' : 'absent' };
+  }
+
+  override async resume(ref: InstanceRef, key: OperationKey): Promise<BackgroundWork> {
+    const migration = await this.migrationOf(ref, key);
+    if (!migration) throw migrationFailed(ref, 'the migration was canceled');
+    return (report) => this.follow({ ref, migration, source: key.node ?? '', report });
+  }
+
+  override async discard(ref: InstanceRef, key: OperationKey): Promise<void> {
+    const migration = await this.migrationOf(ref, key);
+    if (!migration || ['Succeeded', 'Failed'].includes(migration.status?.phase ?? '')) return;
+    const { name, uid } = migration.metadata;
+    await this.deps.api.delete(MIGRATIONS, { namespace: ref.namespace, name }, { uid });
+  }
+
+  private migrationOf({ namespace, name }: InstanceRef, key: OperationKey): Promise<MigrationObject | undefined> {
+    return findOfOperation<MigrationObject>(this.deps.api, MIGRATIONS, { namespace, prefix: `migrate-${name}`, key });
   }
 
   /** @throws DomainError WRONG_STATE, BUSY for problems that KubeVirt would report later, or less clearly */
@@ -106,9 +140,13 @@ export class KubeMigration extends InstanceMigration {
   private async createMigration(
     ref: InstanceRef,
     addedNodeSelector: Readonly<Record<string, string>> | undefined,
+    key: OperationKey | undefined,
   ): Promise<KubeObject> {
     const { namespace, name } = ref;
-    const metadata = { generateName: `migrate-${name}-`, namespace, labels: { [LABEL.vm]: name } };
+    const metadata = {
+      ...{ name: operationName(`migrate-${name}`, key), namespace, labels: { [LABEL.vm]: name } },
+      ...operationAnnotations(key),
+    };
     const spec = addedNodeSelector ? { vmiName: name, addedNodeSelector } : { vmiName: name };
     try {
       return await this.deps.api.create(MIGRATIONS, { metadata, spec } as KubeObject);
@@ -126,6 +164,7 @@ export class KubeMigration extends InstanceMigration {
     const { api } = this.deps;
     const { signal } = report;
     let phase = '';
+    report.waitsFor?.(`the VirtualMachineInstanceMigration ${migration.metadata.name} to succeed`);
     const onChange = ({ status }: MigrationObject): boolean => {
       const next = status?.phase ?? '';
       if (next !== phase && next !== '') {

@@ -14,6 +14,7 @@ import {
   type IngestSpec,
   type IngestState,
   type IngestTarget,
+  type Loss,
   type PortableNic,
   type Refusal,
 } from '@headgate/domain-contracts';
@@ -108,7 +109,7 @@ export class KubeDiskIngest extends DiskIngest {
     };
   }
 
-  override async begin(spec: IngestSpec): Promise<void> {
+  override async begin(spec: IngestSpec): Promise<readonly Loss[]> {
     throwFirstRefusal(await this.plan(spec));
     const { api } = this.deps;
     await ensureNamespace(api, spec.ref.namespace);
@@ -122,6 +123,7 @@ export class KubeDiskIngest extends DiskIngest {
       await this.discard(spec).catch(() => undefined);
       throw error;
     }
+    return [];
   }
 
   override async write(target: IngestTarget, disk: string, signal: AbortSignal): Promise<DiskWriter> {

@@ -43,4 +43,39 @@ describe('KubePower', () => {
     await harness.recorder.untilVm(ref, ({ status }) => status === 'Stopped');
     expect(runStrategyOf(ref)).toBe('Halted');
   });
+
+  const requestsOf = (action: string): number =>
+    harness.sandbox.requests.count({
+      verb: 'update',
+      resource: 'virtualmachines.subresources.kubevirt.io',
+      subresource: action,
+    });
+
+  test.each(['before', 'unanswered'] as const)('restarts a VM once when the connection is reset %s', async (moment) => {
+    const ref = await harness.givenVm('Running');
+    const uid = uidOf(ref);
+    const reset = { subresource: 'restart', name: ref.name };
+    harness.sandbox.faults.reset(reset, moment, { times: 1 });
+    await power().apply(ref, 'restart');
+    expect(requestsOf('restart')).toBe(moment === 'before' ? 2 : 1);
+    await harness.recorder.untilVm(ref, ({ status }) => status === 'Running' && ![uid, undefined].includes(uidOf(ref)));
+    const next = uidOf(ref);
+    await power().apply(ref, 'pause');
+    expect(uidOf(ref)).toBe(next);
+  });
+
+  test('starts, stops, pauses and unpauses a VM when every answer is lost once', async () => {
+    const ref = await harness.givenVm('Stopped');
+    const states = [
+      ['start', 'Running'],
+      ['pause', 'Paused'],
+      ['unpause', 'Running'],
+      ['stop', 'Stopped'],
+    ] as const;
+    for (const [action, status] of states) {
+      harness.sandbox.faults.reset({ subresource: action }, 'unanswered', { times: 1 });
+      await power().apply(ref, action);
+      await harness.becomes(ref, status);
+    }
+  });
 });

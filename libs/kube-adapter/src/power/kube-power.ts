@@ -8,9 +8,10 @@ import {
 } from '@headgate/domain-contracts';
 import { instanceNotFound, isNotFound, KubeApiError } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
-import type { VmObject } from '../api/object-types.js';
-import { subresourcePath, VIRTUAL_MACHINES } from '../api/resources.js';
+import type { VmiObject, VmObject } from '../api/object-types.js';
+import { subresourcePath, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 import { LABEL } from '../labels.js';
+import { isRequested } from './requested-action.js';
 
 type ActionTarget = 'virtualmachines' | 'virtualmachineinstances';
 
@@ -32,10 +33,12 @@ export class KubePower extends InstancePower {
   override async apply(ref: InstanceRef, action: PowerAction, { force = false }: PowerOptions = {}): Promise<void> {
     const target: ActionTarget =
       action === 'pause' || action === 'unpause' ? 'virtualmachineinstances' : 'virtualmachines';
+    const instance = action === 'restart' ? await this.api.find<VmiObject>(VM_INSTANCES, ref) : undefined;
     if (action === 'stop') await this.expectNoPendingStart(ref);
     if (action === 'start' || action === 'restart') await this.expectNoTemplate(ref);
     try {
-      await this.api.invoke(subresourcePath(ref.namespace, target, ref.name, action), bodyOf(action, force));
+      const path = subresourcePath(ref.namespace, target, ref.name, action);
+      await this.api.invoke(path, bodyOf(action, force), isRequested(this.api, ref, action, instance));
     } catch (error) {
       if (isNotFound(error)) throw await this.explainNotFound(ref, action);
       if (error instanceof KubeApiError && ALREADY_DONE[action]?.test(error.message)) return;

@@ -9,7 +9,19 @@ import { VmCreation } from './vm-creation.js';
 
 /** A system clock whose delays pass immediately. */
 class ImpatientClock extends SystemClock {
+  /** One for each request that has not ended. */
+  readonly pending = new Set<() => void>();
+
   override async delay(): Promise<void> {}
+
+  override after(ms: number, callback: () => void): () => void {
+    const cancel = super.after(ms, callback);
+    this.pending.add(cancel);
+    return () => {
+      this.pending.delete(cancel);
+      cancel();
+    };
+  }
 }
 
 const CREATE_ID = 'ab12';
@@ -26,8 +38,10 @@ describe('VmCreation', () => {
   let server: Server;
   let credentials: KubeCredentials;
   let requests: string[];
+  let clock: ImpatientClock;
 
-  afterEach(() => {
+  afterEach(async () => {
+    while (clock.pending.size > 0) await new Promise((resolve) => setImmediate(resolve));
     credentials.close();
     server.closeAllConnections();
     server.close();
@@ -52,7 +66,7 @@ describe('VmCreation', () => {
       'current-context': 'x',
     });
     credentials = new KubeCredentials({ text });
-    const clock = new ImpatientClock();
+    clock = new ImpatientClock();
     const api = new KubeApi('prod', credentials, clock);
     return new VmCreation({ api, clock, reachability: new Reachability(async () => undefined, clock) }, SILENT_LOG);
   }

@@ -51,7 +51,9 @@ export class VmDeletion {
   /** Deleting a running VM waits for the guest to shut down, a minute or more. */
   private async forceStop({ namespace, name }: InstanceRef): Promise<void> {
     try {
-      await this.api.invoke(subresourcePath(namespace, 'virtualmachines', name, 'stop'), { gracePeriod: 0 });
+      const path = subresourcePath(namespace, 'virtualmachines', name, 'stop');
+      // A second forced stop has no other effect than the first one.
+      await this.api.invoke(path, { gracePeriod: 0 }, async () => false);
     } catch (error) {
       // A VM that can't be stopped can still be deleted.
       if (!(error instanceof KubeApiError)) throw error;

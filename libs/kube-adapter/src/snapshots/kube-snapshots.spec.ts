@@ -1,6 +1,7 @@
 import { DomainError, type InstanceRef, type VmSource } from '@headgate/domain-contracts';
 import { createdVm, instanceCloningContract, instanceSnapshotsContract, recordingReporter } from '@headgate/testing';
 import type { KubeObject } from '../api/kube-object.js';
+import { PacedClock } from '../testing/paced-clock.contract.js';
 import { SandboxHarness, type SandboxHarnessOptions } from '../testing/sandbox-harness.contract.js';
 
 const TIMEOUT_MS = 60_000;
@@ -157,5 +158,25 @@ describe('snapshots and clones on a cluster', () => {
       code: 'NOT_SUPPORTED',
       message: expect.stringContaining('The disk root of'),
     });
+  });
+});
+
+describe('KubeSnapshots and the lock of a VM', () => {
+  test('ends only when the VM can be changed, snapshotted and restored again', async () => {
+    const clock = new PacedClock();
+    const simulation = { timeScale: 0.02, timings: { snapshotUnlock: 100_000 } };
+    const harness = await SandboxHarness.open({ sandbox: { clock }, simulation });
+    const ref = await harness.givenVmWithDisk();
+    const snapshots = harness.backend.require('snapshots');
+    const { namespace, name } = ref;
+    for (const snapshot of ['one', 'two']) {
+      const { remaining } = await snapshots.create(ref, { name: snapshot });
+      await remaining?.(recordingReporter());
+      const vm = harness.sandbox.store.get('virtualmachines.kubevirt.io', { namespace, name });
+      expect((vm as { status?: object } | undefined)?.status).not.toHaveProperty('snapshotInProgress');
+    }
+    await expect(snapshots.planRestore(ref, 'two')).resolves.toMatchObject({ refusals: [] });
+    await harness.close();
+    clock.stop();
   });
 });

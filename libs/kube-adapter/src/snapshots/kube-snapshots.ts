@@ -1,22 +1,24 @@
-import { randomBytes } from 'node:crypto';
 import {
   buildPlan,
   DomainError,
   InstanceSnapshots,
-  MAX_NAME_LENGTH,
   throwFirstRefusal,
   type AcceptedSnapshotWork,
   type BackgroundWork,
   type InstanceRef,
+  type OperationKey,
+  type OperationState,
   type Plan,
   type Refusal,
   type Snapshot,
+  type SnapshotOperation,
   type SnapshotPhase,
   type SnapshotRequest,
   type TaskReporter,
 } from '@headgate/domain-contracts';
-import { conditionOf, type KubeObject } from '../api/kube-object.js';
-import { RESTORES, SNAPSHOTS, VM_INSTANCES } from '../api/resources.js';
+import { conditionOf, type Condition, type KubeObject } from '../api/kube-object.js';
+import { findOfOperation, isOfOperation, operationAnnotations, operationName } from '../api/operation-objects.js';
+import { RESTORES, SNAPSHOTS, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { LABEL } from '../labels.js';
 import type { KubePower } from '../power/kube-power.js';
@@ -33,6 +35,7 @@ import {
   type FoundVm,
   type RestoreObject,
   type SnapshotObject,
+  type SnapshotSource,
 } from './snapshot-objects.js';
 
 const PHASES: Readonly<Record<string, SnapshotPhase>> = {
@@ -41,9 +44,6 @@ const PHASES: Readonly<Record<string, SnapshotPhase>> = {
   Failed: 'Failed',
   Deleting: 'Deleting',
 };
-
-/** The names of restores end in random digits. */
-const SUFFIX_BYTES = 4;
 
 /** Snapshots and restores of KubeVirt. Snapshots have the label of their VM, so that they are deleted with it. */
 export class KubeSnapshots extends InstanceSnapshots {
@@ -85,13 +85,16 @@ export class KubeSnapshots extends InstanceSnapshots {
     return buildPlan(steps, { refusals, warnings: warningsOf(found) });
   }
 
-  override async create(ref: InstanceRef, request: SnapshotRequest): Promise<AcceptedSnapshotWork> {
+  override async create(ref: InstanceRef, request: SnapshotRequest, key?: OperationKey): Promise<AcceptedSnapshotWork> {
     throwFirstRefusal(await this.planCreate(ref, request));
     const object = await this.deps.api.create<SnapshotObject>(SNAPSHOTS, {
-      metadata: { name: request.name, namespace: ref.namespace, labels: { [LABEL.vm]: ref.name } },
+      metadata: {
+        ...{ name: request.name, namespace: ref.namespace, labels: { [LABEL.vm]: ref.name } },
+        ...operationAnnotations(key),
+      },
       spec: { source: referenceTo(ref) },
     } as KubeObject);
-    return { remaining: (report) => this.awaitSnapshot(object, report) };
+    return { remaining: this.followSnapshot(ref, object) };
   }
 
   override async planRestore(ref: InstanceRef, name: string): Promise<Plan> {
@@ -118,21 +121,9 @@ export class KubeSnapshots extends InstanceSnapshots {
     );
   }
 
-  override async restore(ref: InstanceRef, name: string): Promise<BackgroundWork> {
+  override async restore(ref: InstanceRef, name: string, key?: OperationKey): Promise<BackgroundWork> {
     throwFirstRefusal(await this.planRestore(ref, name));
-    return async (report) => {
-      const running = isLive(await findVm(this.deps.api, ref));
-      if (running) await this.stop(ref, report);
-      try {
-        await this.replaceDisks(ref, name, report);
-      } finally {
-        // After a failure the VM has its previous content.
-        if (running && !report.signal.aborted) {
-          report.step('Starting the VM');
-          await this.power.apply(ref, 'start');
-        }
-      }
-    };
+    return this.restoring(ref, name, key);
   }
 
   override async planDelete(ref: InstanceRef, name: string): Promise<Plan> {
@@ -142,20 +133,44 @@ export class KubeSnapshots extends InstanceSnapshots {
     ]);
   }
 
+  /** A deletion needs no key: a snapshot that is gone, or about to go, shows how far it has come. */
   override async delete(ref: InstanceRef, name: string): Promise<AcceptedSnapshotWork> {
     const { metadata } = await this.find(ref, name);
     await this.deps.api.delete(SNAPSHOTS, { namespace: ref.namespace, name }, { uid: metadata.uid });
-    return {
-      remaining: (report) =>
-        followObject({
-          ...this.deps,
-          resource: SNAPSHOTS,
-          object: { metadata: { ...metadata, namespace: ref.namespace } },
-          signal: report.signal,
-          onChange: () => false,
-          onRemoved: () => true,
-        }),
-    };
+    return { remaining: this.followDeletion({ metadata: { ...metadata, namespace: ref.namespace } }) };
+  }
+
+  override async stateOf(ref: InstanceRef, operation: SnapshotOperation): Promise<OperationState> {
+    const found = await findVm(this.deps.api, ref);
+    if (operation.kind === 'restore') return this.restoreState(found, ref, operation);
+    const snapshot = (await this.snapshotsOf(ref)).find(({ metadata }) => metadata.name === operation.snapshot);
+    if (operation.kind === 'delete') {
+      if (!snapshot) return { state: 'done' };
+      return { state: snapshot.metadata.deletionTimestamp === undefined ? 'absent' : 'running' };
+    }
+    if (!snapshot || !isOfOperation(snapshot, operation)) return { state: 'absent' };
+    const { phase, ready, reason = 'KubeVirt gave no reason' } = present(snapshot);
+    if (phase === 'Failed') return { state: 'failed', reason: snapshotFailed(operation.snapshot, reason) };
+    const isLocked = found.vm.status?.snapshotInProgress === operation.snapshot;
+    return { state: ready && !isLocked ? 'done' : 'running' };
+  }
+
+  override async resume(ref: InstanceRef, operation: SnapshotOperation): Promise<BackgroundWork> {
+    const { kind, snapshot } = operation;
+    if (kind === 'restore') return this.restoring(ref, snapshot, operation);
+    const object = await this.find(ref, snapshot);
+    return kind === 'create' ? this.followSnapshot(ref, object) : this.followDeletion(object);
+  }
+
+  override async discard(ref: InstanceRef, operation: SnapshotOperation, signal: AbortSignal): Promise<void> {
+    const { kind, snapshot: name } = operation;
+    if (kind === 'restore') return this.discardRestore(ref, operation, signal);
+    if (kind === 'delete' || (await this.stateOf(ref, operation)).state === 'done') return;
+    const snapshot = (await this.snapshotsOf(ref)).find(({ metadata }) => metadata.name === name);
+    if (!snapshot || !isOfOperation(snapshot, operation) || present(snapshot).phase === 'Failed') return;
+    const { namespace } = ref;
+    await this.deps.api.delete(SNAPSHOTS, { namespace, name }, { uid: snapshot.metadata.uid });
+    await this.awaitRelease(ref, name, signal);
   }
 
   private async snapshotsOf(ref: InstanceRef): Promise<SnapshotObject[]> {
@@ -169,9 +184,83 @@ export class KubeSnapshots extends InstanceSnapshots {
     return found;
   }
 
+  private followSnapshot(ref: InstanceRef, object: SnapshotObject): BackgroundWork {
+    return async (report) => {
+      await this.awaitSnapshot(object, report);
+      report.waitsFor?.(`the cluster to release ${ref.name}`);
+      await this.awaitRelease(ref, object.metadata.name ?? '', report.signal);
+    };
+  }
+
+  private followDeletion(object: SnapshotObject): BackgroundWork {
+    return (report) => {
+      report.waitsFor?.(`the VirtualMachineSnapshot ${object.metadata.name} to be deleted`);
+      return followObject({
+        ...this.deps,
+        ...{ resource: SNAPSHOTS, object, signal: report.signal },
+        onChange: () => false,
+        onRemoved: () => true,
+      });
+    };
+  }
+
+  /** Stops the VM, replaces its disks, and starts it again, from where an earlier process has stopped. */
+  private restoring(ref: InstanceRef, name: string, key: OperationKey | undefined): BackgroundWork {
+    return async (report) => {
+      const isRunning = isLive(await findVm(this.deps.api, ref));
+      const begun = key && (await this.restoreOf(ref, name, key));
+      if (isRunning && !begun) await this.stop(ref, report);
+      try {
+        await this.replaceDisks(ref, name, { report, begun, key });
+      } finally {
+        // After a failure the VM has its previous content.
+        if ((isRunning || key?.wasRunning === true) && !report.signal.aborted) {
+          report.step('Starting the VM');
+          await this.power.apply(ref, 'start');
+        }
+      }
+    };
+  }
+
+  private restoreOf({ namespace }: InstanceRef, name: string, key: OperationKey): Promise<RestoreObject | undefined> {
+    return findOfOperation<RestoreObject>(this.deps.api, RESTORES, { namespace, prefix: name, key });
+  }
+
+  private async restoreState(found: FoundVm, ref: InstanceRef, operation: SnapshotOperation): Promise<OperationState> {
+    const restore = await this.restoreOf(ref, operation.snapshot, operation);
+    if (!restore) return { state: 'absent' };
+    const failure = failureOf(restore.status);
+    if (failure !== undefined) return { state: 'failed', reason: restoreFailed(operation.snapshot, failure) };
+    const isComplete = restore.status?.complete === true && (!operation.wasRunning || isLive(found));
+    return { state: isComplete ? 'done' : 'running' };
+  }
+
+  /** The cluster replaces the disks on its own once it was asked to. Before that, only the VM was stopped. */
+  private async discardRestore(ref: InstanceRef, operation: SnapshotOperation, signal: AbortSignal): Promise<void> {
+    const restore = await this.restoreOf(ref, operation.snapshot, operation);
+    const { namespace } = ref;
+    if (restore && failureOf(restore.status) !== undefined) {
+      const { name, uid } = restore.metadata;
+      await this.deps.api.delete(RESTORES, { namespace, name }, { uid });
+    } else if (restore && restore.status?.complete !== true)
+      throw new DomainError(
+        'WRONG_STATE',
+        `The cluster still restores ${operation.snapshot}, which can't be undone: ${ref.name} is stopped until its VirtualMachineRestore ${restore.metadata.name} is complete.`,
+      );
+    if (!operation.wasRunning) return;
+    const { vmi } = await findVm(this.deps.api, ref);
+    // It may still be shutting down.
+    if (vmi) {
+      if (vmi.metadata.deletionTimestamp === undefined) return;
+      await this.untilRemoved(vmi, signal);
+    }
+    await this.power.apply(ref, 'start');
+  }
+
   private async awaitSnapshot(object: SnapshotObject, report: TaskReporter): Promise<void> {
     const name = object.metadata.name ?? '';
     report.step('Saving the disks');
+    report.waitsFor?.(`the VirtualMachineSnapshot ${name} to be ready`);
     await followObject<SnapshotObject>({
       ...this.deps,
       resource: SNAPSHOTS,
@@ -179,10 +268,8 @@ export class KubeSnapshots extends InstanceSnapshots {
       signal: report.signal,
       onChange: ({ status }) => {
         if (status?.phase === 'Failed')
-          throw new DomainError(
-            'BACKEND_FAILED',
-            `The snapshot ${name} failed: ${failureOf(status) ?? 'KubeVirt gave no reason'}.`,
-          );
+          throw new DomainError('BACKEND_FAILED', snapshotFailed(name, failureOf(status) ?? 'KubeVirt gave no reason'));
+        report.waitsFor?.(`the VirtualMachineSnapshot ${name} to be ready${pendingReason(status?.conditions)}`);
         return status?.phase === 'Succeeded' && status.readyToUse === true;
       },
       onRemoved: () => {
@@ -191,34 +278,47 @@ export class KubeSnapshots extends InstanceSnapshots {
     });
   }
 
+  /** The VM is locked for some time after its snapshot has succeeded, and refuses a restore, a snapshot and other changes. */
+  private async awaitRelease(ref: InstanceRef, snapshot: string, signal: AbortSignal): Promise<void> {
+    const isLocked = ({ status }: SnapshotSource): boolean => status?.snapshotInProgress === snapshot;
+    const vm = await this.deps.api.find<SnapshotSource>(VIRTUAL_MACHINES, ref);
+    if (!vm || !isLocked(vm)) return;
+    await followObject<SnapshotSource>({
+      ...this.deps,
+      resource: VIRTUAL_MACHINES,
+      object: vm,
+      signal,
+      onChange: (current) => !isLocked(current),
+      onRemoved: () => true,
+    });
+  }
+
   private async stop(ref: InstanceRef, report: TaskReporter): Promise<void> {
     report.step('Stopping the VM');
     const { vmi } = await findVm(this.deps.api, ref);
     await this.power.apply(ref, 'stop', { force: true });
-    if (!vmi) return;
-    await followObject({
+    if (vmi) await this.untilRemoved(vmi, report.signal);
+  }
+
+  private untilRemoved(vmi: KubeObject, signal: AbortSignal): Promise<void> {
+    return followObject({
       ...this.deps,
-      resource: VM_INSTANCES,
-      object: vmi,
-      signal: report.signal,
+      ...{ resource: VM_INSTANCES, object: vmi, signal },
       onChange: () => false,
       onRemoved: () => true,
     });
   }
 
-  private async replaceDisks(ref: InstanceRef, snapshot: string, report: TaskReporter): Promise<void> {
-    const { api } = this.deps;
+  private async replaceDisks(
+    ref: InstanceRef,
+    snapshot: string,
+    { report, begun, key }: { report: TaskReporter; begun: RestoreObject | undefined; key: OperationKey | undefined },
+  ): Promise<void> {
+    await report.commit?.(`The cluster replaces the disks of ${ref.name}.`);
     report.step('Restoring the disks');
-    await this.removeEnded(ref);
-    const suffix = randomBytes(SUFFIX_BYTES).toString('hex');
-    const restore = await api.create<RestoreObject>(RESTORES, {
-      metadata: {
-        name: `${snapshot.slice(0, MAX_NAME_LENGTH - suffix.length - 1)}-${suffix}`,
-        namespace: ref.namespace,
-        labels: { [LABEL.vm]: ref.name },
-      },
-      spec: { target: referenceTo(ref), virtualMachineSnapshotName: snapshot },
-    } as KubeObject);
+    const restore = begun ?? (await this.createRestore(ref, snapshot, key));
+    const awaited = `the VirtualMachineRestore ${restore.metadata.name} to be complete`;
+    report.waitsFor?.(awaited);
     await followObject<RestoreObject>({
       ...this.deps,
       resource: RESTORES,
@@ -226,14 +326,25 @@ export class KubeSnapshots extends InstanceSnapshots {
       signal: report.signal,
       onChange: ({ status }) => {
         const failure = failureOf(status);
-        if (failure !== undefined)
-          throw new DomainError('BACKEND_FAILED', `The restore of ${snapshot} failed: ${failure}.`);
+        if (failure !== undefined) throw new DomainError('BACKEND_FAILED', restoreFailed(snapshot, failure));
+        report.waitsFor?.(`${awaited}${pendingReason(status?.conditions)}`);
         return status?.complete === true;
       },
       onRemoved: () => {
         throw new DomainError('BACKEND_FAILED', `The restore of ${snapshot} was deleted before it had ended.`);
       },
     });
+  }
+
+  private async createRestore(ref: InstanceRef, snapshot: string, key?: OperationKey): Promise<RestoreObject> {
+    await this.removeEnded(ref);
+    return this.deps.api.create<RestoreObject>(RESTORES, {
+      metadata: {
+        ...{ name: operationName(snapshot, key), namespace: ref.namespace, labels: { [LABEL.vm]: ref.name } },
+        ...operationAnnotations(key),
+      },
+      spec: { target: referenceTo(ref), virtualMachineSnapshotName: snapshot },
+    } as KubeObject);
   }
 
   /** KubeVirt refuses a restore while an earlier one of the same VM has not completed, even if it has failed. */
@@ -245,6 +356,16 @@ export class KubeSnapshots extends InstanceSnapshots {
       await api.delete(RESTORES, { namespace: ref.namespace, name: metadata.name }, { uid: metadata.uid });
     }
   }
+}
+
+const snapshotFailed = (name: string, reason: string): string => `The snapshot ${name} failed: ${reason}.`;
+
+const restoreFailed = (name: string, reason: string): string => `The restore of ${name} failed: ${reason}.`;
+
+/** The state of an object that makes progress, so that each other state counts as progress. */
+function pendingReason(conditions: readonly Condition[] | undefined): string {
+  const reason = conditionOf(conditions, 'Progressing')?.reason;
+  return reason === undefined ? '' : ` (${reason})`;
 }
 
 const referenceTo = ({ name }: InstanceRef) => ({ apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name });

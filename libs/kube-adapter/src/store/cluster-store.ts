@@ -1,4 +1,5 @@
 import { DomainError, SILENT_LOG, type Clock, type Log } from '@headgate/domain-contracts';
+import { isPassing } from '../api/kube-api-error.js';
 import { KubeApi } from '../api/kube-api.js';
 import { KubeConnection } from '../api/kube-connection.js';
 import { KubeCredentials } from '../api/kube-credentials.js';
@@ -23,14 +24,18 @@ export interface ClusterStoreOptions {
 
 /** A kind of objects that is followed. */
 export interface StoreWatch {
-  /** Resolves when all objects were listed. Rejects if the first attempt fails. */
+  /** Resolves when all objects were listed. Rejects when they can't be, or the server fails or is overloaded for 15 s. */
   readonly listed: Promise<void>;
-  stop(): void;
+  /** Resolves when the last request has ended. */
+  stop(): Promise<void>;
 }
+
+/** How long the first list waits for a server that fails or is overloaded. */
+const FIRST_LIST_LIMIT_MS = 15_000;
 
 /** The namespace of a cluster in which several replicas of the service keep what they share. */
 export class ClusterStore {
-  private readonly watches = new Set<KindWatch<never>>();
+  private readonly watches = new Set<StoreWatch>();
   private readonly unlisten: () => void;
 
   private constructor(
@@ -68,29 +73,42 @@ export class ClusterStore {
     const listed = Promise.withResolvers<void>();
     // Only the first user of the store waits for it.
     listed.promise.catch(() => undefined);
+    let failure: DomainError | undefined;
+    let endLimit = (): void => undefined;
+    const fail = (error: DomainError | undefined): void => {
+      endLimit();
+      listed.reject(error);
+    };
     const watch = new KindWatch<T>({
       ...{ api, clock, reachability, resource, namespace, sink },
       onState: (state) => {
-        if (state.state === 'following') return listed.resolve();
-        listed.reject(state.error);
-        log.warn({ kind: resource.kind, reason: state.error.message }, 'objects of the store are not followed');
+        if (state.state === 'following') {
+          endLimit();
+          return listed.resolve();
+        }
+        if (failure === undefined) endLimit = clock.after(FIRST_LIST_LIMIT_MS, () => fail(failure));
+        failure = state.error;
+        if (state.state === 'absent' || !isPassing(failure)) fail(failure);
+        log.warn({ kind: resource.kind, reason: failure.message }, 'objects of the store are not followed');
       },
     }).start();
-    const stoppable = watch as unknown as KindWatch<never>;
-    this.watches.add(stoppable);
-    return {
+    const followed: StoreWatch = {
       listed: listed.promise,
       stop: () => {
-        this.watches.delete(stoppable);
-        void watch.stop();
+        fail(failure ?? new DomainError('NOT_READY', 'The store was closed before it was read.'));
+        this.watches.delete(followed);
+        return watch.stop();
       },
     };
+    this.watches.add(followed);
+    return followed;
   }
 
+  /** Resolves when all watches and probes have ended. */
   async close(): Promise<void> {
     await Promise.all([...this.watches].map((watch) => watch.stop()));
-    this.watches.clear();
     this.unlisten();
+    await this.reachability.idle();
     this.credentials.close();
   }
 }

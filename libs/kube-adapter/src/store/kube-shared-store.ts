@@ -47,7 +47,10 @@ export class KubeSharedStore {
     return new KubeSharedStore(ClusterStore.open(options), options);
   }
 
-  /** @throws DomainError when the store can't be reached or read; nothing was changed then */
+  /**
+   * Rewrites folders of an earlier format.
+   * @throws DomainError when the store can't be reached or read; nothing else was changed then
+   */
   async open(): Promise<void> {
     await this.folders.read();
     await Promise.all([this.tasks, this.tokens, this.sources, this.webhooks, this.samples].map((part) => part.open()));
@@ -58,11 +61,7 @@ export class KubeSharedStore {
   /** Call after all work has stopped: the others continue it then. */
   async close(): Promise<void> {
     this.isOpen = false;
-    this.tasks.close();
-    this.tokens.close();
-    this.sources.close();
-    this.samples.close();
-    await this.webhooks.close();
+    await Promise.all([this.tasks, this.tokens, this.sources, this.webhooks, this.samples].map((part) => part.close()));
     await this.replicas.close();
     await this.store.close();
   }

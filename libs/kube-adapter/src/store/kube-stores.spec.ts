@@ -1,15 +1,5 @@
-import {
-  apiTokenStoreContract,
-  folderStoreContract,
-  sampleExchangeContract,
-  sharedApiTokenStoreContract,
-  sharedTaskStoreContract,
-  sharedWebhookStoreContract,
-  sourceStoreContract,
-  taskStoreContract,
-  webhookStoreContract,
-} from '@headgate/testing';
 import { STORE_RBAC_RULES } from '../rbac.js';
+import { storeContracts } from './testing/store-contracts.contract.js';
 import { NAMESPACE, readManifest, StoreHarness } from './testing/store-harness.contract.js';
 
 const ROLE = 'headgate-store';
@@ -22,79 +12,11 @@ const open = (): Promise<StoreHarness> => {
   });
 };
 
-folderStoreContract('custom resources', async () => {
+storeContracts('custom resources', async () => {
   const harness = await open();
   return {
-    store: harness.connect({}, 'headgate').folders,
-    reopen: () => harness.connect({}, 'headgate').folders,
-    close: () => harness.close(),
-  };
-});
-
-taskStoreContract('custom resources', async () => {
-  const harness = await open();
-  return {
-    store: (await harness.join({}, 'headgate')).tasks,
-    reopen: async () => (await harness.join({}, 'headgate')).tasks,
-    close: () => harness.close(),
-  };
-});
-
-sharedTaskStoreContract('custom resources', async () => {
-  const harness = await open();
-  return {
-    join: async (replica) => (await harness.join({ replica }, 'headgate')).tasks,
-    close: () => harness.close(),
-  };
-});
-
-sourceStoreContract('custom resources', async () => {
-  const harness = await open();
-  return {
-    store: (await harness.join({}, 'headgate')).sources,
-    reopen: async () => (await harness.join({}, 'headgate')).sources,
-    close: () => harness.close(),
-  };
-});
-
-apiTokenStoreContract('custom resources', async () => {
-  const harness = await open();
-  return {
-    store: (await harness.join({}, 'headgate')).tokens,
-    reopen: async () => (await harness.join({}, 'headgate')).tokens,
-    close: () => harness.close(),
-  };
-});
-
-sharedApiTokenStoreContract('custom resources', async () => {
-  const harness = await open();
-  return {
-    join: async (replica) => (await harness.join({ replica }, 'headgate')).tokens,
-    close: () => harness.close(),
-  };
-});
-
-webhookStoreContract('custom resources', async (maxEvents) => {
-  const harness = await open();
-  return {
-    store: (await harness.join({ maxEvents }, 'headgate')).webhooks,
-    reopen: async () => (await harness.join({ maxEvents }, 'headgate')).webhooks,
-    close: () => harness.close(),
-  };
-});
-
-sharedWebhookStoreContract('custom resources', async () => {
-  const harness = await open();
-  return {
-    join: async (replica) => (await harness.join({ replica }, 'headgate')).webhooks,
-    close: () => harness.close(),
-  };
-});
-
-sampleExchangeContract('custom resources', async () => {
-  const harness = await open();
-  return {
-    join: async (replica) => (await harness.join({ replica }, 'headgate')).samples,
+    connect: (options) => harness.connect(options, 'headgate'),
+    join: (options) => harness.join(options, 'headgate'),
     close: () => harness.close(),
   };
 });

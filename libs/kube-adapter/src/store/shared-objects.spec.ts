@@ -60,12 +60,15 @@ const webhook: Webhook = {
 describe('the shared objects in custom resources', () => {
   let harness: StoreHarness;
   let stores: ClusterStore[];
+  let opened: { close(): Promise<void> }[];
 
   beforeEach(async () => {
     harness = await StoreHarness.open();
     stores = [];
+    opened = [];
   });
   afterEach(async () => {
+    await Promise.all(opened.map((store) => store.close()));
     await Promise.all(stores.map((store) => store.close()));
     await harness.close();
   });
@@ -76,6 +79,11 @@ describe('the shared objects in custom resources', () => {
       kubeconfig: { text: harness.sandbox.kubeconfig() },
     });
     stores.push(store);
+    return store;
+  };
+  /** Closes it before its connection. */
+  const closeLater = <T extends { close(): Promise<void> }>(store: T): T => {
+    opened.push(store);
     return store;
   };
   const stored = (resource: string): Stored[] => harness.sandbox.store.list(resource) as unknown as Stored[];
@@ -91,7 +99,7 @@ describe('the shared objects in custom resources', () => {
 
   describe('for API tokens', () => {
     const open = async (replica = new ManualReplica(), log = { info: () => undefined, warn: () => undefined }) => {
-      const tokens = new KubeApiTokenStore(connect(), replica, log);
+      const tokens = closeLater(new KubeApiTokenStore(connect(), replica, log));
       await tokens.open();
       return tokens;
     };
@@ -129,7 +137,7 @@ describe('the shared objects in custom resources', () => {
           remove: (key) => void (isSilent || sink.remove(key)),
           keys: () => sink.keys(),
         })) as ClusterStore['watch'];
-      const tokens = new KubeApiTokenStore(store, replica);
+      const tokens = closeLater(new KubeApiTokenStore(store, replica));
       await tokens.open();
       let reports = 0;
       tokens.subscribe(() => reports++);
@@ -157,7 +165,6 @@ describe('the shared objects in custom resources', () => {
       await refresh(b.clock);
       await until(() => b.tokens.get('ci') === undefined && b.tokens.get('other')?.actions.length === 0);
       expect(b.reports()).toBeGreaterThan(before);
-      b.tokens.close();
     });
 
     test('are refused when they could not be read for 15 seconds, and accepted after they were read', async () => {
@@ -173,7 +180,6 @@ describe('the shared objects in custom resources', () => {
       clear();
       await refresh(clock);
       await until(() => listsOfTokens() > 0 && isAccepted(tokens));
-      tokens.close();
     });
     const isAccepted = (tokens: KubeApiTokenStore): boolean => {
       try {
@@ -214,7 +220,23 @@ describe('the shared objects in custom resources', () => {
       isHeld.resolve();
       for (let count = 0; count < 200; count++) await turn();
       expect(rights()).toEqual(expected);
-      tokens.close();
+    });
+
+    test('are not read any more when the store is closed, which ends a list that is under way', async () => {
+      const { tokens, clock, store } = await openSilent();
+      const started = Promise.withResolvers<AbortSignal | undefined>();
+      store.api.list = (_resource, { signal } = {}) => {
+        started.resolve(signal);
+        return new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(new Error('aborted')));
+        });
+      };
+      clock.advance(REFRESH_INTERVAL_MS);
+      expect((await started.promise)?.aborted).toBe(false);
+      await tokens.close();
+      expect((await started.promise)?.aborted).toBe(true);
+      await store.close();
+      expect(clock.pending).toBe(0);
     });
 
     test('are revoked when an administrator deletes the object', async () => {
@@ -269,14 +291,13 @@ describe('the shared objects in custom resources', () => {
       const warnings: unknown[] = [];
       const clock = new FixedClock();
       const log = { info: () => undefined, warn: (...line: unknown[]) => void warnings.push(line) };
-      const tokens = new KubeApiTokenStore(connect(clock), new ManualReplica(), log as never);
+      const tokens = closeLater(new KubeApiTokenStore(connect(clock), new ManualReplica(), log as never));
       await tokens.open();
       await tokens.put(token('ci'));
       overwrite(TOKENS, stored(TOKENS)[0]!, { formatVersion: 2, revision: 2 });
       await until(() => tokens.get('ci') === undefined);
       for (let count = 0; count < 3; count++) await refresh(clock);
       expect(warnings).toHaveLength(1);
-      tokens.close();
     });
 
     test('are no longer valid when another release rewrites them while the service runs', async () => {
@@ -296,7 +317,7 @@ describe('the shared objects in custom resources', () => {
     const source = { name: 'mine', kind: 'containerDisk', uri: 'example.org/mine:1', description: '' } as const;
     const open = async () => {
       const store = connect();
-      const sources = new KubeSourceStore(store);
+      const sources = closeLater(new KubeSourceStore(store));
       await sources.open();
       return { sources, store };
     };
@@ -336,7 +357,7 @@ describe('the shared objects in custom resources', () => {
     });
     const events = (count: number, from = 1) => Array.from({ length: count }, (_none, index) => event(from + index));
     const open = async (maxEvents?: number) => {
-      const webhooks = new KubeWebhookStore(connect(), { maxEvents });
+      const webhooks = closeLater(new KubeWebhookStore(connect(), { maxEvents }));
       await webhooks.open();
       return webhooks;
     };
@@ -416,7 +437,7 @@ describe('the shared objects in custom resources', () => {
     };
     const open = async (maxDataChars?: number, warnings: unknown[] = []) => {
       const log = { info: () => undefined, warn: (...line: unknown[]) => void warnings.push(line) };
-      const exchange = new KubeSampleExchange(connect(), { maxDataChars, log: log as never });
+      const exchange = closeLater(new KubeSampleExchange(connect(), { maxDataChars, log: log as never }));
       await exchange.open();
       const rounds: SampleRound[] = [];
       exchange.subscribe((round) => rounds.push(round));

@@ -68,8 +68,8 @@ export class WatchedObjects<Spec extends object> {
     this.isOpen = true;
   }
 
-  close(): void {
-    this.watch?.stop();
+  async close(): Promise<void> {
+    await this.watch?.stop();
   }
 
   get(name: string): StoredObject<Spec> | undefined {

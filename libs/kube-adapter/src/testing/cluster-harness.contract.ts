@@ -1,60 +1,99 @@
 import { randomBytes } from 'node:crypto';
-import { SystemClock, type ImageOrigin, type InstanceRef, type VmSource } from '@headgate/domain-contracts';
-import { InventoryRecorder, type BackendHarness } from '@headgate/testing';
+import {
+  formatRef,
+  SystemClock,
+  type Creation,
+  type ImageOrigin,
+  type InstanceRef,
+  type VirtualMachine,
+  type VmSource,
+} from '@headgate/domain-contracts';
+import { InventoryRecorder, recordingReporter, type BackendHarness } from '@headgate/testing';
+import { CLAIMS, DATA_VOLUMES } from '../api/resources.js';
+import { NETWORKS } from '../cluster-suite/prepare-cluster.js';
+import { openSuiteCluster, type SuiteCluster } from '../cluster-suite/suite-cluster.js';
+import { DEFAULT_CONTAINER_DISK, NAME_PREFIX, type SuiteSettings } from '../cluster-suite/suite-settings.js';
 import { KubeBackend } from '../kube-backend.js';
 
-/** A small image that boots quickly. The environment can name another one for clusters that can't pull it. */
-const IMAGE = process.env['HEADGATE_TEST_CONTAINER_DISK'] ?? 'kubevirt/cirros-container-disk-demo';
+const MIB = 1024 ** 2;
+const MEASURED_INTERVAL_MS = 1_000;
+const SIZE = { cpu: 1, memoryBytes: 512 * MIB, diskBytes: 1024 * MIB };
 
-/** A small image that the cluster can download. */
-const IMAGE_URL = process.env['HEADGATE_TEST_IMAGE_URL'];
-
-/** A storage class other than the default one, to which disks can be moved. */
-const STORAGE_CLASS = process.env['HEADGATE_TEST_STORAGE_CLASS'];
-
-/** The adapter over a real cluster that the environment names. A second adapter plays the other clients. */
+/** The adapter over a cluster that the environment names. A second adapter plays the other clients. */
 export class ClusterHarness implements BackendHarness {
   private readonly created: InstanceRef[] = [];
+  readonly containerImage?: string;
 
   private constructor(
     readonly backend: KubeBackend,
     private readonly other: KubeBackend,
     private readonly recorder: InventoryRecorder,
-    private readonly namespace: string,
-  ) {}
+    private readonly cluster: SuiteCluster,
+  ) {
+    if (this.settings.containerImage !== undefined) this.containerImage = this.settings.containerImage;
+  }
 
-  static async open(file: string, namespace: string): Promise<ClusterHarness> {
-    const settings = {
+  static async open(settings: SuiteSettings): Promise<ClusterHarness> {
+    const options = {
       context: 'cluster',
-      kubeconfig: { file },
+      kubeconfig: { file: settings.kubeconfig },
       clock: new SystemClock(),
-      defaultNamespace: namespace,
+      defaultNamespace: settings.namespace,
     };
-    const [backend, other] = [KubeBackend.open(settings), KubeBackend.open(settings)];
-    await other.require('diagnostics').fix();
+    const [backend, other] = [KubeBackend.open(options), KubeBackend.open(options)];
     const recorder = InventoryRecorder.over(other.require('inventory'));
     await recorder.whenListed();
-    return new ClusterHarness(backend, other, recorder, namespace);
+    return new ClusterHarness(backend, other, recorder, openSuiteCluster(settings));
+  }
+
+  private get settings(): SuiteSettings {
+    return this.cluster.settings;
   }
 
   freshRef(): InstanceRef {
-    const name = `contract-${randomBytes(4).toString('hex')}`;
-    const ref: InstanceRef = { kind: 'vm', context: 'cluster', namespace: this.namespace, name };
+    const name = NAME_PREFIX + randomBytes(4).toString('hex');
+    const ref: InstanceRef = { kind: 'vm', context: 'cluster', namespace: this.settings.namespace, name };
     this.created.push(ref);
     return ref;
   }
 
-  async givenVm(state: 'Stopped' | 'Running' | 'Paused'): Promise<InstanceRef> {
+  async givenVm(
+    state: 'Stopped' | 'Running' | 'Paused',
+    { booted = false }: { booted?: boolean } = {},
+  ): Promise<InstanceRef> {
     const ref = this.freshRef();
-    const source = await this.quickSource();
-    const size = { cpu: 1, memoryBytes: 256 * 1024 ** 2, diskBytes: 1024 ** 3, start: state !== 'Stopped' };
-    await this.other.require('provisioning').create({ ref, source, ...size });
-    await this.recorder.untilVm(ref, ({ status }) => status === (state === 'Stopped' ? 'Stopped' : 'Running'));
+    await this.create(ref, await this.quickSource(), state !== 'Stopped');
+    if (state === 'Stopped') return ref;
+    // Only the guest of a given image is known to have the agent.
+    const needsAgent = booted && this.settings.containerDisk !== undefined;
+    await this.becomes(ref, ({ status, ready, agentConnected }) =>
+      needsAgent ? agentConnected : status === 'Running' && ready,
+    );
     if (state === 'Paused') {
       await this.other.require('power').apply(ref, 'pause');
-      await this.recorder.untilVm(ref, ({ status }) => status === 'Paused');
+      await this.becomes(ref, ({ status }) => status === 'Paused');
     }
     return ref;
+  }
+
+  /** A container disk can't be exported. */
+  async givenVmWithDisk(): Promise<InstanceRef> {
+    const ref = this.freshRef();
+    await this.create(ref, await this.diskSource(), false);
+    return ref;
+  }
+
+  async givenNetworks(): Promise<readonly [string, string]> {
+    return NETWORKS;
+  }
+
+  /** A metrics-server measures at intervals of about 15 s, and knows a new pod after the second one. */
+  async untilMeasured(ref: InstanceRef): Promise<void> {
+    for (;;) {
+      const { instances } = await this.other.require('metrics').read();
+      if (instances.some((reading) => formatRef(reading.ref) === formatRef(ref))) return;
+      await this.cluster.clock.delay(MEASURED_INTERVAL_MS);
+    }
   }
 
   async deleteExternally(ref: InstanceRef): Promise<void> {
@@ -62,22 +101,19 @@ export class ClusterHarness implements BackendHarness {
   }
 
   async quickSource(): Promise<VmSource> {
-    return { kind: 'containerDisk', image: IMAGE };
+    return { kind: 'containerDisk', image: this.settings.containerDisk ?? DEFAULT_CONTAINER_DISK };
   }
 
   async diskSource(): Promise<VmSource> {
-    if (IMAGE_URL === undefined) throw new Error('Set HEADGATE_TEST_IMAGE_URL to the URL of a small disk image.');
-    return { kind: 'import', url: IMAGE_URL };
+    return { kind: 'import', url: this.given('imageUrl') };
   }
 
   async givenStorage(): Promise<string> {
-    if (STORAGE_CLASS === undefined) throw new Error('Set HEADGATE_TEST_STORAGE_CLASS to a second storage class.');
-    return STORAGE_CLASS;
+    return this.given('storageClass');
   }
 
   async imageOrigin(): Promise<ImageOrigin> {
-    if (IMAGE_URL === undefined) throw new Error('Set HEADGATE_TEST_IMAGE_URL to the URL of a small disk image.');
-    return { kind: 'url', url: IMAGE_URL };
+    return { kind: 'url', url: this.given('imageUrl') };
   }
 
   async openUnreachable(): Promise<KubeBackend> {
@@ -91,13 +127,45 @@ export class ClusterHarness implements BackendHarness {
   }
 
   async close(): Promise<void> {
-    const present = this.created.filter((ref) => this.recorder.vm(ref));
-    await Promise.all(present.map((ref) => this.other.require('provisioning').delete(ref)));
-    const images = this.other.require('images');
-    const names = new Set(this.created.map(({ name }) => name));
-    const left = (await images.list()).filter(({ ref }) => names.has(ref.name) && ref.namespace === this.namespace);
-    for (const { ref } of left) await images.delete(ref);
+    for (const ref of this.created) {
+      if (this.recorder.vm(ref)) await this.other.require('provisioning').delete(ref);
+      const container = { ...ref, kind: 'ct' as const };
+      if (this.recorder.container(container)) await this.other.require('containers').delete(container);
+    }
+    await this.deleteVolumes();
     await this.recorder.stop();
     await Promise.all([this.backend.close(), this.other.close()]);
+    this.cluster.close();
+  }
+
+  /** Images, and volumes that the suites have kept. Those of VMs and containers go with them. */
+  private async deleteVolumes(): Promise<void> {
+    const { api, discovery } = this.cluster;
+    const { namespace } = this.settings;
+    const kinds = (await discovery.facts()).hasCdi ? [DATA_VOLUMES, CLAIMS] : [CLAIMS];
+    for (const kind of kinds) {
+      for (const { metadata } of await api.list(kind, { namespace })) {
+        const isLeft =
+          !metadata.ownerReferences?.length && this.created.some(({ name }) => metadata.name?.startsWith(name));
+        if (isLeft) await api.delete(kind, { namespace, name: metadata.name }, { uid: metadata.uid });
+      }
+    }
+  }
+
+  private async create(ref: InstanceRef, source: VmSource, start: boolean): Promise<void> {
+    const { remaining }: Creation = await this.other.require('provisioning').create({ ref, source, ...SIZE, start });
+    await remaining?.(recordingReporter());
+    await this.becomes(ref, ({ status }) => status === (start ? 'Running' : 'Stopped'));
+  }
+
+  private becomes(ref: InstanceRef, isMet: (vm: VirtualMachine) => boolean): Promise<VirtualMachine> {
+    return this.recorder.untilVm(ref, isMet);
+  }
+
+  private given(name: 'imageUrl' | 'storageClass'): string {
+    const value = this.settings[name];
+    if (value === undefined)
+      throw new Error(`The suites of this ability need ${name}: see npm run test:cluster -- --help`);
+    return value;
   }
 }

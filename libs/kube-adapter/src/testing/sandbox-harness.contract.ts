@@ -10,10 +10,11 @@ import {
   type VmSource,
   type VmStatus,
 } from '@headgate/domain-contracts';
-import { KubeSandbox, type KubeSandboxOptions } from '@headgate/kube-sandbox';
+import { KubeSandbox, type KubeSandboxOptions, type SandboxClock } from '@headgate/kube-sandbox';
 import { KubevirtSimulation, type SimulationOptions } from '@headgate/kubevirt-sandbox';
 import { InventoryRecorder, recordingReporter, type BackendHarness } from '@headgate/testing';
 import { KubeBackend, type KubeBackendOptions } from '../kube-backend.js';
+import { disturb, HurriedClock, skewedClock } from './faulty-cluster.contract.js';
 
 export const NAMESPACE = 'tailvm';
 const CONTEXT = 'prod';
@@ -29,6 +30,8 @@ export interface SandboxHarnessOptions {
   readonly user?: string;
   /** Whether the images of the contract suites are uploaded instead of imported from a URL. */
   readonly uploads?: boolean;
+  /** Whether requests and watches fail as they do in a busy cluster with a bad network, and how many hours its clock is ahead. */
+  readonly disturbed?: { readonly hoursAhead: number };
   /** The source of the VMs of the contract suites. Default: a container disk, which needs no storage. */
   readonly source?: VmSource;
 }
@@ -46,6 +49,7 @@ export class SandboxHarness implements BackendHarness {
     readonly recorder: InventoryRecorder,
     private readonly source: VmSource,
     private readonly uploads: boolean,
+    private readonly clock: SandboxClock | undefined,
   ) {}
 
   static async open({
@@ -55,18 +59,25 @@ export class SandboxHarness implements BackendHarness {
     user,
     uploads = false,
     source = CONTAINER_DISK,
+    disturbed,
   }: SandboxHarnessOptions = {}): Promise<SandboxHarness> {
     const simulated = new KubevirtSimulation({ timeScale: 0, ...simulation });
-    const listening = await KubeSandbox.listen({ ...sandbox, extensions: [...(sandbox?.extensions ?? []), simulated] });
+    const clock = disturbed && skewedClock(disturbed.hoursAhead);
+    const listening = await KubeSandbox.listen({
+      ...(clock && { clock }),
+      ...sandbox,
+      extensions: [...(sandbox?.extensions ?? []), simulated],
+    });
+    if (disturbed) disturb(listening, NAMESPACE);
     const opened = KubeBackend.open({
       context: CONTEXT,
       kubeconfig: { text: listening.kubeconfig(user) },
-      clock: new SystemClock(),
+      clock: disturbed ? new HurriedClock() : new SystemClock(),
       ...backend,
     });
     const recorder = InventoryRecorder.over(opened.require('inventory'));
     await recorder.until(() => recorder.calls.length > 0);
-    return new SandboxHarness(listening, simulated, opened, recorder, source, uploads);
+    return new SandboxHarness(listening, simulated, opened, recorder, source, uploads, clock);
   }
 
   freshRef(): InstanceRef {
@@ -176,6 +187,7 @@ export class SandboxHarness implements BackendHarness {
     await this.recorder.stop();
     await this.backend.close();
     await this.sandbox.close();
+    this.clock?.stop();
     if (this.folder !== undefined) await rm(this.folder, { recursive: true });
   }
 }

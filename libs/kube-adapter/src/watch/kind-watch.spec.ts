@@ -170,6 +170,24 @@ describe('KindWatch', () => {
     expect(collected.objects.size).toBe(1);
   });
 
+  test('waits while the server fills its cache for a new resource', async () => {
+    sandbox.faults.failNext({ resource: 'secrets', verb: 'watch' }, 429, 2, 0);
+    await secret('s0');
+    const collected = watch();
+    await following(collected);
+    expect(collected.states).toEqual(['following']);
+    expect(sandbox.requests.count({ verb: 'list', resource: 'secrets' })).toBe(1);
+  });
+
+  test('is broken when the server stays overloaded', async () => {
+    sandbox.faults.failNext({ resource: 'secrets', verb: 'watch' }, 429, Infinity, 0);
+    const collected = watch();
+    await collected.until(() => collected.states.includes('broken'));
+    sandbox.faults.clear();
+    await following(collected);
+    expect(sandbox.requests.count({ verb: 'watch', resource: 'secrets' })).toBeGreaterThan(5);
+  });
+
   test('follows only its own namespace', async () => {
     await secret('own');
     await secret('foreign', '0', 'other');

@@ -53,6 +53,11 @@ const RETRY_FIRST_MS = 100;
 const RETRY_LIMIT_MS = 2_000;
 /** The longest pause that an overloaded server can demand. */
 const RETRY_AFTER_LIMIT_MS = 5_000;
+/**
+ * How often in a row an overloaded server is asked again before the watch counts as broken. A server refuses the first watches of a new
+ * resource with 429 while it fills its cache.
+ */
+const MAX_OVERLOADS = 5;
 /** A watch that ended sooner than this is resumed after a pause only. */
 const SHORT_WATCH_MS = 5_000;
 /** How often an API that is not served is looked up again. */
@@ -64,6 +69,7 @@ export class KindWatch<T extends KubeObject> {
   private readonly backoff: Backoff;
   private readonly random: () => number;
   private version: string | undefined;
+  private overloads = 0;
   private attempt = new AbortController();
   private connection: IncomingMessage | undefined;
   private running: Promise<void> | undefined;
@@ -129,7 +135,8 @@ export class KindWatch<T extends KubeObject> {
       await this.pause(ABSENT_RETRY_MS);
     } else {
       reachability.probeNow();
-      onState?.({ state: 'broken', error: asDomainError(error) });
+      if (!KubeApiError.has(error, 429) || ++this.overloads > MAX_OVERLOADS)
+        onState?.({ state: 'broken', error: asDomainError(error) });
       const retryAfterMs = error instanceof KubeApiError ? (error.response.retryAfterMs ?? 0) : 0;
       await this.pause(Math.max(this.backoff.next(), Math.min(retryAfterMs, RETRY_AFTER_LIMIT_MS)));
     }
@@ -142,6 +149,7 @@ export class KindWatch<T extends KubeObject> {
     const signal = this.signal;
     for await (const page of api.pages<T>(resource, { namespace, labelSelector, fieldSelector, signal })) {
       reachability.recordActivity();
+      if (page.isWhole) listed.clear();
       for (const object of page.items) {
         listed.add(keyOf(object));
         sink.upsert(object);
@@ -165,9 +173,11 @@ export class KindWatch<T extends KubeObject> {
   private async follow(version: string): Promise<void> {
     const { api, clock, reachability, onState } = this.options;
     const seconds = WATCH_SECONDS + Math.floor(this.random() * WATCH_SPREAD_SECONDS);
-    const connection = await api.stream(this.path, { query: this.watchQuery(version, seconds), signal: this.signal });
+    const query = this.watchQuery(version, seconds);
+    const connection = await api.stream(this.path, { query, signal: this.signal, retry: false });
     this.connection = connection;
     reachability.recordActivity();
+    this.overloads = 0;
     onState?.({ state: 'following' });
     const onStall = (): void => void connection.destroy(new Error('the watch stalled'));
     const cancel = clock.after(seconds * 1000 + STALL_GRACE_MS, onStall);
@@ -205,7 +215,7 @@ export class KindWatch<T extends KubeObject> {
   }
 
   private pause(pauseMs: number): Promise<void> {
-    return resolvedOrAborted(new Promise((resolve) => this.options.clock.after(pauseMs, resolve)), this.abort.signal);
+    return this.options.clock.delay(pauseMs, this.abort.signal);
   }
 }
 

@@ -26,17 +26,19 @@ export class Reachability {
   private readonly backoff: Backoff;
   private cancelTimer: () => void = () => undefined;
   private lastActivityAt = 0;
-  private probing = false;
-  private stopped = true;
+  /** The last probe, which never rejects. */
+  private probing: Promise<void> | undefined;
+  /** Aborted when there is no listener anymore. */
+  private stopping = stoppedController();
   private readonly waiting = new Set<() => void>();
   private readonly listeners = new Set<ReachabilityListener>();
   private current: 'unknown' | 'up' | 'lost' = 'unknown';
   private lastError: DomainError | undefined;
   private loss = new AbortController();
 
-  /** @param probe sends any request; fails when the server is away or rejects the credentials */
+  /** @param probe sends any request; fails when the server is away or rejects the credentials, and when it is aborted */
   constructor(
-    private readonly probe: (timeoutMs: number) => Promise<void>,
+    private readonly probe: (timeoutMs: number, signal: AbortSignal) => Promise<void>,
     private readonly clock: Clock,
     random?: () => number,
   ) {
@@ -57,8 +59,8 @@ export class Reachability {
     this.listeners.add(listener);
     if (this.current === 'lost' && this.lastError) listener.lost(this.lastError);
     if (this.stopped) {
-      this.stopped = false;
-      void this.probeServer();
+      this.stopping = new AbortController();
+      this.probeServer();
     }
     return () => {
       this.listeners.delete(listener);
@@ -66,8 +68,17 @@ export class Reachability {
     };
   }
 
+  /** Resolves when no probe is under way. */
+  async idle(): Promise<void> {
+    await this.probing;
+  }
+
+  private get stopped(): boolean {
+    return this.stopping.signal.aborted;
+  }
+
   private stop(): void {
-    this.stopped = true;
+    this.stopping.abort();
     this.current = 'unknown';
     this.cancelTimer();
     this.resolveWaiting();
@@ -82,7 +93,7 @@ export class Reachability {
   probeNow(): void {
     if (this.stopped || this.probing || this.current === 'lost') return;
     this.cancelTimer();
-    void this.probeServer();
+    this.probeServer();
   }
 
   /** Resolves when the server is up, or immediately while there is no listener. */
@@ -91,16 +102,21 @@ export class Reachability {
     await new Promise<void>((resolve) => this.waiting.add(resolve));
   }
 
-  private async probeServer(): Promise<void> {
-    this.probing = true;
-    try {
-      await this.probe(this.current === 'lost' ? RETRY_TIMEOUT_MS : PROBE_TIMEOUT_MS);
-      this.probing = false;
-      if (!this.stopped) this.onAnswer();
-    } catch (error) {
-      this.probing = false;
-      if (!this.stopped) this.onFailure(error);
-    }
+  private probeServer(): void {
+    const { signal } = this.stopping;
+    const probing: Promise<void> = this.probe(
+      this.current === 'lost' ? RETRY_TIMEOUT_MS : PROBE_TIMEOUT_MS,
+      signal,
+    ).then(
+      () => this.endProbe(probing, signal, () => this.onAnswer()),
+      (error: unknown) => this.endProbe(probing, signal, () => this.onFailure(error)),
+    );
+    this.probing = probing;
+  }
+
+  private endProbe(probing: Promise<void>, signal: AbortSignal, report: () => void): void {
+    if (this.probing === probing) this.probing = undefined;
+    if (!signal.aborted) report();
   }
 
   private onAnswer(): void {
@@ -135,7 +151,7 @@ export class Reachability {
     this.cancelTimer = this.clock.after(delayMs, () => {
       const silenceMs = this.clock.now() - this.lastActivityAt;
       if (this.current === 'up' && silenceMs < SILENCE_MS) this.scheduleProbe(SILENCE_MS - silenceMs);
-      else void this.probeServer();
+      else this.probeServer();
     });
   }
 
@@ -144,4 +160,10 @@ export class Reachability {
     this.waiting.clear();
     for (const resolve of waiting) resolve();
   }
+}
+
+function stoppedController(): AbortController {
+  const controller = new AbortController();
+  controller.abort();
+  return controller;
 }

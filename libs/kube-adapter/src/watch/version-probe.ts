@@ -4,9 +4,9 @@ import type { KubeConnection } from '../api/kube-connection.js';
 /** A probe for Reachability. An overloaded server counts as reachable. */
 export const versionProbe =
   (connection: KubeConnection) =>
-  async (timeoutMs: number): Promise<void> => {
+  async (timeoutMs: number, signal: AbortSignal): Promise<void> => {
     try {
-      await connection.text('GET', '/version', { timeoutMs, retry: false });
+      await connection.text('GET', '/version', { timeoutMs, signal, retry: false });
     } catch (error) {
       if (!DomainError.is(error, 'BUSY')) throw error;
     }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { HardwareEffect, PlanStep } from '@headgate/domain-contracts';
-import type { JsonPatchOperation } from '../../api/kube-api.js';
+import type { JsonPatchOperation } from '../../api/json-patch.js';
 import type { GuestDisk, GuestVolume, VmObject } from '../../api/object-types.js';
 import { ANNOTATION } from '../../labels.js';
 import { replaceIfSame, VM_PATHS } from '../planned-change.js';

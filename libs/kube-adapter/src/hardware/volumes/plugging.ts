@@ -1,3 +1,4 @@
+import type { InstanceRef } from '@headgate/domain-contracts';
 import type { VmObject } from '../../api/object-types.js';
 import { subresourcePath, VIRTUAL_MACHINES } from '../../api/resources.js';
 import { observe, untilRestartRequired } from '../live-changes.js';
@@ -19,7 +20,8 @@ export class Plugging {
     const { api } = this.deps;
     const { ref } = state;
     if (request) {
-      await api.invoke(subresourcePath(ref.namespace, 'virtualmachines', ref.name, 'addvolume'), request);
+      const path = subresourcePath(ref.namespace, 'virtualmachines', ref.name, 'addvolume');
+      await api.invoke(path, request, () => this.isRequested(ref, 'addVolumeOptions', name));
     } else await api.jsonPatch(VIRTUAL_MACHINES, ref, patch);
     if (!state.vmi) return request ? this.waits.untilVm(ref, (vm) => hasVolume(vm, name)) : undefined;
     if (effect !== 'now') return untilRestartRequired(this.deps, ref);
@@ -41,7 +43,8 @@ export class Plugging {
     const volume = spec?.volumes?.find((one) => one.name === name);
     if (!vm || !volume) return;
     if (modeOf(state) === 'requests' && isHotpluggable(volume)) {
-      await api.invoke(subresourcePath(ref.namespace, 'virtualmachines', ref.name, 'removevolume'), { name });
+      const path = subresourcePath(ref.namespace, 'virtualmachines', ref.name, 'removevolume');
+      await api.invoke(path, { name }, () => this.isRequested(ref, 'removeVolumeOptions', name));
       return this.waits.untilVm(ref, (now) => !hasVolume(now, name));
     }
     const disks = spec?.domain?.devices?.disks;
@@ -51,5 +54,17 @@ export class Plugging {
       ...replaceIfSame(VM_PATHS.volumes, spec?.volumes, without(spec?.volumes, name)),
       ...replaceIfSame(VM_PATHS.disks, disks, without(disks, name)),
     ]);
+  }
+
+  /** Whether KubeVirt has recorded or carried out a request. */
+  private async isRequested(
+    ref: InstanceRef,
+    kind: 'addVolumeOptions' | 'removeVolumeOptions',
+    name: string,
+  ): Promise<boolean> {
+    const vm = await this.deps.api.find<VmObject>(VIRTUAL_MACHINES, ref);
+    if (!vm) return false;
+    const isPending = vm.status?.volumeRequests?.some((request) => request[kind]?.name === name) === true;
+    return isPending || hasVolume(vm, name) === (kind === 'addVolumeOptions');
   }
 }

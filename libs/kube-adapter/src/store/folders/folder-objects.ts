@@ -1,9 +1,13 @@
 import { DomainError, type FolderDelta, type FolderMember } from '@headgate/domain-contracts';
 import type { KubeObject } from '../../api/kube-object.js';
 
-/** The format of the objects that this release reads and writes. */
-export const FORMAT_VERSION = 1;
-/** Members are spread over this many objects by a hash of their ref. With 100,000 members each has about 100 KB. */
+/** The format of the objects that this release writes. */
+export const FORMAT_VERSION = 2;
+/** It had only refs, where the present format has entries. A tree of it is rewritten when it is read; its shards remain. */
+export const REF_FORMAT_VERSION = 1;
+/** Annotation of a tree that had the earlier format: since when each new member has an ID. */
+export const BOUND_SINCE = 'svc.dev/bound-since';
+/** Members are spread over this many objects by a hash of their ref. With 100,000 members each has about 160 KB. */
 export const SHARD_COUNT = 64;
 /** Assignments that the tree may contain before they are moved to the shards. */
 export const MAX_RECENT = 500;
@@ -22,6 +26,7 @@ export interface FolderEntry {
 }
 
 export interface Assignment {
+  /** An entry. */
   readonly ref: string;
   /** The ID of a folder, or 0. */
   readonly folder: number;
@@ -53,6 +58,7 @@ export interface FolderShardSpec {
   readonly index: number;
   /** All assignments up to this revision are in it. */
   readonly revision: number;
+  /** `refs` are entries. */
   readonly members: readonly { readonly folder: number; readonly refs: readonly string[] }[];
 }
 
@@ -69,6 +75,40 @@ export const EMPTY_TREE: FolderTreeSpec = {
   shards: Array.from({ length: SHARD_COUNT }, () => 0),
   commits: [],
 };
+
+/**
+ * A member as text: its ref, its ID percent-encoded, and `ending`, separated by spaces. Only a ref: it is not bound to an object yet. Text instead of
+ * fields, because an API server whose definitions are older drops fields that it does not know, and the folders of all members with them.
+ */
+export function entryOf({ ref, uid, state }: Pick<FolderMember, 'ref' | 'uid' | 'state'>): string {
+  if (state === 'unbound') return ref;
+  return [ref, encodeURIComponent(uid), ...(state === 'ending' ? ['ending'] : [])].join(' ');
+}
+
+/** @throws URIError for an ID that is not percent-encoded */
+function readEntry(entry: string): Pick<FolderMember, 'ref' | 'uid' | 'state'> {
+  const [ref = '', uid, mark] = entry.split(' ');
+  if (uid === undefined) return { ref, uid: '', state: 'unbound' };
+  return { ref, uid: decodeURIComponent(uid), state: mark === undefined ? 'member' : 'ending' };
+}
+
+export const refOfEntry = (entry: string): string => entry.split(' ', 1)[0] ?? '';
+
+/** The entries of one object in each state; the first identifies it. */
+function entriesLike(entry: string): [key: string, ...others: string[]] {
+  const [ref = '', uid = ''] = entry.split(' ');
+  const key = `${ref} ${uid}`;
+  return [key, `${key} ending`, ...(uid === '' ? [ref] : [])];
+}
+
+function isEntry(entry: unknown): boolean {
+  if (typeof entry !== 'string') return false;
+  try {
+    return entryOf(readEntry(entry)) === entry;
+  } catch {
+    return false;
+  }
+}
 
 /** FNV-1a over the UTF-16 units of a ref. Part of the format: another hash would not find the members again. */
 export function shardOf(ref: string): number {
@@ -104,8 +144,8 @@ export function applyDelta(tree: FolderTreeSpec, delta: FolderDelta, commit: str
   for (const { to, id } of renamed) add(to, id);
   let { nextFolder } = tree;
   for (const path of delta.created) add(path, nextFolder++);
-  const assigned = delta.assigned.map(({ ref, path }) => ({
-    ref,
+  const assigned = delta.assigned.map(({ ref, uid, path, state = 'member' }) => ({
+    ref: entryOf({ ref, uid, state }),
     folder: path === undefined ? NO_FOLDER : expectFolder(path),
     revision,
   }));
@@ -132,11 +172,16 @@ export class Shard {
   /** The shard with all assignments of the tree that it does not have yet, without the members of folders that no longer exist. */
   with(tree: FolderTreeSpec, assignments: readonly Assignment[]): FolderShardSpec {
     const folderOf = new Map(this.folderOf);
-    for (const { ref, folder, revision } of assignments) if (revision > this.revision) folderOf.set(ref, folder);
+    for (const { ref: entry, folder, revision } of assignments) {
+      if (revision <= this.revision) continue;
+      for (const one of entriesLike(entry)) folderOf.delete(one);
+      folderOf.set(entry, folder);
+    }
     const members = new Map<number, string[]>(tree.folders.map(({ id }) => [id, []]));
-    for (const [ref, folder] of folderOf) members.get(folder)?.push(ref);
+    for (const [entry, folder] of folderOf) members.get(folder)?.push(entry);
     return {
       ...this.object.spec,
+      formatVersion: FORMAT_VERSION,
       revision: tree.revision,
       members: [...members].filter(([, refs]) => refs.length > 0).map(([folder, refs]) => ({ folder, refs })),
     };
@@ -146,14 +191,15 @@ export class Shard {
 /** Every member that is in a folder of the tree. */
 export function membersOf(tree: FolderTreeSpec, shards: Iterable<Shard>): FolderMember[] {
   const pathOf = new Map(tree.folders.map(({ id, path }) => [id, path]));
-  const recent = new Map(tree.recent.map(({ ref, folder }) => [ref, folder]));
+  const recent = new Map(tree.recent.map(({ ref: entry, folder }) => [entriesLike(entry)[0], { entry, folder }]));
   const members: FolderMember[] = [];
-  const add = (ref: string, folder: number): void => {
+  const add = (entry: string, folder: number): void => {
     const path = pathOf.get(folder);
-    if (path !== undefined) members.push({ ref, path });
+    if (path !== undefined) members.push({ ...readEntry(entry), path });
   };
-  for (const { folderOf } of shards) for (const [ref, folder] of folderOf) if (!recent.has(ref)) add(ref, folder);
-  for (const [ref, folder] of recent) add(ref, folder);
+  for (const { folderOf } of shards)
+    for (const [entry, folder] of folderOf) if (!recent.has(entriesLike(entry)[0])) add(entry, folder);
+  for (const { entry, folder } of recent.values()) add(entry, folder);
   return members;
 }
 
@@ -164,7 +210,7 @@ export function expectReadable<T extends FolderTreeObject | FolderShardObject>(o
   if (typeof formatVersion === 'number' && formatVersion > FORMAT_VERSION)
     throw new DomainError(
       'NOT_READY',
-      `The store can't be used: a newer release wrote the ${name} (format ${formatVersion}, this release reads ${FORMAT_VERSION}). It was left as it is; use the newer release.`,
+      `The store can't be used: a newer release wrote the ${name} (format ${formatVersion}, this release reads ${REF_FORMAT_VERSION} and ${FORMAT_VERSION}). It was left as it is; use the newer release.`,
     );
   const problem = 'index' in (object.spec ?? {}) ? problemOfShard(object.spec) : problemOfTree(object.spec);
   if (problem !== undefined) throw damaged(name, problem);
@@ -177,15 +223,17 @@ export const damaged = (name: string, problem: string): DomainError =>
     `The store can't be used: the ${name} is damaged (${problem}). It was left as it is; restore it from a backup.`,
   );
 
+const isFormat = (value: unknown): boolean => value === FORMAT_VERSION || value === REF_FORMAT_VERSION;
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 function problemOfTree(spec: Partial<FolderTreeSpec> | undefined): string | undefined {
-  if (spec?.formatVersion !== FORMAT_VERSION) return 'it has no valid formatVersion';
-  const { revision, nextFolder, folders, recent, shards, commits } = spec;
+  if (!isFormat(spec?.formatVersion)) return 'it has no valid formatVersion';
+  const { revision, nextFolder, folders, recent, shards, commits } = spec ?? {};
   if (!isCount(revision) || !isCount(nextFolder)) return 'its counters are missing';
   if (!Array.isArray(folders) || !Array.isArray(recent) || !Array.isArray(commits)) return 'its lists are missing';
   if (!Array.isArray(shards) || shards.length !== SHARD_COUNT || !shards.every(isCount))
     return `it must have ${SHARD_COUNT} revisions of shards`;
+  if (recent.some(({ ref }) => !isEntry(ref))) return 'an assignment has no valid instance';
   if (new Set(folders.map(({ id }) => id)).size < folders.length) return 'two folders have the same ID';
   if (new Set(folders.map(({ path }) => path)).size < folders.length) return 'two folders have the same path';
   if (folders.some(({ id }) => !isCount(id) || id === NO_FOLDER || id >= nextFolder)) return 'a folder has no valid ID';
@@ -193,8 +241,9 @@ function problemOfTree(spec: Partial<FolderTreeSpec> | undefined): string | unde
 }
 
 function problemOfShard(spec: Partial<FolderShardSpec> | undefined): string | undefined {
-  if (spec?.formatVersion !== FORMAT_VERSION) return 'it has no valid formatVersion';
-  if (!isCount(spec.index) || !isCount(spec.revision)) return 'its numbers are missing';
-  const isList = Array.isArray(spec.members) && spec.members.every(({ refs }) => Array.isArray(refs));
-  return isList ? undefined : 'its members are missing';
+  if (!isFormat(spec?.formatVersion)) return 'it has no valid formatVersion';
+  if (!isCount(spec?.index) || !isCount(spec?.revision)) return 'its numbers are missing';
+  const { members } = spec;
+  if (!Array.isArray(members) || !members.every(({ refs }) => Array.isArray(refs))) return 'its members are missing';
+  return members.every(({ refs }) => refs.every(isEntry)) ? undefined : 'a member is no valid instance';
 }

@@ -16,7 +16,7 @@ const delta = (change: Partial<FolderDelta>): FolderDelta => ({
 });
 const refOf = (index: number): string => `vm/lab/default/v${index}`;
 const refsOf = (count: number, path: string) =>
-  Array.from({ length: count }, (_none, index) => ({ ref: refOf(index), path }));
+  Array.from({ length: count }, (_none, index) => ({ ref: refOf(index), uid: `uid-${index}`, path }));
 
 describe('the folders in custom resources', () => {
   let harness: StoreHarness;
@@ -58,13 +58,13 @@ describe('the folders in custom resources', () => {
     expect(Object.keys(stored)).toHaveLength(400);
     expect([stored[refOf(0)], stored[refOf(199)], stored[refOf(200)]]).toEqual(['b', 'b', 'a']);
     await commit({ removed: ['a'], assigned: refsOf(MAX_RECENT, 'b') });
-    await commit({ assigned: [{ ref: refOf(3), path: undefined }] });
+    await commit({ assigned: [{ ref: refOf(3), uid: 'uid-3', path: undefined }] });
     expect(Object.keys(await readAgain())).toHaveLength(MAX_RECENT - 1);
   });
 
   test('do not give the members of a removed folder to a new one of the same name', async () => {
     await commit({ created: ['a'], assigned: refsOf(MAX_RECENT, 'a') });
-    await commit({ assigned: [{ ref: refOf(0), path: 'a' }] });
+    await commit({ assigned: [{ ref: refOf(0), uid: 'uid-0', path: 'a' }] });
     await commit({ removed: ['a'] });
     await commit({ created: ['a'] });
     expect(await readAgain()).toEqual({});
@@ -90,7 +90,7 @@ describe('the folders in custom resources', () => {
     const records = await other.read();
     const results = await Promise.allSettled([
       store.commit(version, delta({ assigned: refsOf(10, 'b') })),
-      other.commit(records.version, delta({ assigned: [{ ref: refOf(0), path: undefined }] })),
+      other.commit(records.version, delta({ assigned: [{ ref: refOf(0), uid: 'uid-0', path: undefined }] })),
     ]);
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect(results.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'CONFLICT' } });
@@ -136,12 +136,73 @@ describe('the folders in custom resources', () => {
     await expect(store.commit(version, delta({ created: ['late'] }))).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 
+  describe('of an earlier release, which stored only refs', () => {
+    /** What that release has written: a shard with most members, and the latest assignments in the tree. */
+    beforeEach(async () => {
+      await commit({ created: ['a', 'b'], assigned: refsOf(MAX_RECENT, 'a') });
+      await commit({
+        assigned: [
+          { ref: refOf(0), uid: 'uid-0', path: 'b' },
+          { ref: refOf(1), uid: 'uid-1', path: undefined },
+        ],
+      });
+      const refOnly = (entry: string): string => entry.split(' ')[0]!;
+      for (const { metadata } of shards())
+        harness.sandbox.store.patch(SHARDS, { namespace: NAMESPACE, name: metadata.name ?? '' }, (draft) => {
+          const { spec } = draft as unknown as { spec: Record<string, unknown> & FolderShardObject['spec'] };
+          const members = spec.members.map(({ folder, refs }) => ({ folder, refs: refs.map(refOnly) }));
+          Object.assign(spec, { formatVersion: 1, members });
+        });
+      harness.sandbox.store.patch(TREES, KEY, (draft) => {
+        const { spec } = draft as unknown as { spec: FolderTreeObject['spec'] };
+        Object.assign(spec, {
+          formatVersion: 1,
+          recent: spec.recent.map((one) => ({ ...one, ref: refOnly(one.ref) })),
+        });
+      });
+    });
+
+    test('are read as members that are not bound, and refused to that release from then on', async () => {
+      const next = harness.connect().folders;
+      const { members, boundSince } = await next.read();
+      expect(members).toHaveLength(MAX_RECENT - 1);
+      expect(members.every(({ uid, state }) => uid === '' && state === 'unbound')).toBe(true);
+      expect(members.find(({ ref }) => ref === refOf(0))?.path).toBe('b');
+      expect(Math.abs(Date.now() - Date.parse(boundSince ?? ''))).toBeLessThan(60_000);
+      expect(tree().spec.formatVersion).toBe(2);
+      // The time of the first replica counts, also for those that start later.
+      expect((await harness.connect().folders.read()).boundSince).toBe(boundSince);
+    });
+
+    test('are bound one by one, in the tree and in the shards', async () => {
+      const next = harness.connect().folders;
+      let { version: current } = await next.read();
+      const bind = (index: number) => [
+        { ref: refOf(index), uid: '', path: undefined },
+        { ref: refOf(index), uid: `new-${index}`, path: 'a' },
+      ];
+      current = await next.commit(current, delta({ assigned: [...bind(0), ...bind(2)] }));
+      const others = Array.from({ length: MAX_RECENT / 2 }, (_none, index) => bind(index + 3)).flat();
+      await next.commit(current, delta({ assigned: others }));
+      const { members } = await harness.connect().folders.read();
+      expect(members).toHaveLength(MAX_RECENT - 1);
+      const bound = members.filter(({ state }) => state === 'member');
+      expect(bound).toHaveLength(MAX_RECENT / 2 + 2);
+      expect(bound.every(({ ref, uid }) => uid === `new-${ref.split('/v')[1]}`)).toBe(true);
+    });
+
+    test('are rewritten once by two replicas that start at the same time', async () => {
+      const records = await Promise.all([harness.connect().folders.read(), harness.connect().folders.read()]);
+      expect(records[0]).toEqual(records[1]);
+    });
+  });
+
   describe('that this release can not read', () => {
     const change = (edit: (spec: Record<string, unknown>) => void): void =>
       void harness.sandbox.store.patch(TREES, KEY, (draft) => edit((draft as never as { spec: never }).spec));
 
     test.each([
-      ['a newer format', (spec: Record<string, unknown>) => void (spec['formatVersion'] = 2), /newer release wrote/],
+      ['a newer format', (spec: Record<string, unknown>) => void (spec['formatVersion'] = 3), /newer release wrote/],
       ['no folders', (spec: Record<string, unknown>) => void delete spec['folders'], /damaged/],
       [
         'two folders of one path',
@@ -151,6 +212,11 @@ describe('the folders in custom resources', () => {
             { id: 2, path: 'a' },
           ]),
         /damaged .*same path/,
+      ],
+      [
+        'an assignment that is no instance',
+        (spec: Record<string, unknown>) => void ((spec['recent'] as { ref: string }[])[0]!.ref = `${refOf(0)} %FF`),
+        /damaged .*no valid instance/,
       ],
       ['a missing shard', (spec: Record<string, unknown>) => void ((spec['shards'] as number[])[7] = 3), /shard-07/],
     ])('are refused and kept: %s', async (_title, edit, message) => {

@@ -11,6 +11,7 @@ import { FOLDER_SHARDS, FOLDER_TREES } from '../../api/resources.js';
 import { withRemedy, type ClusterStore } from '../cluster-store.js';
 import {
   applyDelta,
+  BOUND_SINCE,
   damaged,
   EMPTY_TREE,
   expectReadable,
@@ -18,6 +19,8 @@ import {
   MAX_OBJECT_BYTES,
   MAX_RECENT,
   membersOf,
+  refOfEntry,
+  REF_FORMAT_VERSION,
   Shard,
   shardOf,
   SHARD_COUNT,
@@ -100,10 +103,12 @@ export class KubeFolderStore extends FolderStore {
       const { metadata } = await this.readTree();
       if (metadata.resourceVersion !== tree.metadata.resourceVersion && attempt < MAX_ATTEMPTS) continue;
       this.tree = tree;
+      const boundSince = metadata.annotations?.[BOUND_SINCE];
       return {
         version: versionOf(tree),
         paths: tree.spec.folders.map(({ path }) => path),
         members: membersOf(tree.spec, this.shards.values()),
+        ...(boundSince !== undefined && { boundSince }),
       };
     }
   }
@@ -112,7 +117,12 @@ export class KubeFolderStore extends FolderStore {
     const { api, namespace } = this.store;
     for (;;) {
       const found = await api.find<FolderTreeObject>(FOLDER_TREES, { namespace, name: TREE });
-      if (found) return expectReadable(found, 'FolderTree');
+      if (found) {
+        const tree = expectReadable(found, 'FolderTree');
+        if (tree.spec.formatVersion !== REF_FORMAT_VERSION) return tree;
+        await this.upgrade(tree);
+        continue;
+      }
       const [left] = await api.list<FolderShardObject>(FOLDER_SHARDS, { namespace });
       if (left) throw damaged(`FolderTree ${namespace}/${TREE}`, `it is missing, but ${left.metadata.name} exists`);
       try {
@@ -123,6 +133,23 @@ export class KubeFolderStore extends FolderStore {
       } catch (error) {
         if (!DomainError.is(error, 'ALREADY_EXISTS')) throw error;
       }
+    }
+  }
+
+  /** From here on, replicas of the earlier release refuse the tree: they would add members without IDs, and drop those of others. */
+  private async upgrade(tree: FolderTreeObject): Promise<void> {
+    const { api, clock } = this.store;
+    const annotations = { ...tree.metadata.annotations, [BOUND_SINCE]: clock.iso() };
+    const next = {
+      ...tree,
+      metadata: { ...tree.metadata, annotations },
+      spec: { ...tree.spec, formatVersion: FORMAT_VERSION },
+    };
+    try {
+      await api.replace<FolderTreeObject>(FOLDER_TREES, next);
+    } catch (error) {
+      // Another replica was faster, or the response was lost.
+      if (!isWriteConflict(error) && !isOutcomeUnknown(error)) throw error;
     }
   }
 
@@ -163,7 +190,7 @@ export class KubeFolderStore extends FolderStore {
    * the returned one replaces it.
    */
   private async compact(tree: FolderTreeSpec): Promise<FolderTreeSpec> {
-    const groups = Map.groupBy(tree.recent, ({ ref }) => shardOf(ref));
+    const groups = Map.groupBy(tree.recent, ({ ref: entry }) => shardOf(refOfEntry(entry)));
     await runConcurrently(groups, MAX_CONCURRENT_SHARDS, ([index, assignments]) =>
       this.writeShard(tree, index, assignments),
     );

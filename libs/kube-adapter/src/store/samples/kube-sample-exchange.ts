@@ -41,6 +41,8 @@ export class KubeSampleExchange extends SampleExchange {
   private readonly listeners = new Set<Listener>();
   /** The last round that was reported, by its context. */
   private readonly reported = new Map<string, string>();
+  /** The last round that this replica has published, by its context. Its watch event may come before the response of the write. */
+  private readonly published = new Map<string, string>();
   private readonly log: Log;
   private readonly maxDataChars: number;
   private reporting: Promise<void> = Promise.resolve();
@@ -69,9 +71,10 @@ export class KubeSampleExchange extends SampleExchange {
     return this.objects.open();
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.listeners.clear();
-    this.objects.close();
+    await this.objects.close();
+    await this.reporting;
   }
 
   override async publish(round: SampleRound): Promise<void> {
@@ -79,6 +82,7 @@ export class KubeSampleExchange extends SampleExchange {
     const text = await encodeRound(round);
     const count = Math.ceil(text.length / this.maxDataChars);
     const id = randomUUID();
+    this.published.set(context, id);
     for (let index = 0; index < count; index++) {
       const data = text.slice(index * this.maxDataChars, (index + 1) * this.maxDataChars);
       const spec: SamplesSpec = { context, round: id, time: Math.round(time), index, count, data };
@@ -106,6 +110,7 @@ export class KubeSampleExchange extends SampleExchange {
       const { round, count, time } = first.spec;
       const ofRound = parts.filter(({ spec }) => spec.round === round && spec.index < count);
       if (ofRound.length < count || this.reported.get(context) === round) return;
+      if (this.published.get(context) === round) return;
       this.reported.set(context, round);
       try {
         const decoded = await decodeRound(ofRound.map(({ spec }) => spec.data).join(''), context, time);

@@ -33,8 +33,8 @@ export class KubeSourceStore extends SourceStore {
     return this.objects.open();
   }
 
-  close(): void {
-    this.objects.close();
+  close(): Promise<void> {
+    return this.objects.close();
   }
 
   override put(source: CustomSource): Promise<void> {

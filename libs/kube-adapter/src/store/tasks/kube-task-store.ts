@@ -77,8 +77,8 @@ export class KubeTaskStore extends SharedTaskStore {
     this.isOpen = true;
   }
 
-  close(): void {
-    for (const watch of this.watches) watch.stop();
+  async close(): Promise<void> {
+    await Promise.all(this.watches.map((watch) => watch.stop()));
   }
 
   override put(task: Task, journal?: TaskJournal): Promise<void> {

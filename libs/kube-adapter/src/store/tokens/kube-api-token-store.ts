@@ -39,8 +39,9 @@ export class KubeApiTokenStore extends ApiTokenStore {
   private isCutOff = false;
   /** When the last complete list of the tokens was requested. */
   private refreshedAt = 0;
-  private isRefreshing = false;
+  private refreshing: Promise<void> | undefined;
   private stopRefreshing = (): void => undefined;
+  private readonly closing = new AbortController();
   private readonly clock: Clock;
 
   constructor(store: ClusterStore, replicas: Replicas, log: Log = SILENT_LOG) {
@@ -67,12 +68,15 @@ export class KubeApiTokenStore extends ApiTokenStore {
     const startedAt = this.clock.now();
     await this.objects.open();
     this.refreshedAt = startedAt;
-    this.stopRefreshing = this.clock.every(REFRESH_INTERVAL_MS, () => void this.refresh());
+    this.stopRefreshing = this.clock.every(REFRESH_INTERVAL_MS, () => this.refresh());
   }
 
-  close(): void {
+  /** Resolves when the last request has ended. */
+  async close(): Promise<void> {
     this.stopRefreshing();
-    this.objects.close();
+    this.closing.abort();
+    await this.refreshing;
+    await this.objects.close();
   }
 
   override put(token: ApiToken): Promise<void> {
@@ -125,21 +129,22 @@ export class KubeApiTokenStore extends ApiTokenStore {
     return this.clock.now() - this.refreshedAt > MAX_AGE_MS;
   }
 
-  private async refresh(): Promise<void> {
+  private refresh(): void {
     if (this.isOutdated) this.report();
-    if (this.isRefreshing) return;
-    this.isRefreshing = true;
+    this.refreshing ??= this.readAgain().finally(() => (this.refreshing = undefined));
+  }
+
+  private async readAgain(): Promise<void> {
     const startedAt = this.clock.now();
     const timeout = new AbortController();
     const cancelTimeout = this.clock.after(REFRESH_INTERVAL_MS, () => timeout.abort());
     try {
-      await this.objects.refresh(timeout.signal);
+      await this.objects.refresh(AbortSignal.any([timeout.signal, this.closing.signal]));
       this.refreshedAt = startedAt;
     } catch {
       // The watch and the Leases of this replica log that the API server does not answer.
     } finally {
       cancelTimeout();
-      this.isRefreshing = false;
     }
   }
 

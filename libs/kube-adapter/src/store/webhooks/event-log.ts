@@ -62,7 +62,7 @@ export class EventLog {
   /** Ends when everything is written. */
   async close(): Promise<void> {
     await this.writing;
-    this.parts.close();
+    await this.parts.close();
   }
 
   get newest(): number {

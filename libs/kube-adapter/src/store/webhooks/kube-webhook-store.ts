@@ -55,8 +55,7 @@ export class KubeWebhookStore extends WebhookStore {
   }
 
   async close(): Promise<void> {
-    this.objects.close();
-    await this.events.close();
+    await Promise.all([this.objects.close(), this.events.close()]);
   }
 
   override put(webhook: Webhook): Promise<void> {

@@ -1,0 +1,100 @@
+import {
+  apiTokenStoreContract,
+  folderStoreContract,
+  sampleExchangeContract,
+  sharedApiTokenStoreContract,
+  sharedTaskStoreContract,
+  sharedWebhookStoreContract,
+  sourceStoreContract,
+  taskStoreContract,
+  webhookStoreContract,
+} from '@headgate/testing';
+import type { KubeSharedStore, KubeSharedStoreOptions } from '../kube-shared-store.js';
+
+/** A cluster with the definitions of the store, whose replicas have the role of the manifests. */
+export interface StoreCluster {
+  /** A replica that is connected, but has read nothing yet. */
+  connect(options?: Partial<KubeSharedStoreOptions>): KubeSharedStore;
+  join(options?: Partial<KubeSharedStoreOptions>): Promise<KubeSharedStore>;
+  close(): Promise<void>;
+}
+
+/** The contract suites of everything that replicas share. */
+export function storeContracts(title: string, open: () => Promise<StoreCluster>): void {
+  folderStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: harness.connect().folders,
+      reopen: () => harness.connect().folders,
+      close: () => harness.close(),
+    };
+  });
+
+  taskStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: (await harness.join()).tasks,
+      reopen: async () => (await harness.join()).tasks,
+      close: () => harness.close(),
+    };
+  });
+
+  sharedTaskStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      join: async (replica) => (await harness.join({ replica })).tasks,
+      close: () => harness.close(),
+    };
+  });
+
+  sourceStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: (await harness.join()).sources,
+      reopen: async () => (await harness.join()).sources,
+      close: () => harness.close(),
+    };
+  });
+
+  apiTokenStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: (await harness.join()).tokens,
+      reopen: async () => (await harness.join()).tokens,
+      close: () => harness.close(),
+    };
+  });
+
+  sharedApiTokenStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      join: async (replica) => (await harness.join({ replica })).tokens,
+      close: () => harness.close(),
+    };
+  });
+
+  webhookStoreContract(title, async (maxEvents) => {
+    const harness = await open();
+    return {
+      store: (await harness.join({ maxEvents })).webhooks,
+      reopen: async () => (await harness.join({ maxEvents })).webhooks,
+      close: () => harness.close(),
+    };
+  });
+
+  sharedWebhookStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      join: async (replica) => (await harness.join({ replica })).webhooks,
+      close: () => harness.close(),
+    };
+  });
+
+  sampleExchangeContract(title, async () => {
+    const harness = await open();
+    return {
+      join: async (replica) => (await harness.join({ replica })).samples,
+      close: () => harness.close(),
+    };
+  });
+}
