@@ -39,13 +39,14 @@ import { LibvirtDiskSource } from './moves/libvirt-disk-source.js';
 import { LibvirtLiveDisks } from './moves/libvirt-live-disks.js';
 import { LibvirtMetrics } from './metrics/libvirt-metrics.js';
 import { LibvirtMigration } from './migration/libvirt-migration.js';
-import type { MigrationHost } from './migration/migration-host.js';
+import type { MigrationHost, MigrationTransport } from './migration/migration-host.js';
 import { GuestNetwork } from './network/guest-network.js';
 import { LibvirtPower } from './power/libvirt-power.js';
 import { StopRequests } from './power/stop-requests.js';
 import { BootDiskBuilder, type Downloads } from './provisioning/boot-disk-builder.js';
 import { DomainEditor } from './provisioning/domain-editor.js';
 import { DomainRemover } from './provisioning/domain-remover.js';
+import { HostLock } from './host/host-lock.js';
 import { describeHost, isRemote, reportedAccelerator, type Accelerator } from './host/host.js';
 import { LibvirtProvisioning } from './provisioning/libvirt-provisioning.js';
 import { findDiscWriter, writeSeedIso } from './provisioning/seed-iso.js';
@@ -88,8 +89,10 @@ export interface LibvirtBackendOptions {
   readonly poolPath?: string;
   /** All backends of the service, among them this one: running guests are migrated to those of this kind. */
   readonly peers?: () => readonly Backend[];
-  /** The host name or address at which other hosts reach this one for migrations. Default: the host name. */
+  /** The host name or address at which other hosts reach this one for migrations, and where its QEMU accepts them. */
   readonly migrationAddress?: string;
+  /** How guests come from and go to other machines: `insecure` is neither encrypted nor authenticated. Default: they don't. */
+  readonly migrationTransport?: MigrationTransport;
   /** Replaces the measurement of free space in tests. */
   readonly freeSpace?: FreeSpace;
   /** Replaces the way to libvirt; closed with the backend. */
@@ -137,9 +140,11 @@ export class LibvirtBackend extends Backend {
     const accelerator = options.accelerator ?? reportedAccelerator(connection);
     const finder = new DomainFinder(context, connection);
     const stops = new StopRequests(clock);
-    const lock = new KeyedLock();
     const pool = new StoragePool(connection, POOL_NAME, options.poolPath ?? defaultPoolPath(uri, folder), clock);
-    const editor = new DomainEditor(connection);
+    const local = new KeyedLock();
+    // A simulated virsh has no other clients.
+    const lock = run === undefined ? new HostLock({ pool, clock, log, local }) : local;
+    const editor = new DomainEditor(connection, lock);
     const localImage = tinyGuest && sharedBuild(tinyGuest, clock);
     const writer = (): Promise<string | undefined> => findDiscWriter(run);
     const egress = new EgressPolicy({ allow: options.importAllow });
@@ -175,7 +180,8 @@ export class LibvirtBackend extends Backend {
       progress,
       images,
       downloads,
-      lock,
+      // Imported images belong to one service.
+      lock: new KeyedLock(),
       clock,
       log,
     });
@@ -227,11 +233,13 @@ export class LibvirtBackend extends Backend {
     const hardware = new LibvirtHardware({
       ...{ ...hostDevices, pool, editor, lock, clock, log },
       mark: () => progress.mark(),
+      onResized: (domain) => inventory.reread(domain),
       describeHost: () => describeHost(connection, network, accelerator),
     });
     const migrationHost: MigrationHost = {
       ...{ context, connection, finder, pool },
       ...(options.migrationAddress !== undefined && { migrationAddress: options.migrationAddress }),
+      ...(options.migrationTransport !== undefined && { migrationTransport: options.migrationTransport }),
     };
     const otherHosts = (): MigrationHost[] => LibvirtBackend.hostsAmong(options.peers?.() ?? [], context);
     const migration = new LibvirtMigration({
@@ -241,8 +249,10 @@ export class LibvirtBackend extends Backend {
       createTemporaryFolder: () => progress.createTemporaryFolder(),
       service: () => progress.mark(),
     });
+    if (options.migrationTransport === 'insecure')
+      log.warn({ context }, 'live migrations of this context are neither encrypted nor authenticated');
     const seeds = new SeedRemoval({ connection, pool, editor, lock, clock, log });
-    const inventory = new LibvirtInventory({
+    const inventory: LibvirtInventory = new LibvirtInventory({
       context,
       connection,
       finder,
@@ -270,7 +280,8 @@ export class LibvirtBackend extends Backend {
     });
     const abilities = {
       inventory,
-      power: new LibvirtPower({ connection, finder, stops, lock }),
+      // Power does not depend on the storage pool.
+      power: new LibvirtPower({ connection, finder, stops, lock: local }),
       provisioning,
       hardware,
       diskMove,
@@ -326,6 +337,7 @@ export class LibvirtBackend extends Backend {
         accelerator,
         findDiscWriter: writer,
         isRemote: isRemote(uri),
+        migrationTransport: options.migrationTransport,
       }),
     };
     return new LibvirtBackend(context, abilities, migrationHost, async () => {

@@ -159,6 +159,16 @@ export const procedures = {
     struct({ domain, user: nullable(string), password: nullable(string), flags: uint }),
     nothing,
   ),
+  /** A command in the JSON protocol of QEMU's monitor, and its reply, which may be an error of QEMU. */
+  qemuDomainMonitorCommand: {
+    ...procedure(
+      'QemuDomainMonitorCommand',
+      1,
+      struct({ domain, command: string, flags: uint }),
+      struct({ reply: string }),
+    ),
+    program: QEMU_PROGRAM,
+  },
   /** A command in the agent's own JSON protocol, and its answer. */
   qemuDomainAgentCommand: {
     ...procedure(

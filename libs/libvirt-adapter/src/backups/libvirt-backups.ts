@@ -21,6 +21,7 @@ import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import { DiskStreams, type DiskStreamsDeps } from '../export/disk-streams.js';
 import { exportedDisk, notLocal } from '../export/libvirt-export.js';
 import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
+import { expectOwnSession } from '../host/foreign-session.js';
 import { isRemote } from '../host/host.js';
 import type { EditableDomain } from '../provisioning/domain-editor.js';
 import { busyRefusal, type DiskHolds } from '../snapshots/disk-holds.js';
@@ -301,6 +302,7 @@ export class LibvirtBackups extends InstanceBackups {
     if (unreadable !== undefined) throw new DomainError('WRONG_STATE', `${name}: ${unreadable} Correct it with virsh.`);
     if (metadata.provisioning !== undefined) throw new DomainError('WRONG_STATE', `${name} is still being created.`);
     if (isRemote(connection.uri)) throw notLocal();
+    await expectOwnSession(connection.uri);
     const { path, format, target } = exportedDisk(description, name);
     if (format !== 'qcow2')
       throw new DomainError(

@@ -8,7 +8,10 @@ import {
   matchesNameRule,
   throwFirstRefusal,
   type AcceptedClone,
+  type BackgroundWork,
   type InstanceRef,
+  type OperationKey,
+  type OperationState,
   type Plan,
   type Refusal,
 } from '@headgate/domain-contracts';
@@ -78,23 +81,62 @@ export class LibvirtCloning extends InstanceCloning {
     return (await this.prepare(await this.deps.finder.find(source), target)).plan;
   }
 
-  override async clone(source: InstanceRef, target: InstanceRef): Promise<AcceptedClone> {
-    const { finder, holds, lock, progress } = this.deps;
+  override async clone(source: InstanceRef, target: InstanceRef, key?: OperationKey): Promise<AcceptedClone> {
+    const { finder, lock, progress } = this.deps;
     const id = await finder.find(source);
     const uuid = randomUUID();
-    await holds.run(id, () =>
+    await this.hold(id, key, () =>
       lock.run(id.uuid, async () => {
         const prepared = await this.prepare(id, target, true);
         throwFirstRefusal(prepared.plan);
         progress.begin(uuid);
         try {
-          await progress.track(uuid, this.copy(prepared, target.name, uuid));
+          await progress.track(uuid, this.copy(prepared, { name: target.name, uuid, key }));
         } finally {
           progress.end(uuid);
         }
       }),
     );
     return {};
+  }
+
+  override async stateOf(_source: InstanceRef, target: InstanceRef, key: OperationKey): Promise<OperationState> {
+    const metadata = (await this.cloneOf(target, key))?.description.metadata;
+    if (!metadata) return { state: 'absent' };
+    // A creation that was interrupted is marked as failed when the domain is found.
+    return { state: metadata.provisioning === undefined && metadata.failure === undefined ? 'done' : 'running' };
+  }
+
+  /** An incomplete clone has no content of its own: it is removed and created again. */
+  override async resume(source: InstanceRef, target: InstanceRef, key: OperationKey): Promise<BackgroundWork> {
+    return async (report) => {
+      report.log(`The incomplete VM ${target.name} is removed and created again.`);
+      await this.discard(source, target, key);
+      await this.clone(source, target, key);
+    };
+  }
+
+  override async discard(_source: InstanceRef, target: InstanceRef, key: OperationKey): Promise<void> {
+    const found = await this.cloneOf(target, key);
+    if (!found) return;
+    const { uuid, metadata } = found.description;
+    if (metadata.provisioning === undefined && metadata.failure === undefined) return;
+    await this.deps.lock.run(uuid, () => this.deps.remover.remove(uuid));
+  }
+
+  /** The VM of an operation; one of this name that others have created is not. */
+  private async cloneOf(target: InstanceRef, { id }: OperationKey): Promise<EditableDomain | undefined> {
+    const { finder, editor } = this.deps;
+    const found = (await finder.all()).find((one) => instanceNameOf(one.name, one.uuid) === target.name);
+    const domain = found && (await editor.read(found.uuid));
+    return domain?.description.metadata.lastOperation === id ? domain : undefined;
+  }
+
+  /** An interrupted clone of the source is undone first, if an earlier process has begun this one. */
+  private async hold<T>(id: DomainId, key: OperationKey | undefined, work: () => Promise<T>): Promise<T> {
+    const { holds } = this.deps;
+    while (key && holds.has(id.uuid)) await holds.whenFree(id.uuid);
+    return holds.run(id, work);
   }
 
   override async planTemplate(ref: InstanceRef, on: boolean): Promise<Plan> {
@@ -189,11 +231,14 @@ export class LibvirtCloning extends InstanceCloning {
     };
   }
 
-  private async copy(prepared: Prepared, name: string, uuid: string): Promise<void> {
+  private async copy(
+    prepared: Prepared,
+    { name, uuid, key }: { readonly name: string; readonly uuid: string; readonly key: OperationKey | undefined },
+  ): Promise<void> {
     const { editor, log, remover, lock } = this.deps;
     const { domain } = prepared;
     const draft = await this.draft(prepared, name, uuid);
-    await this.define(prepared, draft);
+    await this.define(prepared, draft, key);
     try {
       await this.fill(prepared, draft);
       await editor.updateMetadata(uuid, ({ provisioning: _done, ...metadata }) => metadata);
@@ -225,6 +270,7 @@ export class LibvirtCloning extends InstanceCloning {
   private async define(
     { domain, found }: Prepared,
     { name, uuid, disks, seed, nvram, serialLog }: Draft,
+    key: OperationKey | undefined,
   ): Promise<void> {
     const { connection, pool, progress, clock } = this.deps;
     const { description } = domain;
@@ -239,6 +285,7 @@ export class LibvirtCloning extends InstanceCloning {
       isTemplate: false,
       isProtected: false,
       provisioning: progress.mark(),
+      ...(key && { lastOperation: key.id }),
       volumes: [
         ...disks.map((disk) => own(disk.name, 'disk')),
         ...(seed === undefined ? [] : [own(seed, 'seed')]),

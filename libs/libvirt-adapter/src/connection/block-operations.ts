@@ -1,3 +1,4 @@
+import { DomainError } from '@headgate/domain-contracts';
 import { formatXml } from '../domain-xml/xml.js';
 
 /** A disk of a domain, and the overlay that replaces it. */
@@ -59,7 +60,26 @@ export abstract class BlockOperations {
   abstract pivot(uuid: string, target: string): Promise<void>;
   /** Ends a job; the guest uses the same files as before. It is not an error if there is none. */
   abstract cancel(uuid: string, target: string): Promise<void>;
+  /** The names of all block nodes of the domain's QEMU, which libvirt itself does not know when it has lost track of them. */
+  abstract nodes(uuid: string): Promise<string[]>;
+  /** @throws DomainError if the node is in use */
+  abstract removeNode(uuid: string, name: string): Promise<void>;
 }
+
+/** Commands for QEMU's monitor: https://www.qemu.org/docs/master/interop/qemu-qmp-ref.html */
+export const LIST_NODES = JSON.stringify({ execute: 'query-named-block-nodes', arguments: { flat: true } });
+export const removeNodeCommand = (name: string): string =>
+  JSON.stringify({ execute: 'blockdev-del', arguments: { 'node-name': name } });
+
+/** @throws DomainError BACKEND_FAILED with the reason that QEMU gives */
+export function readMonitorReply(reply: string): unknown {
+  const parsed = JSON.parse(reply) as { readonly return?: unknown; readonly error?: { readonly desc?: string } };
+  if (parsed.error) throw new DomainError('BACKEND_FAILED', `QEMU: ${parsed.error.desc ?? 'unknown error'}`);
+  return parsed.return;
+}
+
+export const nodeNamesIn = (reply: string): string[] =>
+  (readMonitorReply(reply) as readonly { readonly 'node-name'?: string }[]).flatMap((node) => node['node-name'] ?? []);
 
 /** https://libvirt.org/formatdomain.html#hard-drives-floppy-disks-cdroms */
 export const diskCopyXml = ({ path, format }: DiskCopy): string =>

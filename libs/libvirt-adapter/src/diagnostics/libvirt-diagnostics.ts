@@ -5,6 +5,7 @@ import type { Accelerator } from '../host/host.js';
 import { hasUserNetworking, OWN_NETWORK, type GuestNetwork } from '../network/guest-network.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
+import type { MigrationTransport } from '../migration/migration-host.js';
 import { isVirtlogdListening } from './virtlogd-socket.js';
 
 export interface LibvirtDiagnosticsDeps {
@@ -15,6 +16,7 @@ export interface LibvirtDiagnosticsDeps {
   readonly accelerator: () => Promise<Accelerator>;
   readonly findDiscWriter: () => Promise<string | undefined>;
   readonly isRemote: boolean;
+  readonly migrationTransport?: MigrationTransport | undefined;
 }
 
 type Finding = Pick<DiagnosticCheck, 'status' | 'message'> & Partial<DiagnosticCheck>;
@@ -58,6 +60,7 @@ export class LibvirtDiagnostics extends Diagnostics {
       { name: 'network', find: () => this.network(), fix: () => this.deps.network.ensure() },
       { name: 'guest-isolation', find: () => this.guestIsolation() },
       { name: 'disc-writer', find: () => this.discWriter() },
+      ...(this.deps.migrationTransport === 'insecure' ? [{ name: 'migration', find: insecureMigration }] : []),
       ...(this.deps.isRemote ? [] : [{ name: 'virtlogd', find: () => this.virtlogd() }]),
     ];
   }
@@ -155,6 +158,13 @@ export class LibvirtDiagnostics extends Diagnostics {
     };
   }
 }
+
+const insecureMigration = async (): Promise<Finding> => ({
+  status: 'warning',
+  message:
+    'migrationTransport is insecure: during a live migration, everyone on the network of the host can read the memory and the disks of the guest, and write into its disks.',
+  remedy: 'Install certificates for QEMU and set migrationTransport: tls.',
+});
 
 async function run({ name, find }: Check): Promise<DiagnosticCheck> {
   try {

@@ -49,6 +49,8 @@ export interface InstanceMetadata {
   readonly snapshots: readonly SnapshotRecord[];
   /** A change of the disks that is in progress, or was interrupted. */
   readonly pending?: PendingChange;
+  /** The ID of the task of the last operation on it that was completed, by which a restart finds the outcome. */
+  readonly lastOperation?: string;
   /** An export of the running domain that has not ended, or was interrupted. */
   readonly backup?: BackupRecord;
 }
@@ -88,6 +90,7 @@ export function readMetadata(domain: XmlElement): InstanceMetadata {
       ...optional('pending', attribute(volume, 'pending')),
     })),
     snapshots: readSnapshots(root, children('snapshot')),
+    ...optional('lastOperation', attribute(root, 'operation')),
     ...readPending(root, children('pending')),
     ...readBackup(root, children('backup')),
   };
@@ -110,6 +113,7 @@ export const metadataElement = ({
   volumes,
   snapshots,
   pending,
+  lastOperation,
   backup,
 }: InstanceMetadata): XmlElement => ({
   '@owner': owner,
@@ -120,6 +124,7 @@ export const metadataElement = ({
   ...(provisioning !== undefined && { '@provisioning': provisioning }),
   ...(restarting !== undefined && { '@restarting': restarting }),
   ...(failure !== undefined && { '@failure': failure }),
+  ...(lastOperation !== undefined && { '@operation': lastOperation }),
   tag: [...tags],
   volume: volumes.map(({ pool, name, role, bytes, pending }) => ({
     '@pool': pool,

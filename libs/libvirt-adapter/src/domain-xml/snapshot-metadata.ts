@@ -53,6 +53,8 @@ export interface PendingChange {
   readonly tpm?: string;
   /** The file with the memory of the guest that belongs to the change. */
   readonly memory?: string;
+  /** The ID of its task. */
+  readonly operation?: string;
   /** The context that receives the domain, or the pool that receives the disk. */
   readonly target?: string;
   /** Whether a migration is known to have failed: the guest runs here, and only leftovers on the other host remain. */
@@ -104,7 +106,7 @@ export function readPending(instance: XmlElement, name: string): { pending?: Pen
     startedAt: attribute(found, 'started') ?? '',
     wasRunning: attribute(found, 'running') === 'yes',
     disks: readReplacements(found),
-    ...optional(found, 'nvram', 'tpm', 'memory', 'target'),
+    ...optional(found, 'nvram', 'tpm', 'memory', 'target', 'operation'),
     ...(attribute(found, 'canceled') === 'yes' && { isCanceled: true }),
   } as const;
   return { pending };
@@ -132,10 +134,23 @@ export const snapshotElement = ({
 });
 
 export const pendingElement = (pending: PendingChange): XmlElement => {
-  const { kind, service, snapshot, startedAt, wasRunning, disks, nvram, tpm, memory, target, isCanceled } = pending;
+  const { kind, service, snapshot, startedAt, wasRunning, disks, nvram, tpm, memory, target, operation, isCanceled } =
+    pending;
   const [running, canceled] = [wasRunning, isCanceled].map((flag) => (flag === true ? 'yes' : undefined));
   return {
-    ...attributes({ kind, service, snapshot, started: startedAt, running, nvram, tpm, memory, target, canceled }),
+    ...attributes({
+      kind,
+      service,
+      snapshot,
+      started: startedAt,
+      running,
+      nvram,
+      tpm,
+      memory,
+      target,
+      operation,
+      canceled,
+    }),
     disk: disks.map(({ target, name, replaced }) => ({ '@target': target, '@name': name, '@replaced': replaced })),
   };
 };

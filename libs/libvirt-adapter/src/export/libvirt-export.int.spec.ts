@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,14 +52,14 @@ async function greetingOf(path: string): Promise<void> {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   /** A libvirt with one stopped VM that has the given disk. */
-  const exportOf = (path: string, format: string, run?: RunProgram): LibvirtExport => {
+  const exportOf = (path: string, format: string, run?: RunProgram, uri = 'qemu:///system'): LibvirtExport => {
     const xml = `<domain><name>web</name><uuid>2c749204-8322-4dfd-b324-cb2e556e0e9a</uuid><memory>1</memory><vcpu>1</vcpu><os><type arch='x86_64'>hvm</type></os>
       <devices><disk type='file' device='disk'><driver name='qemu' type='${format}'/><source file='${path}'/><target dev='vda' bus='virtio'/></disk></devices></domain>`;
     const domains = {
       lookUp: async () => ({ uuid: 'uuid-1', name: 'web' }),
       inspect: async () => ({ xml, state: parseDomainState('shut off (shutdown)'), isPersistent: true }),
     };
-    const connection = { uri: 'qemu:///system', domains } as unknown as LibvirtConnection;
+    const connection = { uri, domains } as unknown as LibvirtConnection;
     return new LibvirtExport({
       connection,
       finder: new DomainFinder('local', connection),
@@ -225,4 +225,21 @@ async function greetingOf(path: string): Promise<void> {
     const exports = exportOf(join(folder, 'nope.raw'), 'raw');
     await expect(exports.check(ref, 'raw.gz')).rejects.toMatchObject({ code: 'VOLUME_NOT_FOUND' });
   });
+
+  (process.getuid?.() === 0 ? test : test.skip)(
+    'does not read, as root, the files that the VMs of another user name as their disks',
+    async () => {
+      const socket = join(folder, 'libvirt-sock');
+      await writeFile(socket, '');
+      await chown(socket, 65_534, 65_534);
+      const secret = join(folder, 'secret');
+      await writeFile(secret, content, { mode: 0o600 });
+      const disks = exportOf(secret, 'raw', undefined, `qemu+unix:///session?socket=${socket}`);
+      await expect(disks.check(ref, 'raw.gz')).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+      await expect(disks.open(ref, 'raw.gz', never)).rejects.toMatchObject({
+        code: 'NOT_SUPPORTED',
+        message: expect.stringContaining('the user 65534'),
+      });
+    },
+  );
 });

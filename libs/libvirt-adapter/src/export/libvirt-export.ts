@@ -6,6 +6,7 @@ import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { bootDisk, describeDomain, type DomainDescription } from '../domain-xml/domain-description.js';
 import { attribute, element, elements } from '../domain-xml/xml.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
+import { expectOwnSession } from '../host/foreign-session.js';
 import { isRemote } from '../host/host.js';
 import { DiskStreams, type DiskStreamsDeps } from './disk-streams.js';
 import type { ExportedDisk } from './nbd-server.js';
@@ -48,6 +49,7 @@ export class LibvirtExport extends DiskExport {
       throw new DomainError('WRONG_STATE', `The disk of ${ref.name} is still being filled.`);
     }
     if (isRemote(connection.uri)) throw notLocal();
+    await expectOwnSession(connection.uri);
     const { path, format } = exportedDisk(description, ref.name);
     await expectReadable(path);
     return { path, format };

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
+import { messageOf } from '@headgate/domain-contracts';
 import { FixedClock } from '@headgate/testing';
 import { HttpServer } from '../testing/http-server.js';
 import { EgressPolicy } from './egress-policy.js';
@@ -44,6 +47,20 @@ describe('httpGet', () => {
       message: expect.stringContaining('10 times'),
     });
     expect(server.requests).toHaveLength(11);
+  });
+
+  test('quotes the status line of a hostile server as plain text of a bounded length', async () => {
+    const line = `HTTP/1.1 500 \u001b[2J\u202e\u0085${'x'.repeat(3000)}`;
+    const hostile = createServer((socket) =>
+      socket.once('data', () => socket.end(`${line}\r\ncontent-length: 0\r\n\r\n`)),
+    ).listen(0, '127.0.0.1');
+    await once(hostile, 'listening');
+    const { port } = hostile.address() as AddressInfo;
+    const failure = await httpGet(client, new URL(`http://127.0.0.1:${port}/`), { signal }).catch(messageOf);
+    await new Promise((resolve) => hostile.close(resolve));
+    expect(failure).toContain('returned 500 ');
+    expect(failure).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(String(failure).length).toBeLessThan(300);
   });
 
   test.each(['ftp://host.example/a', 'file:///etc/passwd'])('does not follow a redirect to %s', async (location) => {

@@ -1,7 +1,7 @@
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { Readable } from 'node:stream';
-import { DomainError, messageOf, type Clock } from '@headgate/domain-contracts';
+import { DomainError, messageOf, plainText, type Clock } from '@headgate/domain-contracts';
 import type { EgressPolicy } from './egress-policy.js';
 
 export interface HttpClient {
@@ -32,13 +32,18 @@ const STALL_TIMEOUT_MS = 60_000;
 export const TOTAL_TIMEOUT_MS = 6 * 60 * 60_000;
 const MAX_REDIRECTS = 10;
 
+/** The longest status line of a server that is quoted. */
+const MAX_STATUS_CHARS = 200;
+
 /** An HTTP response other than a success. */
 export class HttpFailure extends Error {
   readonly status: number;
   readonly headers: Headers;
 
   constructor(response: IncomingMessage, url: URL) {
-    super(`${url.host} returned ${response.statusCode} ${response.statusMessage ?? ''}`.trimEnd());
+    super(
+      `${url.host} returned ${response.statusCode} ${plainText(response.statusMessage ?? '', MAX_STATUS_CHARS)}`.trimEnd(),
+    );
     this.status = response.statusCode ?? 0;
     this.headers = headersOf(response);
   }

@@ -1,6 +1,6 @@
 import { describeDomain } from '../domain-xml/domain-description.js';
 import { hasMemoryDevices, numaCellsOf, withBootOrder, withSize } from './edit-domain-xml.js';
-import { freePciePorts } from './pcie-ports.js';
+import { freePciePorts, freePlaces } from './pcie-ports.js';
 
 /** What libvirt 9.0 prints for a domain of this service, shortened. */
 const XML = `<domain type='kvm'>
@@ -103,5 +103,14 @@ describe('free PCIe ports', () => {
 
   test('do not exist on a machine with a PCI bus', () => {
     expect(freePciePorts(describedDocument("<controller type='pci' index='0' model='pci-root'/>"))).toBeUndefined();
+  });
+
+  test('are slots on a machine with a PCI bus, unless a bridge adds more', () => {
+    const bus = "<controller type='pci' index='0' model='pci-root'/>";
+    const nic = "<interface><address type='pci' bus='0x00' slot='0x03'/></interface>";
+    expect(freePlaces(describedDocument(`${bus}${nic}`))).toBe(30);
+    expect(
+      freePlaces(describedDocument(`${bus}${nic}<controller type='pci' index='1' model='pci-bridge'/>`)),
+    ).toBeUndefined();
   });
 });

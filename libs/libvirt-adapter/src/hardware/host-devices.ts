@@ -17,7 +17,7 @@ import { isGpu, labelOf } from '../host-resources/node-devices.js';
 import { removeDevice } from './device-removal.js';
 import type { DomainHardware } from './domain-hardware.js';
 import { hostdevsOf, type HostdevDevice } from './hostdevs.js';
-import { freePciePorts } from './pcie-ports.js';
+import { freePlaces } from './pcie-ports.js';
 
 export interface HostDeviceDeps extends HostDevicesDeps {
   readonly clock: Clock;
@@ -39,7 +39,7 @@ export class HostDeviceChanges {
     }
     const refusals = attachRefusals(domain, found, devices);
     if (refusals.length > 0) return refusedChange(...refusals);
-    const isFull = state.isActive && found.device.type === 'pci' && freePciePorts(live.description.document) === 0;
+    const isFull = state.isActive && found.device.type === 'pci' && freePlaces(live.description.document) === 0;
     const isLive = state.isActive && !isFull;
     const xml = formatXml({ hostdev: hostdevElement(lasting(found.device.address, devices)) });
     const run = (): Promise<void> =>
@@ -50,7 +50,7 @@ export class HostDeviceChanges {
       'The VM can neither be migrated nor saved with its memory while it has the device.',
       ...(driver === '' || driver === 'vfio-pci' ? [] : [`This host loses the device while the VM runs (${driver}).`]),
       ...(isGpu(found.device) && found.device.type === 'pci' ? ['A screen of this host on the card goes dark.'] : []),
-      ...(isFull ? ['The running VM has no free PCIe port: the device appears at its next start.'] : []),
+      ...(isFull ? ['The running VM has no free PCI slot: the device appears at its next start.'] : []),
       ...(config.description.memoryBytes > 0 && found.device.type !== 'usb_device'
         ? ['The whole memory of the VM stays in the memory of this host while it runs.']
         : []),

@@ -1,4 +1,4 @@
-import { rm, symlink } from 'node:fs/promises';
+import { rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Backend, InstanceRef, VmSpec } from '@headgate/domain-contracts';
 import { InventoryRecorder, recordingReporter } from '@headgate/testing';
@@ -7,6 +7,7 @@ import { POOL_NAME } from '../libvirt-backend.js';
 import { DomainEditor } from '../provisioning/domain-editor.js';
 import { WorkInProgress } from '../provisioning/work-in-progress.js';
 import { StoragePool } from '../storage/storage-pool.js';
+import { fileDisk, foreignDomainXml } from '../testing/domain-xml.js';
 import { openShell, ROOT_LOGIN, shell } from '../testing/guest-shell.js';
 import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
@@ -194,4 +195,39 @@ describeWithLibvirt(`LibvirtHardware on libvirt${missing === undefined ? '' : `:
     },
     BOOT_MS,
   );
+
+  test('shows the new size of a disk of a stopped VM at once', async () => {
+    const ref = await create();
+    const root = (await hardware().read(ref)).disks.find(({ isRoot }) => isRoot)?.volume ?? '';
+    await hardware().apply(ref, { kind: 'expand-volume', volume: root, sizeBytes: 256 * MIB });
+    const { status } = await recorder.untilVm(ref, ({ diskBytes }) => diskBytes === 256 * MIB);
+    expect(status).toBe('Stopped');
+  });
+
+  test('refuses to plug devices into a running foreign VM of the machine type pc without ACPI, and changes nothing', async () => {
+    const name = libvirt.freshName();
+    const disk = join(libvirt.sharedDir, `${name}.raw`);
+    await writeFile(disk, Buffer.alloc(MIB));
+    await libvirt.define(foreignDomainXml({ name, disks: fileDisk(disk, 'raw'), hasAcpi: false }));
+    await libvirt.virsh.run(['start', name]);
+    const ref = libvirt.refOf(name);
+    await recorder.untilVm(ref, ({ status }) => status === 'Running');
+    const [network] = await libvirt.createNetworks();
+    const before = await libvirt.virsh.run(['dumpxml', name]);
+    const nic = (await hardware().read(ref)).nics[0]?.name ?? '';
+    for (const change of [
+      { kind: 'attach-volume', disk: { sizeBytes: 64 * MIB } },
+      { kind: 'add-nic', nic: 'lan', network },
+      { kind: 'remove-nic', nic },
+    ] as const) {
+      const { refusals } = await hardware().plan(ref, change);
+      expect(refusals).toMatchObject([{ code: 'WRONG_STATE', reason: expect.stringContaining('ACPI') }]);
+      await expect(hardware().apply(ref, change)).rejects.toMatchObject({ code: 'WRONG_STATE' });
+    }
+    expect(await libvirt.virsh.run(['dumpxml', name])).toBe(before);
+    expect(await libvirt.volumes()).toEqual([]);
+    await libvirt.virsh.run(['destroy', name]);
+    await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
+    await hardware().apply(ref, { kind: 'attach-volume', disk: { sizeBytes: 64 * MIB } });
+  });
 });

@@ -31,6 +31,7 @@ import type { KeyedLock } from '../virsh/concurrency.js';
 import { bootOrderOf, readDomainHardware, type DomainHardware } from './domain-hardware.js';
 import { withBootOrder } from './edit-domain-xml.js';
 import { HostDeviceChanges } from './host-devices.js';
+import { plugRefusal } from './hotplug.js';
 import { NicChanges } from './nics.js';
 import { planPlacement } from './placement/placement-change.js';
 import { Restarts } from './restarts.js';
@@ -45,6 +46,8 @@ export interface LibvirtHardwareDeps {
   readonly lock: KeyedLock;
   /** The identity of this service, which marks its own unfinished work. */
   readonly mark: () => string;
+  /** Called when a disk of a stopped domain has another size. */
+  readonly onResized: (domain: DomainId) => void;
   readonly describeHost: () => Promise<Host>;
   /** The interfaces of the machine that have a default route; none where the machine is not this one. */
   readonly defaultInterfaces: () => Promise<readonly string[]>;
@@ -109,7 +112,7 @@ export class LibvirtHardware extends InstanceHardware {
 
   private async prepare(id: DomainId, change: HardwareChange): Promise<PlannedChange> {
     const domain = await this.domain(id);
-    const refusal = busyRefusal(domain);
+    const refusal = busyRefusal(domain) ?? plugRefusal(domain, change);
     if (refusal) return refusedChange(refusal);
     switch (change.kind) {
       case 'scale':

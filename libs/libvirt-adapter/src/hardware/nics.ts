@@ -19,7 +19,7 @@ import { formatXml, type XmlElement } from '../domain-xml/xml.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import { removeDevice } from './device-removal.js';
 import { ALIAS_PREFIX, type DomainHardware, type NicDevice } from './domain-hardware.js';
-import { freePciePorts } from './pcie-ports.js';
+import { freePlaces } from './pcie-ports.js';
 
 export interface NicDeps {
   readonly connection: LibvirtConnection;
@@ -40,7 +40,7 @@ export class NicChanges {
     }
     if (address !== undefined) refusals.push(...(await this.macRefusals(address)));
     if (refusals.length > 0) return refusedChange(...refusals);
-    const isFull = state.isActive && freePciePorts(live.description.document) === 0;
+    const isFull = state.isActive && freePlaces(live.description.document) === 0;
     const isLive = state.isActive && !isFull;
     const element: XmlElement = {
       '@type': 'network',
@@ -59,7 +59,7 @@ export class NicChanges {
       });
     };
     const detail = `${nic} of ${id.name} on the network ${network}${isLive ? ', at once' : ''}.`;
-    const warnings = isFull ? ['The running VM has no free PCIe port: the NIC appears at its next start.'] : [];
+    const warnings = isFull ? ['The running VM has no free PCI slot: the NIC appears at its next start.'] : [];
     return plannedChange({ effect: isLive ? 'now' : 'next-start', steps: [{ name: 'add', detail }], warnings, run });
   }
 

@@ -47,6 +47,7 @@ describe('LibvirtImages', () => {
         ensure: () => Promise.resolve(),
         path: () => Promise.resolve(join(folder, 'pool')),
         has: async (name) => (await volumes()).includes(name),
+        makePrivate: () => Promise.resolve(),
         remove: (name) => rm(volume(name), { force: true }),
         moveInto: (name, file) => rename(file, volume(name)),
       },

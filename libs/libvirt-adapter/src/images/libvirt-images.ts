@@ -47,7 +47,7 @@ export interface ImageRecord {
 export interface LibvirtImagesDeps {
   readonly context: string;
   readonly namespace: string;
-  readonly pool: Pick<StoragePool, 'ensure' | 'has' | 'name' | 'moveInto' | 'path' | 'remove'>;
+  readonly pool: Pick<StoragePool, 'ensure' | 'has' | 'makePrivate' | 'name' | 'moveInto' | 'path' | 'remove'>;
   readonly records: JsonIndex<ImageRecord>;
   readonly references: Pick<BaseReferences, 'read'>;
   readonly readUsage: () => Promise<Pick<DiskUsage, 'usersOf'>>;
@@ -228,7 +228,11 @@ export class LibvirtImages extends ImportedImages implements ImportedBases {
   /** Removes what imports of an earlier run have left, which was killed. Never fails. */
   async sweep(): Promise<void> {
     const { records, pool, lock, log } = this.deps;
-    for (const [name, record] of await records.all()) {
+    const all = await records.all();
+    await pool
+      .makePrivate([...all].map(([name]) => this.volumeOf(name)))
+      .catch((error: unknown) => log.warn({ reason: messageOf(error) }, 'the modes of images could not be changed'));
+    for (const [name, record] of all) {
       if (record.phase !== IMAGE_PHASE.importing || this.running.has(name)) continue;
       log.warn({ image: name }, 'the import of an image was interrupted');
       await lock

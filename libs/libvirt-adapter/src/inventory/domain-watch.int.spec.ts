@@ -41,6 +41,23 @@ describeWithLibvirt(
       new Virsh({ uri: daemon.uri }).withXml(xml, (file) => ['define', file]);
 
     test(
+      'has the same VM again when it is defined with its UUID, and another one with another UUID',
+      async () => {
+        const virsh = new Virsh({ uri: daemon.uri });
+        const uidOf = async (uuid: string): Promise<string> => {
+          await define(foreignDomainXml({ name: ref.name, uuid }));
+          const { uid } = await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
+          await virsh.run(['undefine', ref.name]);
+          await recorder.until(() => recorder.vm(ref) === undefined);
+          return uid;
+        };
+        const [one, two] = ['7a1f0c52-9d3e-4b61-8f7e-0d1c2b3a4e5f', '0b8c6a1e-54d2-4f3b-9a77-c1e2d3f4a5b6'] as const;
+        expect([await uidOf(one), await uidOf(two), await uidOf(one)]).toEqual([one, two, one]);
+      },
+      timeoutMs,
+    );
+
+    test(
       'is reported as lost, and listed again within 5 s of its return',
       async () => {
         await daemon.kill();

@@ -77,6 +77,11 @@ export class DomainWatch implements InventoryWatch {
     await this.disconnect();
   }
 
+  /** Reads a domain again, as after an event. */
+  reread(domain: string): void {
+    this.live?.reread(domain);
+  }
+
   private async connect(): Promise<void> {
     const { connection, finder, reader, stops, onDiscovered, observer } = this.deps;
     const attempt: Attempt = {};

@@ -5,6 +5,7 @@ import {
   type InventoryWatch,
   type Json,
 } from '@headgate/domain-contracts';
+import type { DomainId } from '../connection/domain-operations.js';
 import { parseDomain } from '../domain-xml/domain-description.js';
 import { toJson } from '../domain-xml/xml.js';
 import { DomainWatch, type DomainWatchDeps } from './domain-watch.js';
@@ -12,7 +13,7 @@ import { maskSecrets } from './mask-secrets.js';
 
 export class LibvirtInventory extends InstanceInventory {
   private isStarted = false;
-  private readonly watches = new Set<InventoryWatch>();
+  private readonly watches = new Set<DomainWatch>();
 
   constructor(private readonly deps: DomainWatchDeps) {
     super();
@@ -26,7 +27,7 @@ export class LibvirtInventory extends InstanceInventory {
       const [first] = this.watches;
       if (first === watch) this.deps.onEvent?.(event);
     };
-    const watch: InventoryWatch = new DomainWatch({ ...this.deps, onEvent }, listener);
+    const watch: DomainWatch = new DomainWatch({ ...this.deps, onEvent }, listener);
     this.watches.add(watch);
     return {
       stop: async () => {
@@ -42,6 +43,11 @@ export class LibvirtInventory extends InstanceInventory {
     const xml = await this.deps.connection.domains.xml(uuid, { withSecrets: !masked });
     const { domain } = parseDomain(xml);
     return toJson({ domain: masked ? maskSecrets(domain) : domain });
+  }
+
+  /** Reads a domain again after a change for which libvirt emits no event. */
+  reread({ name }: DomainId): void {
+    for (const watch of this.watches) watch.reread(name);
   }
 
   async close(): Promise<void> {

@@ -67,6 +67,12 @@ export class LiveDomains {
     this.readDirty();
   }
 
+  /** Reads a domain again and reports differences. */
+  reread(domain: string): void {
+    this.dirty.add(domain);
+    this.readDirty();
+  }
+
   /** Reads all domains again and reports differences. */
   reconcile(): void {
     this.isEverythingDirty = true;

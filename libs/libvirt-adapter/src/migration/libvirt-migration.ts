@@ -6,27 +6,38 @@ import {
   throwFirstRefusal,
   type BackgroundWork,
   type InstanceRef,
+  type OperationKey,
+  type OperationState,
   type Plan,
   type TaskReporter,
 } from '@headgate/domain-contracts';
 import { followJob } from '../connection/follow-job.js';
 import type { MigrationSession } from '../connection/migration-operations.js';
-import type { DomainDescription } from '../domain-xml/domain-description.js';
+import { describeDomain, type DomainDescription } from '../domain-xml/domain-description.js';
 import type { InstanceMetadata } from '../domain-xml/instance-metadata.js';
+import { instanceNameOf } from '../domains/instance-name.js';
 import { Slots } from '../virsh/concurrency.js';
 import type { DiskHolds } from '../snapshots/disk-holds.js';
+import { withoutLeftoverNodes } from './leftover-nodes.js';
 import { createCopies, metadataThere, removeCopies } from './migrated-files.js';
+import { closeChannel, openChannel, type MigrationChannel } from './migration-channel.js';
 import type { MigrationHost } from './migration-host.js';
 import { MigrationSettlement, type SettlementDeps } from './migration-settlement.js';
 import { MigrationPreparation, type PreparedMigration } from './prepare-migration.js';
 import { relocateDomainXml } from './relocate-domain-xml.js';
-import { MigrationFlag, runMigration, UnknownOutcome } from './run-migration.js';
+import { MigrationFlag, runMigration, UnknownOutcome, type MigrationRun } from './run-migration.js';
 
 export interface LibvirtMigrationDeps extends SettlementDeps {
   readonly holds: DiskHolds;
   readonly createTemporaryFolder: () => Promise<string>;
   /** The identity of this service. */
   readonly service: () => string;
+}
+
+interface ReadyMigration extends PreparedMigration {
+  readonly host: MigrationHost;
+  readonly channel: MigrationChannel;
+  readonly key: OperationKey | undefined;
 }
 
 const MAX_CONCURRENT_RECOVERIES = 2;
@@ -52,7 +63,7 @@ export class LibvirtMigration extends InstanceMigration {
     return (await this.preparation.prepare(id, targetNode)).plan;
   }
 
-  override async migrate(ref: InstanceRef, targetNode?: string): Promise<BackgroundWork> {
+  override async migrate(ref: InstanceRef, targetNode?: string, key?: OperationKey): Promise<BackgroundWork> {
     const { self, holds } = this.deps;
     const id = await self.finder.find(ref);
     throwFirstRefusal((await this.preparation.prepare(id, targetNode, { isRun: true })).plan);
@@ -61,9 +72,48 @@ export class LibvirtMigration extends InstanceMigration {
       holds.run(id, async () => {
         const prepared = await this.preparation.prepare(id, targetNode, { isRun: true, isHolder: true });
         throwFirstRefusal(prepared.plan);
-        const { host } = prepared;
-        if (host) await this.move(prepared, host, report);
+        const { host, channel } = prepared;
+        if (host && channel) await this.move({ ...prepared, host, channel, key }, report);
       });
+  }
+
+  override async stateOf(ref: InstanceRef, key: OperationKey): Promise<OperationState> {
+    const { self, others } = this.deps;
+    const here = await metadataAt(self, ref);
+    if (here) return { state: here.pending?.operation === key.id ? 'running' : 'absent' };
+    let isThere = false;
+    for (const host of others()) {
+      const there = await metadataAt(host, ref);
+      if (there?.lastOperation === key.id) return { state: 'done' };
+      isThere ||= there !== undefined;
+    }
+    if (isThere) return { state: 'absent' };
+    throw new DomainError(
+      'INSTANCE_NOT_FOUND',
+      `There is no VM ${ref.name} in ${self.context}, nor in another context of libvirt.`,
+    );
+  }
+
+  /** The copy of the memory ends with the process that directs it, so that only the outcome is left to be found. */
+  override async resume(ref: InstanceRef, key: OperationKey): Promise<BackgroundWork> {
+    return async (report) => {
+      report.waitsFor?.(`both hosts to agree on where ${ref.name} runs`);
+      await this.discard(ref, key);
+      if ((await this.stateOf(ref, key)).state === 'done') return;
+      throw new DomainError(
+        'BACKEND_FAILED',
+        `The migration of ${ref.name} was interrupted: its guest runs on ${this.deps.self.context}, as before.`,
+      );
+    };
+  }
+
+  /** Removes what it has left on either host. A guest that has arrived stays there. */
+  override async discard(ref: InstanceRef, key: OperationKey): Promise<void> {
+    if ((await this.stateOf(ref, key)).state !== 'running') return;
+    const { self, holds } = this.deps;
+    const id = await self.finder.find(ref);
+    while (holds.has(id.uuid)) await holds.whenFree(id.uuid);
+    await holds.run(id, () => this.settlement.settleLater(id));
   }
 
   /** Completes or undoes a migration that the end of an earlier run of this service has interrupted. */
@@ -88,8 +138,8 @@ export class LibvirtMigration extends InstanceMigration {
     await Promise.all(this.recoveries);
   }
 
-  private async move(prepared: PreparedMigration, host: MigrationHost, report: TaskReporter): Promise<void> {
-    const { id } = prepared;
+  private async move(prepared: ReadyMigration, report: TaskReporter): Promise<void> {
+    const { id, host, key } = prepared;
     const { self, lock, editor, service, clock, log } = this.deps;
     const pending = {
       kind: 'migration',
@@ -98,6 +148,7 @@ export class LibvirtMigration extends InstanceMigration {
       snapshot: '',
       wasRunning: true,
       target: host.context,
+      ...(key && { operation: key.id }),
       disks: prepared.copies.map(({ target, name }) => ({ target, name, replaced: name })),
     } as const;
     await lock.run(id.uuid, () =>
@@ -119,24 +170,54 @@ export class LibvirtMigration extends InstanceMigration {
           createTemporaryFolder: this.deps.createTemporaryFolder,
           signal: report.signal,
         });
-      await this.transfer(prepared, host, report);
+      await this.transfer(prepared, report);
     } catch (failure) {
-      await this.fail(prepared, host, created, failure);
+      await this.fail(prepared, created, failure);
       throw report.signal.aborted ? report.signal.reason : failure;
     }
     report.step(`Removing ${id.name} from ${self.context}`);
-    await this.settlement.settle(id);
-    await this.summarize(prepared, host, report);
+    try {
+      await this.settlement.settle(id);
+    } catch (error) {
+      report.log(`${id.name} is removed from ${self.context} later: ${messageOf(error)}`);
+      this.settleInBackground(id);
+    }
+    await closeChannel(host, id.uuid).catch(() => undefined);
+    await this.summarize(prepared, report);
     log.info({ domain: id.name, destination: host.context }, 'migrated a domain');
   }
 
-  private async transfer(prepared: PreparedMigration, host: MigrationHost, report: TaskReporter): Promise<void> {
-    const { id, description, state, isShared, copies } = prepared;
+  private async transfer(prepared: ReadyMigration, report: TaskReporter): Promise<void> {
+    const { id, description, state, host, channel, isShared, copies, key } = prepared;
     const { self } = this.deps;
     const [from, to] = [await self.pool.path(), await host.pool.path()];
-    const metadata: InstanceMetadata = metadataThere(description.metadata, copies, isShared);
+    const metadata: InstanceMetadata = {
+      ...metadataThere(description.metadata, copies, isShared),
+      ...(key && { lastOperation: key.id }),
+    };
     const relocation = { from, to, metadata, copied: new Map(copies.map(({ target, name }) => [target, name])) };
     const persistentXml = await self.connection.domains.persistentXml(id.uuid);
+    const settings = await openChannel(channel, host, id.uuid);
+    const run = {
+      ...{ uuid: id.uuid, name: id.name },
+      flags: flagsFor(state.word === 'paused', isShared) | settings.flags,
+      channel: settings.params,
+      persistentXml: relocateDomainXml(persistentXml, relocation),
+      relocate: (xml: string) => relocateDomainXml(xml, relocation),
+      signal: report.signal,
+      hasArrived: () => this.settlement.hasArrived(host, id.uuid).catch(() => undefined),
+    };
+    report.step(`Copying the memory${isShared ? '' : ' and the disks'} to ${host.context}`);
+    const stop = followJob(id.uuid, report, { jobs: self.connection.jobs, clock: this.deps.clock });
+    try {
+      await withoutLeftoverNodes(id, self.connection, () => this.direct(run, host));
+    } finally {
+      await stop();
+    }
+  }
+
+  /** A failed attempt leaves nothing in the connections of the next one. */
+  private async direct(run: Omit<MigrationRun, 'source' | 'destination'>, host: MigrationHost): Promise<void> {
     const sessions: MigrationSession[] = [];
     const open = async ({ connection }: MigrationHost): Promise<MigrationSession> => {
       const session = await connection.migrations.open();
@@ -144,42 +225,23 @@ export class LibvirtMigration extends InstanceMigration {
       return session;
     };
     try {
-      const [source, destination] = [await open(self), await open(host)];
-      report.step(`Copying the memory${isShared ? '' : ' and the disks'} to ${host.context}`);
-      const stop = followJob(id.uuid, report, { jobs: self.connection.jobs, clock: this.deps.clock });
-      try {
-        await runMigration({
-          uuid: id.uuid,
-          name: id.name,
-          source,
-          destination,
-          flags: flagsFor(state.word === 'paused', isShared),
-          ...(host.migrationAddress !== undefined && { uri: `tcp://${bracketed(host.migrationAddress)}` }),
-          persistentXml: relocateDomainXml(persistentXml, relocation),
-          relocate: (xml) => relocateDomainXml(xml, relocation),
-          signal: report.signal,
-          hasArrived: () => this.settlement.hasArrived(host, id.uuid).catch(() => undefined),
-        });
-      } finally {
-        await stop();
-      }
+      const [source, destination] = [await open(this.deps.self), await open(host)];
+      await runMigration({ ...run, source, destination });
     } finally {
       await Promise.all(sessions.map((session) => session.close()));
     }
   }
 
   /** The guest continues on the source. The leftovers on the destination are removed, or later if it can't be reached. */
-  private async fail(
-    { id }: PreparedMigration,
-    host: MigrationHost,
-    created: readonly string[],
-    failure: unknown,
-  ): Promise<void> {
+  private async fail({ id, host }: ReadyMigration, created: readonly string[], failure: unknown): Promise<void> {
     const { log, self } = this.deps;
     try {
       if (!(failure instanceof UnknownOutcome)) {
         // The VM may have been deleted meanwhile.
-        if (!(await self.connection.domains.inspect(id.uuid))) return await removeCopies(host, created);
+        if (!(await self.connection.domains.inspect(id.uuid))) {
+          await closeChannel(host, id.uuid);
+          return await removeCopies(host, created);
+        }
         await this.settlement.cancel(id, created);
       }
       await this.settlement.settle(id);
@@ -202,7 +264,7 @@ export class LibvirtMigration extends InstanceMigration {
     void work.finally(() => this.recoveries.delete(work));
   }
 
-  private async summarize({ id }: PreparedMigration, host: MigrationHost, report: TaskReporter): Promise<void> {
+  private async summarize({ id, host }: ReadyMigration, report: TaskReporter): Promise<void> {
     const job = await host.connection.jobs.last(id.uuid).catch(() => undefined);
     const parts = [
       ...(job?.elapsedMs === undefined ? [] : [`in ${job.elapsedMs} ms`]),
@@ -216,6 +278,16 @@ export class LibvirtMigration extends InstanceMigration {
   }
 }
 
+/** The service's metadata of a VM on a host, if it is there. */
+async function metadataAt(
+  { connection, finder }: MigrationHost,
+  ref: InstanceRef,
+): Promise<InstanceMetadata | undefined> {
+  const found = (await finder.all()).find((one) => instanceNameOf(one.name, one.uuid) === ref.name);
+  const domain = found && (await connection.domains.inspect(found.uuid));
+  return domain && describeDomain(domain.xml).metadata;
+}
+
 const flagsFor = (isPaused: boolean, isShared: boolean): number =>
   MigrationFlag.live |
   MigrationFlag.persistDestination |
@@ -225,8 +297,6 @@ const flagsFor = (isPaused: boolean, isShared: boolean): number =>
   (isPaused ? MigrationFlag.paused : 0) |
   // That the storage is shared was proven, while libvirt knows only a few file systems. The source has no files to remove then.
   (isShared ? MigrationFlag.unsafe | MigrationFlag.undefineSource : MigrationFlag.copyStorage);
-
-const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address);
 
 const MEBIBYTE = 1024 ** 2;
 const wholeMebibytes = (bytes: number): number => Math.ceil(bytes / MEBIBYTE) * MEBIBYTE;

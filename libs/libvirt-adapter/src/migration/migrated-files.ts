@@ -22,7 +22,7 @@ export interface VolumeCopy {
 }
 
 /** Volumes that libvirt and QEMU create on the destination, with the domain. */
-const CREATED_THERE: readonly VolumeRole[] = ['nvram', 'serial-log'];
+export const CREATED_THERE: readonly VolumeRole[] = ['nvram', 'serial-log'];
 
 /**
  * Whether both hosts have the same folder behind their pools. Only a file that one of them creates and the other one finds is a

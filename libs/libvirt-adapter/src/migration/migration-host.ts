@@ -3,14 +3,19 @@ import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 
+/** `insecure` is neither encrypted nor authenticated. */
+export type MigrationTransport = 'tls' | 'insecure';
+
 /** A libvirt context as one end of a migration. */
 export interface MigrationHost {
   readonly context: string;
   readonly connection: LibvirtConnection;
   readonly finder: DomainFinder;
   readonly pool: StoragePool;
-  /** The host name or address at which the other hosts reach this one for migrations. Default: libvirt's choice, its host name. */
+  /** The host name or address at which the other hosts reach this one for migrations. Only there its QEMU accepts them. */
   readonly migrationAddress?: string;
+  /** How guests come from and go to other machines. Absent: they don't; on one machine they take unix sockets. */
+  readonly migrationTransport?: MigrationTransport;
 }
 
 /**

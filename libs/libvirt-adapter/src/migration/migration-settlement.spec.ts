@@ -16,12 +16,23 @@ interface Situation {
   /** The domain on the destination. */
   readonly there?: 'none' | 'transient' | 'persistent' | 'unreachable';
   readonly pending?: Partial<PendingChange>;
+  /** Whether libvirt on the source has a job of the domain. */
+  readonly hasJob?: boolean;
+  /** More volumes of the domain. */
+  readonly volumes?: InstanceMetadata['volumes'];
   /** The XML of another domain on the destination. */
   readonly neighbor?: string;
 }
 
 /** A settlement over two simulated hosts, and the calls that change something. */
-function situation({ state = 'running', there = 'none', pending = {}, neighbor }: Situation) {
+function situation({
+  state = 'running',
+  there = 'none',
+  pending = {},
+  hasJob = false,
+  volumes = [],
+  neighbor,
+}: Situation) {
   const changes: string[] = [];
   const record =
     (name: string) =>
@@ -30,7 +41,7 @@ function situation({ state = 'running', there = 'none', pending = {}, neighbor }
   const metadata: InstanceMetadata = {
     ...NO_METADATA,
     owner: UUID,
-    volumes: [{ pool: 'headgate', name: DISK, role: 'disk' }],
+    volumes: [{ pool: 'headgate', name: DISK, role: 'disk' }, ...volumes],
     pending: {
       kind: 'migration',
       service: 'us',
@@ -72,11 +83,12 @@ function situation({ state = 'running', there = 'none', pending = {}, neighbor }
       state: async () => ({ isActive: true }),
       path: async () => '/srv/headgate',
       volumes: async () => [DISK, 'unrelated.qcow2'],
+      has: async () => false,
       remove: record('remove there'),
     },
   } as unknown as MigrationHost;
   const settlement = new MigrationSettlement({
-    self: { context: 'alpha', connection: { domains } },
+    self: { context: 'alpha', connection: { domains, jobs: { current: async () => (hasJob ? {} : undefined) } } },
     others: () => [destination],
     editor: {
       updateMetadata: async (_uuid: string, change: (from: InstanceMetadata) => InstanceMetadata) =>
@@ -87,7 +99,11 @@ function situation({ state = 'running', there = 'none', pending = {}, neighbor }
     clock: new FixedClock(),
     log: SILENT_LOG,
   } as unknown as SettlementDeps);
-  return { settlement, changes };
+  return {
+    settlement,
+    changes,
+    destination: destination as { -readonly [K in keyof MigrationHost]: MigrationHost[K] },
+  };
 }
 
 describe('MigrationSettlement', () => {
@@ -144,9 +160,30 @@ describe('MigrationSettlement', () => {
     expect(changes).toEqual(['forget']);
   });
 
+  test('removes the serial log that the destination has begun', async () => {
+    const { settlement, changes, destination } = situation({
+      volumes: [{ pool: 'headgate', name: 'web-serial.log', role: 'serial-log' }],
+    });
+    destination.pool.volumes = async () => [DISK, 'web-serial.log'];
+    await settlement.settle(ID);
+    expect(changes).toEqual([`remove there ${DISK}`, 'remove there web-serial.log', 'forget']);
+  });
+
+  test.each<[string, Situation]>([
+    ['stays', {}],
+    ['has arrived', { state: 'migrating', there: 'persistent' }],
+  ])('removes the folder of the sockets when the guest %s', async (_where, facts) => {
+    const { settlement, changes, destination } = situation(facts);
+    destination.connection = { ...destination.connection, uri: 'qemu:///system' } as typeof destination.connection;
+    destination.pool.has = async (name: string) => name === 'migration-2c7492048322';
+    await settlement.settle(ID);
+    expect(changes).toContain('remove there migration-2c7492048322');
+  });
+
   test.each<[string, Situation, string]>([
     ['the destination does not answer', { state: 'migrating', there: 'unreachable' }, 'BACKEND_UNREACHABLE'],
     ['the destination still ends its part', { state: 'migrating', there: 'transient' }, 'BUSY'],
+    ['the source still ends its part', { hasJob: true }, 'BUSY'],
     ['the guest stays and the destination still uses the copies', { there: 'transient' }, 'BUSY'],
   ])('changes nothing while %s', async (_case, facts, code) => {
     const { settlement, changes } = situation(facts);

@@ -1,11 +1,13 @@
 import { DomainError, messageOf, type Clock, type Log } from '@headgate/domain-contracts';
 import type { DomainId } from '../connection/domain-operations.js';
 import { describeDomain } from '../domain-xml/domain-description.js';
+import type { InstanceMetadata } from '../domain-xml/instance-metadata.js';
 import type { PendingChange } from '../domain-xml/snapshot-metadata.js';
 import type { DomainEditor } from '../provisioning/domain-editor.js';
 import type { DomainRemover } from '../provisioning/domain-remover.js';
 import type { KeyedLock } from '../virsh/concurrency.js';
-import { removeCopies } from './migrated-files.js';
+import { closeChannel } from './migration-channel.js';
+import { CREATED_THERE, removeCopies } from './migrated-files.js';
 import type { MigrationHost } from './migration-host.js';
 
 /** How often a host that can't be reached is asked again. */
@@ -58,7 +60,7 @@ export class MigrationSettlement {
       const domain = await self.connection.domains.inspect(uuid);
       // libvirt removes the domain of a migration over shared storage.
       if (!domain) return;
-      const { pending } = describeDomain(domain.xml).metadata;
+      const { pending, volumes } = describeDomain(domain.xml).metadata;
       if (pending?.kind !== 'migration') return;
       const host = this.deps.others().find(({ context }) => context === pending.target);
       if (!host) {
@@ -69,9 +71,13 @@ export class MigrationSettlement {
       // One that its user has paused may have been handed over as well.
       const isPaused = domain.state.word === 'paused';
       const hasStayed = pending.isCanceled === true || (domain.state.isActive && !isPaused);
-      if (!hasStayed && (await this.hasArrived(host, uuid))) return this.complete(uuid, pending, domain.state.isActive);
+      if (!hasStayed && (await this.hasArrived(host, uuid)))
+        return this.complete(uuid, pending, { host, isActive: domain.state.isActive });
+      // QEMU there may have ended just now, which this libvirt finds out within seconds.
+      if (await self.connection.jobs.current(uuid))
+        throw new DomainError('BUSY', `${self.context} still ends its part of the migration of ${name}.`);
       if (isPaused && domain.state.reason === 'migrating') await self.connection.domains.resume(uuid);
-      await this.undo(uuid, pending, host);
+      await this.undo(uuid, { pending, volumes }, host);
     });
   }
 
@@ -106,8 +112,13 @@ export class MigrationSettlement {
     return domain !== undefined;
   }
 
-  private async complete(uuid: string, { disks }: PendingChange, isActive: boolean): Promise<void> {
+  private async complete(
+    uuid: string,
+    { disks }: PendingChange,
+    { host, isActive }: { readonly host: MigrationHost; readonly isActive: boolean },
+  ): Promise<void> {
     const { self, remover } = this.deps;
+    await closeChannel(host, uuid);
     // It is paused, and its guest runs on the other host.
     if (isActive) await self.connection.domains.destroy(uuid).catch(ignoreStopped);
     const isShared = disks.length === 0;
@@ -116,12 +127,18 @@ export class MigrationSettlement {
     else await remover.remove(uuid);
   }
 
-  private async undo(uuid: string, { disks }: PendingChange, host: MigrationHost): Promise<void> {
+  private async undo(
+    uuid: string,
+    { pending: { disks }, volumes }: { readonly pending: PendingChange; readonly volumes: InstanceMetadata['volumes'] },
+    host: MigrationHost,
+  ): Promise<void> {
     if (disks.length > 0) {
       // Throws while QEMU there may still use the files.
       await this.hasArrived(host, uuid);
-      await removeCopies(host, disks.map(({ name }) => name)); // prettier-ignore
+      const createdThere = volumes.filter(({ role }) => CREATED_THERE.includes(role));
+      await removeCopies(host, [...disks, ...createdThere].map(({ name }) => name)); // prettier-ignore
     }
+    await closeChannel(host, uuid);
     await this.deps.editor.updateMetadata(uuid, ({ pending: _undone, ...metadata }) => metadata);
   }
 }

@@ -13,6 +13,7 @@ import {
   networkWarnings,
 } from './migration-checks.js';
 import { checkDestinationSpace, findCopies, isSharedPool, type VolumeCopy } from './migrated-files.js';
+import { chooseChannel, type MigrationChannel } from './migration-channel.js';
 import { findHost, type MigrationHost } from './migration-host.js';
 import { placementRefusals } from './placement-checks.js';
 
@@ -30,6 +31,8 @@ export interface PreparedMigration {
   readonly state: DomainState;
   /** Absent if no host was found. */
   readonly host?: MigrationHost;
+  /** Absent if the migration is refused. */
+  readonly channel?: MigrationChannel;
   readonly isShared: boolean;
   /** Empty if the storage is shared. */
   readonly copies: readonly VolumeCopy[];
@@ -130,7 +133,9 @@ export class MigrationPreparation {
       const reason = `${host.context} is the machine on which ${id.name} already runs.`;
       return failed(guest, [refuse('WRONG_STATE', reason, 'Choose another node.')]);
     }
+    const { channel, ...concerns } = await chooseChannel(self, host, id.uuid);
     const refusals: Refusal[] = [
+      ...concerns.refusals,
       ...(await this.nameRefusals(guest, host)),
       ...(await hypervisorRefusals(description, self, host)),
       ...(await networkRefusals(description, host)),
@@ -158,10 +163,10 @@ export class MigrationPreparation {
       },
     ];
     const plan = buildPlan(steps, {
-      warnings: [...warnings, ...space.warnings],
+      warnings: [...concerns.warnings, ...warnings, ...space.warnings],
       refusals: [...copying.refusals, ...space.refusals],
     });
-    return { id, description, state, host, isShared, copies: copying.copies, plan };
+    return { id, description, state, host, ...(channel && { channel }), isShared, copies: copying.copies, plan };
   }
 
   /** libvirt would replace a stopped domain of the same UUID. */

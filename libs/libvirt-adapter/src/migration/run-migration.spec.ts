@@ -52,6 +52,7 @@ describe('runMigration', () => {
       source: session,
       destination: session,
       flags: FLAGS,
+      channel: [{ field: 'migrate_uri', value: 'tcp://beta' }],
       persistentXml: '<domain>next</domain>',
       relocate: () => '<domain>there</domain>',
       signal: new AbortController().signal,
@@ -78,21 +79,53 @@ describe('runMigration', () => {
   test.each([
     ['begin', ['begin']],
     ['prepare', ['begin', 'prepare', 'confirm canceled']],
-    ['perform', ['begin', 'prepare', 'perform', 'finish canceled', 'confirm canceled']],
+    // A source whose copy failed has already let the guest continue.
+    ['perform', ['begin', 'prepare', 'perform', 'finish canceled']],
     ['finish', ['begin', 'prepare', 'perform', 'finish', 'confirm canceled']],
-  ] as const)('announces a failure of "%s" to both sides, and throws it', async (phase, calls) => {
+  ] as const)('announces a failure of "%s" to the sides that wait for it, and throws it', async (phase, calls) => {
     const failure = new DomainError('REJECTED_BY_BACKEND', 'No.');
     session.failures.set(phase, failure);
     await expect(run()).rejects.toBe(failure);
     expect(session.calls).toEqual(calls);
   });
 
-  test('throws the first failure, not the answer to its announcement', async () => {
-    const failure = new DomainError('BACKEND_FAILED', 'The copy failed.');
-    session.failures.set('perform', failure);
-    session.failures.set('finish', new DomainError('BACKEND_FAILED', 'It was canceled.'));
+  test.each([
+    ['prepare', 'confirm'],
+    ['perform', 'finish'],
+    ['finish', 'confirm'],
+  ] as const)('hands no cookie of an earlier phase on when "%s" has failed', async (phase, next) => {
+    session.failures.set(phase, new DomainError('REJECTED_BY_BACKEND', 'No.'));
+    await expect(run()).rejects.toThrow('No.');
+    expect(String(session.phases.get(next)?.cookie)).toBe('');
+  });
+
+  test.each([
+    ['prepare', 'confirm'],
+    ['perform', 'finish'],
+    ['finish', 'confirm'],
+  ] as const)('throws the failure of "%s", not the answer of "%s" to its announcement', async (phase, next) => {
+    const failure = new DomainError('BACKEND_FAILED', 'The cause.');
+    session.failures.set(phase, failure);
+    session.failures.set(next, new DomainError('WRONG_STATE', 'The domain is not being migrated.'));
     await expect(run()).rejects.toBe(failure);
-    expect(session.calls.at(-1)).toBe('confirm canceled');
+  });
+
+  test('ends both sides when it is canceled between two phases', async () => {
+    const cancel = new AbortController();
+    const prepare = session.prepare.bind(session);
+    session.prepare = async (phase) => {
+      const prepared = await prepare(phase);
+      cancel.abort(new Error('canceled'));
+      return prepared;
+    };
+    await expect(run({ signal: cancel.signal })).rejects.toThrow('canceled');
+    expect(session.calls).toEqual(['begin', 'prepare', 'finish canceled', 'confirm canceled']);
+  });
+
+  test('has succeeded once the guest runs on the destination, whatever the source answers then', async () => {
+    session.failures.set('confirm', new DomainError('BACKEND_UNREACHABLE', 'Gone.'));
+    await run();
+    expect(session.calls).toEqual(['begin', 'prepare', 'perform', 'finish', 'confirm']);
   });
 
   test('prepares nothing when it is canceled in the beginning', async () => {

@@ -12,6 +12,7 @@ export const MigrationFlag = {
   unsafe: 512,
   abortOnError: 4096,
   autoConverge: 8192,
+  tls: 65536,
 } as const;
 
 export interface MigrationRun {
@@ -21,8 +22,8 @@ export interface MigrationRun {
   readonly source: MigrationSession;
   readonly destination: MigrationSession;
   readonly flags: number;
-  /** The address that the source connects to; libvirt on the destination chooses if it is absent. */
-  readonly uri?: string;
+  /** The addresses at which the destination listens and to which the source connects. */
+  readonly channel: readonly MigrationParameter[];
   readonly persistentXml: string;
   /** Changes the description of the running guest for the destination. */
   readonly relocate: (xml: string) => string;
@@ -43,27 +44,32 @@ export class UnknownOutcome extends DomainError {
 }
 
 /**
- * Directs one migration: each phase gets the cookie of the phase before. A failure of any phase is announced to both sides, so that the guest
- * continues on the source and the destination ends its QEMU.
+ * Directs one migration: each phase gets the cookie of the phase before, or none if that has failed. A failure is announced to both sides, so that
+ * the guest continues on the source and the destination ends its QEMU. The first failure is thrown: the answers to its announcement are its consequences.
  * Source: virDomainMigrateVersion3Full in https://gitlab.com/libvirt/libvirt/-/blob/v9.0.0/src/libvirt-domain.c
  */
 export async function runMigration(run: MigrationRun): Promise<void> {
   const { uuid, source, flags } = run;
-  const given: MigrationParameter[] = [
-    { field: 'persistent_xml', value: run.persistentXml },
-    ...(run.uri === undefined ? [] : [{ field: 'migrate_uri', value: run.uri }]),
-  ];
+  const given: MigrationParameter[] = [{ field: 'persistent_xml', value: run.persistentXml }, ...run.channel];
   const begun = await source.begin(uuid, { params: given, flags });
-  const copy = await copyGuest(run, given, begun);
-  await source.confirm(uuid, { params: copy.params, flags, cookie: copy.cookie }, copy.failure !== undefined);
-  if (copy.failure !== undefined) throw copy.failure;
+  const { params, cookie, failure, isSourceWaiting } = await copyGuest(run, given, begun);
+  if (isSourceWaiting) {
+    const confirmation = source.confirm(uuid, { params, flags, cookie }, failure !== undefined);
+    // Where the guest runs is decided: the settlement asks the source again.
+    await confirmation.catch(() => undefined);
+  }
+  if (failure !== undefined) throw failure;
 }
 
 interface Copy {
   readonly params: readonly MigrationParameter[];
   readonly cookie: Buffer;
   readonly failure?: unknown;
+  /** Whether the source waits for the outcome. It ends the migration itself if it could not copy the guest. */
+  readonly isSourceWaiting: boolean;
 }
+
+const NO_COOKIE = Buffer.alloc(0);
 
 /** @throws UnknownOutcome, after which the source must not be confirmed */
 async function copyGuest(
@@ -82,28 +88,33 @@ async function copyGuest(
     if (prepared.uri !== null)
       params = [...without(params, 'migrate_uri'), { field: 'migrate_uri', value: prepared.uri }];
   } catch (failure) {
-    return { params, cookie, failure };
+    return { params, cookie: NO_COOKIE, failure, isSourceWaiting: true };
   }
   let failure: unknown;
+  let isSourceWaiting = true;
   try {
     signal.throwIfAborted();
+    isSourceWaiting = false;
     cookie = await source.perform(uuid, { params, flags, cookie });
+    isSourceWaiting = true;
   } catch (error) {
     failure = error;
+    cookie = NO_COOKIE;
   }
   const named = [...params, { field: 'destination_name', value: name }];
   try {
     cookie = await destination.finish({ params: named, flags: destinationFlags, cookie }, failure !== undefined);
   } catch (error) {
+    cookie = NO_COOKIE;
     // A canceled migration always ends with an error here.
     if (failure === undefined && isDisconnected(error)) {
       const arrived = await hasArrived();
       if (arrived === undefined) throw new UnknownOutcome(name, error);
-      if (arrived) return { params, cookie };
+      if (arrived) return { params, cookie, isSourceWaiting };
     }
     failure ??= error;
   }
-  return { params, cookie, ...(failure !== undefined && { failure }) };
+  return { params, cookie, isSourceWaiting, ...(failure !== undefined && { failure }) };
 }
 
 const without = (params: readonly MigrationParameter[], field: string): MigrationParameter[] =>

@@ -38,8 +38,10 @@ export interface PlannedIngest extends IngestPlan {
   readonly host: Host;
   readonly platform: Platform;
   /** The network cards; a card without a network is on the one that new VMs get. */
-  readonly nics: readonly (Omit<NicSpec, 'network'> & { readonly network?: string })[];
+  readonly nics: readonly (Omit<NicSpec, 'network'> & { readonly name: string; readonly network?: string })[];
 }
+
+const WITHOUT_NETWORK = 'unless the machine can start a network for new VMs: none is active.';
 
 /** Models of network cards that QEMU has on every architecture. */
 const NIC_MODELS = ['virtio', 'e1000', 'e1000e', 'rtl8139'];
@@ -73,6 +75,9 @@ export async function planIngest({ ref, vm, mapping }: IngestSpec, deps: IngestP
   if (vm.cloudInit !== undefined && writer === undefined) refuse('NOT_SUPPORTED', NO_DISC_WRITER, 'Install xorriso.');
   const availableBytes = await checkSpace({ vm, pool: deps.pool, warnings }, refuse);
   const nics = vm.nics.map((nic) => planNic(nic, { mapping, networks, warnings }, refuse));
+  if (host.network === undefined)
+    for (const { name, network } of nics)
+      if (network === undefined) losses.push(loss('devices', `The network card ${name}, ${WITHOUT_NETWORK}`));
   for (const name of Object.keys(mapping.storageClasses))
     warnings.push(`The mapping of the storage class ${name} has no effect: a machine has one storage pool.`);
   if (host.accelerator === 'tcg')
@@ -156,6 +161,7 @@ function planNic(
   else if (wanted === undefined && network !== '')
     warnings.push(`The card ${name} gets the network of new VMs, because ${network} does not exist here.`);
   return {
+    name,
     ...(wanted !== undefined && { network: wanted }),
     ...(mac !== '' && { mac }),
     ...(NIC_MODELS.includes(model) && { model }),

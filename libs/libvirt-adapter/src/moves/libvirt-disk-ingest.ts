@@ -5,6 +5,7 @@ import {
   closeWhenRead,
   DomainError,
   hashesOf,
+  loss,
   messageOf,
   throwFirstRefusal,
   type DiskFilling,
@@ -15,12 +16,14 @@ import {
   type IngestState,
   type IngestTarget,
   type Log,
+  type Loss,
 } from '@headgate/domain-contracts';
 import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
 import type { DiskSpec, NicSpec } from '../domain-xml/domain-spec.js';
 import type { InstanceMetadata, OwnedVolume, VolumeRole } from '../domain-xml/instance-metadata.js';
 import { NbdServer } from '../export/nbd-server.js';
 import { recordedOs } from '../guest-profiles/guest-profile.js';
+import { expectOwnSession } from '../host/foreign-session.js';
 import { isRemote } from '../host/host.js';
 import type { GuestNetwork } from '../network/guest-network.js';
 import type { DomainEditor } from '../provisioning/domain-editor.js';
@@ -70,6 +73,7 @@ export class LibvirtDiskIngest extends DiskIngest {
     await this.deps.connection.host.hostname();
     if (isRemote(this.deps.connection.uri))
       throw new DomainError('NOT_SUPPORTED', 'Disks of another machine are not written: run the service there.');
+    await expectOwnSession(this.deps.connection.uri, this.deps.users);
     const { missing } = await (this.deps.run ?? runProgram)('qemu-nbd', ['--version'], { timeoutMs: PROBE_TIMEOUT_MS });
     if (missing) throw new DomainError('NOT_SUPPORTED', 'qemu-nbd is not installed: install the package qemu-utils.');
   }
@@ -80,13 +84,14 @@ export class LibvirtDiskIngest extends DiskIngest {
   }
 
   /** Defines the domain first, which takes the name and lists its volumes. */
-  override async begin(spec: IngestSpec): Promise<void> {
+  override async begin(spec: IngestSpec): Promise<readonly Loss[]> {
     await this.check();
     const plan = await planIngest(spec, this.deps);
     throwFirstRefusal(plan);
     await this.deps.pool.ensure();
     const files = await this.filesOf(spec);
-    await this.deps.connection.domains.define(await this.xmlOf(spec, plan, files));
+    const { nics, losses } = await this.nicsOf(plan);
+    await this.deps.connection.domains.define(await this.xmlOf(spec, { ...plan, nics }, files));
     try {
       for (const { volume } of files.disks) await this.deps.pool.createBlank(volume.name, volume.bytes ?? 0);
       if (files.seed !== undefined) await this.writeSeed(spec, files.seed);
@@ -99,6 +104,7 @@ export class LibvirtDiskIngest extends DiskIngest {
       );
       throw error;
     }
+    return losses;
   }
 
   override async write(target: IngestTarget, disk: string, signal: AbortSignal): Promise<DiskWriter> {
@@ -175,8 +181,8 @@ export class LibvirtDiskIngest extends DiskIngest {
   }
 
   override async readFirmwareVariables(target: IngestTarget): Promise<Buffer> {
-    const path = `${await this.deps.pool.path()}/${await this.partialVariables(target)}`;
-    return readFile(path);
+    const name = await this.partialVariables(target);
+    return readFile(`${await this.deps.pool.path()}/${name}`);
   }
 
   override async commit(target: IngestTarget): Promise<void> {
@@ -218,6 +224,7 @@ export class LibvirtDiskIngest extends DiskIngest {
 
   /** The metadata of a VM that is not complete yet. */
   private async partialMetadata(target: IngestTarget): Promise<InstanceMetadata> {
+    await expectOwnSession(this.deps.connection.uri, this.deps.users);
     const metadata = await this.metadataOf(target);
     if (!metadata) throw new DomainError('INSTANCE_NOT_FOUND', `${target.ref.name} is not being received.`);
     if (!isMark(metadata.provisioning)) throw new DomainError('WRONG_STATE', `${target.ref.name} is complete.`);
@@ -277,9 +284,12 @@ export class LibvirtDiskIngest extends DiskIngest {
     };
   }
 
-  private async xmlOf({ id, ref, vm }: IngestSpec, plan: PlannedIngest, files: IngestFiles): Promise<string> {
+  private async xmlOf(
+    { id, ref, vm }: IngestSpec,
+    { host, platform, nics }: Pick<PlannedIngest, 'host' | 'platform'> & { readonly nics: readonly NicSpec[] },
+    files: IngestFiles,
+  ): Promise<string> {
     const { clock, diskIo } = this.deps;
-    const { host, platform } = plan;
     const [disk, ...dataDisks] = files.disks;
     if (!disk) throw new DomainError('NOT_SUPPORTED', `${ref.name} has no disk.`);
     return buildDomainXml({
@@ -296,7 +306,7 @@ export class LibvirtDiskIngest extends DiskIngest {
       dataDisks,
       seed: files.seedPath,
       nvram: files.nvramPath,
-      nics: await this.nicsOf(plan),
+      nics,
       serial: files.serial,
       vnc: 'socket',
       metadata: {
@@ -314,16 +324,17 @@ export class LibvirtDiskIngest extends DiskIngest {
   }
 
   /** A VM without a network can still be used through its consoles, so a failure does not end the move. */
-  private async nicsOf({ nics }: PlannedIngest): Promise<NicSpec[]> {
-    if (nics.every(({ network }) => network !== undefined)) return nics as readonly NicSpec[] as NicSpec[];
-    const fallback = await this.deps.network.ensure().catch((error: unknown) => {
-      this.deps.log.warn({ reason: messageOf(error) }, 'the VM gets no network card');
-      return undefined;
-    });
-    return nics.flatMap((nic) => {
-      const network = nic.network ?? fallback;
-      return network === undefined ? [] : [{ ...nic, network }];
-    });
+  private async nicsOf({ nics }: Pick<PlannedIngest, 'nics'>): Promise<{ nics: NicSpec[]; losses: Loss[] }> {
+    const found: { nics: NicSpec[]; losses: Loss[] } = { nics: [], losses: [] };
+    for (const { name, network, ...nic } of nics) {
+      try {
+        found.nics.push({ ...nic, network: network ?? (await this.deps.network.ensure()) });
+      } catch (error) {
+        this.deps.log.warn({ card: name, reason: messageOf(error) }, 'the VM gets no network card');
+        found.losses.push(loss('devices', `The network card ${name}: ${messageOf(error)}`));
+      }
+    }
+    return found;
   }
 
   private async writeSeed({ id, ref, vm }: IngestSpec, volume: string): Promise<void> {

@@ -17,6 +17,7 @@ import { describeDomain, type DomainDescription } from '../domain-xml/domain-des
 import type { DomainFinder } from '../domains/domain-finder.js';
 import { NbdServer, type ExportedDisk } from '../export/nbd-server.js';
 import type { GuestProfiles } from '../guest-profiles/guest-profile.js';
+import { expectOwnSession, foreignSessionRefusal, type Users } from '../host/foreign-session.js';
 import { isRemote } from '../host/host.js';
 import type { DiskUsage } from '../storage/disk-usage.js';
 import type { QemuImg } from '../storage/qemu-img.js';
@@ -30,6 +31,8 @@ export interface OpenDiskDeps {
   readonly clock: Clock;
   /** Creates a private folder; the stream removes it. */
   readonly createTemporaryFolder: () => Promise<string>;
+  /** Replaced in tests. */
+  readonly users?: Users;
 }
 
 export interface LibvirtDiskSourceDeps extends OpenDiskDeps {
@@ -52,21 +55,23 @@ export class LibvirtDiskSource extends DiskSource {
     const { description, isPersistent } = await this.read(ref);
     const found = findCopyableDisks(description);
     const platform = describePlatform(description);
-    const sharing = await this.sharingRefusals(description, found.disks);
+    const foreign = await foreignSessionRefusal(connection.uri, this.deps.users);
+    const sharing = foreign ? [] : await this.sharingRefusals(description, found.disks);
     const refusals = [
+      ...(foreign ? [foreign] : []),
       ...stateRefusals(description, isPersistent, isRemote(connection.uri)),
       ...found.refusals,
       ...platform.refusals,
       ...sharing,
     ];
-    const disks = await this.measure(found.disks, refusals);
+    const isReadable = foreign === undefined && !isRemote(connection.uri);
+    const disks = await this.measure(found.disks, { isReadable, refusals });
     const { cpu, memoryBytes, arch, metadata } = description;
-    const cloudInit = await this.userData(description);
+    const cloudInit = isReadable ? await this.userData(description) : undefined;
     const { firmware } = platform;
-    const firmwareVariables = await describeVariables(description.document, {
-      firmware,
-      isRemote: isRemote(connection.uri),
-    });
+    const firmwareVariables = foreign
+      ? undefined
+      : await describeVariables(description.document, { firmware, isRemote: isRemote(connection.uri) });
     const os = await operatingSystemOf(description, this.deps.profiles);
     return {
       vm: {
@@ -103,6 +108,7 @@ export class LibvirtDiskSource extends DiskSource {
   override async readFirmwareVariables(ref: InstanceRef): Promise<Buffer> {
     const { description, isActive } = await this.read(ref);
     if (isActive) throw new DomainError('WRONG_STATE', `${ref.name} runs: stop it before reading its variables.`);
+    await expectOwnSession(this.deps.connection.uri, this.deps.users);
     const file = variablesFile(description.document);
     if (!file) throw new DomainError('DEVICE_NOT_FOUND', `The firmware of ${ref.name} has no variables.`);
     return readVariables(file);
@@ -118,15 +124,18 @@ export class LibvirtDiskSource extends DiskSource {
     return { description: describeDomain(xml), isActive: domain.state.isActive, isPersistent: domain.isPersistent };
   }
 
-  private async measure(disks: readonly CopyableDisk[], refusals: Refusal[]): Promise<PortableDisk[]> {
+  private async measure(
+    disks: readonly CopyableDisk[],
+    { isReadable, refusals }: { readonly isReadable: boolean; readonly refusals: Refusal[] },
+  ): Promise<PortableDisk[]> {
     const measured: PortableDisk[] = [];
     for (const disk of disks) {
-      const refusal = isRemote(this.deps.connection.uri) ? undefined : await readingRefusal(disk);
+      const refusal = isReadable ? await readingRefusal(disk) : undefined;
       if (refusal) refusals.push(refusal);
-      const isReadable = refusal === undefined && !isRemote(this.deps.connection.uri);
-      const { sizeBytes, usedBytes } = isReadable
-        ? await this.deps.images.measure(disk.path, disk.format)
-        : { sizeBytes: 0, usedBytes: null };
+      const { sizeBytes, usedBytes } =
+        isReadable && refusal === undefined
+          ? await this.deps.images.measure(disk.path, disk.format)
+          : { sizeBytes: 0, usedBytes: null };
       measured.push({ name: disk.target, bus: disk.bus, sizeBytes, usedBytes, storageClass: this.deps.pool.name });
     }
     return measured;
@@ -138,6 +147,7 @@ export class LibvirtDiskSource extends DiskSource {
     if (description.metadata.provisioning !== undefined)
       throw new DomainError('WRONG_STATE', `The disks of ${ref.name} are still being filled.`);
     if (isRemote(this.deps.connection.uri)) throw new DomainError('NOT_SUPPORTED', REMOTE_DISKS);
+    await expectOwnSession(this.deps.connection.uri, this.deps.users);
     const found = findCopyableDisks(description).disks.find(({ target }) => target === disk);
     if (!found) throw new DomainError('DEVICE_NOT_FOUND', `${ref.name} has no disk ${disk} that can be copied.`);
     const refusal = await readingRefusal(found);
@@ -158,9 +168,9 @@ export class LibvirtDiskSource extends DiskSource {
 
   /** Present until the guest has read it. */
   private async userData({ metadata }: DomainDescription): Promise<string | undefined> {
-    const { pool, connection } = this.deps;
+    const { pool } = this.deps;
     const seed = metadata.volumes.find(({ role }) => role === 'seed');
-    if (!seed || isRemote(connection.uri)) return undefined;
+    if (!seed) return undefined;
     return readUserData(`${await pool.path()}/${seed.name}`).catch(() => undefined);
   }
 }

@@ -16,6 +16,7 @@ import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import { NbdServer, type ExportedDisk, type NbdServerOptions } from '../export/nbd-server.js';
 import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
+import { expectOwnSession, foreignSessionRefusal } from '../host/foreign-session.js';
 import { isRemote } from '../host/host.js';
 import type { DomainEditor, EditableDomain } from '../provisioning/domain-editor.js';
 import type { QemuImg } from '../storage/qemu-img.js';
@@ -52,7 +53,9 @@ export class LibvirtLiveDisks extends LiveDisks {
   }
 
   override async check(ref: InstanceRef): Promise<readonly Refusal[]> {
-    const { connection, pool } = this.deps;
+    const { connection, pool, users } = this.deps;
+    const foreign = await foreignSessionRefusal(connection.uri, users);
+    if (foreign) return [foreign];
     const { description } = await this.read(ref);
     if (isRemote(connection.uri)) return [];
     const { disks } = findCopyableDisks(description);
@@ -212,6 +215,7 @@ export class LibvirtLiveDisks extends LiveDisks {
     { ref }: DiskRecording,
     disk: string,
   ): Promise<{ readonly id: DomainId; readonly found: CopyableDisk; readonly domain: EditableDomain }> {
+    await expectOwnSession(this.deps.connection.uri, this.deps.users);
     const id = await this.deps.finder.find(ref);
     const domain = await this.deps.editor.read(id.uuid);
     const found = findCopyableDisks(domain.description).disks.find(({ target }) => target === disk);

@@ -42,6 +42,9 @@ const START_TIMEOUT_MS = 90_000;
 /** The reason why a VM has no disk after a restart. */
 export const INTERRUPTED = 'Its creation was interrupted by a restart of the service.';
 
+export const NO_NETWORK_CARD =
+  "The VM has no network card, because this machine can't run a network for VMs: see the doctor.";
+
 /** A domain that is defined and waits for its disk. */
 export interface Draft {
   readonly spec: VmSpec;
@@ -109,8 +112,7 @@ export class DomainCreator {
     const signal = canceled ? AbortSignal.any([report.signal, canceled]) : AbortSignal.abort();
     const work = async (): Promise<void> => {
       try {
-        if (draft.plan.host.network === undefined)
-          report.log("The VM has no network card, because this machine can't run a network for VMs: see the doctor.");
+        if (draft.plan.host.network === undefined) report.log(NO_NETWORK_CARD);
         await this.createDisks(draft, { ...forward(report), signal });
         signal.throwIfAborted();
         await this.complete(draft, report);
@@ -150,7 +152,12 @@ export class DomainCreator {
     const { editor, lock, remover, log } = this.deps;
     await lock
       .run(uuid, async () => {
-        await remover.removeDisks(uuid);
+        // Disks that can't be removed now are listed in the metadata, and go with the VM.
+        await remover
+          .removeDisks(uuid)
+          .catch((error: unknown) =>
+            log.warn({ domain: uuid, reason: messageOf(error) }, 'the disks of a failed VM could not be removed'),
+          );
         await editor.updateMetadata(uuid, ({ provisioning: _done, ...metadata }) => ({ ...metadata, failure: reason }));
       })
       .catch(

@@ -7,6 +7,7 @@ import {
   type InstanceMetadata,
 } from '../domain-xml/instance-metadata.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
+import type { KeyedLock } from '../virsh/concurrency.js';
 
 export interface EditableDomain {
   readonly description: DomainDescription;
@@ -16,7 +17,10 @@ export interface EditableDomain {
 
 /** Reads and updates the service's metadata in a domain. Callers hold the domain's lock. */
 export class DomainEditor {
-  constructor(private readonly connection: LibvirtConnection) {}
+  constructor(
+    private readonly connection: LibvirtConnection,
+    private readonly lock?: Pick<KeyedLock, 'expectHeld'>,
+  ) {}
 
   /** @throws DomainError INSTANCE_NOT_FOUND */
   async read(uuid: string): Promise<EditableDomain> {
@@ -38,6 +42,7 @@ export class DomainEditor {
     }
     // A foreign domain gets metadata of its own. A copy of one of the service's domains keeps the original owner, and so owns nothing.
     const updated = change(metadata.owner === '' ? { ...metadata, owner: uuid } : metadata);
+    this.lock?.expectHeld(uuid);
     await this.connection.domains.setMetadata(uuid, {
       namespace: INSTANCE_XMLNS,
       prefix: INSTANCE_PREFIX,

@@ -1,17 +1,28 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, copyFile, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { access, copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { SystemClock, type Backend, type VmSource, type VmSpec } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  messageOf,
+  SystemClock,
+  type Backend,
+  type VmSource,
+  type VmSpec,
+} from '@headgate/domain-contracts';
 import { readUntil, InventoryRecorder, recordingReporter } from '@headgate/testing';
 import { describeDomain } from '../domain-xml/domain-description.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { POOL_NAME } from '../libvirt-backend.js';
+import { RpcLibvirt } from '../rpc/rpc-libvirt.js';
 import { fileDisk, foreignDomainXml } from '../testing/domain-xml.js';
 import { HttpServer } from '../testing/http-server.js';
-import { LibvirtUnderTest, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
+import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { layerOf, serveImage } from '../testing/oci-image.js';
 import { TINY_ENTRY, TINY_LOGIN, tinyGuest } from '../testing/tiny-guest.js';
 
@@ -206,12 +217,16 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
       expect(Number(/<allocation unit='bytes'>(\d+)</.exec(xml)?.[1])).toBeLessThan(MIB);
     }
 
+    const pool = /<path>([^<]+)</.exec(await libvirt.virsh.run(['pool-dumpxml', POOL_NAME]))?.[1] ?? '';
+    const isOpenToOthers = async (name = ''): Promise<boolean> => ((await stat(join(pool, name))).mode & 0o077) !== 0;
+    expect(await isOpenToOthers(bases[0])).toBe(false);
     const provisioning = backend.require('provisioning');
     await expect(create(spec({ kind: 'pvc', claim: bases[0] ?? '' }))).rejects.toMatchObject({ code: 'CONFLICT' });
     await provisioning.delete(first.ref);
     expect(await libvirt.reclaim()).toBe(0);
     await backend.require('power').apply(second.ref, 'start');
     await recorder.untilVm(second.ref, ({ status }) => status === 'Running');
+    expect(await isOpenToOthers(bases[0])).toBe(false);
     await provisioning.delete(second.ref);
     await libvirt.virsh.run([
       ...['vol-create-as', POOL_NAME, `${libvirt.prefix}-foreign.qcow2`, '256M', '--format', 'qcow2'],
@@ -289,6 +304,39 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     await expect(create(text)).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
     await provisioning.delete(text.ref);
     await expectNothingLeft();
+  });
+
+  test('shows the reason of an import that a hostile server ended, as plain text', async () => {
+    const hostile = createServer((socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 500 \u001b[2J\u202e\u0001gone\r\ncontent-length: 0\r\n\r\n')),
+    ).listen(0, '127.0.0.1');
+    await once(hostile, 'listening');
+    const { port } = hostile.address() as AddressInfo;
+    const wanted = spec({ kind: 'import', url: `http://127.0.0.1:${port}/a.img` });
+    const failure = await create(wanted).catch(messageOf);
+    await new Promise((resolve) => hostile.close(resolve));
+    const { reason } = await recorder.untilVm(wanted.ref, ({ status }) => status === 'DataVolumeError');
+    expect(reason).toBe(failure);
+    expect(reason).toMatch(/returned 500 .*gone/);
+    expect(reason).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    await backend.require('provisioning').delete(wanted.ref);
+    await expectNothingLeft();
+  });
+
+  test('says in its answer that a VM has no network card, because this machine runs no network', async () => {
+    const failing = new RpcLibvirt({ uri: TEST_URI });
+    const refuse = () => Promise.reject(new DomainError('BACKEND_FAILED', 'There are no bridges.'));
+    const networks = { list: async () => [], define: refuse, undefine: refuse, start: refuse, enableAutostart: refuse };
+    const connection = new Proxy<LibvirtConnection>(failing, {
+      get: (target, name) => (name === 'networks' ? networks : (Reflect.get(target, name) as unknown)),
+    });
+    const lonely = libvirt.backend({ tinyGuest: () => Promise.resolve(image), connection }).require('provisioning');
+    const wanted = spec(tiny);
+    expect((await lonely.planCreate(wanted)).warnings).toContainEqual(expect.stringContaining('no network card'));
+    const { remaining, warnings } = await lonely.create(wanted);
+    await remaining?.(recordingReporter());
+    expect(warnings).toEqual([expect.stringContaining('no network card')]);
+    expect(describeDomain(await libvirt.virsh.run(['dumpxml', wanted.ref.name])).nics).toEqual([]);
   });
 
   test('stops an import when its VM is deleted', async () => {

@@ -18,7 +18,7 @@ import type { BaseImages } from '../storage/base-images.js';
 import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import type { GuestNetwork } from '../network/guest-network.js';
 import { planCreation, type CreationPlanDeps } from './creation-plan.js';
-import { DomainCreator, INTERRUPTED, type DomainCreatorDeps } from './domain-creator.js';
+import { DomainCreator, INTERRUPTED, NO_NETWORK_CARD, type DomainCreatorDeps } from './domain-creator.js';
 import { importedName } from './creation-steps.js';
 
 export interface LibvirtProvisioningDeps extends CreationPlanDeps, DomainCreatorDeps {
@@ -55,9 +55,11 @@ export class LibvirtProvisioning extends InstanceProvisioning {
     const network = await this.startNetwork(spec);
     const host = { ...plan.host, network };
     const draft = await this.withClaimLock(spec, () => this.creator.define(spec, { ...plan, host }));
-    if (await this.needsTask(spec)) return { remaining: (report) => this.creator.fill(draft, report, 'keep') };
+    const warnings = network === undefined ? { warnings: [NO_NETWORK_CARD] } : {};
+    if (await this.needsTask(spec))
+      return { remaining: (report) => this.creator.fill(draft, report, 'keep'), ...warnings };
     await this.creator.fill(draft, SILENT_REPORT, 'remove');
-    return {};
+    return warnings;
   }
 
   /** The UUID of the domain is the ID of its creation. */

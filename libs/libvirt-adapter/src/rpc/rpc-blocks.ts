@@ -4,6 +4,10 @@ import {
   BlockOperations,
   diskCopyXml,
   diskSwitchXml,
+  LIST_NODES,
+  nodeNamesIn,
+  readMonitorReply,
+  removeNodeCommand,
   type BlockJob,
   type DiskCopy,
   type DiskSwitch,
@@ -39,6 +43,19 @@ export class RpcBlocks extends BlockOperations {
     const args = { domain: domainOf(uuid), xml: diskSwitchXml(change), flags };
     const timeoutMs = hasMemory ? MEMORY_TIMEOUT_MS : SWITCH_TIMEOUT_MS;
     await this.link.call(procedures.domainSnapshotCreateXml, args, { timeoutMs, isSlow: true });
+  }
+
+  override async nodes(uuid: string): Promise<string[]> {
+    return nodeNamesIn(await this.monitor(uuid, LIST_NODES));
+  }
+
+  override async removeNode(uuid: string, name: string): Promise<void> {
+    readMonitorReply(await this.monitor(uuid, removeNodeCommand(name)));
+  }
+
+  private async monitor(uuid: string, command: string): Promise<string> {
+    const args = { domain: domainOf(uuid), command, flags: 0 };
+    return (await this.link.call(procedures.qemuDomainMonitorCommand, args, { isSlow: true })).reply;
   }
 
   override async commit(uuid: string, { target, base, top, isActive }: LayerCommit): Promise<void> {

@@ -48,12 +48,24 @@ describe('translateRpcError', () => {
       'version of libvirt',
     ],
     [ErrorNumber.internalError, 'cannot write data: No space left on device', 'INSUFFICIENT_STORAGE', 'full'],
+    [
+      ErrorNumber.operationFailed,
+      'operation failed: migration out job: Unable to write to socket: Broken pipe',
+      'BACKEND_FAILED',
+      'migration out job: Unable to write to socket',
+    ],
     [ErrorNumber.internalError, 'something new', 'BACKEND_FAILED', 'something new'],
     [9999, 'a code of a later version', 'BACKEND_FAILED', 'later version'],
   ])("translates libvirt's error %d %j to %s", (number, message, code, mention) => {
     const error = translateRpcError(new LibvirtError(number, DOMAIN, message)) as DomainError;
     expect(error.code).toBe(code);
     expect(error.message).toContain(mention);
+  });
+
+  test('reports a daemon that has lost another daemon as unreachable', () => {
+    const FROM_RPC = 7;
+    const error = translateRpcError(new LibvirtError(38, FROM_RPC, 'Cannot write data: Broken pipe')) as DomainError;
+    expect(error.code).toBe('BACKEND_UNREACHABLE');
   });
 
   test.each<[ConnectionFailure, string, ErrorCode, string]>([

@@ -1,7 +1,7 @@
 import { DomainError, type ErrorCode } from '@headgate/domain-contracts';
 import { ErrorNumber, LibvirtError, RpcCallError, RpcConnectionError } from '@headgate/libvirt-rpc';
 import { TransportError } from '../connection/transport-error.js';
-import { translateFailure } from '../virsh/virsh-errors.js';
+import { isStoppedDaemon, translateFailure } from '../virsh/virsh-errors.js';
 
 /** Translates the errors of the RPC client. libvirt's messages are the same as those that virsh prints. */
 export function translateRpcError(error: unknown): unknown {
@@ -63,9 +63,15 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   [ErrorNumber.accessDenied]: 'BACKEND_FORBIDDEN',
 };
 
+/** `virErrorDomain`: a daemon failed to reach another daemon. */
+const FROM_RPC = 7;
+
 function translateLibvirtError(error: LibvirtError): DomainError {
   const translated = translateText(error.message, error);
   const code = CODES[error.code];
+  // libvirt has answered: the connection that broke is one of QEMU's.
+  if (isStoppedDaemon(translated) && error.domain !== FROM_RPC)
+    return new DomainError(code ?? 'BACKEND_FAILED', `libvirt: ${error.message}`, { cause: error });
   if (translated.code !== 'BACKEND_FAILED' || code === undefined || !translated.message.startsWith('libvirt: ')) {
     return translated;
   }

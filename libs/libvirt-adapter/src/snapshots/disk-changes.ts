@@ -77,6 +77,7 @@ export class DiskChanges {
     const { description, isActive } = await editor.read(uuid);
     if (isActive) throw new DomainError('WRONG_STATE', `${description.name} was started meanwhile.`);
     const xml = await connection.domains.xml(uuid, { withSecrets: true });
+    this.deps.lock.expectHeld(uuid);
     await connection.domains.define(
       editDomainXml(xml, {
         disks: new Map(change.disks.map(({ target, name }) => [target, `${folder}/${name}`])),

@@ -17,6 +17,10 @@ export interface LayerMergerDeps extends DiskChangesDeps {
 
 /** How often the progress of a merge is read. */
 const JOB_INTERVAL_MS = 200;
+/** libvirt needs a moment to notice that QEMU has ended, and QEMU to release its files. */
+const MAX_FAILURES_IN_A_ROW = 50;
+/** How long a change of another service is waited for. */
+const MAX_WAIT_MS = 10 * 60_000;
 
 interface Merge {
   readonly target: string;
@@ -27,8 +31,10 @@ interface Merge {
   readonly isActive: boolean;
 }
 
-type Step =
-  { readonly kind: 'remove'; readonly name: string } | ({ readonly kind: 'merge'; readonly isLive: boolean } & Merge);
+type MergeStep = { readonly kind: 'merge'; readonly isLive: boolean } & Merge;
+
+/** `wait` is for the end of a change that another service has begun. */
+type Step = { readonly kind: 'remove'; readonly name: string } | { readonly kind: 'wait' } | MergeStep;
 
 /**
  * Removes the layers of a domain that no snapshot needs. A layer without overlays is deleted, a layer with one overlay is merged with it, and
@@ -47,20 +53,50 @@ export class LayerMerger {
 
   /** Callers keep other changes of the disks away, but do not hold the lock of the domain. */
   async clean(uuid: string, report: TaskReporter): Promise<void> {
-    const { lock } = this.deps;
+    const { lock, clock } = this.deps;
+    let waitsSince: number | undefined;
+    let failures = 0;
     for (;;) {
       report.signal.throwIfAborted();
-      const step = await lock.run(uuid, async () => {
-        const next = await this.next(uuid);
-        if (next?.kind === 'remove') await this.remove(uuid, next.name);
-        else if (next?.isLive === false) await this.mergeStopped(uuid, next, report);
-        else if (next) await this.beginLive(uuid, next, report);
-        return next;
-      });
-      if (!step) break;
-      if (step.kind === 'merge' && step.isLive) await this.finishLive(uuid, step, report);
+      try {
+        const step = await lock.run(uuid, () => this.take(uuid, report));
+        if (!step) return;
+        if (step.kind === 'merge' && step.isLive) await this.finishLive(uuid, step, report);
+        failures = 0;
+        waitsSince = step.kind === 'wait' ? (waitsSince ?? clock.now()) : undefined;
+        if (waitsSince === undefined) continue;
+        if (clock.now() - waitsSince >= MAX_WAIT_MS)
+          throw new DomainError(
+            'CONFLICT',
+            'Another service is changing the disks of this VM: delete the snapshot again.',
+          );
+      } catch (error) {
+        // A VM that starts or stops ends a merge, which is planned again for its new state.
+        if (!DomainError.is(error, 'WRONG_STATE', 'BUSY') || ++failures >= MAX_FAILURES_IN_A_ROW) throw error;
+      }
+      await clock.delay(JOB_INTERVAL_MS);
     }
-    await lock.run(uuid, () => this.forget(uuid));
+  }
+
+  /** Takes the next step, or forgets the deleted snapshots if there is none. The record of a merge that could not begin is removed. */
+  private async take(uuid: string, report: TaskReporter): Promise<Step | undefined> {
+    const next = await this.next(uuid);
+    if (!next) await this.forget(uuid);
+    else if (next.kind === 'remove') await this.remove(uuid, next.name);
+    else if (next.kind === 'merge') {
+      try {
+        await (next.isLive ? this.beginLive(uuid, next, report) : this.mergeStopped(uuid, next, report));
+      } catch (error) {
+        await this.settleOwn(uuid).catch(() => undefined);
+        throw error;
+      }
+    }
+    return next;
+  }
+
+  private async settleOwn(uuid: string): Promise<void> {
+    const { pending } = (await this.deps.editor.read(uuid)).description.metadata;
+    if (pending?.kind === 'merge' && pending.service === this.deps.service()) await this.settle(uuid, pending);
   }
 
   /** Completes or forgets a merge that was interrupted. It is repeated if it has not finished. */
@@ -69,7 +105,9 @@ export class LayerMerger {
     const domain = await editor.read(uuid);
     const [disk] = disks;
     const isRunningJob =
-      disk !== undefined && domain.isActive && (await connection.blocks.job(uuid, disk.target)) !== undefined;
+      disk !== undefined &&
+      domain.isActive &&
+      (await connection.blocks.job(uuid, disk.target).catch(ignoreStopped)) !== undefined;
     const isDone =
       disk !== undefined &&
       !isRunningJob &&
@@ -84,7 +122,8 @@ export class LayerMerger {
     const { editor, pool, connection, finder } = this.deps;
     const domain = await editor.read(uuid);
     const { metadata, disks } = domain.description;
-    if (metadata.owner !== uuid || metadata.pending !== undefined) return undefined;
+    if (metadata.owner !== uuid) return undefined;
+    if (metadata.pending !== undefined) return { kind: 'wait' };
     const needed = new Set(
       metadata.snapshots.filter(({ isDeleting }) => !isDeleting).flatMap((one) => one.disks.map(({ name }) => name)),
     );
@@ -168,7 +207,7 @@ export class LayerMerger {
 
   /** A VM that stops ends the job, which is then repeated. */
   private async finishLive(uuid: string, { target, isActive }: Merge, report: TaskReporter): Promise<void> {
-    const { connection, clock, lock, editor } = this.deps;
+    const { connection, clock, lock } = this.deps;
     for (;;) {
       report.signal.throwIfAborted();
       const job = await connection.blocks.job(uuid, target).catch(ignoreStopped);
@@ -181,10 +220,7 @@ export class LayerMerger {
       }
       await clock.delay(JOB_INTERVAL_MS);
     }
-    await lock.run(uuid, async () => {
-      const { pending } = (await editor.read(uuid)).description.metadata;
-      if (pending?.kind === 'merge') await this.settle(uuid, pending);
-    });
+    await lock.run(uuid, () => this.settleOwn(uuid));
   }
 
   private async record(uuid: string, { target, lower, upper }: Merge): Promise<void> {

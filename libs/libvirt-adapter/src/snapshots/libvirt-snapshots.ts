@@ -6,8 +6,11 @@ import {
   type AcceptedSnapshotWork,
   type BackgroundWork,
   type InstanceRef,
+  type OperationKey,
+  type OperationState,
   type Plan,
   type Snapshot,
+  type SnapshotOperation,
   type SnapshotRequest,
   type TaskReporter,
 } from '@headgate/domain-contracts';
@@ -16,7 +19,7 @@ import type { InstanceMetadata } from '../domain-xml/instance-metadata.js';
 import type { DiskVolume, PendingChange, SnapshotRecord } from '../domain-xml/snapshot-metadata.js';
 import { endJob, followJob } from '../connection/follow-job.js';
 import { describeDomain } from '../domain-xml/domain-description.js';
-import type { DomainFinder } from '../domains/domain-finder.js';
+import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import type { EditableDomain } from '../provisioning/domain-editor.js';
 import { Slots } from '../virsh/concurrency.js';
 import { DiskChanges, volumesOf, withRole, type DiskChangesDeps } from './disk-changes.js';
@@ -62,7 +65,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     return (await this.plans.prepareCreate(await this.deps.finder.find(ref), request)).plan;
   }
 
-  override async create(ref: InstanceRef, request: SnapshotRequest): Promise<AcceptedSnapshotWork> {
+  override async create(ref: InstanceRef, request: SnapshotRequest, key?: OperationKey): Promise<AcceptedSnapshotWork> {
     const { finder, holds, lock } = this.deps;
     const id = await finder.find(ref);
     const work: BackgroundWork = (report) =>
@@ -70,7 +73,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
         lock.run(id.uuid, async () => {
           const prepared = await this.plans.prepareCreate(id, request, true);
           throwFirstRefusal(prepared.plan);
-          await this.take(prepared, request, report);
+          await this.take(prepared, request, { report, key });
         }),
       );
     if (request.memory !== true) {
@@ -87,7 +90,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     return (await this.plans.prepareRestore(await this.deps.finder.find(ref), name)).plan;
   }
 
-  override async restore(ref: InstanceRef, name: string): Promise<BackgroundWork> {
+  override async restore(ref: InstanceRef, name: string, key?: OperationKey): Promise<BackgroundWork> {
     const id = await this.deps.finder.find(ref);
     throwFirstRefusal((await this.plans.prepareRestore(id, name)).plan);
     this.deps.holds.expectFree(id);
@@ -96,7 +99,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
         await this.deps.lock.run(id.uuid, async () => {
           const prepared = await this.plans.prepareRestore(id, name, true);
           throwFirstRefusal(prepared.plan);
-          await this.revert(prepared, report);
+          await this.revert(prepared, { report, key });
         });
         await this.deps.merger.clean(id.uuid, report);
       });
@@ -117,6 +120,76 @@ export class LibvirtSnapshots extends InstanceSnapshots {
       }));
     });
     return { remaining: (report) => this.deps.holds.run(id, () => this.deps.merger.clean(id.uuid, report)) };
+  }
+
+  override async stateOf(ref: InstanceRef, operation: SnapshotOperation): Promise<OperationState> {
+    const { uuid } = await this.deps.finder.find(ref);
+    const { description, isActive } = await this.deps.editor.read(uuid);
+    const { pending, lastOperation, snapshots } = description.metadata;
+    const snapshot = snapshots.find(({ name }) => name === operation.snapshot);
+    if (operation.kind === 'delete') {
+      if (!snapshot) return { state: 'done' };
+      return { state: snapshot.isDeleting ? 'running' : 'absent' };
+    }
+    if (pending?.operation === operation.id) return { state: 'running' };
+    if (lastOperation !== operation.id) return { state: 'absent' };
+    // Memory is not restored after an interruption, because the disks may have changed since.
+    const isStarted =
+      operation.kind === 'create' || !operation.wasRunning || isActive || snapshot?.memory !== undefined;
+    return { state: isStarted ? 'done' : 'running' };
+  }
+
+  /** The change of an earlier process is completed or undone first; a restore that was undone begins again. */
+  override async resume(ref: InstanceRef, operation: SnapshotOperation): Promise<BackgroundWork> {
+    const { finder, holds, merger } = this.deps;
+    const id = await finder.find(ref);
+    const { kind, snapshot, ...key } = operation;
+    return async (report) => {
+      report.waitsFor?.('the interrupted change of the disks to be completed or undone');
+      await this.settleInterrupted(id, report);
+      const { state } = await this.stateOf(ref, operation);
+      if (kind !== 'create') await this.whenFree(id, () => merger.clean(id.uuid, report));
+      if (state === 'done' || kind === 'delete') return;
+      if (state === 'running') return this.start(id, report);
+      if (kind === 'restore') return (await this.restore(ref, snapshot, key))(report);
+      holds.expectFree(id);
+      throw new DomainError(
+        'BACKEND_FAILED',
+        `The snapshot ${snapshot} was interrupted and undone; ${id.name} is as before.`,
+      );
+    };
+  }
+
+  override async discard(ref: InstanceRef, operation: SnapshotOperation): Promise<void> {
+    const { kind, snapshot } = operation;
+    const before = (await this.stateOf(ref, operation)).state;
+    if (kind === 'delete' || before !== 'running') return;
+    const id = await this.deps.finder.find(ref);
+    await this.settleInterrupted(id, SILENT_REPORT);
+    if ((await this.stateOf(ref, operation)).state === 'absent') return;
+    if (kind === 'restore')
+      throw new DomainError(
+        'WRONG_STATE',
+        `The disks of ${id.name} were replaced already: it has the content of ${snapshot}.`,
+      );
+    const { remaining } = await this.delete(ref, snapshot);
+    await remaining?.(SILENT_REPORT);
+  }
+
+  /** Completes or undoes the change of an earlier process, unless the recovery of this one does. */
+  private settleInterrupted(id: DomainId, report: TaskReporter): Promise<void> {
+    return this.whenFree(id, () => this.deps.lock.run(id.uuid, () => this.settle(id.uuid, 'interrupted', report)));
+  }
+
+  private async whenFree<T>(id: DomainId, work: () => Promise<T>): Promise<T> {
+    const { holds } = this.deps;
+    while (holds.has(id.uuid)) await holds.whenFree(id.uuid);
+    return holds.run(id, work);
+  }
+
+  private async start({ uuid }: DomainId, report: TaskReporter): Promise<void> {
+    report.step('Starting the VM');
+    await this.deps.connection.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
   }
 
   /** Completes or undoes a change that the end of an earlier run has interrupted, and merges the layers that it left. */
@@ -149,7 +222,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
   private async take(
     { domain, found }: Prepared,
     { name: snapshot, memory: hasMemory = false }: SnapshotRequest,
-    report: TaskReporter,
+    { report, key }: KeyedReport,
   ): Promise<void> {
     const { editor, pool, tpm, log } = this.deps;
     const { description, isActive } = domain;
@@ -169,7 +242,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     };
     const pending = await this.changes.begin(
       uuid,
-      { kind: 'snapshot', snapshot, wasRunning: isActive, disks: overlays, ...state },
+      { kind: 'snapshot', snapshot, wasRunning: isActive, disks: overlays, ...state, ...operationOf(key) },
       [
         ...overlays.map((overlay) => ({ name: overlay.name, role: 'disk' as const })),
         ...Object.values(state).map((volume) => ({ name: volume, role: 'state' as const })),
@@ -238,7 +311,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
 
   private async revert(
     { domain, found, snapshot }: Prepared & { readonly snapshot: SnapshotRecord },
-    report: TaskReporter,
+    { report, key }: KeyedReport,
   ): Promise<void> {
     const { connection, pool } = this.deps;
     const { description, isActive } = domain;
@@ -259,7 +332,8 @@ export class LibvirtSnapshots extends InstanceSnapshots {
       {
         kind: 'restore',
         snapshot: snapshot.name,
-        wasRunning: isActive,
+        ...operationOf(key),
+        wasRunning: isActive || key?.wasRunning === true,
         disks: overlays,
         ...nvram,
         ...(snapshot.tpm !== undefined && { tpm: snapshot.tpm }),
@@ -278,6 +352,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
         report.step('Stopping the VM');
         await connection.domains.destroy(uuid).catch(ignoreStopped);
       }
+      await report.commit?.(`The disks of ${name} are replaced.`);
       report.step('Restoring the disks');
       await this.changes.redefine(uuid, { disks: overlays, ...nvram, metadata: (metadata) => metadata });
     } catch (error) {
@@ -321,7 +396,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     if (pending.kind !== 'restore' || isActive) return;
     if (pending.memory !== undefined && isSwitched) {
       // The disks may have changed since an interruption, for example because the host has started the VM.
-      if (cause === 'completed') await this.resume(domain, pending, report);
+      if (cause === 'completed') await this.resumeMemory(domain, pending, report);
     } else if (pending.wasRunning) {
       report.step('Starting the VM');
       await connection.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
@@ -329,7 +404,11 @@ export class LibvirtSnapshots extends InstanceSnapshots {
   }
 
   /** Starts a stopped domain with the memory of a snapshot, and with the devices that it had then. */
-  private async resume({ description }: EditableDomain, pending: PendingChange, report: TaskReporter): Promise<void> {
+  private async resumeMemory(
+    { description }: EditableDomain,
+    pending: PendingChange,
+    report: TaskReporter,
+  ): Promise<void> {
     const { connection, editor, pool } = this.deps;
     const { uuid, name } = description;
     const folder = await pool.path();
@@ -388,7 +467,7 @@ function presentSnapshots(metadata: InstanceMetadata, uuid: string): Snapshot[] 
 /** The overlays are the disks now, and the volumes below them are the snapshot. */
 function withSnapshot(
   { pending: _done, ...metadata }: InstanceMetadata,
-  { snapshot, startedAt, disks, nvram, tpm, memory }: PendingChange,
+  { snapshot, startedAt, disks, nvram, tpm, memory, operation }: PendingChange,
 ): InstanceMetadata {
   const record: SnapshotRecord = {
     name: snapshot,
@@ -403,20 +482,36 @@ function withSnapshot(
     ...metadata,
     volumes: withRole(metadata.volumes, new Set(disks.map(({ replaced }) => replaced)), 'layer'),
     snapshots: [...metadata.snapshots, record],
+    ...completedBy(operation),
   };
 }
 
 /** The overlays are the disks now. The volumes that they replace are removed afterwards, unless a snapshot needs them. */
 function withRestored(
   { pending: _done, ...metadata }: InstanceMetadata,
-  { disks, nvram }: PendingChange,
+  { disks, nvram, operation }: PendingChange,
 ): InstanceMetadata {
   const variables = metadata.volumes.filter(
     ({ role, name }) => role === 'nvram' && nvram !== undefined && name !== nvram,
   );
   const replaced = [...disks.map((disk) => disk.replaced), ...variables.map(({ name }) => name)];
-  return { ...metadata, volumes: withRole(metadata.volumes, new Set(replaced), 'layer') };
+  return {
+    ...metadata,
+    volumes: withRole(metadata.volumes, new Set(replaced), 'layer'),
+    ...completedBy(operation),
+  };
 }
+
+interface KeyedReport {
+  readonly report: TaskReporter;
+  readonly key: OperationKey | undefined;
+}
+
+const operationOf = (key: OperationKey | undefined): Pick<PendingChange, 'operation'> =>
+  key ? { operation: key.id } : {};
+
+const completedBy = (operation: string | undefined): Pick<InstanceMetadata, 'lastOperation'> =>
+  operation === undefined ? {} : { lastOperation: operation };
 
 interface SavedMemory {
   readonly overlays: readonly DiskVolume[];

@@ -25,6 +25,7 @@ describe('BaseImages', () => {
       pool: {
         path: () => Promise.resolve('/images'),
         has: (name) => Promise.resolve(volumes.has(name)),
+        makePrivate: () => Promise.resolve(),
         volumes: () => Promise.resolve([...volumes]),
         remove: async (name) => {
           await beforeRemoval();

@@ -24,7 +24,7 @@ export interface StoredFile {
 }
 
 export interface BaseImagesDeps {
-  readonly pool: Pick<StoragePool, 'has' | 'moveInto' | 'path' | 'remove' | 'volumes'>;
+  readonly pool: Pick<StoragePool, 'has' | 'makePrivate' | 'moveInto' | 'path' | 'remove' | 'volumes'>;
   readonly index: BaseImageIndex;
   readonly references: Pick<BaseReferences, 'read'>;
   /** The identity of this service, which is part of the names of its images. */
@@ -157,6 +157,7 @@ export class BaseImages {
     const layers = new Set(await index.layers());
     const own = names.filter((name) => layers.has(name) || (isBaseImage(name) && name.startsWith(this.ownPrefix())));
     if (own.length === 0) return 0;
+    await pool.makePrivate(own);
     // A hold after this moment may have created an overlay that the references below lack.
     const holdsBefore = this.holdCount;
     const used = await references.read();

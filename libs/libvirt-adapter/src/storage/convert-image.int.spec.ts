@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DomainError } from '@headgate/domain-contracts';
 import { pack } from 'tar-stream';
 import { buffer } from 'node:stream/consumers';
 import { SpaceGuard } from '../fetching/limits.js';
@@ -70,5 +71,19 @@ describe('convertImage with qemu-img', () => {
       await writeFile(file, await buffer(archive));
       await expect(convert(file)).rejects.toMatchObject({ code: 'INVALID_SOURCE' });
     }
+  });
+
+  test.each([
+    ['that qemu-img can not open', (image: Buffer) => image.writeUInt32BE(99, 20)],
+    ['whose tables are damaged', (image: Buffer) => image.fill(0xff, 192 * 1024)],
+  ])('names no path of this machine when it refuses an image %s', async (_what, damage) => {
+    const file = make('qcow2');
+    const image = await readFile(file);
+    damage(image);
+    await writeFile(file, image);
+    const error = (await convert(file).catch((thrown: unknown) => thrown)) as DomainError;
+    expect(error).toBeInstanceOf(DomainError);
+    expect(error).toMatchObject({ code: 'INVALID_SOURCE', message: expect.stringContaining('damaged') });
+    expect(error.message).not.toMatch(/hgtest-|'|source|disk\.qcow2|work-/);
   });
 });

@@ -1,5 +1,6 @@
 import { DomainError } from '@headgate/domain-contracts';
 import { attribute, element, parseXml, text } from '../domain-xml/xml.js';
+import { isLockName } from '../host/lock-name.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 
 export interface ExistingVolume {
@@ -63,7 +64,7 @@ export function describeVolume(xml: string): Omit<FoundVolume, 'pool' | 'name'> 
 /** A pool that was stopped or removed meanwhile has no volumes. */
 async function volumesOf({ storage }: LibvirtConnection, pool: string): Promise<string[]> {
   try {
-    return await storage.volumes(pool);
+    return (await storage.volumes(pool)).filter((name) => !isLockName(name));
   } catch (error) {
     if (DomainError.is(error, 'BACKEND_UNREACHABLE', 'BACKEND_FORBIDDEN', 'BACKEND_TIMEOUT')) throw error;
     return [];

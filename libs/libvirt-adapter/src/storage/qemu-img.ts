@@ -60,7 +60,8 @@ export class QemuImg {
     const isUntrusted = dirname(from) === folder;
     const user = { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID };
     if (isUntrusted && this.isRoot) for (const path of [folder, from]) await chown(path, user.uid, user.gid);
-    await this.call(['convert', '-f', format, '-O', 'qcow2', isUntrusted ? basename(from) : from, basename(to)], {
+    const args = ['convert', '-f', format, '-O', 'qcow2', isUntrusted ? basename(from) : from, basename(to)];
+    const result = await this.run('qemu-img', args, {
       timeoutMs: CONVERT_TIMEOUT_MS,
       signal,
       // The folders above may be closed to the unprivileged user, so its paths are relative.
@@ -68,6 +69,10 @@ export class QemuImg {
       ...(isUntrusted && this.isRoot && { user }),
       limits: { ...CONVERT_LIMITS, fileBytes: Math.ceil(bytes * 1.01) + QCOW2_OVERHEAD_BYTES },
     });
+    if (result.code === 0) return;
+    const failure = translateFailure('qemu-img', result);
+    // Whatever is not about this machine is about the image.
+    throw failure.code === 'BACKEND_FAILED' && result.ended === undefined ? damaged(result.stderr) : failure;
   }
 
   /** The size that the guest sees, and the size of all files that the content consists of. Also while a VM uses the disk. */
@@ -129,13 +134,12 @@ interface ImageInfo {
   readonly 'format-specific'?: { readonly data?: { readonly 'data-file'?: string; readonly corrupt?: boolean } };
 }
 
-const damaged = (why: string): DomainError =>
-  new DomainError(
-    'INVALID_SOURCE',
-    `The image is damaged (${why
-      .trim()
-      .split('\n')
-      .at(-1)
-      ?.replace(/^qemu-img: /, '')
-      .slice(0, 200)}).`,
-  );
+/** @param why may name files of this machine, which are none of the user's business */
+const damaged = (why: string): DomainError => {
+  const [line = ''] = why.trim().split('\n').slice(-1);
+  const reason = line
+    .replace(/^qemu-img: /, '')
+    .replace(/^Could not open '[^']*': /, '')
+    .replace(/'[^']*\/[^']*'/g, 'a file');
+  return new DomainError('INVALID_SOURCE', `The image is damaged (${reason.slice(0, 200)}).`);
+};

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
@@ -44,7 +44,7 @@ describe('moveInto', () => {
   beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'hgtest-pool-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  test('makes a private file a volume that others can read, without a copy', async () => {
+  test('makes a private file a volume that only its owner can read, without a copy', async () => {
     const libvirt = new FakeLibvirt();
     libvirt.addPool('headgate', folder);
     const file = join(folder, 'private.tmp');
@@ -54,7 +54,38 @@ describe('moveInto', () => {
     expect(await readdir(folder)).toEqual(['base.qcow2']);
     const volume = await stat(join(folder, 'base.qcow2'));
     expect(volume.ino).toBe(ino);
-    expect(volume.mode & 0o777).toBe(0o644);
+    expect(volume.mode & 0o777).toBe(0o600);
+  });
+
+  (process.getuid?.() === 0 ? test : test.skip)(
+    'gives a volume to the owner of the folder, whose QEMU reads it',
+    async () => {
+      const libvirt = new FakeLibvirt();
+      libvirt.addPool('headgate', folder);
+      await chown(folder, 65_534, 65_534);
+      const file = join(folder, 'private.tmp');
+      await writeFile(file, 'image');
+      await new StoragePool(libvirt.connection(), 'headgate', folder).moveInto('base.qcow2', file, {
+        watermarkBytes: 0,
+      });
+      const { uid, gid, mode } = await stat(join(folder, 'base.qcow2'));
+      expect([uid, gid, mode & 0o777]).toEqual([65_534, 65_534, 0o600]);
+    },
+  );
+
+  test('closes volumes of earlier versions to other users, and follows no link', async () => {
+    const libvirt = new FakeLibvirt();
+    libvirt.addPool('headgate', folder);
+    const [own, foreign, target] = ['base-1.qcow2', 'other.qcow2', 'target'].map((name) => join(folder, name));
+    for (const path of [own, foreign, target]) {
+      await writeFile(path!, 'image');
+      await chmod(path!, 0o644);
+    }
+    await symlink(target!, join(folder, 'base-2.qcow2'));
+    const pool = new StoragePool(libvirt.connection(), 'headgate', folder);
+    await pool.makePrivate(['base-1.qcow2', 'base-2.qcow2', 'base-3.qcow2']);
+    const modes = await Promise.all([own, foreign, target].map(async (path) => (await stat(path!)).mode & 0o777));
+    expect(modes).toEqual([0o600, 0o644, 0o644]);
   });
 
   test('refuses a copy that would fill the pool', async () => {

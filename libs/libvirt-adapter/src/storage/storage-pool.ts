@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, chmod, chown, copyFile, mkdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { access, chmod, chown, copyFile, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DomainError, formatBytes, SystemClock, type Clock } from '@headgate/domain-contracts';
 import type { CallOptions } from '../connection/call-options.js';
@@ -8,6 +8,7 @@ import type { PoolState, StorageOperations } from '../connection/storage-operati
 import { formatXml } from '../domain-xml/xml.js';
 import { describeVolume, type ExistingVolume } from './find-volume.js';
 import { isRemote } from '../host/host.js';
+import { isLockName } from '../host/lock-name.js';
 
 /** The directory pool for the service's volumes. Names of volumes that the service created contain part of their domain's UUID. */
 export class StoragePool {
@@ -58,9 +59,31 @@ export class StoragePool {
     return /<path>([^<]+)<\/path>/.exec(xml)?.[1] ?? this.defaultPath;
   }
 
+  /** The path, or the one that the pool will get when it is created. */
+  async futurePath(): Promise<string> {
+    return (await this.state()) ? this.path() : this.defaultPath;
+  }
+
   /** Creates a blank, thinly provisioned disk. */
   async createBlank(volume: string, bytes: number, format: 'qcow2' | 'raw' = 'qcow2'): Promise<void> {
     await this.storage.createVolume(this.name, volumeXml({ name: volume, bytes, format, isThin: true }));
+  }
+
+  /**
+   * Creates a folder that only its owner enters, or uses the one that exists.
+   * @param owner default: the user of libvirt
+   */
+  async createPrivateFolder(volume: string, owner?: VolumeOwner): Promise<void> {
+    const xml = folderXml(volume, owner);
+    await ignoring('ALREADY_EXISTS', this.storage.createVolume(this.name, xml));
+    const found = await this.storage.volumeXml({ pool: this.name, name: volume });
+    const isPrivate = /^<volume type=['"]dir['"]/.test(found.trim()) && /<mode>0?700<\/mode>/.test(found);
+    const isOwned = owner === undefined || found.includes(`<owner>${owner.uid}</owner>`);
+    if (isPrivate && isOwned) return;
+    throw new DomainError(
+      'WRONG_STATE',
+      `${volume} in the storage pool ${this.name} is not a private folder of QEMU's user: delete it.`,
+    );
   }
 
   /**
@@ -105,7 +128,7 @@ export class StoragePool {
   }
 
   /**
-   * Turns a private file into a volume that others can read. It appears at once and complete if this process may write to the
+   * Turns a private file into a volume of the pool's owner. It appears at once and complete if this process may write to the
    * folder of the pool: by renaming the file, or by a copy that shares its blocks where the file system can. Otherwise
    * libvirt copies it.
    */
@@ -115,9 +138,46 @@ export class StoragePool {
     options: CallOptions & { readonly watermarkBytes: number },
   ): Promise<void> {
     const folder = await this.path();
-    if (await placeFile(file, folder, volume)) return this.storage.refreshPool(this.name);
+    if (await placeFile(file, folder, volume)) return this.refresh();
     await this.checkSpace((await stat(file)).size, options.watermarkBytes);
     await this.createFrom(volume, file, options);
+  }
+
+  /** Closes volumes to other users that earlier versions of the service have left open. Those of another machine are left alone. */
+  async makePrivate(volumes: readonly string[]): Promise<void> {
+    if (volumes.length === 0 || isRemote(this.connection.uri)) return;
+    const folder = await this.path();
+    for (const volume of volumes) {
+      const handle = await open(join(folder, volume), NO_LINK).catch(() => undefined);
+      // Only the owner of a file and root may do that.
+      await handle?.chmod(VOLUME_MODE).catch(() => undefined);
+      await handle?.close();
+    }
+  }
+
+  /** Names of the empty volumes that are locks of all services, see `HostLock`. None if the pool does not exist or is inactive. */
+  async lockNames(): Promise<string[]> {
+    try {
+      return (await this.storage.volumes(this.name)).filter(isLockName);
+    } catch (error) {
+      if (DomainError.is(error, 'VOLUME_NOT_FOUND', 'WRONG_STATE')) return [];
+      throw error;
+    }
+  }
+
+  async addLock(name: string): Promise<void> {
+    const xml = volumeXml({ name, bytes: 0, format: 'raw' });
+    try {
+      await this.storage.createVolume(this.name, xml);
+    } catch (error) {
+      if (!DomainError.is(error, 'VOLUME_NOT_FOUND', 'WRONG_STATE')) throw error;
+      await this.ensure();
+      await this.storage.createVolume(this.name, xml);
+    }
+  }
+
+  async removeLock(name: string): Promise<void> {
+    await this.remove(name);
   }
 
   /** Removes a volume; a missing volume is not an error. */
@@ -127,16 +187,21 @@ export class StoragePool {
 
   /** Names of the volumes after refreshing the pool from its folder, which libvirt refuses while a volume is being written. */
   async volumes(): Promise<string[]> {
+    await this.refresh();
+    return (await this.storage.volumes(this.name)).filter((name) => !isLockName(name));
+  }
+
+  /** Finds files that were added, removed or resized without libvirt, which refuses that while a volume is being created. */
+  async refresh(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.storage.refreshPool(this.name);
-        break;
+        return await this.storage.refreshPool(this.name);
       } catch (error) {
         if (!DomainError.is(error, 'BUSY') || attempt === MAX_REFRESHES) throw error;
-        await this.clock.delay(REFRESH_INTERVAL_MS);
+        // Creating a lock takes milliseconds.
+        await this.clock.delay(attempt <= SHORT_REFRESHES ? SHORT_REFRESH_INTERVAL_MS : REFRESH_INTERVAL_MS);
       }
     }
-    return this.storage.volumes(this.name);
   }
 
   private get storage(): StorageOperations {
@@ -147,6 +212,8 @@ export class StoragePool {
 /** A transfer of another VM takes seconds, or minutes. */
 const REFRESH_INTERVAL_MS = 500;
 const MAX_REFRESHES = 240;
+const SHORT_REFRESHES = 5;
+const SHORT_REFRESH_INTERVAL_MS = 20;
 
 /** The closest folder that exists decides. */
 async function fileSystemOf(path: string): Promise<PoolState | undefined> {
@@ -165,9 +232,11 @@ async function fileSystemOf(path: string): Promise<PoolState | undefined> {
 async function placeFile(file: string, folder: string, name: string): Promise<boolean> {
   const isRoot = process.getuid?.() === 0;
   const prepare = async (path: string): Promise<void> => {
-    // The file may belong to the unprivileged user who wrote it.
-    if (isRoot) await chown(path, 0, 0);
     await chmod(path, VOLUME_MODE);
+    // The file may belong to the unprivileged user who wrote it.
+    if (!isRoot) return;
+    const { uid, gid } = await stat(folder);
+    await chown(path, uid, gid);
   };
   const copy = join(folder, `${name}${PARTIAL_SUFFIX}`);
   try {
@@ -192,8 +261,12 @@ async function placeFile(file: string, folder: string, name: string): Promise<bo
 
 /** Suffix of a file that is not complete yet. */
 export const PARTIAL_SUFFIX = '.partial';
-/** QEMU's user reads base images; the folder can't be listed by others, and the names can't be guessed. */
-const VOLUME_MODE = 0o644;
+/**
+ * The mode of the volumes that libvirt creates. Before a guest starts, libvirt gives all files of its disks to QEMU's user; a session daemon runs QEMU
+ * as the owner of the folder.
+ */
+const VOLUME_MODE = 0o600;
+const NO_LINK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 async function ignoring(code: 'ALREADY_EXISTS' | 'VOLUME_NOT_FOUND', operation: Promise<void>): Promise<void> {
   try {
@@ -204,6 +277,24 @@ async function ignoring(code: 'ALREADY_EXISTS' | 'VOLUME_NOT_FOUND', operation: 
 }
 
 const poolXml = (name: string, path: string): string => formatXml({ pool: { '@type': 'dir', name, target: { path } } });
+
+/** A user and a group by their numbers. */
+export interface VolumeOwner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const folderXml = (name: string, owner?: VolumeOwner): string =>
+  formatXml({
+    volume: {
+      name,
+      capacity: { '@unit': 'bytes', '#text': '0' },
+      target: {
+        format: { '@type': 'dir' },
+        permissions: { mode: '0700', ...(owner && { owner: String(owner.uid), group: String(owner.gid) }) },
+      },
+    },
+  });
 
 interface NewVolume {
   readonly name: string;

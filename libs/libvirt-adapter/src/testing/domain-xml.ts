@@ -57,10 +57,18 @@ export interface ForeignDomain {
   /** The `<disk>` elements. */
   readonly disks?: string;
   readonly log?: string;
+  readonly hasAcpi?: boolean;
 }
 
 /** A domain that the service did not create: machine type pc, VNC on TCP, a pty. */
-export const foreignDomainXml = ({ name, uuid, metadata = '', disks = '', log }: ForeignDomain): string => `
+export const foreignDomainXml = ({
+  name,
+  uuid,
+  metadata = '',
+  disks = '',
+  log,
+  hasAcpi = true,
+}: ForeignDomain): string => `
 <domain type='qemu'>
   <name>${name}</name>
   ${uuid === undefined ? '' : `<uuid>${uuid}</uuid>`}
@@ -68,7 +76,7 @@ export const foreignDomainXml = ({ name, uuid, metadata = '', disks = '', log }:
   <memory unit='MiB'>128</memory>
   <vcpu>1</vcpu>
   <os><type arch='x86_64' machine='pc'>hvm</type><bios useserial='yes'/></os>
-  <features><acpi/></features>
+  <features>${hasAcpi ? '<acpi/>' : ''}</features>
   <devices>
     ${disks}
     <interface type='user'><model type='virtio'/></interface>

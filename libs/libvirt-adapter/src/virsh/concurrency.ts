@@ -52,4 +52,9 @@ export class KeyedLock {
       if (--lock.users === 0) this.locks.delete(key);
     }
   }
+
+  /** Called before a write that would undo the work of another holder. @throws DomainError BUSY if a lock of this key was lost */
+  expectHeld(_key: string): void {
+    // A lock within one process can't be lost.
+  }
 }

@@ -3,6 +3,10 @@ import {
   BlockOperations,
   diskCopyXml,
   diskSwitchXml,
+  LIST_NODES,
+  nodeNamesIn,
+  readMonitorReply,
+  removeNodeCommand,
   type BlockJob,
   type DiskCopy,
   type DiskSwitch,
@@ -27,6 +31,14 @@ export class VirshBlocks extends BlockOperations {
     await this.virsh.withXml(diskSwitchXml(change), (file) => ['snapshot-create', uuid, file, ...options], {
       timeoutMs: hasMemory ? MEMORY_TIMEOUT_MS : SWITCH_TIMEOUT_MS,
     });
+  }
+
+  override async nodes(uuid: string): Promise<string[]> {
+    return nodeNamesIn(await this.virsh.run(['qemu-monitor-command', uuid, LIST_NODES]));
+  }
+
+  override async removeNode(uuid: string, name: string): Promise<void> {
+    readMonitorReply(await this.virsh.run(['qemu-monitor-command', uuid, removeNodeCommand(name)]));
   }
 
   override async commit(uuid: string, { target, base, top, isActive }: LayerCommit): Promise<void> {

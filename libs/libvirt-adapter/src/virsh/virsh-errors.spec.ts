@@ -65,6 +65,8 @@ describe('translateFailure', () => {
       'REJECTED_BY_BACKEND',
       'no such bus',
     ],
+    ['error: Unable to read from monitor: Connection reset by peer\n', 'WRONG_STATE', 'QEMU ended'],
+    ['error: Unable to write to monitor: Broken pipe\n', 'WRONG_STATE', 'QEMU ended'],
     ['error: something new\n', 'BACKEND_FAILED', 'something new'],
   ])('translates %j to %s', (stderr, code, mention) => {
     const error = translateFailure('virsh', failed(stderr));

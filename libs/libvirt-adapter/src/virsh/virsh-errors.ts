@@ -1,4 +1,4 @@
-import { DomainError, type ErrorCode } from '@headgate/domain-contracts';
+import { DomainError, messageOf, type ErrorCode } from '@headgate/domain-contracts';
 import type { ProgramResult } from './run-program.js';
 
 /** Translates the error output of a libvirt or QEMU program into a domain error. The only place that parses these messages. */
@@ -29,6 +29,9 @@ export function translateFailure(program: string, result: ProgramResult): Domain
 export const isDisconnected = (stderr: string): boolean =>
   /failed to (?:re)?connect to the hypervisor|client socket is closed|due to end of file/i.test(stderr);
 
+/** Whether QEMU has refused a block node because it has one of that name. */
+export const namesTakenNode = (error: unknown): boolean => /Duplicate nodes with node-name=/.test(messageOf(error));
+
 const missingProgram = (program: string): DomainError =>
   new DomainError(
     'BACKEND_UNREACHABLE',
@@ -39,6 +42,8 @@ type Message = string | ((match: RegExpExecArray) => string);
 
 const STOPPED_DAEMON =
   'libvirt is not responding: libvirtd is stopped. Start it (`systemctl start libvirtd`, or `npm start -- --local`).';
+
+export const isStoppedDaemon = ({ message }: DomainError): boolean => message === STOPPED_DAEMON;
 
 /** In order of precedence: the more specific patterns come first. */
 const TRANSLATIONS: readonly (readonly [RegExp, ErrorCode, Message])[] = [
@@ -77,6 +82,11 @@ const TRANSLATIONS: readonly (readonly [RegExp, ErrorCode, Message])[] = [
     /Failed to connect socket to '[^']*virtlogd[^']*'/,
     'BACKEND_FAILED',
     "virtlogd is stopped, and VMs can't start without it: start it (`systemctl start virtlogd`, or `npm start -- --local`).",
+  ],
+  [
+    /Unable to (?:read from|write to) monitor|End of file from (?:qemu )?monitor/,
+    'WRONG_STATE',
+    'The VM is not running: QEMU ended during the operation.',
   ],
   [
     /client socket is closed|due to end of file|due to keepalive timeout|Cannot (?:recv|write) data|End of file while reading data|Broken pipe/,

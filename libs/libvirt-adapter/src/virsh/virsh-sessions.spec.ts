@@ -26,14 +26,25 @@ describe('a virsh that', () => {
     processes.push(child);
     return child;
   };
-  const sessions = (script: string) => new VirshSessions(running(script));
+  let all: VirshSessions[];
+  const sessions = (script: string): VirshSessions => {
+    const created = new VirshSessions(running(script));
+    all.push(created);
+    return created;
+  };
   const ended = async (child: SessionProcess | undefined): Promise<void> => {
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     child.ref();
     await once(child, 'exit');
   };
-  beforeEach(() => void (processes = []));
-  afterEach(() => Promise.all(processes.map((child) => child.kill('SIGKILL') && ended(child))));
+  beforeEach(() => {
+    processes = [];
+    all = [];
+  });
+  afterEach(async () => {
+    for (const each of all) each.close();
+    await Promise.all(processes.map((child) => child.kill('SIGKILL') && ended(child)));
+  });
 
   test('is connected runs commands, and ends when it is closed', async () => {
     const opened = sessions(`${ONE_COMMAND}; exec cat >/dev/null`);

@@ -14,7 +14,7 @@ import type { VolumeDeps } from './volume-deps.js';
 
 /** Enlarges a disk of a domain. */
 export class ExpandVolume {
-  constructor(private readonly deps: Pick<VolumeDeps, 'connection' | 'pool'>) {}
+  constructor(private readonly deps: Pick<VolumeDeps, 'connection' | 'onResized' | 'pool'>) {}
 
   async plan(domain: DomainHardware, { volume, sizeBytes }: ExpandVolumeChange): Promise<PlannedChange> {
     const found = findDisk(domain, volume);
@@ -42,12 +42,14 @@ export class ExpandVolume {
         refusal('NOT_SUPPORTED', `${volume} is not a volume of a storage pool.`, 'Resize it with qemu-img.'),
       );
     }
+    const { pool, onResized } = this.deps;
     const { domains, storage } = this.deps.connection;
     const run = async (): Promise<void> => {
       if (isLive) await domains.resizeDisk(id.uuid, device.device, bytes);
       else if (volumeId) await storage.resizeVolume(volumeId, bytes);
       // libvirt's storage pool does not notice that QEMU has resized a file.
-      if (isLive && volumeId) await storage.refreshPool(volumeId.pool);
+      if (!isLive || !volumeId) return onResized(id);
+      await (volumeId.pool === pool.name ? pool.refresh() : storage.refreshPool(volumeId.pool));
     };
     const detail = `${volume} from ${present === null ? 'its size' : formatBytes(present)} to ${formatBytes(bytes)}. The file systems in it are the guest's to grow.`;
     return plannedChange({ effect: state.isActive ? 'now' : 'next-start', steps: [{ name: 'expand', detail }], run });

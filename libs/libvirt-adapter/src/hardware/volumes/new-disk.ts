@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PlanStep } from '@headgate/domain-contracts';
 import type { XmlElement } from '../../domain-xml/xml.js';
 import type { DomainHardware } from '../domain-hardware.js';
-import { freePciePorts } from '../pcie-ports.js';
+import { freePlaces } from '../pcie-ports.js';
 
 /** The file of a new disk. */
 export interface DiskFile {
@@ -36,12 +36,12 @@ export function newPlace({ state, live, config }: DomainHardware): Place {
       warnings: ['A SATA disk appears when the VM is started the next time.'],
     };
   }
-  if (freePciePorts(live.description.document) === 0) {
+  if (freePlaces(live.description.document) === 0) {
     return {
       target,
       bus,
       effect: 'next-start',
-      warnings: ['The running VM has no free PCIe port: the disk appears at its next start.'],
+      warnings: ['The running VM has no free PCI slot: the disk appears at its next start.'],
     };
   }
   return { target, bus, effect: 'now', warnings: [] };
