@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { edgeAdapter, PinoNestLogger } from '@headgate/nest-kit';
+import { edgeAdapter, PinoNestLogger, ShuttingDownError } from '@headgate/nest-kit';
 import { PathWsAdapter } from '@headgate/nest-kit/websockets';
 import { AppModule } from './app.module.js';
 import { ConsoleRequests } from './consoles/console-request.js';
@@ -18,7 +18,8 @@ import type { AppDeps } from './platform/tokens.js';
 /** The largest body is a creation with cloud-init user data. */
 const MAX_BODY_BYTES = 1_048_576;
 const REQUEST_TIMEOUT_MS = 30_000;
-const MAX_PARAMETER_CHARS = 300;
+/** No path is longer, as all headers together have this bound. Each route refuses a name that is too long itself. */
+const MAX_PARAMETER_CHARS = 16_384;
 /** The largest message on a console socket is a pasted clipboard. */
 const MAX_CONSOLE_MESSAGE_BYTES = 1_048_576;
 
@@ -33,11 +34,13 @@ export interface Service {
 }
 
 export async function createService(deps: AppDeps): Promise<Service> {
+  let isShuttingDown = false;
   const adapter = edgeAdapter({
     bodyBytes: MAX_BODY_BYTES,
     requestMs: REQUEST_TIMEOUT_MS,
     parameterLength: MAX_PARAMETER_CHARS,
     refuse: (error) => errorBody(error),
+    isShuttingDown: () => isShuttingDown,
   });
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(deps), adapter, {
     logger: new PinoNestLogger(deps.log),
@@ -55,6 +58,7 @@ export async function createService(deps: AppDeps): Promise<Service> {
     new PathWsAdapter(app, {
       guard: async (request) => {
         try {
+          if (isShuttingDown) throw new ShuttingDownError();
           edge.checkHost(request.headers);
           if (bearerToken(request.headers) === undefined) edge.checkOrigin(request.headers);
           sockets.opened(await consoles.admit(request));
@@ -71,7 +75,10 @@ export async function createService(deps: AppDeps): Promise<Service> {
     app,
     start: async () => void (await app.init()),
     port: () => app.get(HttpListener).port,
-    close: () => app.close(),
+    close: () => {
+      isShuttingDown = true;
+      return app.close();
+    },
   };
 }
 

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatRef } from '@headgate/domain-contracts';
+import { formatRef, type InstanceIdentity } from '@headgate/domain-contracts';
 import { Folders } from '@headgate/folders';
 import { buildVm, MemoryBackend, withStatus } from '@headgate/testing';
 import { pino } from 'pino';
@@ -35,13 +35,14 @@ const time = async (count: number, work: (index: number) => unknown): Promise<nu
 };
 
 const backend = new MemoryBackend('lab');
-const refs: string[] = [];
+const refs: InstanceIdentity[] = [];
 for (let index = 0; index < Number(instances); index++) {
   const vm = buildVm({ ref: { namespace: `team-${index % 40}`, name: `vm-${index}` }, uid: `vm-${index}` });
   backend.engine.put(withStatus(vm, index % 4 === 0 ? 'Stopped' : 'Running'));
-  refs.push(formatRef(vm.ref));
+  refs.push({ ref: formatRef(vm.ref), uid: vm.uid });
 }
-for (let index = 0; index < Number(absent); index++) refs.push(`vm/lab/gone/vm-${index}`);
+for (let index = 0; index < Number(absent); index++)
+  refs.push({ ref: `vm/lab/gone/vm-${index}`, uid: `gone-${index}` });
 
 const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
 const kubeconfig = join(folder, 'kubeconfig');
@@ -78,12 +79,11 @@ const pathOf = (index: number): string => `team-${index % FOLDERS}`;
 const nothing = { removed: [], renamed: [], created: [], assigned: [] };
 await folders.change(() => ({ ...nothing, created: Array.from({ length: FOLDERS }, (_none, index) => pathOf(index)) }));
 for (let from = 0; from < refs.length; from += PART) {
-  const assigned = refs.slice(from, from + PART).map((ref, index) => ({ ref, path: pathOf(from + index) }));
+  const assigned = refs.slice(from, from + PART).map((one, index) => ({ ...one, path: pathOf(from + index) }));
   await folders.change(() => ({ ...nothing, assigned }));
 }
 const reader = app.get(ReadFolders);
-const assign = (index: number): Promise<void> =>
-  folders.change((tree) => tree.assign(refs[index] ?? '', pathOf(index + 1)));
+const assign = (index: number): Promise<void> => folders.change((tree) => tree.assign(refs[index]!, pathOf(index + 1)));
 const treeMs = await time(READS, () => reader.read({ summary: false }));
 const summaryMs = await time(READS, () => reader.read({ summary: true }));
 const changeMs = await time(CHANGES, assign);

@@ -25,6 +25,7 @@ export async function openLibvirt({
     log,
     peers,
     migrationAddress: section.migrationAddress,
+    migrationTransport: section.migrationTransport,
     tinyGuest: tinyGuest === undefined ? undefined : async () => tinyGuest,
     accelerator: accelerator === undefined ? undefined : async () => accelerator,
   });

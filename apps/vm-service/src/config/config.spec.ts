@@ -67,6 +67,10 @@ describe('loadSettings', () => {
     ['listen: 127.0.0.1:80000', 'listen must be HOST:PORT'],
     ['lisen: a', 'lisen is not a known key'],
     ['trustedProxies: [nowhere]', 'trustedProxies must be a list of addresses'],
+    [
+      'contexts: [{ name: a, kind: libvirt, migrationTransport: plain }]',
+      'contexts[0].migrationTransport must be one of the following values: tls, insecure',
+    ],
     ['contexts: [{ name: a, kind: 7 }]', 'contexts[0].kind must be a string'],
     ['contexts: [{ name: a, kind: sandbox }, { name: a, kind: sandbox }]', 'contexts must have different names'],
     ['plugins: { indexes: ["file:///etc/passwd"] }', 'plugins.indexes must be http or https URLs'],

@@ -76,10 +76,14 @@ export class ContextSection {
   @IsOptional()
   @Matches(/^[a-z]+(\+[a-z]+)?:\/\/\S*$/, { message: '$property must be a libvirt URI such as qemu:///system' })
   uri?: string;
-  /** libvirt: the host name or address at which other hosts reach this one for migrations; by default its host name. */
+  /** libvirt: the host name or address at which other hosts reach this one for migrations, and where its QEMU accepts them. */
   @IsOptional()
   @Matches(/^[A-Za-z0-9][A-Za-z0-9.:-]*$/, { message: '$property must be a host name or an address' })
   migrationAddress?: string;
+  /** libvirt: how running VMs come from and go to other machines: `tls`, or `insecure` on a network that everyone is trusted on. By default they don't. */
+  @IsOptional()
+  @IsIn(['tls', 'insecure'])
+  migrationTransport?: 'tls' | 'insecure';
   /** kubevirt: the kubeconfig file; by default KUBECONFIG, ~/.kube/config or the pod's service account. */
   @IsOptional() @IsString() @IsNotEmpty() kubeconfig?: string;
   /** kubevirt: the context in that file; by default its current one. */

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, DomainError, formatRef, Replicas, type InstanceRef } from '@headgate/domain-contracts';
 import type { WebSocket } from 'ws';
 
@@ -10,7 +10,7 @@ const UNUSED_MS = 30_000;
  * would close each other.
  */
 @Injectable()
-export class ConsoleOwners {
+export class ConsoleOwners implements OnApplicationShutdown {
   /** The open sockets of each console. */
   private readonly sockets = new Map<string, number>();
   /** For each console, what cancels the timeouts of the claims whose socket is not open yet. */
@@ -22,6 +22,11 @@ export class ConsoleOwners {
     private readonly replicas: Replicas,
     private readonly clock: Clock,
   ) {}
+
+  /** The consoles are free when this replica has left. */
+  onApplicationShutdown(): void {
+    for (const end of [...this.opening.values()].flat()) end();
+  }
 
   /** @throws DomainError BUSY with the ID of the owner, if that is another replica */
   async claim(console: string, ref: InstanceRef): Promise<void> {

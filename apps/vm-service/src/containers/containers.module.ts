@@ -1,20 +1,21 @@
 import { Module } from '@nestjs/common';
-import { Audit, BackendDirectory, InstanceDirectory } from '@headgate/domain-contracts';
+import { Audit, BackendDirectory, FolderDirectory, InstanceDirectory, Reservations } from '@headgate/domain-contracts';
 import { ApplyContainerPower, CreateContainer, DeleteContainer, PlaceInstance } from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
+import { FolderTreeModule } from '../folders/folder-tree.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
 import { ContainersController } from './containers.controller.js';
 
 /** Containers: the list, creation, power, deletion. */
 @Module({
-  imports: [StoreModule, FleetModule],
+  imports: [StoreModule, FleetModule, FolderTreeModule],
   controllers: [ContainersController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
-    provideClass(CreateContainer, [PlaceInstance, InstanceDirectory, Audit]),
-    provideClass(DeleteContainer, [InstanceDirectory, BackendDirectory, Audit]),
-    provideClass(ApplyContainerPower, [InstanceDirectory, BackendDirectory, Audit]),
+    provideClass(CreateContainer, [PlaceInstance, InstanceDirectory, Audit, Reservations]),
+    provideClass(DeleteContainer, [InstanceDirectory, BackendDirectory, Audit, Reservations, FolderDirectory]),
+    provideClass(ApplyContainerPower, [InstanceDirectory, BackendDirectory, Audit, Reservations]),
   ],
   exports: [ApplyContainerPower, DeleteContainer],
 })

@@ -1,5 +1,5 @@
 import { Module, type BeforeApplicationShutdown } from '@nestjs/common';
-import { Audit, BackendDirectory, InstanceDirectory } from '@headgate/domain-contracts';
+import { Audit, BackendDirectory, InstanceDirectory, Reservations } from '@headgate/domain-contracts';
 import { DeleteCheckpoint, ExportDisk, ListCheckpoints } from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { IdentityModule } from '../identity/identity.module.js';
@@ -13,9 +13,9 @@ import { ExportController } from './export.controller.js';
   imports: [StoreModule, FleetModule, IdentityModule],
   controllers: [ExportController, CheckpointsController],
   providers: [
-    provideClass(ExportDisk, [InstanceDirectory, BackendDirectory, Audit]),
+    provideClass(ExportDisk, [InstanceDirectory, BackendDirectory, Audit, Reservations]),
     provideClass(ListCheckpoints, [InstanceDirectory, BackendDirectory]),
-    provideClass(DeleteCheckpoint, [InstanceDirectory, BackendDirectory, Audit]),
+    provideClass(DeleteCheckpoint, [InstanceDirectory, BackendDirectory, Audit, Reservations]),
   ],
 })
 export class ExportModule implements BeforeApplicationShutdown {

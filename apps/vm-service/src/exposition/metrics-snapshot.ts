@@ -5,6 +5,7 @@ import { FleetReader } from '@headgate/fleet';
 import { Folders } from '@headgate/folders';
 import { TaskReader } from '@headgate/tasks';
 import type { Settings } from '../config/load-config.js';
+import { Readiness } from '../platform/readiness.js';
 import { SETTINGS } from '../platform/tokens.js';
 import { INSTANCE_SERIES, InstanceSeries, runs, stateOf } from './instance-series.js';
 import { collectProcessMetrics, createSeries } from './series.js';
@@ -42,6 +43,7 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
     private readonly tasks: TaskReader,
     private readonly doctor: CheckBackends,
     private readonly clock: Clock,
+    private readonly readiness: Readiness,
     @Inject(SETTINGS) private readonly settings: Pick<Settings, 'metrics'>,
   ) {}
 
@@ -165,6 +167,9 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
     for (const [[pool = ''], count] of running.all()) poolRunning.set({ pool }, count);
     for (const { name, context, status } of this.checks) check.set({ name, context, severity: status }, 1);
     for (const { kind, status, count } of this.tasks.counts()) tasks.set({ kind, status }, count);
+    const { freeBytes, requiredBytes } = this.readiness.registryDisk;
+    this.series.registryFree.set(freeBytes);
+    this.series.registryRequired.set(requiredBytes);
   }
 }
 

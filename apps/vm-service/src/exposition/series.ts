@@ -38,6 +38,11 @@ export function createSeries() {
       'severity',
     ]),
     tasks: gauge('svc_tasks', 'Tasks in the store, by kind and status.', ['kind', 'status']),
+    registryFree: gauge('svc_registry_free_bytes', 'Free space of the disk that holds the registry.'),
+    registryRequired: gauge(
+      'svc_registry_required_bytes',
+      'Free space of that disk below which changes are refused with REGISTRY_FULL.',
+    ),
   };
 }
 

@@ -5,6 +5,7 @@ import {
   FolderDirectory,
   InstanceDirectory,
   Replicas,
+  Reservations,
   type Log,
 } from '@headgate/domain-contracts';
 import { Fleet, FleetReader } from '@headgate/fleet';
@@ -28,9 +29,14 @@ import { presentEntry } from './present.js';
   providers: [
     {
       provide: Fleet,
-      inject: [Clock, FolderDirectory],
-      useFactory: (clock: Clock, folders: FolderDirectory) =>
-        new Fleet({ clock, present: presentEntry, folderOf: (ref) => folders.folderOf(ref) }),
+      inject: [Clock, FolderDirectory, Reservations],
+      useFactory: (clock: Clock, folders: FolderDirectory, reservations: Reservations) =>
+        new Fleet({
+          clock,
+          present: presentEntry,
+          folderOf: (instance) => folders.folderOf(instance),
+          busyOf: (ref) => reservations.taskOf(ref),
+        }),
     },
     { provide: FleetReader, useExisting: Fleet },
     { provide: InstanceDirectory, useExisting: Fleet },
@@ -57,11 +63,13 @@ export class FleetModule implements OnApplicationBootstrap, OnApplicationShutdow
   constructor(
     private readonly fleet: Fleet,
     private readonly folders: FolderDirectory,
+    private readonly reservations: Reservations,
     @Inject(CONFIGURED_BACKENDS) private readonly backends: BackendDirectory,
   ) {}
 
   onApplicationBootstrap(): void {
     this.folders.subscribe((refs) => this.fleet.refresh(refs));
+    this.reservations.subscribe((refs) => this.fleet.refresh(refs));
     for (const backend of this.backends.all()) this.fleet.attach(backend);
   }
 

@@ -1,4 +1,4 @@
-import type { ContainerView, VmView } from '@headgate/api-contracts';
+import type { BusyView, ContainerView, VmView } from '@headgate/api-contracts';
 import {
   formatBytes,
   formatRef,
@@ -14,7 +14,7 @@ export const presentEntry = (entry: FleetEntry): VmView | ContainerView =>
   isVm(entry.instance) ? presentVm(entry.instance, entry) : presentContainer(entry.instance, entry);
 
 // JSON.stringify omits undefined fields, such as the ip and node of a stopped VM.
-function presentVm(vm: VirtualMachine, { stale, folder }: FleetEntry): VmView {
+function presentVm(vm: VirtualMachine, { stale, folder, busy }: FleetEntry): VmView {
   const running = isRunningStatus(vm.status);
   return {
     name: vm.ref.name,
@@ -39,12 +39,13 @@ function presentVm(vm: VirtualMachine, { stale, folder }: FleetEntry): VmView {
     volatile: vm.volatile,
     reason: vm.reason,
     folder,
+    busy: presentBusy(busy),
     createdAt: vm.createdAt,
     stale: stale || undefined,
   };
 }
 
-const presentContainer = (container: Container, { stale, folder }: FleetEntry): ContainerView => ({
+const presentContainer = (container: Container, { stale, folder, busy }: FleetEntry): ContainerView => ({
   name: container.ref.name,
   namespace: container.ref.namespace,
   node: container.node ?? '',
@@ -60,6 +61,10 @@ const presentContainer = (container: Container, { stale, folder }: FleetEntry): 
   tags: [...container.tags],
   reason: container.reason,
   folder,
+  busy: presentBusy(busy),
   createdAt: container.createdAt,
   stale: stale || undefined,
 });
+
+const presentBusy = (busy: FleetEntry['busy']): BusyView | undefined =>
+  busy && { task: busy.task, action: busy.operation };

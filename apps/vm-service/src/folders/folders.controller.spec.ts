@@ -44,7 +44,7 @@ describe('folders', () => {
   });
 
   test('hold VMs and containers of several contexts', async () => {
-    expect((await create('prod/web')).status).toBe(201);
+    expect((await create('prod/web')).status).toBe(200);
     expect((await create('prod/web')).status).toBe(409);
     expect((await add('prod/web', WEB)).json).toEqual({ path: 'prod/web', ref: WEB });
     await add('prod/web', TWIN);
@@ -113,10 +113,10 @@ describe('folders', () => {
     expect((await edge.send('GET', '/api/vms/default/db')).status).toBe(200);
   });
 
-  test('keep a member whose instance was deleted as missing, until it is removed', async () => {
+  test('keep a member that another program has deleted as missing, until it is removed', async () => {
     await create('prod');
     await add('prod', WEB);
-    await edge.send('DELETE', '/api/vms/default/web');
+    edge.lab.engine.remove({ kind: 'vm', context: 'lab', namespace: 'default', name: 'web' });
     expect((await tree()).folders[0]).toMatchObject({ members: [], missing: [WEB], counts: { missing: 1 } });
     expect((await edge.send('DELETE', `/api/folders/members?ref=${WEB}`)).status).toBe(200);
     expect((await tree()).folders[0]?.missing).toEqual([]);

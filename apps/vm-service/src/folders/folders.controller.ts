@@ -54,7 +54,8 @@ export class FoldersController {
   }
 
   @Post()
-  @Describe('Creates a folder, with the folders around it that do not exist.', answer(201, FolderPathView))
+  @Describe('Creates a folder, with the folders around it that do not exist.', answer(200, FolderPathView))
+  @HttpCode(200)
   create(
     @Body() { path }: CreateFolderDto,
     @Query() query: ChangeQuery,
@@ -96,14 +97,17 @@ export class FoldersController {
   }
 
   @Delete('members')
-  @Describe('Takes an instance out of its folder.', answer(200, FolderRemovedMemberView))
+  @Describe('Takes an instance, or a former one of its ref, out of its folder.', answer(200, FolderRemovedMemberView))
   take(
     @Body() _body: EmptyBody,
     @Query() query: FolderMemberQuery,
     @Changing() request: ChangeRequest,
   ): Promise<FolderRemovedMemberView | PlanView> {
-    const { ref } = query;
-    return request.answer(query, this.removeMember, [ref], () => ({ status: 'unfoldered', ref }));
+    const { ref, missing } = query;
+    return request.answer(query, this.removeMember, [ref, { isMissing: missing === 'true' }], () => ({
+      status: 'unfoldered',
+      ref,
+    }));
   }
 
   @Post('action')

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Audit, InstanceDirectory } from '@headgate/domain-contracts';
+import { Audit, InstanceDirectory, Reservations } from '@headgate/domain-contracts';
 import {
   AddFolderMember,
   CreateFolder,
@@ -15,6 +15,7 @@ import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
 import { FolderTreeModule } from './folder-tree.module.js';
+import { FollowedMembers } from './followed-members.js';
 import { FoldersController } from './folders.controller.js';
 import { InstanceMemberPower } from './instance-member-power.js';
 import { ReadFolders } from './read-folders.js';
@@ -25,11 +26,12 @@ import { ReadFolders } from './read-folders.js';
   controllers: [FoldersController],
   providers: [
     ReadFolders,
+    FollowedMembers,
     provideClass(CreateFolder, [Folders, Audit]),
     provideClass(RemoveFolder, [Folders, Audit]),
     provideClass(MoveFolder, [Folders, Audit]),
-    provideClass(AddFolderMember, [Folders, InstanceDirectory, Audit]),
-    provideClass(RemoveFolderMember, [Folders, Audit]),
+    provideClass(AddFolderMember, [Folders, InstanceDirectory, Audit, Reservations]),
+    provideClass(RemoveFolderMember, [Folders, InstanceDirectory, Audit, Reservations]),
     { provide: MemberPower, useClass: InstanceMemberPower },
     provideClass(RunFolderAction, [Folders, InstanceDirectory, MemberPower]),
   ],

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FoldersView, FolderView } from '@headgate/api-contracts';
 import {
-  formatRef,
   INSTANCE_KINDS,
   isRunningStatus,
   isVm,
@@ -11,7 +10,7 @@ import {
   type Grant,
 } from '@headgate/domain-contracts';
 import { FleetReader, type FleetEntry } from '@headgate/fleet';
-import { Folders } from '@headgate/folders';
+import { Folders, type Member } from '@headgate/folders';
 import { presentEntry } from '../fleet/present.js';
 import { readable } from '../fleet/readable.js';
 
@@ -60,14 +59,19 @@ export class ReadFolders {
   private present(path: string, { entries, running }: Content, summary: boolean, grant?: Grant): FolderView {
     // Members that do not exist are shown to those who may read the whole folder.
     const isWhole = !grant || grant.allowsFolder('read', path);
-    const refs = isWhole
-      ? this.folders.tree.members(path)
-      : new Set(entries.map(({ instance }) => formatRef(instance.ref)));
-    const counts = { members: entries.length, running, missing: refs.size - entries.length };
+    const members = this.folders.tree.members(path);
+    const missing = isWhole && members.size > entries.length ? this.missing(members) : [];
+    const counts = { members: entries.length, running, missing: missing.length };
     const folder = { path, parent: parentFolder(path) ?? null, counts };
-    if (summary) return folder;
-    const missing = counts.missing === 0 ? [] : [...refs].filter((ref) => !this.fleet.get(parseRef(ref))).sort();
-    return { ...folder, members: entries.map(presentEntry), missing };
+    return summary ? folder : { ...folder, members: entries.map(presentEntry), missing };
+  }
+
+  /** The refs of members that are not in the list. Another instance may have the ref. Those that were deleted are gone. */
+  private missing(members: Iterable<Member>): string[] {
+    return [...members]
+      .filter(({ ref, uid, state }) => state !== 'ending' && this.fleet.get(parseRef(ref))?.uid !== uid)
+      .map(({ ref }) => ref)
+      .sort();
   }
 }
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Audit, BackendDirectory, InstanceDirectory } from '@headgate/domain-contracts';
+import { Audit, BackendDirectory, InstanceDirectory, Reservations } from '@headgate/domain-contracts';
 import { ReadGuestInfo, RunGuestCommand, SetGuestPassword } from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';
@@ -13,8 +13,8 @@ import { GuestInfoController } from './guest-info.controller.js';
   controllers: [GuestInfoController, GuestControlController],
   providers: [
     provideClass(ReadGuestInfo, [InstanceDirectory, BackendDirectory]),
-    provideClass(SetGuestPassword, [InstanceDirectory, BackendDirectory, Audit]),
-    provideClass(RunGuestCommand, [InstanceDirectory, BackendDirectory, Audit]),
+    provideClass(SetGuestPassword, [InstanceDirectory, BackendDirectory, Audit, Reservations]),
+    provideClass(RunGuestCommand, [InstanceDirectory, BackendDirectory, Audit, Reservations]),
   ],
 })
 export class GuestsModule {}

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Audit, BackendDirectory, InstanceDirectory, TaskRunner } from '@headgate/domain-contracts';
+import { Audit, BackendDirectory, InstanceDirectory, TaskRunner, Reservations } from '@headgate/domain-contracts';
 import { ChangeHardware, MoveDisk, ReadHardware } from '@headgate/instances';
 import { QueryBackends } from '../cluster/query-backends.js';
 import { FleetModule } from '../fleet/fleet.module.js';
@@ -15,8 +15,8 @@ import { HostResourcesController, PlacementController } from './placement.contro
   imports: [StoreModule, FleetModule, TasksModule, IdentityModule],
   controllers: [HardwareController, HardwareExtensionsController, PlacementController, HostResourcesController],
   providers: [
-    provideClass(ChangeHardware, [InstanceDirectory, BackendDirectory, Audit]),
-    provideClass(MoveDisk, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),
+    provideClass(ChangeHardware, [InstanceDirectory, BackendDirectory, Audit, Reservations]),
+    provideClass(MoveDisk, [InstanceDirectory, BackendDirectory, TaskRunner, Audit, Reservations]),
     provideClass(ReadHardware, [InstanceDirectory, BackendDirectory]),
     provideClass(QueryBackends, [BackendDirectory]),
   ],

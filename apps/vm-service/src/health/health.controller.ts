@@ -17,9 +17,10 @@ export class HealthController {
   }
 
   @Get('readyz')
-  @Describe('Whether the registry is open.', answer(200, ReadyView))
+  @Describe('Whether the registry is open, and its disk has space.', answer(200, ReadyView))
   ready(): ReadyView {
     if (!this.readiness.isReady) throw new DomainError('NOT_READY', 'The registry is not open yet.');
+    this.readiness.expectSpace();
     return { status: 'ready' };
   }
 }

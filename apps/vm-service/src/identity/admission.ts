@@ -65,7 +65,7 @@ export class Admission extends CallerResolver {
   private find(text: string): AccessSubject | undefined {
     const instance = this.directory.get(parseRef(text));
     if (!instance) return undefined;
-    const folder = this.folders.folderOf(formatRef(instance.ref));
+    const folder = this.folders.folderOf({ ref: formatRef(instance.ref), uid: instance.uid });
     return folder === undefined ? { instance } : { instance, folder };
   }
 

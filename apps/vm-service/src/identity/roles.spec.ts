@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildVm, withStatus } from '@headgate/testing';
 import { loadSettings } from '../config/load-config.js';
 import { parseCommandLine } from '../config/command-line.js';
 import { Edge } from '../testing/edge.js';
@@ -54,6 +55,18 @@ describe('roles per folder', () => {
     expect(await names(login)).toEqual(expected);
   });
 
+  test('do not reach a new VM that has the name of a member', async () => {
+    const { ref } = edge.lab.engine.vm({ kind: 'vm', context: 'lab', namespace: 'default', name: 'db' });
+    edge.lab.engine.remove(ref);
+    edge.lab.engine.put(withStatus(buildVm({ ref, uid: 'uid-another' }), 'Running'));
+    expect([await names('vera'), await names('olga')]).toEqual([[], ['web']]);
+    for (const login of ['vera', 'oscar', 'olga']) {
+      expect((await edge.send('GET', '/api/vms/default/db', undefined, as(login))).status).toBe(404);
+      expect((await edge.send('POST', '/api/vms/default/db/stop', {}, as(login))).status).toBe(404);
+    }
+    expect(edge.lab.engine.vm(ref).status).toBe('Running');
+  });
+
   test.each([
     ['vera', 'POST', '/api/vms/default/db/stop', 403],
     ['oscar', 'POST', '/api/vms/default/db/stop', 200],
@@ -86,7 +99,7 @@ describe('roles per folder', () => {
     ['olga', 'POST', '/api/folders/move', { from: 'prod', to: 'live' }, 403],
     ['olga', 'POST', '/api/folders/move', { from: 'prod/db', to: 'prod/data' }, 200],
     ['otto', 'POST', '/api/folders/move', { from: 'prod/db', to: 'test/db' }, 200],
-    ['olga', 'POST', '/api/folders', { path: 'prod/new' }, 201],
+    ['olga', 'POST', '/api/folders', { path: 'prod/new' }, 200],
     ['olga', 'POST', '/api/folders', { path: 'new' }, 403],
     ['olga', 'POST', '/api/folders', { path: 'production' }, 403],
     ['oscar', 'POST', '/api/folders', { path: 'prod/new' }, 403],

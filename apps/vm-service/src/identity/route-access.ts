@@ -73,7 +73,8 @@ export class RouteAccess {
   }
 
   subjectOf(instance: Instance): AccessSubject {
-    const folder = this.folders.folderOf(formatRef(instance.ref));
+    const { ref, uid } = instance;
+    const folder = this.folders.folderOf({ ref: formatRef(ref), uid });
     return folder === undefined ? { instance } : { instance, folder };
   }
 

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
-import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import {
   ChangeQuery,
+  EmptyBody,
   ImageAcceptedView,
   ImportedImageView,
   ImportImageDto,
@@ -72,6 +73,7 @@ export class DataVolumesController {
   @Describe('Deletes an image that no VM needs, or cancels its import or upload.', answer(200, StatusView))
   delete(
     @Param() { ns, name }: InstancePath,
+    @Body() _body: EmptyBody,
     @Query() query: ChangeQuery,
     @Changing() request: ChangeRequest,
   ): Promise<StatusView | PlanView> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Audit, BackendDirectory, Clock, TaskRunner } from '@headgate/domain-contracts';
+import { Audit, BackendDirectory, Clock, Reservations, TaskRunner } from '@headgate/domain-contracts';
 import {
   DeleteImage,
   ImportedImageDirectory,
@@ -34,13 +34,14 @@ const IMAGE_DEPS = Symbol('IMAGE_DEPS');
     provideClass(ImportedImageDirectory, [BackendDirectory, Uploads]),
     {
       provide: IMAGE_DEPS,
-      inject: [ImportedImageDirectory, Uploads, TaskRunner, Audit],
+      inject: [ImportedImageDirectory, Uploads, TaskRunner, Audit, Reservations],
       useFactory: (
         directory: ImportedImageDirectory,
         uploads: Uploads,
         tasks: TaskRunner,
         audit: Audit,
-      ): ImageDeps => ({ directory, uploads, tasks, audit }),
+        reservations: Reservations,
+      ): ImageDeps => ({ directory, uploads, tasks, audit, reservations }),
     },
     provideClass(ImportImage, [IMAGE_DEPS]),
     provideClass(UploadImage, [IMAGE_DEPS]),

@@ -32,9 +32,18 @@ export function expectAction<A extends string>(
 }
 
 /** The response to a creation. JSON omits undefined fields. */
-export const presentCreated = ({ ref, task }: { readonly ref: InstanceRef; readonly task?: string }): CreatedView => ({
+export const presentCreated = ({
+  ref,
+  task,
+  warnings = [],
+}: {
+  readonly ref: InstanceRef;
+  readonly task?: string;
+  readonly warnings?: readonly string[];
+}): CreatedView => ({
   name: ref.name,
   namespace: ref.namespace,
   ref: formatRef(ref),
   task,
+  ...(warnings.length > 0 && { warnings: [...warnings] }),
 });

@@ -4,11 +4,13 @@ import {
   AuditLog,
   BackendDirectory,
   DiskBuilder,
+  FolderDirectory,
   ImageCatalog,
   InstanceDirectory,
   PowerObserver,
   ShutdownTimes,
   TaskRunner,
+  Reservations,
 } from '@headgate/domain-contracts';
 import {
   ApplyPower,
@@ -22,6 +24,7 @@ import {
 } from '@headgate/instances';
 import { ShutdownEstimates } from '@headgate/moves';
 import { FleetModule } from '../fleet/fleet.module.js';
+import { FolderTreeModule } from '../folders/folder-tree.module.js';
 import { ImagesModule } from '../images/images.module.js';
 import { PluginsModule } from '../plugins/plugins.module.js';
 import { provideClass } from '../platform/provide-class.js';
@@ -32,7 +35,7 @@ import { VmsController } from './vms.controller.js';
 
 /** Virtual machines: the list, creation, power with the time that guests take to shut down, tags, migration, deletion. */
 @Module({
-  imports: [StoreModule, FleetModule, TasksModule, ImagesModule, PluginsModule],
+  imports: [StoreModule, FleetModule, FolderTreeModule, TasksModule, ImagesModule, PluginsModule],
   controllers: [VmsController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
@@ -46,14 +49,14 @@ import { VmsController } from './vms.controller.js';
         tasks: TaskRunner,
       ): BuildVm => new BuildVm({ disks, backends, directory, tasks }),
     },
-    provideClass(CreateVm, [PlaceInstance, ImageCatalog, InstanceDirectory, TaskRunner, Audit, BuildVm]),
-    provideClass(DeleteVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),
+    provideClass(CreateVm, [PlaceInstance, ImageCatalog, InstanceDirectory, TaskRunner, Audit, BuildVm, Reservations]),
+    provideClass(DeleteVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit, Reservations, FolderDirectory]),
     provideClass(ShutdownEstimates, [ShutdownTimes]),
     { provide: PowerObserver, useClass: ObservedShutdowns },
-    provideClass(ApplyPower, [InstanceDirectory, BackendDirectory, Audit, PowerObserver]),
-    provideClass(MigrateVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit]),
+    provideClass(ApplyPower, [InstanceDirectory, BackendDirectory, Audit, PowerObserver, Reservations]),
+    provideClass(MigrateVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit, Reservations]),
     provideClass(ReadEvents, [InstanceDirectory, BackendDirectory, AuditLog]),
-    provideClass(TagVm, [InstanceDirectory, BackendDirectory, Audit]),
+    provideClass(TagVm, [InstanceDirectory, BackendDirectory, Audit, Reservations]),
   ],
   exports: [ApplyPower, DeleteVm, MigrateVm, ShutdownEstimates, TagVm],
 })

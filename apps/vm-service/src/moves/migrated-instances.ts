@@ -1,5 +1,12 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { Clock, formatRef, messageOf, type Instance, type Log } from '@headgate/domain-contracts';
+import {
+  Clock,
+  formatRef,
+  messageOf,
+  type Instance,
+  type InstanceIdentity,
+  type Log,
+} from '@headgate/domain-contracts';
 import { FleetReader, type FleetEvent } from '@headgate/fleet';
 import { InstanceRecords } from '@headgate/moves';
 import { LOGGER } from '../platform/tokens.js';
@@ -67,15 +74,15 @@ export class MigratedInstances implements OnApplicationBootstrap, BeforeApplicat
     const [from, to] = [formatRef(departed.instance.ref), formatRef(ref)];
     // The backend only listed it again.
     if (from === to) return;
-    this.last = this.last.then(() => this.follow({ ref: from, uid }, to));
+    this.last = this.last.then(() => this.follow({ ref: from, uid }, { ref: to, uid }));
   }
 
-  private async follow(from: { readonly ref: string; readonly uid: string }, to: string): Promise<void> {
+  private async follow(from: InstanceIdentity, to: InstanceIdentity): Promise<void> {
     try {
       await this.records.carryOver(from, to);
-      await this.records.forget(from.ref);
+      await this.records.forget(from);
     } catch (error) {
-      this.log.warn({ ref: from.ref, to, reason: messageOf(error) }, 'the folder did not follow a migration');
+      this.log.warn({ ref: from.ref, to: to.ref, reason: messageOf(error) }, 'the folder did not follow a migration');
     }
   }
 }

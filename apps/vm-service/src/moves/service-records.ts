@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { InstanceDirectory, parseRef } from '@headgate/domain-contracts';
+import { InstanceDirectory, parseRef, type InstanceIdentity } from '@headgate/domain-contracts';
 import { Folders } from '@headgate/folders';
 import { MetricsSampler } from '@headgate/metrics';
-import { InstanceRecords, type FormerInstance } from '@headgate/moves';
+import { InstanceRecords } from '@headgate/moves';
 
 /** An instance that is not listed by then has no samples of its own, and gets none. */
 const LIST_TIMEOUT_MS = 5_000;
@@ -18,19 +18,19 @@ export class ServiceRecords extends InstanceRecords {
     super();
   }
 
-  override async carryOver({ ref, uid }: FormerInstance, to: string): Promise<void> {
+  override async carryOver(from: InstanceIdentity, to: InstanceIdentity): Promise<void> {
     await this.folders.change((tree) => {
-      const path = tree.folderOf(ref);
-      // The folder of the new ref was chosen later.
+      const path = tree.folderOf(from);
+      // The folder of the new one was chosen later.
       return path === undefined || tree.folderOf(to) !== undefined ? tree.unchanged() : tree.assign(to, path);
     });
-    const target = parseRef(to);
-    await this.directory.waitFor(target, (instance) => instance !== undefined, LIST_TIMEOUT_MS);
+    const target = parseRef(to.ref);
+    await this.directory.waitFor(target, (instance) => instance?.uid === to.uid, LIST_TIMEOUT_MS);
     const found = this.directory.get(target);
-    if (found) this.sampler.carryOver({ ref: parseRef(ref), uid }, found);
+    if (found?.uid === to.uid) this.sampler.carryOver({ ref: parseRef(from.ref), uid: from.uid }, found);
   }
 
-  override async forget(ref: string): Promise<void> {
-    await this.folders.change((tree) => (tree.folderOf(ref) === undefined ? tree.unchanged() : tree.unassign(ref)));
+  override async forget(instance: InstanceIdentity): Promise<void> {
+    await this.folders.change((tree) => tree.unassign(instance));
   }
 }

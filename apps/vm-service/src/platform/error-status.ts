@@ -50,5 +50,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   INSUFFICIENT_STORAGE: 502,
   PLUGIN_FAILED: 502,
   NOT_READY: 503,
+  SHUTTING_DOWN: 503,
+  REGISTRY_FULL: 503,
   INTERNAL: 500,
 };

@@ -18,7 +18,8 @@ export const UPLOAD_TYPE = 'application/octet-stream';
 export function acceptJsonOnly(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
   fastify.removeAllContentTypeParsers();
-  const parse = fastify.getDefaultJsonParser('error', 'error');
+  // Validation refuses `__proto__` and `constructor` like any other unknown field, with their names.
+  const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     let text: string;
     try {

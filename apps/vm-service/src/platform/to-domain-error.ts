@@ -1,5 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import { DomainError, type ErrorCode } from '@headgate/domain-contracts';
+import { ShuttingDownError } from '@headgate/nest-kit';
 
 type Known = readonly [ErrorCode, string];
 
@@ -26,6 +27,7 @@ const BAD_REQUEST: Known = ['INVALID_INPUT', 'The request could not be understoo
 /** Converts any error into a DomainError. */
 export function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
+  if (error instanceof ShuttingDownError) return new DomainError('SHUTTING_DOWN', error.message, { cause: error });
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
   const status = error instanceof HttpException ? error.getStatus() : statusCode;
   const known =

@@ -1,15 +1,20 @@
 import { Injectable, ValidationPipe, type ArgumentMetadata, type ValidationError } from '@nestjs/common';
 import { DomainError, type ErrorCode } from '@headgate/domain-contracts';
-import { fieldProblems, type FieldProblem } from '@headgate/nest-kit';
+import { fieldPath, fieldProblems, type FieldProblem } from '@headgate/nest-kit';
 
 /** Codes that are more specific than INVALID_INPUT, by the validator that failed. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
   isInstanceName: 'INVALID_NAME',
+  isJournalRef: 'INVALID_REF',
   isMemorySize: 'INVALID_QUANTITY',
   isDiskSize: 'INVALID_QUANTITY',
 };
 
-const OPTIONS = { transform: true, whitelist: true, exceptionFactory: refusalOf };
+const OPTIONS = {
+  transform: true,
+  whitelist: true,
+  exceptionFactory: (errors: readonly ValidationError[]) => refusalOf(fieldProblems(errors, WORDS)),
+};
 
 /**
  * Turns paths, queries and bodies into DTOs, or refuses them with every problem. Values are never converted. Unknown fields of
@@ -27,6 +32,8 @@ export class WireValidationPipe extends ValidationPipe {
     if (metadata.type !== 'body') return this.parameters.transform(value, metadata) as Promise<unknown>;
     if (value !== undefined && !isRecord(value))
       throw new DomainError('INVALID_INPUT', 'The body must be a JSON object.');
+    const inherited = [...inheritedFields(value)];
+    if (inherited.length > 0) throw refusalOf(inherited);
     return super.transform(value, metadata) as Promise<unknown>;
   }
 }
@@ -35,16 +42,30 @@ const isRecord = (value: unknown): boolean => typeof value === 'object' && value
 
 const WORDS = { unknown: 'is not a known field', notNested: 'must be an object' };
 
-function refusalOf(errors: readonly ValidationError[]): DomainError {
-  const problems = [...firstOfEachField(fieldProblems(errors, WORDS))];
+/**
+ * Fields with the name of a property that every object has, such as `toString`, at all levels. The transformation would drop them, so
+ * that they would pass as if they were not there.
+ */
+function* inheritedFields(value: unknown, parent = ''): Iterable<FieldProblem> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, inner] of Object.entries(value)) {
+    const field = fieldPath(parent, name);
+    if (name in Object.prototype) yield { field, rule: 'whitelistValidation', message: `${field} ${WORDS.unknown}` };
+    else yield* inheritedFields(inner, field);
+  }
+}
+
+function refusalOf(all: readonly FieldProblem[]): DomainError {
+  const problems = [...lastOfEachField(all)];
   const fields = problems.map(({ field, message }) => ({ field, message: `${message}.` }));
   const text = fields.map(({ message }) => message).join(' ');
   return new DomainError(CODES[problems[0]?.rule ?? ''] ?? 'INVALID_INPUT', text, { details: { fields } });
 }
 
-/** A list of rules would only repeat that the field is wrong. */
-function firstOfEachField(problems: readonly FieldProblem[]): Iterable<FieldProblem> {
-  const first = new Map<string, FieldProblem>();
-  for (const problem of problems) if (!first.has(problem.field)) first.set(problem.field, problem);
-  return first.values();
+/**
+ * The first decorator of a field, which is applied last, says its type. The bounds that follow it have no meaning for a value of another
+ * type, and would only repeat that the field is wrong.
+ */
+function lastOfEachField(problems: readonly FieldProblem[]): Iterable<FieldProblem> {
+  return new Map(problems.map((problem) => [problem.field, problem])).values();
 }

@@ -1,4 +1,4 @@
-import { ERROR_CODES } from '@headgate/domain-contracts';
+import { ERROR_CODES, meetingOf, OPERATION_NAMES, ruleOf, type Meeting } from '@headgate/domain-contracts';
 import { createSeries } from '../exposition/series.js';
 import { STATUS } from '../platform/error-status.js';
 
@@ -14,6 +14,39 @@ export const errorCodesPage = (): string =>
     row('code', 'status'),
     row('---', '---'),
     ...ERROR_CODES.map((code) => row(`\`${code}\``, String(STATUS[code]))),
+    '',
+  ].join('\n');
+
+const MEETINGS: Readonly<Record<Meeting, string>> = { both: 'both', waits: 'waits', refused: '409' };
+
+/** What happens when two operations meet on one instance, as a page. */
+export const operationsPage = (): string =>
+  [
+    '# Operations that meet',
+    '',
+    'What happens to an operation (column) that is requested while another one (row) uses the same instance, image or name:',
+    '**both** are carried out at the same time; it **waits** until the other one has ended, and is refused after ten seconds;',
+    'or it is refused with **409** `BUSY`, which names the task. Generated from the code; do not edit.',
+    '',
+    row('row, then column', ...OPERATION_NAMES.map((name) => `\`${name}\``)),
+    row('---', ...OPERATION_NAMES.map(() => '---')),
+    ...OPERATION_NAMES.map((first) =>
+      row(`\`${first}\``, ...OPERATION_NAMES.map((second) => MEETINGS[meetingOf(first, second)])),
+    ),
+    '',
+    'How each operation uses the instance or image:',
+    '',
+    row('operation', 'use', 'lasts', 'also takes a name'),
+    row('---', '---', '---', '---'),
+    ...OPERATION_NAMES.map((name) => {
+      const { uses, lasts, takesName } = ruleOf(name);
+      return row(
+        `\`${name}\``,
+        uses,
+        lasts === 'long' ? 'as a task or a stream' : 'until the response',
+        takesName ? 'yes' : '',
+      );
+    }),
     '',
   ].join('\n');
 

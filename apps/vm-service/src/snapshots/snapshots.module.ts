@@ -1,6 +1,14 @@
 import { Module } from '@nestjs/common';
-import { Audit, BackendDirectory, Clock, InstanceDirectory, TaskRunner } from '@headgate/domain-contracts';
 import {
+  Audit,
+  BackendDirectory,
+  Clock,
+  InstanceDirectory,
+  Reservations,
+  TaskRunner,
+} from '@headgate/domain-contracts';
+import {
+  CloneTasks,
   CloneVm,
   CreateSnapshot,
   DeleteSnapshot,
@@ -8,6 +16,7 @@ import {
   MarkTemplate,
   PlaceInstance,
   RestoreSnapshot,
+  SnapshotTasks,
   type CloningDeps,
   type SnapshotDeps,
 } from '@headgate/instances';
@@ -28,25 +37,33 @@ const CLONING_DEPS = Symbol('CLONING_DEPS');
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
     {
       provide: SNAPSHOT_DEPS,
-      inject: [InstanceDirectory, BackendDirectory, TaskRunner, Audit, Clock],
+      inject: [InstanceDirectory, BackendDirectory, TaskRunner, Audit, Clock, Reservations],
       useFactory: (
         directory: InstanceDirectory,
         backends: BackendDirectory,
         tasks: TaskRunner,
         audit: Audit,
         clock: Clock,
-      ): SnapshotDeps => ({ directory, backends, tasks, audit, clock }),
+        reservations: Reservations,
+      ): SnapshotDeps => ({
+        ...{ directory, backends, audit, clock, reservations },
+        tasks: new SnapshotTasks({ tasks, directory, backends }),
+      }),
     },
     {
       provide: CLONING_DEPS,
-      inject: [InstanceDirectory, BackendDirectory, PlaceInstance, TaskRunner, Audit],
+      inject: [InstanceDirectory, BackendDirectory, PlaceInstance, TaskRunner, Audit, Reservations],
       useFactory: (
         directory: InstanceDirectory,
         backends: BackendDirectory,
         place: PlaceInstance,
         tasks: TaskRunner,
         audit: Audit,
-      ): CloningDeps => ({ directory, backends, place, tasks, audit }),
+        reservations: Reservations,
+      ): CloningDeps => ({
+        ...{ directory, backends, place, audit, reservations },
+        tasks: new CloneTasks({ tasks, directory, backends }),
+      }),
     },
     provideClass(ListSnapshots, [SNAPSHOT_DEPS]),
     provideClass(CreateSnapshot, [SNAPSHOT_DEPS]),

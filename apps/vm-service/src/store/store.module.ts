@@ -8,6 +8,7 @@ import {
   FolderStore,
   Journal,
   Replicas,
+  Reservations,
   ShutdownTimes,
   SingleReplica,
   SourceStore,
@@ -26,6 +27,7 @@ import {
   SqliteTaskStore,
   SqliteWebhookStore,
 } from '@headgate/registry-store';
+import { Ledger } from '@headgate/reservations';
 import type { Settings } from '../config/load-config.js';
 import { provideClass } from '../platform/provide-class.js';
 import { Readiness } from '../platform/readiness.js';
@@ -50,6 +52,11 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
       provide: Replicas,
       inject: [SHARED_STORE],
       useFactory: (shared: SharedStore | undefined) => shared?.replicas ?? new SingleReplica(),
+    },
+    {
+      provide: Reservations,
+      inject: [Clock, LOGGER, Replicas],
+      useFactory: (clock: Clock, log: Log, replicas: Replicas) => new Ledger({ clock, log, replicas }),
     },
     {
       provide: TaskStore,
@@ -90,11 +97,12 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
         shared?.sources ?? new SqliteSourceStore(database),
     },
     provideClass(SqliteShutdownTimes, [RegistryDatabase], ShutdownTimes),
-    provideClass(RegistryReadiness, [RegistryDatabase, SHARED_STORE], Readiness),
+    provideClass(RegistryReadiness, [RegistryDatabase, SHARED_STORE, SETTINGS], Readiness),
   ],
   exports: [
     SHARED_STORE,
     Replicas,
+    Reservations,
     TaskStore,
     WebhookStore,
     Audit,

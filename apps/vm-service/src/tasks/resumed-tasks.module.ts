@@ -1,4 +1,5 @@
 import { Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { INSTANCE_KINDS, isVm, parseRef } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
 import { TaskBoard } from '@headgate/tasks';
 import { FleetModule } from '../fleet/fleet.module.js';
@@ -13,7 +14,18 @@ export class ResumedTasksModule implements OnApplicationBootstrap {
     private readonly fleet: FleetReader,
   ) {}
 
+  /** One sentence about the state of an instance, for a task that makes no progress. */
+  private describe(text: string): string | undefined {
+    // Images are not in the fleet.
+    if (!INSTANCE_KINDS.some((kind) => text.startsWith(`${kind}/`))) return undefined;
+    const ref = parseRef(text);
+    const instance = this.fleet.get(ref);
+    if (!instance) return `${ref.name} is not in the list of its context.`;
+    return `${ref.name} is ${isVm(instance) ? instance.status : instance.phase}.`;
+  }
+
   onApplicationBootstrap(): void {
+    this.board.describeWith((ref) => this.describe(ref));
     void this.fleet.whenSynced().then(() => this.board.resume());
   }
 }

@@ -5,6 +5,7 @@ import { TaskBoard } from '@headgate/tasks';
 import { Edge } from '../testing/edge.js';
 
 const ref = { kind: 'vm', context: 'lab', namespace: 'default', name: 'web' } as const;
+const PATIENCE = { stallMs: 60_000, waitsFor: 'the gate', ifStalled: 'It may still open.' };
 const ann = { login: 'ann', name: 'Ann', admin: true };
 
 interface StreamEvent {
@@ -43,12 +44,13 @@ describe('/api/tasks', () => {
       kind: 'create',
       steps: () => [
         {
+          ...PATIENCE,
           name: 'copy',
           isCancelable: true,
           run: ({ signal }) =>
             skipsFirst ? Promise.resolve() : new Promise((resolve) => signal.addEventListener('abort', resolve)),
         },
-        { name: 'switch', run: () => gate.promise },
+        { ...PATIENCE, name: 'switch', run: () => gate.promise },
       ],
     });
     return moves.start({ name: 'web', ref: 'vm/lab/default/web', input: {} }, ann);
@@ -190,7 +192,7 @@ describe('/api/tasks', () => {
     await until(id, ({ status }) => status === 'done');
     expect((await edge.send('DELETE', `/api/tasks/${id}`)).status).toBe(409);
     expect((await edge.send('DELETE', '/api/tasks/none')).status).toBe(404);
-    expect((await edge.send('DELETE', `/api/tasks/${'x'.repeat(5000)}`)).status).toBe(400);
+    expect((await edge.send('DELETE', `/api/tasks/${'x'.repeat(5000)}`)).status).toBe(404);
     expect((await edge.send('DELETE', '/api/tasks/none', { force: true })).status).toBe(400);
   });
 

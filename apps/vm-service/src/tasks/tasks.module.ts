@@ -1,5 +1,5 @@
 import { Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { Audit, Clock, Replicas, TaskRunner, TaskStore } from '@headgate/domain-contracts';
+import { Audit, Clock, Replicas, TaskRunner, TaskStore, Reservations } from '@headgate/domain-contracts';
 import { CancelTask, TaskBoard, TaskReader } from '@headgate/tasks';
 import { AccessModule } from '../access/access.module.js';
 import { provideClass } from '../platform/provide-class.js';
@@ -12,7 +12,7 @@ import { TasksController } from './tasks.controller.js';
   imports: [AccessModule, StoreModule],
   controllers: [TasksController],
   providers: [
-    provideClass(TaskBoard, [TaskStore, Clock, LOGGER, Replicas]),
+    provideClass(TaskBoard, [TaskStore, Clock, LOGGER, Replicas, Reservations]),
     { provide: TaskRunner, useExisting: TaskBoard },
     { provide: TaskReader, useExisting: TaskBoard },
     provideClass(CancelTask, [TaskRunner, Audit]),

@@ -1,26 +1,13 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DomainError } from '@headgate/domain-contracts';
+import { DomainError, type Backend } from '@headgate/domain-contracts';
 import { buildContainer, buildVm, MemoryBackend, type MemoryBackendOptions, withStatus } from '@headgate/testing';
-import { pino, type Logger } from 'pino';
-import { WebSocket } from 'ws';
-import { parseCommandLine } from '../config/command-line.js';
-import { loadSettings } from '../config/load-config.js';
-import { createService, type Service } from '../create-app.js';
-import { ProcPeerUsers, type PeerSocket, type PeerUsers } from '../identity/peer-users.js';
+import type { WebSocket } from 'ws';
+import { TestService } from './test-service.js';
 
-const silent = pino({ level: 'silent' });
+export { TestPeers, type Reply } from './test-service.js';
+
 export const away = new DomainError('BACKEND_UNREACHABLE', 'lab does not answer.');
-
-export interface Reply {
-  readonly status: number;
-  readonly headers: Record<string, unknown>;
-  readonly body: string;
-  readonly json: Record<string, unknown> & { error: string; code: string };
-}
 
 const vm = (name: string, context = 'lab', status: 'Stopped' | 'Running' = 'Stopped') =>
   withStatus(buildVm({ ref: { context, name } }), status);
@@ -35,98 +22,22 @@ const LIMITED: MemoryBackendOptions = {
   },
 };
 
-/** The users of real connections; requests that tests inject have none and count as the service's own. */
-class TestPeers extends ProcPeerUsers {
-  override userOf(socket: PeerSocket): number | undefined {
-    return socket.remotePort === undefined ? process.getuid?.() : super.userOf(socket);
-  }
-}
-
 /**
  * The whole service over two memory backends, on a free loopback port: `lab` has the VMs `web`, `db` (running) and `twin` and
  * the container `box`; `other` has another `twin`.
  */
-export class Edge {
+export class Edge extends TestService {
   readonly other = new MemoryBackend('other', LIMITED);
-  readonly folder = mkdtempSync(join(tmpdir(), 'headgate-service-'));
-  service!: Service;
-  peerUsers: PeerUsers = new TestPeers();
-  log: Logger = silent;
 
   constructor(readonly lab = new MemoryBackend('lab', LIMITED)) {
+    super();
     for (const known of [vm('web'), vm('db', 'lab', 'Running'), vm('twin'), buildContainer()])
       this.lab.engine.put(known);
     this.other.engine.put(vm('twin', 'other'));
   }
 
-  async open(env: Record<string, string> = {}, args: string[] = []): Promise<this> {
-    const page = join(this.folder, 'page');
-    const settings = loadSettings(
-      parseCommandLine(['--data-dir', this.folder, '--listen', '127.0.0.1:0', ...args]),
-      env,
-    );
-    const contexts = {
-      backends: [this.lab, this.other],
-      simulated: new Set(['lab']),
-      hasTinyGuest: true,
-      notes: [],
-      close: async () => undefined,
-    };
-    this.service = await createService({ settings, contexts, log: this.log, pageDir: page, peerUsers: this.peerUsers });
-    await this.service.start();
-    return this;
-  }
-
-  get base(): string {
-    return `127.0.0.1:${this.service.port()}`;
-  }
-
-  async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Reply> {
-    const raw = typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body);
-    const answer = await this.service.app.inject({
-      method: method as 'GET',
-      url: path,
-      payload: raw,
-      headers: {
-        host: 'localhost:8006',
-        ...(raw === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-    });
-    const isJson =
-      String(answer.headers['content-type']).startsWith('application/json') &&
-      answer.headers['content-encoding'] === undefined &&
-      answer.body !== '';
-    return {
-      status: answer.statusCode,
-      headers: answer.headers,
-      body: answer.body,
-      json: (isJson ? answer.json() : {}) as Reply['json'],
-    };
-  }
-
-  socket(path: string, headers: Record<string, string> = {}): WebSocket {
-    return new WebSocket(`ws://${this.base}${path}`, { headers });
-  }
-
-  /** The task when its log has this text, or when it has ended. */
-  async logged(task: unknown, text: string): Promise<Reply['json']> {
-    for (;;) {
-      const { json } = await this.send('GET', `/api/tasks/${String(task)}`);
-      if (json['status'] !== 'running' || String(json['log']).includes(text)) return json;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  }
-
-  /** Restarts the service with other settings. */
-  async reopen(env: Record<string, string> = {}, args: string[] = []): Promise<void> {
-    await this.service.close();
-    await this.open(env, args);
-  }
-
-  async close(): Promise<void> {
-    await this.service.close();
-    rmSync(this.folder, { recursive: true });
+  protected override backends(): readonly Backend[] {
+    return [this.lab, this.other];
   }
 }
 

@@ -16,7 +16,6 @@ import { LibvirtBackend } from '@headgate/libvirt-adapter';
 import type { MetricsSampler } from '@headgate/metrics';
 import {
   MoveMembers,
-  MovesInProgress,
   MoveTask,
   PlanMove,
   PlanQueue,
@@ -26,6 +25,7 @@ import {
   Throughput,
 } from '@headgate/moves';
 import { RegistryDatabase, SqliteFolderStore, SqliteShutdownTimes, SqliteTaskStore } from '@headgate/registry-store';
+import { Ledger } from '@headgate/reservations';
 import { TaskBoard } from '@headgate/tasks';
 import { ServiceRecords } from '../service-records.js';
 
@@ -113,21 +113,19 @@ async function openBackends(): Promise<Backend[]> {
 
 const registry = new RegistryDatabase(order.database).open();
 const store = new KillingStore(registry);
-const board = new TaskBoard(store, new ClockWithoutTimers());
+const reservations = new Ledger({ clock });
+const board = new TaskBoard(store, new ClockWithoutTimers(), undefined, undefined, reservations);
 const backends = new TwoContexts(await openBackends());
 const folders = new Folders(new SqliteFolderStore(registry));
-const fleet = new Fleet({ clock, present: () => ({}), folderOf: (ref) => folders.folderOf(ref) });
+const fleet = new Fleet({ clock, present: () => ({}), folderOf: (instance) => folders.folderOf(instance) });
 const audit = new Audit({ append: (_entry: AuditEntry) => undefined } as unknown as AuditLog, clock);
 const throughput = new Throughput();
 const shutdowns = new ShutdownEstimates(new SqliteShutdownTimes(registry));
-const inProgress = new MovesInProgress((task) => board.get(task).status === 'running');
 const sampler = { carryOver: () => undefined } as unknown as MetricsSampler;
 const records = new ServiceRecords(folders, sampler, fleet);
-const planMove = new PlanMove({ directory: fleet, backends, inProgress, throughput, shutdowns });
-const task = board.define(
-  new MoveTask({ directory: fleet, backends, records, audit, inProgress, throughput, shutdowns, clock }),
-);
-const startMove = new StartMove(planMove, task, inProgress, audit);
+const planMove = new PlanMove({ directory: fleet, backends, reservations, throughput, shutdowns });
+const task = board.define(new MoveTask({ directory: fleet, backends, records, audit, throughput, shutdowns, clock }));
+const startMove = new StartMove({ planMove, task, backends, reservations, audit });
 board.defineBulk(async () => undefined);
 const startQueue = new StartQueue(new PlanQueue(planMove, throughput), board, new MoveMembers(startMove, backends));
 
@@ -139,7 +137,10 @@ const move = {
 
 async function begin(refs: readonly string[]): Promise<void> {
   await folders.change((tree) => tree.create(order.folder ?? 'prod'));
-  for (const ref of refs) await folders.change((tree) => tree.assign(ref, order.folder ?? 'prod'));
+  for (const ref of refs) {
+    const { uid } = fleet.resolve(parse(ref));
+    await folders.change((tree) => tree.assign({ ref, uid }, order.folder ?? 'prod'));
+  }
   const [ref = ''] = refs;
   const { plan, task: started } =
     refs.length === 1
@@ -153,7 +154,7 @@ async function begin(refs: readonly string[]): Promise<void> {
 }
 
 const parse = (text: string) => {
-  const [, context, namespace = '', name = ''] = text.split('/');
+  const [, context = '', namespace = '', name = ''] = text.split('/');
   return { kind: 'vm', context, namespace, name } as const;
 };
 
@@ -175,7 +176,15 @@ await ended();
 const outcome: ProcessOutcome = {
   writes: store.writes,
   tasks: store.recent(20).flatMap(({ id }) => store.get(id) ?? []),
-  folders: Object.fromEntries([...folders.tree.refs()].map((ref) => [ref, folders.folderOf(ref) ?? ''])),
+  folders: Object.fromEntries(
+    [...folders.tree.refs()].map((ref) => [
+      ref,
+      folders.tree
+        .membersWith(ref)
+        .map(({ uid, folder }) => (fleet.get(parse(ref))?.uid === uid ? folder.path : `missing in ${folder.path}`))
+        .join(),
+    ]),
+  ),
 };
 // Written before the process exits, also into a pipe.
 writeSync(1, JSON.stringify(outcome));

@@ -7,6 +7,22 @@ const MIB = 1024 ** 2;
 /** The kinds whose objects may belong to a VM. */
 const OWNABLE = ['virtualmachines.kubevirt.io', 'datavolumes.cdi.kubevirt.io', 'persistentvolumeclaims', 'secrets'];
 
+const OPERATIONS = [
+  'virtualmachinesnapshots.snapshot.kubevirt.io',
+  'virtualmachinerestores.snapshot.kubevirt.io',
+  'virtualmachineclones.clone.kubevirt.io',
+  'virtualmachineinstancemigrations.kubevirt.io',
+];
+
+interface OperationObject extends KubeObject {
+  readonly spec?: {
+    readonly vmiName?: string;
+    readonly target?: { readonly name: string };
+    readonly source?: { readonly name: string };
+  };
+  readonly status?: { readonly phase?: string; readonly complete?: boolean };
+}
+
 type Context = 'alpha' | 'beta';
 
 /** Two simulated clusters that survive the processes under test. */
@@ -48,6 +64,50 @@ export class MovingClusters {
     await remaining?.(recordingReporter());
     await this.recorder.untilVm(ref, ({ status }) => status === 'Running');
     return formatRef(ref);
+  }
+
+  /** A running VM on one of the two nodes with the same CPU vendor; the third node has another vendor. */
+  async givenMigratable(name: string): Promise<string> {
+    const ref = await this.givenRunningVm(name);
+    await this.recorder.untilVm(this.refOf(name), ({ liveMigratable }) => liveMigratable);
+    return this.nodeOf(name) === 'node-c' ? this.givenMigratable(`${name}b`) : ref;
+  }
+
+  async untilRunning(vm: string): Promise<void> {
+    await this.recorder.untilVm(this.refOf(vm), ({ status }) => status === 'Running');
+  }
+
+  async givenSnapshot(vm: string, name: string): Promise<void> {
+    const { remaining } = await this.alpha.require('snapshots').create(this.refOf(vm), { name });
+    await remaining?.(recordingReporter());
+  }
+
+  async givenStopped(vm: string): Promise<void> {
+    await this.alpha.require('power').apply(this.refOf(vm), 'stop', { force: true });
+    await this.recorder.untilVm(this.refOf(vm), ({ status }) => status === 'Stopped');
+  }
+
+  /** The node on which the guest runs in `alpha`. */
+  nodeOf(vm: string): string | undefined {
+    const { store } = this.sandboxes.alpha;
+    const vmi = store.get('virtualmachineinstances.kubevirt.io', { namespace: NAMESPACE, name: vm });
+    return (vmi as { status?: { nodeName?: string } } | undefined)?.status?.nodeName;
+  }
+
+  /** The objects of operations on a VM in `alpha`: `kind/name state`. Without those that a clone owns. */
+  operationsOf(vm: string): string[] {
+    const { store } = this.sandboxes.alpha;
+    return OPERATIONS.flatMap((resource) => store.list<OperationObject>(resource, { namespace: NAMESPACE }))
+      .filter(({ metadata, spec = {} }) => {
+        const subject = spec.vmiName ?? spec.target?.name ?? spec.source?.name;
+        return metadata.ownerReferences?.some(({ controller }) => controller) !== true && [vm, `${vm}-copy`].includes(subject ?? ''); // prettier-ignore
+      })
+      .map(({ kind, metadata, status }) => `${kind}/${metadata.name} ${status?.phase ?? status?.complete}`)
+      .sort();
+  }
+
+  private refOf(name: string): InstanceRef {
+    return { kind: 'vm', context: 'alpha', namespace: NAMESPACE, name };
   }
 
   /** The status of a VM, and the objects that belong to it: `kind/name`. */

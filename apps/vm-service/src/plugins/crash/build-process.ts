@@ -10,10 +10,12 @@ import {
   type Task,
   type TaskJournal,
   type VmSpec,
+  workOn,
 } from '@headgate/domain-contracts';
 import { BuildVm } from '@headgate/instances';
 import { BundledSource, PluginDiskBuilder, PluginFolder, PluginHost, Podman } from '@headgate/plugins';
 import { RegistryDatabase, SqliteTaskStore } from '@headgate/registry-store';
+import { Ledger } from '@headgate/reservations';
 import { TaskBoard } from '@headgate/tasks';
 
 /** Where the disk is built, and where the VM is created. */
@@ -93,7 +95,9 @@ class ClockWithoutTimers extends SystemClock {
     return () => undefined;
   }
 }
-const tasks = new TaskBoard(store, killText === undefined ? new ClockWithoutTimers() : clock);
+const reservations = new Ledger({ clock });
+const taskClock = killText === undefined ? new ClockWithoutTimers() : clock;
+const tasks = new TaskBoard(store, taskClock, undefined, undefined, reservations);
 const plugins = new PluginFolder({ folder: join(folder, 'plugins'), clock, log: SILENT_LOG });
 const host = new PluginHost({ workFolder: join(folder, 'work'), clock, log: SILENT_LOG });
 const disks = new PluginDiskBuilder({
@@ -114,7 +118,7 @@ if (phase === 'install') {
 } else if (phase === 'start') {
   const source = { kind: 'bootc', image: 'registry.example.org/a:1', sshKey: `ssh-ed25519 ${'A'.repeat(68)}` } as const;
   const spec = { ref, cpu: 1, memoryBytes: 1024 ** 3, diskBytes: 8 * 1024 ** 3, start: false, source };
-  await build.start(backend, spec, caller);
+  await reservations.during(workOn('build', ref), (reservation) => build.start(backend, spec, caller, reservation));
 } else {
   if (target.podman !== '') await disks.sweep(store.running().map(({ id }) => id));
   await tasks.recover();

@@ -49,7 +49,11 @@ const contexts = await chooseContexts({ options, settings, log });
 const service = await createService({ settings, contexts, log, pageDir: dataDir });
 const work = service.app.get(TaskBoard).define<{ round: number }>({
   kind: 'clone',
-  steps: () => STEPS.map((name) => ({ name, run: ({ task }) => createEffect(task, name) })),
+  steps: () =>
+    STEPS.map((name) => ({
+      ...{ name, stallMs: 60_000, waitsFor: 'the effect', ifStalled: 'It may still come.' },
+      run: ({ task }) => createEffect(task, name),
+    })),
   resume: async ({ task, steps }) => {
     const last = steps.at(-1);
     const isDone = last !== undefined && !last.isFinished && (await hasEffect(task, last.name));

@@ -1,10 +1,14 @@
 import type { Task } from '@headgate/domain-contracts';
+import { describeOnRealApiServer } from '@headgate/testing';
+import { openRealStore } from './real-store.contract.js';
 import { ReplicaWorld, type Replica } from './replicas.js';
 
 const REPLICAS = 3;
 /** `npm run test:replicas -- --rounds 100` kills the replicas in turn for longer. */
 const ROUNDS = Number(process.env['HEADGATE_TEST_REPLICA_ROUNDS'] ?? 3);
 const SEED = Number(process.env['HEADGATE_TEST_REPLICA_SEED'] ?? 1);
+/** `simulated` or `real`: only with that store. */
+const STORE = process.env['HEADGATE_TEST_REPLICA_STORE'];
 const ROUND_MS = 180_000;
 /** Longer runs report how far they are after this many rounds. */
 const REPORTED_ROUNDS = 10;
@@ -28,17 +32,28 @@ function randomOf(seed: number): () => number {
   };
 }
 
-describe(`${REPLICAS} replicas, killed in turn`, () => {
+interface Store {
+  readonly kubeconfig: string;
+  close(): Promise<void>;
+}
+
+/** @param maxRequests of a round, after which a replica is killed at the latest. A round has more requests than that */
+function suite(maxRequests: number, openStore: () => Promise<Store | undefined>): void {
   let world: ReplicaWorld;
+  let store: Store | undefined;
   let refs: string[];
 
   beforeAll(async () => {
-    world = await ReplicaWorld.open(REPLICAS);
+    store = await openStore();
+    world = await ReplicaWorld.open(REPLICAS, store?.kubeconfig);
     const vms = await world.agree<{ ref: string }[]>('/api/vms', (list) => list.length >= MEMBERS);
     refs = vms.map(({ ref }) => ref).slice(0, MEMBERS);
   }, ROUND_MS);
 
-  afterAll(() => world?.close());
+  afterAll(async () => {
+    await world?.close();
+    await store?.close();
+  });
 
   test(
     `agree about folders and tasks, and run nothing twice, for ${ROUNDS} rounds`,
@@ -64,7 +79,7 @@ describe(`${REPLICAS} replicas, killed in turn`, () => {
               (index % 2 ? victim : other).send('POST', '/api/folders/members', { path: folder, ref }),
             ),
         ];
-        await world.untilRequests(5 + Math.floor(random() * 60));
+        await world.untilRequests(5 + Math.floor(random() * (maxRequests - 5)));
         await victim.kill();
         victim.start();
         await Promise.all([victim.ready, ...requests]);
@@ -171,7 +186,15 @@ describe(`${REPLICAS} replicas, killed in turn`, () => {
     },
     ROUND_MS,
   );
-});
+}
+
+const TITLE = `${REPLICAS} replicas, killed in turn`;
+if (STORE !== 'real') describe(TITLE, () => suite(65, async () => undefined));
+// The simulated cluster gets the requests about VMs only.
+if (STORE !== 'simulated')
+  describeOnRealApiServer(`${TITLE}, with their store in a real API server`, () =>
+    suite(18, () => openRealStore('headgate')),
+  );
 
 /** The median and the longest of some times. */
 function delaysOf(times: readonly number[]): string {

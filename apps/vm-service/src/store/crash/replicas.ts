@@ -104,7 +104,8 @@ export class ReplicaWorld {
     readonly replicas: readonly Replica[],
   ) {}
 
-  static async open(count: number): Promise<ReplicaWorld> {
+  /** @param storeKubeconfig of the cluster with the store; by default, the simulated one has it */
+  static async open(count: number, storeKubeconfig?: string): Promise<ReplicaWorld> {
     const folder = mkdtempSync(join(tmpdir(), 'headgate-replicas-'));
     // A bundle, because the process that is killed must be plain Node.
     const vite = createRequire(import.meta.url)
@@ -132,12 +133,14 @@ export class ReplicaWorld {
     for (const file of resources) await install(sandbox.url, join(CRDS, file));
     const kubeconfig = join(folder, 'kubeconfig');
     writeFileSync(kubeconfig, sandbox.kubeconfig());
+    const store = join(folder, 'store-kubeconfig');
+    writeFileSync(store, storeKubeconfig ?? sandbox.kubeconfig());
     const config = join(folder, 'headgate.yaml');
     writeFileSync(
       config,
       JSON.stringify({
         contexts: [{ name: 'lab', kind: 'kubevirt', kubeconfig }],
-        store: { kind: 'cluster', namespace: 'headgate', kubeconfig },
+        store: { kind: 'cluster', namespace: 'headgate', kubeconfig: store },
       }),
     );
     const script = join(folder, 'replica-process.js');

@@ -35,7 +35,8 @@ class ClockWithoutTimers extends SystemClock {
   }
 }
 
-const step = (name: string) => ({ name, run: async () => act(name) });
+const PATIENCE = { stallMs: 60_000, waitsFor: 'the effect', ifStalled: 'It may still come.' };
+const step = (name: string) => ({ name, ...PATIENCE, run: async () => act(name) });
 const steps = () => [step('create'), step('copy'), step('switch')];
 
 const registry = new RegistryDatabase(database).open();

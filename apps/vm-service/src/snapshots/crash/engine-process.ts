@@ -1,0 +1,139 @@
+import { writeSync } from 'node:fs';
+import {
+  Audit,
+  BackendDirectory,
+  DomainError,
+  parseRef,
+  SystemClock,
+  type AuditEntry,
+  type AuditLog,
+  type Backend,
+  type Task,
+  type TaskJournal,
+} from '@headgate/domain-contracts';
+import { Fleet } from '@headgate/fleet';
+import {
+  CloneTasks,
+  CloneVm,
+  CreateSnapshot,
+  DeleteSnapshot,
+  MigrateVm,
+  PlaceInstance,
+  RestoreSnapshot,
+  SnapshotTasks,
+} from '@headgate/instances';
+import { RegistryDatabase, SqliteTaskStore } from '@headgate/registry-store';
+import { Ledger } from '@headgate/reservations';
+import { TaskBoard } from '@headgate/tasks';
+
+// engine-crash.spec.ts runs this in a process of its own, which asks a simulated cluster of the spec for one operation, and kills itself with
+// SIGKILL before or after a write to the store. Without `killAt`, it prints the writes and the tasks when all of them have ended.
+//   engine-process ORDER-AS-JSON
+export interface EngineOrder {
+  readonly database: string;
+  readonly kubeconfig: string;
+  readonly ref: string;
+  readonly action: 'snapshot' | 'restore' | 'delete-snapshot' | 'clone' | 'migrate';
+  /** Whether the operation is requested; otherwise the tasks of an earlier process continue. */
+  readonly isFirst: boolean;
+  /** Such as `after:3`: the moment of the third write. */
+  readonly killAt?: string;
+}
+
+export interface EngineOutcome {
+  /** Each write of the store: `begin STEP`, `end STEP`, or `other`. */
+  readonly writes: readonly string[];
+  readonly tasks: readonly Task[];
+  /** The task that has reserved the VM after the start. */
+  readonly reservedBy?: string;
+  /** Why a second operation on the VM was refused after the start. */
+  readonly refusal?: string;
+}
+
+const order = JSON.parse(process.argv[2] ?? '{}') as EngineOrder;
+const caller = { login: 'ann', name: 'Ann', admin: true };
+const ref = parseRef(order.ref);
+
+class KillingStore extends SqliteTaskStore {
+  readonly writes: string[] = [];
+
+  override async put(task: Task, journal?: TaskJournal): Promise<void> {
+    const last = journal?.steps.at(-1);
+    this.writes.push(last ? `${last.isFinished ? 'end' : 'begin'} ${last.name}` : 'other');
+    this.killAt('before');
+    await super.put(task, journal);
+    this.killAt('after');
+  }
+
+  private killAt(moment: string): void {
+    if (order.killAt === `${moment}:${this.writes.length}`) process.kill(process.pid, 'SIGKILL');
+  }
+}
+
+/** Only the steps write, so that each run has the same writes. */
+class ClockWithoutTimers extends SystemClock {
+  override after(): () => void {
+    return () => undefined;
+  }
+}
+
+class OneContext extends BackendDirectory {
+  constructor(private readonly backend: Backend) {
+    super();
+  }
+
+  override all(): readonly Backend[] {
+    return [this.backend];
+  }
+
+  override get(context: string): Backend {
+    if (context === this.backend.context) return this.backend;
+    throw new DomainError('CONTEXT_NOT_FOUND', `There is no context ${context}.`);
+  }
+}
+
+const clock = new SystemClock();
+const registry = new RegistryDatabase(order.database).open();
+const store = new KillingStore(registry);
+const reservations = new Ledger({ clock });
+const tasks = new TaskBoard(store, new ClockWithoutTimers(), undefined, undefined, reservations);
+// Loaded when it is needed, as in the service.
+const { KubeBackend } = await import('@headgate/kube-adapter');
+const backends = new OneContext(
+  KubeBackend.open({ context: ref.context, kubeconfig: { text: order.kubeconfig }, clock }),
+);
+const directory = new Fleet({ clock, present: () => ({}), folderOf: () => undefined });
+const audit = new Audit({ append: (_entry: AuditEntry) => undefined } as unknown as AuditLog, clock);
+const deps = { directory, backends, audit, clock, reservations };
+const snapshotDeps = { ...deps, tasks: new SnapshotTasks({ tasks, directory, backends }) };
+const cloneDeps = { ...deps, tasks: new CloneTasks({ tasks, directory, backends }) };
+const use = {
+  snapshot: () => new CreateSnapshot(snapshotDeps).run(ref, { name: `${ref.name}-two` }, caller),
+  restore: () => new RestoreSnapshot(snapshotDeps).run(ref, `${ref.name}-one`, caller),
+  'delete-snapshot': () => new DeleteSnapshot(snapshotDeps).run(ref, `${ref.name}-one`, caller),
+  clone: () =>
+    new CloneVm({ ...cloneDeps, place: new PlaceInstance(backends, directory) }).run(ref, `${ref.name}-copy`, caller),
+  migrate: () => migrate.run(ref, undefined, caller),
+};
+const migrate = new MigrateVm(directory, backends, tasks, audit, reservations);
+
+for (const backend of backends.all()) directory.attach(backend);
+await directory.whenSynced();
+let seen: Pick<EngineOutcome, 'reservedBy' | 'refusal'> = {};
+if (order.isFirst) await use[order.action]();
+else {
+  await tasks.recover();
+  const reservedBy = reservations.taskOf(order.ref)?.task;
+  const refusal = reservedBy && (await use.snapshot().then(String, (error: Error) => error.message));
+  seen = { ...(reservedBy !== undefined && { reservedBy }), ...(refusal !== undefined && { refusal }) };
+  tasks.resume();
+}
+while (store.running().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+const outcome: EngineOutcome = {
+  writes: store.writes,
+  tasks: store.recent(20).flatMap(({ id }) => store.get(id) ?? []),
+  ...seen,
+};
+// Written before the process exits, also into a pipe.
+writeSync(1, JSON.stringify(outcome));
+process.exit();
