@@ -148,6 +148,25 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     expect(tagged.map(({ ref }) => ref).sort()).toEqual(members.map(({ ref }) => ref).sort());
   });
 
+  test('shows the task that uses a VM, leads to it, and offers the actions again when it has ended', async () => {
+    const vm = vms.find(({ status, liveMigratable }) => status === 'Running' && liveMigratable);
+    if (!vm) throw new Error('The sandbox has no VM that can migrate.');
+    await open(pageOf(vm));
+    const actions = page.getByRole('toolbar', { name: `Actions for ${vm.name}` });
+    await actions.getByRole('button', { name: 'Restart' }).waitFor();
+    const { status, body } = await api.send<{ task: string }>('POST', `/api/vms/${vm.namespace}/${vm.name}/migrate`);
+    expect(status).toBe(202);
+    const link = page.locator(`a[href="#/tasks/${body.task}"]`);
+    const reason = `${vm.name} is busy with a migration. It has to end or be canceled first.`;
+    await actions.locator('[role=tooltip]', { hasText: reason }).first().waitFor({ state: 'attached' });
+    await link.click();
+    await page.getByRole('heading', { name: `Migrate ${vm.name}`, level: 1 }).waitFor();
+    await page.getByText('Done', { exact: true }).waitFor();
+    await page.goBack();
+    await actions.getByRole('button', { name: 'Restart' }).and(page.locator(':not([aria-disabled])')).waitFor();
+    expect(await link.count()).toBe(0);
+  });
+
   test('shows the refusals of the service at their fields', async () => {
     const { name } = one('Running');
     await open('/vms?create=1');

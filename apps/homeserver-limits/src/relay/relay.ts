@@ -88,7 +88,7 @@ export class Relay implements BeforeApplicationShutdown, OnApplicationShutdown {
   beforeApplicationShutdown(): void {
     this.isClosing = true;
     for (const client of this.clients) if (client.isIdle) client.destroy();
-    this.drainTimer = setTimeout(() => {
+    this.drainTimer ??= setTimeout(() => {
       for (const client of this.clients) client.destroy();
     }, DRAIN_TIMEOUT_MS);
   }

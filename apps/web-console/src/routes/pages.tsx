@@ -8,6 +8,7 @@ import { PluginsPage } from '../features/plugins/components/plugins-page.js';
 import { Banners } from '../features/shell/components/banners.js';
 import { Masthead } from '../features/shell/components/masthead.js';
 import { IntegrationsPage } from '../features/integrations/components/integrations-page.js';
+import { TaskPage } from '../features/tasks/components/task-page.js';
 import { TasksButton } from '../features/tasks/components/tasks-button.js';
 import { useIsPopup } from '../shared/location/popup.js';
 import { paths } from '../shared/location/paths.js';
@@ -39,6 +40,9 @@ export function Pages() {
           </Route>
           <Route path="/containers/:context/:namespace/:name">
             <ContainerRoute />
+          </Route>
+          <Route path={paths.task(':id')}>
+            <TaskPage />
           </Route>
           <Route path={paths.nodes}>
             <NodesPage />

@@ -66,6 +66,9 @@ describe('the tasks', () => {
         { ...move, steps, transfer, waiting: "Its journal can't be written: disk is full" },
       ]);
       expect(await item().findByText(/^Its journal can't be written/, {}, { timeout: 5_000 })).toBeTruthy();
+      service.on('GET /api/tasks', [{ ...move, steps, waitsFor: 'the destination to reserve the disks' }]);
+      const wait = 'Waits for the destination to reserve the disks';
+      expect(await item().findByText(wait, {}, { timeout: 5_000 })).toBeTruthy();
     });
 
     test('show their log live, without a request for each line', async () => {

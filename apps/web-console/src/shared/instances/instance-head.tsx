@@ -5,6 +5,7 @@ import { PAGE_FOCUS } from '../location/use-page-focus.js';
 import { Icon } from '../ui/icon.js';
 import { StatusLabel } from '../ui/status-label.js';
 import { usePageTitle } from '../ui/use-page-title.js';
+import { BusyLink } from './busy-link.js';
 import { statusOf, type Instance } from './instance.js';
 
 interface InstanceHeadProps {
@@ -38,6 +39,7 @@ export function InstanceHead({ instance, listPath, listTitle, note, children }: 
           {name}
         </h1>
         <StatusLabel status={status} reason={reason} stale={stale} />
+        <BusyLink instance={instance} />
         <span className="hg-note">
           {namespace} in {context}
           {note !== undefined && `, ${note}`}

@@ -1,3 +1,4 @@
+import { BusyLink, busyText } from '../instances/busy-link.js';
 import { statusOf, type Instance } from '../instances/instance.js';
 import { bytesOf, readableQuantity } from '../quantity/quantity.js';
 import { Timestamp } from '../ui/timestamp.js';
@@ -11,8 +12,13 @@ export const INSTANCE_COLUMNS = {
     label: 'Status',
     order: statusOf,
     width: 10.25,
-    length: (instance) => statusOf(instance).length + 2,
-    cell: (instance) => <StatusLabel status={statusOf(instance)} reason={instance.reason} stale={instance.stale} />,
+    length: (instance) => statusOf(instance).length + 2 + (instance.busy ? busyText(instance).length + 2 : 0),
+    cell: (instance) => (
+      <>
+        <StatusLabel status={statusOf(instance)} reason={instance.reason} stale={instance.stale} />
+        <BusyLink instance={instance} inRow />
+      </>
+    ),
   },
   cpu: { label: 'CPU', order: ({ cpu }) => cpu, width: 3.75, numeric: true, keepPriority: 8, cell: ({ cpu }) => cpu },
   mem: {

@@ -8,6 +8,9 @@ import { Spinner } from '../ui/loading.js';
 import { TypedConfirmation } from '../ui/typed-confirmation.js';
 import { PlanView } from './plan-view.js';
 
+/** How often a plan is requested again while a task refuses it. */
+const BUSY_REFETCH_MS = 1_000;
+
 interface PlanDialogProps<T> {
   title: string;
   /** The text of the button that runs the plan. */
@@ -34,6 +37,8 @@ export function PlanDialog<T>(props: PlanDialogProps<T>) {
     queryFn: ({ signal }) => preview(signal),
     staleTime: 0,
     gcTime: 0,
+    refetchInterval: ({ state: { data } }) =>
+      data?.refusals.some(({ code }) => code === 'BUSY') ? BUSY_REFETCH_MS : false,
   });
   const { mutate, error, isPending } = useMutation({ mutationFn: run, onSuccess: onDone });
   const isRefused = (plan.data?.refusals.length ?? 0) > 0;

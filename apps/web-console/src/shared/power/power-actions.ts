@@ -1,4 +1,5 @@
 import type { ContainerView, VmView, WhoamiView } from '@headgate/api-contracts';
+import { busyReason } from '../instances/busy.js';
 import { isVm, type Instance } from '../instances/instance.js';
 import { unavailableReason, type ContextCapabilities } from '../queries/use-capabilities.js';
 import { readOnlyReason } from '../queries/use-whoami.js';
@@ -22,6 +23,7 @@ export function actionRefusal(
     readOnlyReason(whoami) ??
     (instance.stale || context?.up === false ? `The context ${instance.context} is unreachable.` : undefined) ??
     unavailableReason(context, isVm(instance) ? ABILITY[action] : 'containers') ??
+    busyReason(instance) ??
     (isVm(instance) ? stateRefusal(action, instance) : containerRefusal(action, instance))
   );
 }

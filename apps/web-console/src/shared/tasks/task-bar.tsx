@@ -5,7 +5,7 @@ import { taskTitle } from './task-title.js';
 
 /** The progress of one task, as text and as a bar. */
 export function TaskBar({ task }: { task: TaskView }) {
-  const { status, progress, error, waiting } = task;
+  const { status, progress, error, waiting, waitsFor } = task;
   const title = taskTitle(task);
   const percent = status === 'done' ? 100 : Math.round((progress ?? 0) * 100);
   const failed = status === 'error';
@@ -21,6 +21,7 @@ export function TaskBar({ task }: { task: TaskView }) {
       <p className={failed ? 'hg-status--danger' : 'hg-note'} role={failed ? 'alert' : undefined}>
         {failed ? error : status === 'done' ? 'Done' : (waiting ?? currentStep(task))}
       </p>
+      {status === 'running' && waitsFor !== undefined && <p className="hg-note">Waits for {waitsFor}</p>}
     </div>
   );
 }

@@ -14,7 +14,7 @@ export function ReasonedButton({ reason, children, ...props }: ButtonProps & { r
     setAlignsToEnd(currentTarget.getBoundingClientRect().left > window.innerWidth / 2);
   return (
     <span className="hg-reasoned" onPointerEnter={align} onFocus={align}>
-      <Button {...props} onClick={undefined} aria-disabled aria-describedby={id}>
+      <Button {...props} isDisabled={false} onClick={undefined} aria-disabled aria-describedby={id}>
         {children}
       </Button>
       <span id={id} role="tooltip" className="hg-tooltip" data-align={alignsToEnd ? 'end' : 'start'}>

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { CheckpointView, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
+import { busyReason } from '../../../shared/instances/busy.js';
 import { nameProblem } from '../../../shared/names/name-rule.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
@@ -43,7 +44,7 @@ function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined 
   });
   if (error) return <ErrorAlert title="Couldn't load the checkpoints" error={error} onRetry={() => void refetch()} />;
   const stopped = vm.running ? undefined : 'Start the VM to export its disk with a checkpoint.';
-  const reason = refusal ?? stopped;
+  const reason = refusal ?? busyReason(vm, 'guest') ?? stopped;
   const checkpoint = name === '' || problem !== undefined ? undefined : name;
   return (
     <>
@@ -80,7 +81,7 @@ function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined 
               </td>
               <td>{changesOf(one)}</td>
               <td>
-                {one.ready && refusal === undefined && (
+                {one.ready && refusal === undefined && busyReason(vm, 'guest') === undefined && (
                   <a
                     href={exportPath(vm, { since: one.name, ...(checkpoint !== undefined && { checkpoint }) })}
                     aria-label={`Export the changes since ${one.name}`}
@@ -92,7 +93,7 @@ function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined 
                 <ReasonedButton
                   variant="link"
                   aria-label={`Delete checkpoint ${one.name}`}
-                  reason={refusal}
+                  reason={refusal ?? busyReason(vm)}
                   isDisabled={isPending}
                   onClick={() => mutate(one.name)}
                 >

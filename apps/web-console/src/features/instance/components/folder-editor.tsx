@@ -2,7 +2,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
-import { Button } from '../../../shared/ui/button.js';
+import { busyReason } from '../../../shared/instances/busy.js';
+import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { putIntoFolder, takeOutOfFolder, useFolderPaths } from '../api/folder-requests.js';
@@ -16,6 +17,7 @@ export function FolderEditor({ vm, refusal }: { vm: VmView; refusal?: string | u
   const { data: paths = [] } = useFolderPaths(isEditing);
   const queries = useQueryClient();
   const notify = useNotify();
+  const busy = busyReason(vm);
   const { mutate, isPending } = useMutation({
     mutationFn: async (path: string) => {
       if (path === '') await takeOutOfFolder(vm.ref);
@@ -40,7 +42,7 @@ export function FolderEditor({ vm, refusal }: { vm: VmView; refusal?: string | u
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            if (text.trim() !== '') mutate(text.trim());
+            if (text.trim() !== '' && busy === undefined) mutate(text.trim());
           }}
         >
           <TextInput
@@ -56,13 +58,19 @@ export function FolderEditor({ vm, refusal }: { vm: VmView; refusal?: string | u
               <option key={path} value={path} />
             ))}
           </datalist>
-          <Button type="submit" variant="secondary" isSmall isDisabled={text.trim() === '' || isPending}>
+          <ReasonedButton
+            type="submit"
+            variant="secondary"
+            isSmall
+            reason={busy}
+            isDisabled={text.trim() === '' || isPending}
+          >
             Assign
-          </Button>
+          </ReasonedButton>
           {vm.folder !== undefined && (
-            <Button variant="secondary" isSmall isDisabled={isPending} onClick={() => mutate('')}>
+            <ReasonedButton variant="secondary" isSmall reason={busy} isDisabled={isPending} onClick={() => mutate('')}>
               Remove
-            </Button>
+            </ReasonedButton>
           )}
         </form>
       )}

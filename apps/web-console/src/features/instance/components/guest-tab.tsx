@@ -1,5 +1,6 @@
 import type { VmView } from '@headgate/api-contracts';
 import { Fragment } from 'react';
+import { busyReason } from '../../../shared/instances/busy.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
@@ -63,7 +64,11 @@ export function GuestTab({ vm }: { vm: VmView }) {
         </section>
         <GuestControl
           vm={vm}
-          reason={unavailableReason(contextNamed(capabilities, vm.context), 'guestControl') ?? readOnlyReason(whoami)}
+          reason={
+            unavailableReason(contextNamed(capabilities, vm.context), 'guestControl') ??
+            readOnlyReason(whoami) ??
+            busyReason(vm, 'guest')
+          }
         />
       </div>
       {filesystems.length === 0 && <p className="hg-note">The guest agent reports no file systems</p>}

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { HardwareDiskView, HardwareNicView, HardwareView, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
+import { busyReason } from '../../../shared/instances/busy.js';
 import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
@@ -38,7 +39,7 @@ export function HardwareTab({ vm }: { vm: VmView }) {
   if (unavailable !== undefined) return <p className="hg-note hg-page">{unavailable}</p>;
   if (error) return <ErrorAlert title="Couldn't load the hardware" error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton height="20rem" label="Loading the hardware" />;
-  const parts = { vm, hardware: data, refusal: readOnlyReason(whoami), onChange: setChange };
+  const parts = { vm, hardware: data, refusal: readOnlyReason(whoami) ?? busyReason(vm), onChange: setChange };
   return (
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">

@@ -1,6 +1,7 @@
 import type { VmView } from '@headgate/api-contracts';
 import { Fragment, type ReactNode } from 'react';
 import { Link } from 'wouter';
+import { busyReason } from '../../../shared/instances/busy.js';
 import { nodePath } from '../../../shared/location/paths.js';
 import { readableQuantity } from '../../../shared/quantity/quantity.js';
 import { contextNamed, useCapabilities } from '../../../shared/queries/use-capabilities.js';
@@ -19,6 +20,7 @@ import { TagEditor } from './tag-editor.js';
 export function OverviewTab({ vm }: { vm: VmView }) {
   const { data: whoami } = useWhoami();
   const { data: capabilities } = useCapabilities();
+  const readOnly = readOnlyReason(whoami);
   const label = contextNamed(capabilities, vm.context)?.label;
   return (
     <div className="hg-page">
@@ -82,13 +84,17 @@ export function OverviewTab({ vm }: { vm: VmView }) {
         />
         <section className="hg-card" aria-label="Tags">
           <h2>Tags</h2>
-          <TagEditor vm={vm} refusal={readOnlyReason(whoami)} />
+          <TagEditor vm={vm} refusal={readOnly} />
         </section>
-        <ExportCard vm={vm} refusal={readOnlyReason(whoami)} context={contextNamed(capabilities, vm.context)} />
-        <MoveCard vm={vm} refusal={readOnlyReason(whoami)} />
+        <ExportCard
+          vm={vm}
+          refusal={readOnly ?? busyReason(vm, 'copy')}
+          context={contextNamed(capabilities, vm.context)}
+        />
+        <MoveCard vm={vm} refusal={readOnly ?? busyReason(vm)} />
         <section className="hg-card" aria-label="Folder">
           <h2>Folder</h2>
-          <FolderEditor vm={vm} refusal={readOnlyReason(whoami)} />
+          <FolderEditor vm={vm} refusal={readOnly} />
         </section>
       </div>
     </div>

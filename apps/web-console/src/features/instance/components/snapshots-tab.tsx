@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { SnapshotView, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
+import { busyReason } from '../../../shared/instances/busy.js';
 import { nameProblem } from '../../../shared/names/name-rule.js';
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
@@ -41,14 +42,17 @@ export function SnapshotsTab({ vm }: { vm: VmView }) {
   const unavailable = unavailableReason(context, 'snapshots');
   const [isCloning, setIsCloning] = useState(false);
   const cloneRefusal =
-    unavailableReason(context, 'cloning') ?? refusal ?? (vm.running ? 'Stop the VM to clone it.' : undefined);
+    unavailableReason(context, 'cloning') ??
+    refusal ??
+    busyReason(vm, 'copy') ??
+    (vm.running ? 'Stop the VM to clone it.' : undefined);
   return (
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
         <ReasonedButton variant="secondary" reason={cloneRefusal} onClick={() => setIsCloning(true)}>
           Clone…
         </ReasonedButton>
-        <TemplateButton vm={vm} refusal={unavailableReason(context, 'cloning') ?? refusal} />
+        <TemplateButton vm={vm} refusal={unavailableReason(context, 'cloning') ?? refusal ?? busyReason(vm)} />
       </div>
       {isCloning && <CloneDialog vm={vm} onClose={() => setIsCloning(false)} />}
       <section aria-label="Snapshots" className="hg-section">
@@ -60,7 +64,8 @@ export function SnapshotsTab({ vm }: { vm: VmView }) {
   );
 }
 
-function Snapshots({ vm, refusal }: { vm: VmView; refusal: string | undefined }) {
+function Snapshots({ vm, refusal: readOnly }: { vm: VmView; refusal: string | undefined }) {
+  const refusal = readOnly ?? busyReason(vm);
   const { data: snapshots, error, refetch, isFetching } = useSnapshots(vm);
   const [change, setChange] = useState<Change>();
   if (error) return <ErrorAlert title="Couldn't load the snapshots" error={error} onRetry={() => void refetch()} />;
@@ -68,7 +73,7 @@ function Snapshots({ vm, refusal }: { vm: VmView; refusal: string | undefined })
   return (
     <>
       <div className="hg-toolbar hg-toolbar--fields hg-gap-below">
-        {refusal === undefined ? <NewSnapshot vm={vm} /> : <span className="hg-spring" />}
+        {readOnly === undefined ? <NewSnapshot vm={vm} /> : <span className="hg-spring" />}
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
       <p className="hg-note" role="status">
@@ -128,6 +133,7 @@ function NewSnapshot({ vm }: { vm: VmView }) {
   const trackTask = useTrackTask();
   const notify = useNotify();
   const problem = name === '' ? undefined : nameProblem(name);
+  const busy = busyReason(vm);
   const { mutate, isPending } = useMutation({
     mutationFn: () => createSnapshot(vm, { ...(name !== '' && { name }), ...(memory && vm.running && { memory }) }),
     onSuccess: ({ name: created, task }) => {
@@ -144,7 +150,7 @@ function NewSnapshot({ vm }: { vm: VmView }) {
       className="hg-toolbar hg-toolbar--fields"
       onSubmit={(event) => {
         event.preventDefault();
-        if (problem === undefined && !isPending) mutate();
+        if (problem === undefined && busy === undefined && !isPending) mutate();
       }}
     >
       <LabeledInput
@@ -155,9 +161,9 @@ function NewSnapshot({ vm }: { vm: VmView }) {
         onChange={setName}
       />
       {vm.running && <Switch id="snapshot-memory" label="Include memory" isChecked={memory} onChange={setMemory} />}
-      <Button type="submit" isLoading={isPending} isDisabled={isPending || problem !== undefined}>
+      <ReasonedButton type="submit" reason={busy} isLoading={isPending} isDisabled={isPending || problem !== undefined}>
         Create snapshot
-      </Button>
+      </ReasonedButton>
     </form>
   );
 }
@@ -182,6 +188,7 @@ function ChangeDialog({ vm, change, onClose }: { vm: VmView; change: Change; onC
     onSettled: () => queries.invalidateQueries({ queryKey: snapshotsKey(vm) }),
   });
   const isRestore = action === 'restore';
+  const busy = busyReason(vm);
   return (
     <Dialog
       title={`${isRestore ? 'Restore' : 'Delete'} ${snapshot.name}`}
@@ -192,12 +199,12 @@ function ChangeDialog({ vm, change, onClose }: { vm: VmView; change: Change; onC
       }
       isDanger
       onClose={onClose}
-      onSubmit={() => !isPending && mutate()}
+      onSubmit={() => !isPending && busy === undefined && mutate()}
       footer={
         <>
-          <Button type="submit" variant="danger" isLoading={isPending} isDisabled={isPending}>
+          <ReasonedButton type="submit" variant="danger" reason={busy} isLoading={isPending} isDisabled={isPending}>
             {isRestore ? 'Restore' : 'Delete'}
-          </Button>
+          </ReasonedButton>
           <Button variant="link" onClick={onClose}>
             Cancel
           </Button>

@@ -2,9 +2,10 @@ import { useMutation } from '@tanstack/react-query';
 import type { TagDto, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
+import { busyReason } from '../../../shared/instances/busy.js';
 import { setTag } from '../../../shared/instances/instance-requests.js';
 import { tagProblem } from '../../../shared/names/name-rule.js';
-import { Button } from '../../../shared/ui/button.js';
+import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
@@ -27,6 +28,7 @@ export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | unde
       notify({ variant: 'danger', title: `Couldn't ${on ? 'add' : 'remove'} tag ${tag}`, body: messageOf(error) }),
   });
   const problem = text === '' ? undefined : tagProblem(text);
+  const busy = busyReason(vm);
 
   return (
     <div className="hg-tag-editor">
@@ -36,7 +38,13 @@ export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | unde
             <li key={tag} className="hg-tag">
               {tag}
               {!refusal && (
-                <button type="button" aria-label={`Remove tag ${tag}`} onClick={() => mutate({ tag, on: false })}>
+                <button
+                  type="button"
+                  aria-label={`Remove tag ${tag}`}
+                  title={busy}
+                  aria-disabled={busy !== undefined}
+                  onClick={() => busy === undefined && mutate({ tag, on: false })}
+                >
                   <Icon name="cross" />
                 </button>
               )}
@@ -48,7 +56,7 @@ export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | unde
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            if (text !== '' && !problem) mutate({ tag: text, on: true });
+            if (text !== '' && !problem && busy === undefined) mutate({ tag: text, on: true });
           }}
         >
           <TextInput
@@ -58,14 +66,15 @@ export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | unde
             isInvalid={problem !== undefined}
             onChange={setText}
           />
-          <Button
+          <ReasonedButton
             type="submit"
+            reason={busy}
             variant="secondary"
             isSmall
             isDisabled={text === '' || problem !== undefined || isPending}
           >
             Add
-          </Button>
+          </ReasonedButton>
         </form>
       )}
       {problem && (
