@@ -1,5 +1,6 @@
-// npm run test:replicas -- [--rounds N] [--seed N]: kills three replicas of the service in turn for that many rounds, by default 100, in one
-// run. Exits with 1 if they disagreed, or ran anything twice.
+// npm run test:replicas -- [--rounds N] [--seed N] [--store real]: kills three replicas of the service in turn for that many rounds, by default 100, in one
+// run. With `real`, their store is in a real API server, which
+// tools/peers has built. Exits with 1 if they disagreed, or ran anything twice.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -7,7 +8,7 @@ import { ensureInstalled, findNode, projectEnvironment, root, say } from '../sta
 
 const MAX_ROUNDS = 10_000;
 const MAX_SEED = 4_294_967_295;
-const USAGE = 'Usage: npm run test:replicas -- [--rounds 1-10000] [--seed 0-4294967295]';
+const USAGE = 'Usage: npm run test:replicas -- [--rounds 1-10000] [--seed 0-4294967295] [--store simulated|real]';
 
 /** Exits with 2 and the usage for anything but a whole number between the limits. */
 function numberOf(text, least, most) {
@@ -20,16 +21,25 @@ function numberOf(text, least, most) {
 function readOptions() {
   try {
     const { values } = parseArgs({
-      options: { rounds: { type: 'string', default: '100' }, seed: { type: 'string', default: '1' } },
+      options: {
+        rounds: { type: 'string', default: '100' },
+        seed: { type: 'string', default: '1' },
+        store: { type: 'string', default: 'simulated' },
+      },
     });
-    return { rounds: numberOf(values.rounds, 1, MAX_ROUNDS), seed: numberOf(values.seed, 0, MAX_SEED) };
+    if (!['simulated', 'real'].includes(values.store)) throw new Error(`The store "${values.store}" is unknown.`);
+    return {
+      store: values.store,
+      rounds: numberOf(values.rounds, 1, MAX_ROUNDS),
+      seed: numberOf(values.seed, 0, MAX_SEED),
+    };
   } catch (error) {
     say(`${error.message}\n${USAGE}`);
     return process.exit(2);
   }
 }
 
-const { rounds, seed } = readOptions();
+const { rounds, seed, store } = readOptions();
 await ensureInstalled();
 const child = spawn(findNode(), [join(root, 'node_modules/jest/bin/jest.js'), 'src/store/crash/replicas.spec.ts'], {
   cwd: join(root, 'apps/vm-service'),
@@ -39,6 +49,7 @@ const child = spawn(findNode(), [join(root, 'node_modules/jest/bin/jest.js'), 's
     NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
     HEADGATE_TEST_REPLICA_ROUNDS: String(rounds),
     HEADGATE_TEST_REPLICA_SEED: String(seed),
+    HEADGATE_TEST_REPLICA_STORE: store,
   },
 });
 child.once('close', (code) => process.exit(code === 0 ? 0 : 1));
