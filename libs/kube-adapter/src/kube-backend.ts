@@ -9,7 +9,7 @@ import {
   SILENT_LOG,
 } from '@headgate/domain-contracts';
 import { KubeApi } from './api/kube-api.js';
-import { KubeConnection } from './api/kube-connection.js';
+import { KubeConnection, type WriteFence } from './api/kube-connection.js';
 import { KubeCredentials } from './api/kube-credentials.js';
 import type { KubeconfigSource } from './api/kubeconfig-source.js';
 import { KubeClusterInventory } from './cluster/kube-cluster-inventory.js';
@@ -57,6 +57,8 @@ export interface KubeBackendOptions {
   readonly uploadProxy?: UploadProxyOptions;
   /** Allows builds of disks in the cluster. Absent: they are built on the machine of the service. */
   readonly diskBuilds?: DiskBuildOptions;
+  /** Asked before each request that changes the cluster; one that it forbids fails with NOT_READY and is not sent. */
+  readonly mayWrite?: WriteFence;
 }
 
 /** Abilities that need KubeVirt. Containers, their consoles, the nodes and the doctor work without it. */
@@ -118,7 +120,7 @@ export class KubeBackend extends Backend {
     } = options;
     const credentials = new KubeCredentials(options.kubeconfig, options.kubeContext);
     const reachability = new Reachability(versionProbe(new KubeConnection(context, credentials, clock)), clock);
-    const api = new KubeApi(context, credentials, clock, { outage: reachability });
+    const api = new KubeApi(context, credentials, clock, { outage: reachability, mayWrite: options.mayWrite });
     const discovery = new ClusterDiscovery(api, clock);
     const unlisten = reachability.listen({
       lost: () => undefined,

@@ -12,6 +12,8 @@ export interface BackendDeps {
   readonly clock: Clock;
   /** All backends of the service, once they are open. */
   readonly peers: () => readonly Backend[];
+  /** Whether this process may change the engine at this moment. */
+  readonly mayWrite: () => boolean;
   readonly log: Logger;
 }
 

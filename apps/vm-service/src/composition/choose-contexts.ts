@@ -8,6 +8,7 @@ import type { OpenedBackend } from './backend-factory.js';
 import { BACKEND_KINDS, type BackendKinds } from './backend-kinds.js';
 import { findCluster, findLibvirt } from './find-backends.js';
 import { LOCAL_URI } from './open-libvirt.js';
+import { ReplicaFence } from './replica-fence.js';
 
 /** The opened backends. */
 export interface ChosenContexts {
@@ -17,6 +18,8 @@ export interface ChosenContexts {
   readonly simulated: ReadonlySet<string>;
   /** Whether the image that is built on this machine can be used. */
   readonly hasTinyGuest: boolean;
+  /** Keeps the backends from changing their engines while this replica may not. */
+  readonly fence?: ReplicaFence;
   /** Sentences for the user about the choice. */
   readonly notes: readonly string[];
   /** Closes the engines that this process runs. Call after the backends were closed. */
@@ -44,16 +47,20 @@ export async function chooseContexts({
   expectKnownKinds(settings.contexts, kinds, options.config);
   const { sections, notes } = await chooseSections(options, settings);
   const clock = new SystemClock();
+  const fence = new ReplicaFence();
+  const { mayWrite } = fence;
   const opened: OpenedBackend[] = [];
   const peers = (): Backend[] => opened.map(({ backend }) => backend);
   for (const section of sections) {
     const open = kinds[section.kind] ?? unknownKind(section.kind);
-    opened.push(await open({ section, options, settings, clock, peers, log: log.child({ context: section.name }) }));
+    const child = log.child({ context: section.name });
+    opened.push(await open({ section, options, settings, clock, peers, mayWrite, log: child }));
   }
   const simulated = opened.filter(({ isSimulated }) => isSimulated);
   return {
     backends: peers(),
     simulated: new Set(simulated.map(({ backend }) => backend.context)),
+    fence,
     hasTinyGuest:
       options.tinyGuest !== undefined &&
       opened.some(({ backend }) => backend.traits.imageKinds.includes('builtLocally')),

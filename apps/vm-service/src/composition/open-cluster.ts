@@ -8,7 +8,7 @@ import type { BackendDeps, OpenedBackend } from './backend-factory.js';
  * A real cluster, by kubeconfig or by the service account of the pod that this process runs in. The Kubernetes client is loaded
  * only here, so that a service without a cluster starts faster and stays smaller.
  */
-export async function openCluster({ section, clock, log }: BackendDeps): Promise<OpenedBackend> {
+export async function openCluster({ section, clock, log, mayWrite }: BackendDeps): Promise<OpenedBackend> {
   const { KubeBackend } = await import('@headgate/kube-adapter');
   const kubeconfig: KubeconfigSource =
     section.kubeconfig === undefined ? { default: true } : { file: section.kubeconfig };
@@ -20,6 +20,7 @@ export async function openCluster({ section, clock, log }: BackendDeps): Promise
     diskBuilds: section.diskBuilds && diskBuildsOf(section.diskBuilds),
     clock,
     log,
+    mayWrite,
   });
   return { backend };
 }

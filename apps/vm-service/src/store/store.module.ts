@@ -28,10 +28,11 @@ import {
   SqliteWebhookStore,
 } from '@headgate/registry-store';
 import { Ledger } from '@headgate/reservations';
+import type { ChosenContexts } from '../composition/choose-contexts.js';
 import type { Settings } from '../config/load-config.js';
 import { provideClass } from '../platform/provide-class.js';
 import { Readiness } from '../platform/readiness.js';
-import { LOGGER, SETTINGS } from '../platform/tokens.js';
+import { CONTEXTS, LOGGER, SETTINGS } from '../platform/tokens.js';
 import { RegistryReadiness } from './registry-readiness.js';
 import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-store.js';
 
@@ -50,8 +51,12 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
     },
     {
       provide: Replicas,
-      inject: [SHARED_STORE],
-      useFactory: (shared: SharedStore | undefined) => shared?.replicas ?? new SingleReplica(),
+      inject: [SHARED_STORE, CONTEXTS],
+      useFactory: (shared: SharedStore | undefined, { fence }: ChosenContexts) => {
+        const replicas = shared?.replicas ?? new SingleReplica();
+        fence?.follow(replicas);
+        return replicas;
+      },
     },
     {
       provide: Reservations,

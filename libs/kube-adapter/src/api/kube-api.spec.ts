@@ -168,6 +168,32 @@ describe('KubeApi and an overloaded server', () => {
     expect(clock.delaysMs).toEqual([2_000, 3_000]);
   });
 
+  test('sends no write while this process may not write, also not again after a pause', async () => {
+    let mayWrite = true;
+    const api = await apiOf({ status: 429, retryAfter: '2' });
+    const fenced = new KubeApi('prod', credentials, clock, { mayWrite: () => mayWrite });
+    const rejected = { code: 'NOT_READY', message: expect.stringContaining('try again soon') };
+    const pause = clock.delay.bind(clock);
+    clock.delay = (ms) => {
+      mayWrite = false;
+      return pause(ms);
+    };
+    await expect(create(fenced)).rejects.toMatchObject(rejected);
+    expect(requests).toHaveLength(1);
+    const secret = { namespace: 'lab', name: 's' };
+    await expect(fenced.patch(SECRETS, secret, {})).rejects.toMatchObject(rejected);
+    await expect(fenced.delete(SECRETS, secret)).rejects.toMatchObject(rejected);
+    await expect(fenced.invoke('/start', {})).rejects.toMatchObject(rejected);
+    expect(requests).toHaveLength(1);
+    await fenced.list(PODS);
+    await fenced.create(SECRETS, { metadata: secret }, { dryRun: true });
+    expect(requests.slice(1).map((line) => line.split(' ')[0])).toEqual(['GET', 'POST']);
+    mayWrite = true;
+    await create(fenced);
+    await create(api);
+    expect(requests).toHaveLength(5);
+  });
+
   test('retries any error that names a time to retry after', async () => {
     const api = await apiOf({ status: 500, message: 'please try again', retryAfter: '1' });
     await create(api);

@@ -3,7 +3,7 @@ import type { Clock } from '@headgate/domain-contracts';
 import { ANNOTATION } from '../labels.js';
 import { createOnce, identified } from './create-once.js';
 import { isNotFound, isUidMismatch, isWriteConflict, KubeApiError, mayBeDone } from './kube-api-error.js';
-import { KubeConnection, type ApiRequestOptions, type Outage, type Query } from './kube-connection.js';
+import { KubeConnection, type ApiRequestOptions, type Outage, type Query, type WriteFence } from './kube-connection.js';
 import type { KubeCredentials } from './kube-credentials.js';
 import type { KubeList, KubeObject } from './kube-object.js';
 import { isPatched, type JsonPatchOperation } from './json-patch.js';
@@ -30,6 +30,8 @@ export interface DeleteOptions {
 
 export interface KubeApiOptions {
   readonly outage?: Outage;
+  /** By default, this process may always write. */
+  readonly mayWrite?: WriteFence;
   readonly random?: () => number;
 }
 
@@ -49,9 +51,9 @@ export class KubeApi extends KubeConnection {
     context: string,
     credentials: KubeCredentials,
     clock: Clock,
-    { outage, random = Math.random }: KubeApiOptions = {},
+    { outage, mayWrite, random = Math.random }: KubeApiOptions = {},
   ) {
-    super(context, credentials, clock, outage);
+    super(context, credentials, clock, outage, mayWrite);
     this.random = random;
   }
 

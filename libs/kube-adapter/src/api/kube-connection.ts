@@ -36,7 +36,14 @@ export interface Outage {
   readonly signal: AbortSignal;
 }
 
+/**
+ * Whether this process may change the cluster at this moment. A replica that was suspended may not, because others have taken over its
+ * work meanwhile.
+ */
+export type WriteFence = () => boolean;
+
 const DEFAULT_TIMEOUT_MS = 20_000;
+const SAFE_METHODS: readonly string[] = ['GET', 'HEAD'];
 /** virt-api's routes of actions declare no media type: they refuse a client that accepts JSON alone with 406. */
 const ACCEPT = 'application/json, */*';
 
@@ -49,6 +56,7 @@ export class KubeConnection {
     protected readonly clock: Clock,
     /** Ends the requests that are pending when the server is lost. */
     private readonly outage?: Outage,
+    private readonly mayWrite: WriteFence = () => true,
   ) {}
 
   async json<T>(method: string, path: string, options?: ApiRequestOptions): Promise<T> {
@@ -99,6 +107,8 @@ export class KubeConnection {
     const request: FailedRequest = { context: this.context, method, path };
     const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     return this.withTranslatedErrors(request, async (endpoint) => {
+      // The last moment before it is sent: an attempt after a pause asks again.
+      if (!SAFE_METHODS.includes(method) && !options.storesNothing && !this.mayWrite()) throw writesFenced();
       const response = await sendRequest(endpoint, this.clock, this.httpRequest(request, options, timeoutMs));
       const body = await this.body(response, request, timeoutMs, options.maxBytes);
       if (isSuccess(response)) return body;
@@ -181,6 +191,12 @@ export class KubeConnection {
     return httpRequestOf(request, { ...options, signal: AbortSignal.any(signals) }, timeoutMs);
   }
 }
+
+const writesFenced = (): DomainError =>
+  new DomainError(
+    'NOT_READY',
+    'This replica does not reach the store of the cluster, so another one may have taken over its work; try again soon.',
+  );
 
 const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
 

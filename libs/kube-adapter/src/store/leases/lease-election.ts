@@ -29,8 +29,8 @@ export interface LeaseElectionOptions {
 }
 
 /**
- * Acquires a Lease and renews it, as client-go's leader election does. At most one identity holds it at a time, as long as its process runs: one that
- * was paused notices the loss only when it continues.
+ * Acquires a Lease and renews it, as client-go's leader election does. At most one identity holds it at a time. A process that was suspended
+ * has lost it when it continues, although its work learns that only later.
  */
 export class LeaseElection {
   private readonly observed = new ObservedLease();
@@ -49,8 +49,9 @@ export class LeaseElection {
     this.log = options.log ?? SILENT_LOG;
   }
 
+  /** By the clock, because the timer of the deadline fires late in a process that was suspended. */
   get isHeld(): boolean {
-    return this.held;
+    return this.held && this.options.store.clock.now() < this.renewedAt + this.times.renewDeadlineMs;
   }
 
   start(): this {

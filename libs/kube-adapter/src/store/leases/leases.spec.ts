@@ -8,9 +8,18 @@ const LEASES = 'leases.coordination.k8s.io';
 const LEADER = { namespace: NAMESPACE, name: 'headgate-leader' };
 const TIMES = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
 
+/** Time may pass without its timers, as in a process that is suspended. */
+class SuspendableClock extends FixedClock {
+  suspendedMs = 0;
+
+  override now(): number {
+    return super.now() + this.suspendedMs;
+  }
+}
+
 /** One replica with a clock of its own, which stops while the process is paused. */
 class TestReplica {
-  readonly clock = new FixedClock();
+  readonly clock = new SuspendableClock();
   readonly store: ClusterStore;
   readonly replicas: KubeReplicas;
   readonly events: string[] = [];
@@ -159,6 +168,16 @@ describe('the leases of the replicas', () => {
     a.clock.advance(TIMES.retryMs);
     await until(() => !a.replicas.isLeader);
     expect(b.replicas.isLeader).toBe(true);
+  });
+
+  test('do not count as held any more in a process that was suspended, before its timers fire', async () => {
+    const a = await leader('a');
+    a.clock.suspendedMs = TIMES.renewDeadlineMs - 1;
+    expect([a.replicas.isMember, a.replicas.isLeader]).toEqual([true, true]);
+    a.clock.suspendedMs++;
+    expect([a.replicas.isMember, a.replicas.isLeader]).toEqual([false, false]);
+    expect(a.events).toEqual(['joined', 'elected']);
+    a.clock.suspendedMs = 0;
   });
 
   test('of a claim give it to one replica, until that releases it or is gone', async () => {
