@@ -93,14 +93,35 @@ const baseLabels = ({ name, roles = ['worker'], architecture = 'amd64' }: NodeSe
   ...Object.fromEntries(roles.map((role) => [`node-role.kubernetes.io/${role}`, ''])),
 });
 
-const MODELS = { Intel: 'Cascadelake-Server', AMD: 'EPYC-Milan' } as const;
+/** Of the same QEMU release, so a guest may run on every node until a test removes a label. */
+const MACHINE_TYPES = ['q35', 'pc-q35-rhel9.6.0', 'pc-q35-rhel9.4.0', 'pc-q35-rhel8.6.0'];
 
-const kubevirtLabels = (vendor: 'Intel' | 'AMD', cpuManager = false): Record<string, string> => ({
-  'kubevirt.io/schedulable': 'true',
-  cpumanager: String(cpuManager),
-  [`cpu-vendor.node.kubevirt.io/${vendor}`]: 'true',
-  [`host-model-cpu.node.kubevirt.io/${MODELS[vendor]}`]: 'true',
-  [`cpu-model.node.kubevirt.io/${MODELS[vendor]}`]: 'true',
-  [`cpu-model-migration.node.kubevirt.io/${MODELS[vendor]}`]: 'true',
-  'machine-type.node.kubevirt.io/q35': 'true',
-});
+/** The model of each vendor's hosts comes first; the others are models that such a host can run, too. */
+const MODELS = {
+  Intel: ['Cascadelake-Server', 'Skylake-Server', 'Haswell'],
+  AMD: ['EPYC-Milan', 'EPYC-Rome', 'EPYC'],
+} as const;
+
+/** What the model of the hosts needs beyond its name, and what a VM may require. */
+const FEATURES = {
+  Intel: { required: ['ssbd', 'arch-capabilities'], others: ['vmx', 'aes'] },
+  AMD: { required: ['amd-ssbd', 'virt-ssbd'], others: ['svm', 'aes'] },
+} as const;
+
+/** The labels that virt-handler derives from the host and its QEMU. */
+function kubevirtLabels(vendor: 'Intel' | 'AMD', cpuManager = false): Record<string, string> {
+  const { required, others } = FEATURES[vendor];
+  const labels = (kind: string, names: readonly string[]): Record<string, string> =>
+    Object.fromEntries(names.map((name) => [`${kind}.node.kubevirt.io/${name}`, 'true']));
+  return {
+    'kubevirt.io/schedulable': 'true',
+    cpumanager: String(cpuManager),
+    ...labels('cpu-vendor', [vendor]),
+    ...labels('host-model-cpu', [MODELS[vendor][0]]),
+    ...labels('host-model-required-features', required),
+    ...labels('cpu-model', MODELS[vendor]),
+    ...labels('cpu-model-migration', MODELS[vendor]),
+    ...labels('cpu-feature', [...required, ...others]),
+    ...labels('machine-type', MACHINE_TYPES),
+  };
+}

@@ -59,6 +59,7 @@ export interface CpuTopology {
   threads?: number;
   maxSockets?: number;
   model?: string;
+  features?: { name: string; policy?: string }[];
   dedicatedCpuPlacement?: boolean;
   isolateEmulatorThread?: boolean;
   numa?: { guestMappingPassthrough?: object };

@@ -6,9 +6,13 @@ import type { VirtualMachineInstance } from '../../types/virtual-machine-instanc
 import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 import { vcpus } from '../virtual-machine/vmi-defaults.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
-import { ordinaryMemoryBytes, placementResources, placementSelector } from './placement-resources.js';
+import type { Affinity } from '../pods/affinity.js';
+import { launcherSelector } from './launcher-selector.js';
+import { ordinaryMemoryBytes, placementResources } from './placement-resources.js';
 
 const MAX_LABEL_LENGTH = 63;
+const CREATED_BY = 'kubevirt.io/created-by';
+const HOSTNAME = 'kubernetes.io/hostname';
 const OVERHEAD_BYTES = 256 * MIB;
 /** A tenth of a core is requested per virtual CPU (`cpuAllocationRatio`). */
 const MILLICORES_PER_CPU = 100;
@@ -17,12 +21,17 @@ const MILLICORES_PER_CPU = 100;
 export const guestHostname = ({ spec, metadata }: VirtualMachineInstance): string =>
   (spec.hostname ?? metadata.name).split('.')[0]!.slice(0, MAX_LABEL_LENGTH);
 
+export interface LauncherExtras {
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  /** Selectors that the VMI's own ones override. */
+  addedSelector?: Record<string, string>;
+  /** Whether the pod may not run on a node with another launcher of the VMI. */
+  apart?: boolean;
+}
+
 /** The launcher pod of a VMI. `extra` restricts the nodes for the target of a migration. */
-export function launcherPod(
-  context: SimulationContext,
-  vmi: VirtualMachineInstance,
-  extra: { labels?: Record<string, string>; nodeSelector?: Record<string, string>; avoidNode?: string } = {},
-): Pod {
+export function launcherPod(context: SimulationContext, vmi: VirtualMachineInstance, extra: LauncherExtras = {}): Pod {
   const { spec, metadata } = vmi;
   const logs = consoleLog(context, vmi);
   return {
@@ -36,6 +45,7 @@ export function launcherPod(
         'kubevirt.io/domain': metadata.name,
         'kubevirt.io/migrationTransportUnix': 'true',
         ...multusAnnotation(vmi),
+        ...extra.annotations,
       },
       ownerReferences: [controlledBy(vmi)],
     },
@@ -43,14 +53,8 @@ export function launcherPod(
       restartPolicy: 'Never',
       hostname: guestHostname(vmi),
       terminationGracePeriodSeconds: (spec.terminationGracePeriodSeconds ?? 30) + 30,
-      nodeSelector: {
-        'kubernetes.io/arch': spec.architecture ?? 'amd64',
-        'kubevirt.io/schedulable': 'true',
-        ...placementSelector(spec),
-        ...extra.nodeSelector,
-        ...spec.nodeSelector,
-      },
-      ...(spec.affinity || extra.avoidNode ? { affinity: affinityOf(vmi, extra.avoidNode) } : {}),
+      nodeSelector: launcherSelector(context, vmi, extra.addedSelector),
+      ...(spec.affinity || extra.apart ? { affinity: affinityOf(vmi, extra.apart) } : {}),
       ...(spec.tolerations ? { tolerations: spec.tolerations } : {}),
       readinessGates: [{ conditionType: 'kubevirt.io/virtual-machine-unpaused' }],
       ...(logs && context.release.since('1.6') ? { initContainers: [{ ...logs, restartPolicy: 'Always' }] } : {}),
@@ -71,7 +75,7 @@ function launcherLabels(context: SimulationContext, vmi: VirtualMachineInstance)
   const id = long ? `${name.slice(0, 54)}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}` : name;
   return {
     'kubevirt.io': 'virt-launcher',
-    'kubevirt.io/created-by': uid!,
+    [CREATED_BY]: uid!,
     'vm.kubevirt.io/name': guestHostname(vmi),
     ...(context.release.since('1.7') ? { 'vmi.kubevirt.io/id': id } : {}),
   };
@@ -126,13 +130,18 @@ function multusAnnotation({ spec, metadata }: VirtualMachineInstance): Record<st
   return secondary.length > 0 ? { 'k8s.v1.cni.cncf.io/networks': JSON.stringify(secondary) } : {};
 }
 
-function affinityOf({ spec }: VirtualMachineInstance, avoidNode: string | undefined): unknown {
-  if (!avoidNode) return spec.affinity;
-  const away = { key: 'kubernetes.io/hostname', operator: 'NotIn', values: [avoidNode] };
+function affinityOf({ spec, metadata }: VirtualMachineInstance, apart = false): unknown {
+  if (!apart) return spec.affinity;
+  const own = spec.affinity as Affinity | undefined;
+  const others = { labelSelector: { matchLabels: { [CREATED_BY]: metadata.uid! } }, topologyKey: HOSTNAME };
   return {
-    ...(spec.affinity as object | undefined),
-    nodeAffinity: {
-      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [away] }] },
+    ...own,
+    podAntiAffinity: {
+      ...own?.podAntiAffinity,
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        ...(own?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+        others,
+      ],
     },
-  };
+  } satisfies Affinity;
 }

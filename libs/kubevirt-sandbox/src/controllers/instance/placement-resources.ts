@@ -23,10 +23,6 @@ export function placementResources(spec: VmiSpec): Record<string, string> {
 export const ordinaryMemoryBytes = (spec: VmiSpec): number =>
   spec.domain.memory?.hugepages?.pageSize ? 0 : guestMemoryBytes(spec);
 
-/** Only such nodes reserve CPUs. */
-export const placementSelector = ({ domain }: VmiSpec): Record<string, string> =>
-  domain.cpu?.dedicatedCpuPlacement ? { cpumanager: 'true' } : {};
-
 /** Why the launcher can't be created: devices that the KubeVirt resource does not permit, if it lists any. */
 export function deviceObstacle({ kubevirt }: SimulationContext, { spec }: VirtualMachineInstance): string | undefined {
   const permitted = kubevirt?.spec.configuration?.permittedHostDevices;

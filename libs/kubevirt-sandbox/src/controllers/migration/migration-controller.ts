@@ -2,7 +2,7 @@ import { isFinished, MIGRATION_FINALIZER, VMI_NAME_LABEL } from '../../admission
 import { suffers } from '../../inherited-faults.js';
 import { GIB, quantityValue } from '../../quantity.js';
 import { RESOURCES } from '../../resources.js';
-import { findCondition } from '../../types/condition.js';
+import { findCondition, setCondition } from '../../types/condition.js';
 import type { Pod } from '../../types/core-kinds.js';
 import type { Migration } from '../../types/kubevirt-kinds.js';
 import type { MigrationState, VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
@@ -49,7 +49,7 @@ export class MigrationController extends Controller<Migration> {
     const target = findTargetPod(this.context, migration, vmi);
     const phase = migration.status?.phase ?? '';
     if (!target && !['', 'Pending'].includes(phase)) {
-      return this.fail(migration, vmi, 'Migration target pod was removed during active migration');
+      return this.fail(migration, vmi, 'Migration target pod was removed during active migration.');
     }
     switch (phase) {
       case '':
@@ -109,8 +109,11 @@ export class MigrationController extends Controller<Migration> {
         this.recordEvent(migration, 'migrationTargetPodUnschedulable', message, { warning: true });
       }
       if (!this.took(migration, 'unschedulable', 'migrationUnschedulableTimeout')) return;
-      this.context.discard(RESOURCES.pod, target.metadata, 0);
-      return this.fail(migration, vmi, 'Migration target pod was unschedulable for too long');
+      const { namespace, name } = target.metadata;
+      const reason = `unschedulable pod ${namespace}/${name} timeout period exceeded`;
+      this.recordEvent(migration, 'SuccessfulDelete', reason);
+      // Its removal ends the migration.
+      return this.context.discard(RESOURCES.pod, target.metadata, 0);
     }
     if (target.status?.phase !== 'Running') return;
     this.enter(migration, 'Scheduled');
@@ -161,12 +164,17 @@ export class MigrationController extends Controller<Migration> {
   }
 
   private cancel(migration: Migration, vmi: VirtualMachineInstance): void {
-    this.fail(migration, vmi, 'Migration failed due to being canceled', {
+    const requested = { type: 'migrationAbortRequested', status: 'True' } as const;
+    const canceled = this.change(migration, (draft) =>
+      setCondition(((draft.status ??= {}).conditions ??= []), requested, this.context.clock.timestamp()),
+    );
+    this.fail(canceled, vmi, 'Migration failed due to being canceled', {
       abortRequested: true,
       abortStatus: 'Succeeded',
     });
   }
 
+  /** Before the hand-over to the nodes, KubeVirt records the reason in an event only. */
   private fail(
     migration: Migration,
     vmi: VirtualMachineInstance | undefined,
@@ -184,8 +192,7 @@ export class MigrationController extends Controller<Migration> {
     const target = vmi && findTargetPod(this.context, migration, vmi);
     if (target) this.context.discard(RESOURCES.pod, target.metadata, 0);
     this.recordEvent(migration, 'FailedMigration', reason, { warning: true });
-    const state = ours ? vmi!.status!.migrationState : { migrationUid: migration.metadata.uid };
-    this.enter(migration, 'Failed', { ...state, ...outcome });
+    this.enter(migration, 'Failed', ours ? { ...vmi!.status!.migrationState, ...outcome } : undefined);
   }
 
   /** Releases a finished migration, and keeps only the newest ones of a VMI. */

@@ -1,16 +1,5 @@
 import type { Node, Pod } from '../../types/core-kinds.js';
-
-interface Requirement {
-  key: string;
-  operator: string;
-  values?: string[];
-}
-
-interface Affinity {
-  nodeAffinity?: {
-    requiredDuringSchedulingIgnoredDuringExecution?: { nodeSelectorTerms: { matchExpressions?: Requirement[] }[] };
-  };
-}
+import type { Affinity, Requirement } from './affinity.js';
 
 function meets({ key, operator, values = [] }: Requirement, labels: Record<string, string>): boolean {
   const value = labels[key];
@@ -32,7 +21,7 @@ function meets({ key, operator, values = [] }: Requirement, labels: Record<strin
   }
 }
 
-/** Whether a pod's node selector and required node affinity allow a node. Pod affinity is ignored. */
+/** Whether a pod's node selector and required node affinity allow a node. */
 export function admitsNode({ spec }: Pod, { metadata }: Node): boolean {
   const labels = metadata.labels ?? {};
   if (Object.entries(spec.nodeSelector ?? {}).some(([key, value]) => labels[key] !== value)) return false;
