@@ -66,6 +66,8 @@ export interface CpuTopology {
 
 /** The placement of CPUs, which only the specs of VMs have. */
 export interface GuestCpu extends CpuTopology {
+  readonly model?: string;
+  readonly features?: readonly { readonly name: string; readonly policy?: string }[];
   readonly dedicatedCpuPlacement?: boolean;
   readonly isolateEmulatorThread?: boolean;
   readonly numa?: { readonly guestMappingPassthrough?: object };
@@ -80,6 +82,7 @@ export interface PassedThroughDevice {
 export interface GuestSpec {
   readonly domain?: {
     readonly cpu?: GuestCpu;
+    readonly machine?: { readonly type?: string };
     readonly memory?: {
       readonly guest?: string;
       readonly maxGuest?: string;
@@ -151,6 +154,8 @@ export interface VmiObject extends KubeObject {
     /** The disks that the next migration copies to other claims, or the running one. */
     readonly migratedVolumes?: readonly { readonly volumeName?: string }[];
     readonly currentCPUTopology?: CpuTopology;
+    /** The machine of the running guest. Its spec may name an alias. */
+    readonly machine?: { readonly type?: string };
     readonly memory?: { readonly guestCurrent?: string; readonly guestAtBoot?: string };
     readonly migrationState?: {
       readonly completed?: boolean;
@@ -182,6 +187,7 @@ export interface ClaimObject extends KubeObject {
 export interface PodObject extends KubeObject {
   readonly spec?: {
     readonly nodeName?: string;
+    readonly nodeSelector?: Readonly<Record<string, string>>;
     readonly containers?: readonly {
       readonly name: string;
       readonly image?: string;
@@ -235,6 +241,7 @@ export interface DataVolumeObject extends KubeObject {
 export interface MigrationObject extends KubeObject {
   readonly status?: {
     readonly phase?: string;
+    readonly conditions?: readonly Condition[];
     readonly migrationState?: {
       readonly targetNode?: string;
       readonly failureReason?: string;

@@ -9,8 +9,8 @@ import {
   type Refusal,
 } from '@headgate/domain-contracts';
 import { conditionOf, isTrue } from '../api/kube-object.js';
-import type { ClaimObject, NodeObject } from '../api/object-types.js';
-import { CLAIMS, NODES } from '../api/resources.js';
+import type { ClaimObject, VmiObject } from '../api/object-types.js';
+import { CLAIMS } from '../api/resources.js';
 import { storageClasses } from '../cluster/storage-classes.js';
 import { isMigrating } from '../hardware/live-changes.js';
 import {
@@ -23,7 +23,8 @@ import {
 } from '../hardware/vm-hardware.js';
 import { findVolume, type FoundVolume } from '../hardware/volumes/find-volume.js';
 import { bytesOf } from '../inventory/guest-size.js';
-import { chooseTarget } from '../migration/migration-target.js';
+import { findTarget } from '../migration/find-target.js';
+import { remedyOf } from '../migration/migration-target.js';
 import { isOwnedBy, type MoveRecord } from './move-record.js';
 import { moveObstacle } from './move-support.js';
 
@@ -53,7 +54,7 @@ export class DiskMovePlans {
       const reason = `There is no storage class ${storage}. The cluster has: ${names}.`;
       refusals.push(refusal('VOLUME_NOT_FOUND', reason, 'Name a storage class of the cluster.'));
     }
-    if (vmi) refusals.push(...(await this.nodeRefusals(state)));
+    if (vmi) refusals.push(...(await this.nodeRefusals(ref, vmi)));
     if ('code' in found || found.claim === undefined) return { state, plan: buildPlan([], { refusals }) };
 
     const path = { namespace: ref.namespace, name: found.claim };
@@ -101,19 +102,19 @@ export class DiskMovePlans {
   }
 
   /** A live migration needs another node. */
-  private async nodeRefusals({ vmi, ref }: VmState): Promise<Refusal[]> {
-    const pin = vmi?.spec?.nodeSelector?.['kubernetes.io/hostname'];
+  private async nodeRefusals(ref: InstanceRef, vmi: VmiObject): Promise<Refusal[]> {
+    const pin = vmi.spec?.nodeSelector?.['kubernetes.io/hostname'];
     if (pin !== undefined) {
       const reason = `${ref.name} was created for the node ${pin}; a disk is copied by a migration to another node.`;
       return [refusal('WRONG_STATE', reason, 'Move the disks of VMs that may run on several nodes.')];
     }
     try {
-      chooseTarget(await this.deps.api.list<NodeObject>(NODES), vmi?.status?.nodeName ?? '', undefined);
+      await findTarget(this.deps, vmi);
       return [];
     } catch (error) {
       if (!DomainError.is(error, 'WRONG_STATE')) throw error;
       const reason = `A disk is copied by a migration to another node. ${error.message}`;
-      return [refusal('WRONG_STATE', reason, 'Wait until another node is available.')];
+      return [refusal('WRONG_STATE', reason, remedyOf(error) ?? 'Wait until another node is available.')];
     }
   }
 }

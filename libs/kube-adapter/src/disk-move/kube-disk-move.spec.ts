@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { ServiceShutdown, SystemClock, type InstanceRef, type TaskReporter } from '@headgate/domain-contracts';
+import type { KubeObject } from '@headgate/kube-sandbox';
 import { recordingReporter } from '@headgate/testing';
 import { NAMESPACE, SandboxHarness, type SandboxHarnessOptions } from '../testing/sandbox-harness.contract.js';
 
@@ -230,6 +231,32 @@ describe('moving the disk of a VM in a cluster', () => {
     });
   });
 
+  test('shows why no node can run the target, and continues once one can', async () => {
+    await open({ simulation: { timings: { migrationUnschedulableTimeout: 1e9 }, timeScale: 0.001 } });
+    const ref = await runningVm();
+    const cordon = (unschedulable: boolean): void => {
+      for (const { name } of NODES)
+        store().patch<KubeObject & { spec?: object }>(
+          'nodes',
+          { name },
+          (node) => void (node.spec = { unschedulable }),
+        );
+    };
+    const recorded = recordingReporter();
+    const waitsFor = (subject: string): void => {
+      recorded.waits.push(subject);
+      if (subject.includes('no node')) cordon(false);
+    };
+    const work = await moves().move(ref, { volume: volumeOf(ref), storage: fast });
+    store().subscribe(MIGRATIONS, ({ type }) => type === 'ADDED' && cordon(true));
+    await work({ ...recorded, waitsFor });
+    expect(recorded.waits[0]).toMatch(
+      /^the copy of the disk: no node can run its target pod \S+: 0\/2 nodes .* unschedulable$/,
+    );
+    expect(recorded.lines).toContainEqual(expect.stringMatching(/^vm-1: no node can run its target pod/));
+    expect(classOf(volumeOf(ref))).toBe(fast);
+  });
+
   test('lets a VM that was stopped during the copy start with its old disk', async () => {
     await open();
     const ref = await runningVm();
@@ -386,6 +413,21 @@ describe('moving the disk of a VM in a cluster', () => {
     test('without another node for the guest', async () => {
       await open({ simulation: { cluster: { nodes: [{ name: 'node-a' }] } } });
       expect(await refusals(await runningVm())).toEqual(['WRONG_STATE']);
+    });
+
+    test('without a node that has the machine of the guest', async () => {
+      await open();
+      const ref = await runningVm();
+      const label = 'machine-type.node.kubevirt.io/pc-q35-rhel9.6.0';
+      for (const { name } of NODES)
+        store().patch('nodes', { name }, ({ metadata }) => void delete metadata.labels![label]);
+      expect((await moves().plan(ref, { volume: volumeOf(ref), storage: fast })).refusals).toEqual([
+        {
+          code: 'WRONG_STATE',
+          reason: expect.stringMatching(`^A disk is copied by a migration.*lacks the label ${label}`),
+          remedy: expect.stringContaining('machine type'),
+        },
+      ]);
     });
 
     test('for disks that KubeVirt does not copy', async () => {

@@ -6,6 +6,8 @@ import { MIGRATIONS, VIRTUAL_MACHINES } from '../api/resources.js';
 import { isMigrating, migratesAutomatically } from '../hardware/live-changes.js';
 import { readVmState, type HardwareDeps, type VmState } from '../hardware/vm-hardware.js';
 import { LABEL } from '../labels.js';
+import { failureOf } from '../migration/follow-migration.js';
+import { presentNodeProblem } from '../migration/target-pod.js';
 import { namesVolume, restoration, sourceClaim, type MoveRecord } from './move-record.js';
 
 /** A disk on its way to a new volume. */
@@ -24,6 +26,7 @@ const DOUBT_LIMIT_MS = 15_000;
 /** The label that KubeVirt puts on migrations. */
 const VMI_LABEL = 'kubevirt.io/vmi-name';
 const CHANGE = 'VolumesChange';
+const THE_COPY = 'the copy of the disk';
 
 /** Follows KubeVirt's migration of a running guest to a new volume, and cancels it. */
 export class VolumeMigration {
@@ -39,6 +42,7 @@ export class VolumeMigration {
     const began = clock.now();
     let hasBegun = false;
     let phase = '';
+    let problem: string | undefined;
     let failedBefore: ReadonlySet<string> | undefined;
     report.step(`Copying ${record.volume.name} to ${record.storage}`);
     for (;;) {
@@ -51,7 +55,7 @@ export class VolumeMigration {
         if (!isSameRun(state, disk)) return this.hasEndedWell(state, disk, migrations);
         failedBefore ??= new Set(migrations.filter(hasFailed).map(({ metadata }) => metadata.uid ?? ''));
         const failed = migrations.find((one) => hasFailed(one) && !failedBefore?.has(one.metadata.uid ?? ''));
-        if (failed) throw migrationFailed(ref, failed.status?.migrationState?.failureReason);
+        if (failed) throw migrationFailed(ref, await failureOf(this.deps.api, failed));
         const active = migrations.find((one) => !isOver(one));
         if (isChanging(state)) {
           hasBegun = true;
@@ -64,6 +68,10 @@ export class VolumeMigration {
         const now = active?.status?.phase ?? '';
         if (now !== '' && now !== phase) report.log(`Migration of ${ref.name}: ${now}`);
         phase = now || phase;
+        const obstacle = active && (await presentNodeProblem(this.deps.api, active));
+        if (obstacle !== problem) report.waitsFor?.(obstacle ? `${THE_COPY}: ${obstacle}` : THE_COPY);
+        if (obstacle !== undefined && obstacle !== problem) report.log(`${ref.name}: ${obstacle}`);
+        problem = obstacle;
         return false;
       });
       if (isDone) return;

@@ -2,10 +2,10 @@ import { DomainError, type InstanceRef } from '@headgate/domain-contracts';
 import { KubeApiError } from '../api/kube-api-error.js';
 import { conditionOf, isTrue } from '../api/kube-object.js';
 import type { KubeObject } from '../api/kube-object.js';
-import type { NodeObject, VmiObject, VmObject } from '../api/object-types.js';
-import { MIGRATIONS, NODES, subresourcePath, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
+import type { VmiObject, VmObject } from '../api/object-types.js';
+import { MIGRATIONS, subresourcePath, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 import { LABEL } from '../labels.js';
-import { chooseTarget } from '../migration/migration-target.js';
+import { findTarget } from '../migration/find-target.js';
 import { isRequested } from '../power/requested-action.js';
 import type { HardwareDeps, VmState } from './vm-hardware.js';
 
@@ -28,10 +28,10 @@ export const migratesAutomatically = ({ facts }: VmState): boolean =>
   facts.kubevirt?.spec?.workloadUpdateStrategy?.workloadUpdateMethods?.includes('LiveMigrate') === true;
 
 /** Whether a migration can complete a change of the running guest. */
-export async function canMigrate({ api }: HardwareDeps, { vmi }: VmState): Promise<boolean> {
-  if (!isTrue(vmi?.status?.conditions, 'LiveMigratable')) return false;
+export async function canMigrate(deps: HardwareDeps, { vmi }: VmState): Promise<boolean> {
+  if (!vmi || !isTrue(vmi.status?.conditions, 'LiveMigratable')) return false;
   try {
-    chooseTarget(await api.list<NodeObject>(NODES), vmi?.status?.nodeName ?? '', undefined);
+    await findTarget(deps, vmi);
     return true;
   } catch (error) {
     if (DomainError.is(error, 'WRONG_STATE')) return false;

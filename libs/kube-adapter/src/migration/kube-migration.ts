@@ -2,35 +2,23 @@ import {
   buildPlan,
   DomainError,
   InstanceMigration,
-  ServiceShutdown,
   type InstanceRef,
   type OperationKey,
   type OperationState,
   type BackgroundWork,
   type Plan,
-  type TaskReporter,
 } from '@headgate/domain-contracts';
 import { instanceNotFound, KubeApiError } from '../api/kube-api-error.js';
 import { conditionOf, isTrue, type KubeObject } from '../api/kube-object.js';
 import { findOfOperation, operationAnnotations, operationName } from '../api/operation-objects.js';
-import type { MigrationObject, NodeObject, VmiObject } from '../api/object-types.js';
-import { MIGRATIONS, NODES, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
+import type { MigrationObject, VmiObject } from '../api/object-types.js';
+import { MIGRATIONS, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { LABEL } from '../labels.js';
-import { followObject } from '../watch/follow-object.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
-import { chooseTarget } from './migration-target.js';
-
-/** The progress of a migration when it enters a phase. KubeVirt reports nothing finer. */
-const PROGRESS_OF_PHASE: Readonly<Record<string, number>> = {
-  Pending: 0.05,
-  Scheduling: 0.15,
-  Scheduled: 0.25,
-  PreparingTarget: 0.35,
-  TargetReady: 0.5,
-  Running: 0.6,
-  Succeeded: 1,
-};
+import { findTarget } from './find-target.js';
+import { failureOf, migrationFailed, MigrationFollower } from './follow-migration.js';
+import { remedyOf } from './migration-target.js';
 
 /** Live migrations through VirtualMachineInstanceMigration objects. */
 export class KubeMigration extends InstanceMigration {
@@ -46,11 +34,11 @@ export class KubeMigration extends InstanceMigration {
     const steps = [{ name: 'migrate', detail: `Migrate ${ref.name} to ${destination}, while its guest runs.` }];
     try {
       const vmi = await this.expectMigratable(ref);
-      await this.selectNodes(vmi.status?.nodeName ?? '', targetNode);
+      await this.selectNodes(vmi, targetNode);
       return buildPlan(steps);
     } catch (error) {
       if (!DomainError.is(error, 'WRONG_STATE', 'BUSY', 'NODE_NOT_FOUND', 'NOT_SUPPORTED')) throw error;
-      const remedy = 'Choose another node, or migrate the VM later.';
+      const remedy = remedyOf(error) ?? 'Choose another node, or migrate the VM later.';
       return buildPlan([], { refusals: [{ code: error.code, reason: error.message, remedy }] });
     }
   }
@@ -58,18 +46,18 @@ export class KubeMigration extends InstanceMigration {
   override async migrate(ref: InstanceRef, targetNode?: string, key?: OperationKey): Promise<BackgroundWork> {
     const vmi = await this.expectMigratable(ref);
     const source = vmi.status?.nodeName ?? '';
-    const selector = await this.selectNodes(source, targetNode);
+    const selector = await this.selectNodes(vmi, targetNode);
     const migration = await this.createMigration(ref, selector, key);
-    return (report) => this.follow({ ref, migration, source, report });
+    return (report) => new MigrationFollower(this.deps, { ref, migration, source, report }).follow();
   }
 
   /** KubeVirt keeps only the newest finished migrations: when this one is gone, the guest's node shows the outcome. */
   override async stateOf(ref: InstanceRef, key: OperationKey): Promise<OperationState> {
     const migration = await this.migrationOf(ref, key);
-    const { phase, migrationState } = migration?.status ?? {};
+    const { phase } = migration?.status ?? {};
     if (phase === 'Succeeded') return { state: 'done' };
-    if (phase === 'Failed')
-      return { state: 'failed', reason: migrationFailed(ref, migrationState?.failureReason).message };
+    if (migration && phase === 'Failed')
+      return { state: 'failed', reason: migrationFailed(ref, await failureOf(this.deps.api, migration)).message };
     if (migration) return { state: 'running' };
     const vmi = await this.deps.api.find<VmiObject>(VM_INSTANCES, ref);
     const { nodeName, migrationState: last } = vmi?.status ?? {};
@@ -80,7 +68,7 @@ export class KubeMigration extends InstanceMigration {
   override async resume(ref: InstanceRef, key: OperationKey): Promise<BackgroundWork> {
     const migration = await this.migrationOf(ref, key);
     if (!migration) throw migrationFailed(ref, 'the migration was canceled');
-    return (report) => this.follow({ ref, migration, source: key.node ?? '', report });
+    return (report) => new MigrationFollower(this.deps, { ref, migration, source: key.node ?? '', report }).follow();
   }
 
   override async discard(ref: InstanceRef, key: OperationKey): Promise<void> {
@@ -123,7 +111,7 @@ export class KubeMigration extends InstanceMigration {
   }
 
   private async selectNodes(
-    source: string,
+    vmi: VmiObject,
     targetNode: string | undefined,
   ): Promise<Readonly<Record<string, string>> | undefined> {
     const canChoose = (await this.discovery.facts()).isAtLeast(1, 6);
@@ -133,7 +121,7 @@ export class KubeMigration extends InstanceMigration {
         'Choosing the target node needs KubeVirt 1.6 or newer; leave it to the scheduler.',
       );
     }
-    const selector = chooseTarget(await this.deps.api.list<NodeObject>(NODES), source, targetNode);
+    const selector = await findTarget({ ...this.deps, discovery: this.discovery }, vmi, targetNode);
     return canChoose ? selector : undefined;
   }
 
@@ -159,61 +147,7 @@ export class KubeMigration extends InstanceMigration {
       throw error;
     }
   }
-
-  private async follow({ ref, migration, source, report }: FollowedMigration): Promise<void> {
-    const { api } = this.deps;
-    const { signal } = report;
-    let phase = '';
-    report.waitsFor?.(`the VirtualMachineInstanceMigration ${migration.metadata.name} to succeed`);
-    const onChange = ({ status }: MigrationObject): boolean => {
-      const next = status?.phase ?? '';
-      if (next !== phase && next !== '') {
-        phase = next;
-        report.step(next);
-        report.log(
-          `${ref.name}: ${next}${next === 'Succeeded' ? ` on ${status?.migrationState?.targetNode ?? 'the target'}` : ''}`,
-        );
-        if (PROGRESS_OF_PHASE[next] !== undefined) report.progress(PROGRESS_OF_PHASE[next]);
-      }
-      if (next === 'Failed') throw migrationFailed(ref, status?.migrationState?.failureReason);
-      return next === 'Succeeded';
-    };
-    // KubeVirt keeps only the newest finished migrations. When this one is gone, the guest's node shows the outcome.
-    const onRemoved = async (): Promise<boolean> => {
-      const vmi = await api.find<VmiObject>(VM_INSTANCES, ref);
-      const node = vmi?.status?.nodeName;
-      if (node !== undefined && node !== source) return true;
-      throw migrationFailed(ref, 'the migration was canceled');
-    };
-    try {
-      await followObject<MigrationObject>({
-        ...this.deps,
-        resource: MIGRATIONS,
-        object: migration,
-        signal,
-        onChange,
-        onRemoved,
-      });
-    } catch (error) {
-      // Canceling is safe: the guest stays on its node. When the service ends, the cluster completes the migration.
-      if (signal.aborted && !(signal.reason instanceof ServiceShutdown)) {
-        await api.delete(MIGRATIONS, { namespace: ref.namespace, name: migration.metadata.name });
-      }
-      throw error;
-    }
-  }
-}
-
-interface FollowedMigration {
-  readonly ref: InstanceRef;
-  readonly migration: KubeObject;
-  /** Name of the node that the guest leaves. */
-  readonly source: string;
-  readonly report: TaskReporter;
 }
 
 const alreadyMigrating = ({ name }: InstanceRef, cause?: unknown): DomainError =>
   new DomainError('BUSY', `${name} is already being migrated; wait until that is done.`, { cause });
-
-const migrationFailed = ({ name }: InstanceRef, reason: string | undefined): DomainError =>
-  new DomainError('BACKEND_FAILED', `The migration of ${name} failed: ${reason || 'KubeVirt gave no reason'}.`);

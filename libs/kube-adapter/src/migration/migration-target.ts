@@ -1,9 +1,12 @@
-import { DomainError } from '@headgate/domain-contracts';
+import { DomainError, refusal, type Refusal } from '@headgate/domain-contracts';
 import { isTrue } from '../api/kube-object.js';
 import type { NodeObject } from '../api/object-types.js';
+import { missingLabels, remedyFor, type Labels } from './target-labels.js';
 
 const VENDOR_PREFIX = 'cpu-vendor.node.kubevirt.io/';
 const HOSTNAME = 'kubernetes.io/hostname';
+/** How many nodes a refusal names. */
+const MOST_NAMED = 3;
 
 export const isReady = (node: NodeObject): boolean => isTrue(node.status?.conditions, 'Ready');
 
@@ -27,41 +30,75 @@ export const nodeSelectorFor = (node: NodeObject): Readonly<Record<string, strin
 
 /**
  * Restricts a migration to the requested node, or to all nodes with the same CPU vendor.
+ * @param needed the labels that the node needs besides its vendor's
  * @returns the node selector to add
- * @throws DomainError NODE_NOT_FOUND, or WRONG_STATE with the reason why the guest can't run there
+ * @throws DomainError NODE_NOT_FOUND, or WRONG_STATE with the reason why the guest can't run there, and the remedy in its details
  */
 export function chooseTarget(
   nodes: readonly NodeObject[],
   sourceName: string,
   targetName: string | undefined,
+  needed: Labels = {},
 ): Readonly<Record<string, string>> {
   const source = nodes.find(({ metadata }) => metadata.name === sourceName);
   const vendors = source ? vendorsOf(source) : [];
   if (targetName === undefined) {
-    const others = nodes.filter(
-      (node) => node.metadata.name !== sourceName && isSchedulable(node) && hasVendors(node, vendors),
-    );
-    if (others.length === 0) {
-      const withVendor = vendors.length > 0 ? ` with a CPU of ${vendors.join('/')}` : '';
-      throw new DomainError('WRONG_STATE', `There is no other schedulable node${withVendor} at the moment.`);
-    }
+    expectAnyTarget(nodes, { sourceName, vendors, needed });
     return Object.fromEntries(vendors.map((vendor) => [VENDOR_PREFIX + vendor, 'true']));
   }
   const target = nodes.find(({ metadata }) => metadata.name === targetName);
   if (!target) throw new DomainError('NODE_NOT_FOUND', `There is no node named ${targetName}.`);
-  if (targetName === sourceName)
-    throw new DomainError('WRONG_STATE', `The VM already runs on ${targetName}; choose another node.`);
-  if (!isSchedulable(target)) {
-    throw new DomainError('WRONG_STATE', `${targetName} is not schedulable at the moment; choose another node.`);
-  }
-  if (!hasVendors(target, vendors)) {
-    throw new DomainError(
-      'WRONG_STATE',
-      `${targetName} has a CPU of ${vendorsOf(target).join('/') || 'an unknown vendor'}, ${sourceName} of ${vendors.join('/')}: a running guest can't migrate between CPU vendors.`,
-    );
-  }
+  expectTarget(target, targetName, { sourceName, vendors, needed });
   return nodeSelectorFor(target);
 }
+
+interface Needs {
+  readonly sourceName: string;
+  readonly vendors: readonly string[];
+  readonly needed: Labels;
+}
+
+function expectAnyTarget(nodes: readonly NodeObject[], { sourceName, vendors, needed }: Needs): void {
+  const others = nodes.filter(
+    (node) => node.metadata.name !== sourceName && isSchedulable(node) && hasVendors(node, vendors),
+  );
+  if (others.length === 0) {
+    const withVendor = vendors.length > 0 ? ` with a CPU of ${vendors.join('/')}` : '';
+    refuse(`There is no other schedulable node${withVendor} at the moment.`);
+  }
+  const lacking = others.map((node) => ({ node, missing: missingLabels(node, needed) }));
+  if (lacking.some(({ missing }) => missing.length === 0)) return;
+  const named = lacking.slice(0, MOST_NAMED).map(({ node, missing }) => `${node.metadata.name} lacks ${list(missing)}`);
+  const more = lacking.length > MOST_NAMED ? `, and more` : '';
+  const remedy = remedyFor(lacking.flatMap(({ missing }) => missing));
+  refuse(`No other node has the labels that the target of the migration needs: ${named.join(', ')}${more}.`, remedy);
+}
+
+function expectTarget(target: NodeObject, targetName: string, { sourceName, vendors, needed }: Needs): void {
+  if (targetName === sourceName) refuse(`The VM already runs on ${targetName}; choose another node.`);
+  if (!isSchedulable(target)) refuse(`${targetName} is not schedulable at the moment; choose another node.`);
+  if (!hasVendors(target, vendors)) {
+    refuse(
+      `${targetName} has a CPU of ${vendorsOf(target).join('/') || 'an unknown vendor'}, ${sourceName} of ${vendors.join('/')}: a running guest can't migrate between CPU vendors.`,
+      'Choose a node with a CPU of the same vendor, or move the VM while it is stopped.',
+    );
+  }
+  const missing = missingLabels(target, needed);
+  if (missing.length === 0) return;
+  refuse(`${targetName} lacks ${list(missing)}, which the target of the migration needs.`, remedyFor(missing));
+}
+
+function refuse(reason: string, remedy?: string): never {
+  const details = remedy && { refusals: [refusal('WRONG_STATE', reason, remedy)] };
+  throw new DomainError('WRONG_STATE', reason, { details });
+}
+
+/** The remedy of a refusal by {@link chooseTarget}, if it is another than to wait or to choose another node. */
+export const remedyOf = ({ details }: DomainError): string | undefined =>
+  (details as { refusals?: readonly Refusal[] } | undefined)?.refusals?.[0]?.remedy;
+
+const list = (labels: readonly string[]): string =>
+  `the ${labels.length === 1 ? 'label' : 'labels'} ${labels.join(' and ')}`;
 
 const hasVendors = (node: NodeObject, vendors: readonly string[]): boolean =>
   vendors.length === 0 || vendors.every((vendor) => vendorsOf(node).includes(vendor));
