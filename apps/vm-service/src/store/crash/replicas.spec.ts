@@ -1,7 +1,8 @@
 import type { Task } from '@headgate/domain-contracts';
 import { describeOnRealApiServer } from '@headgate/testing';
 import { openRealStore } from './real-store.contract.js';
-import { ReplicaWorld, type Replica } from './replicas.js';
+import type { Replica } from './replica.js';
+import { ReplicaWorld } from './replicas.js';
 
 const REPLICAS = 3;
 /** `npm run test:replicas -- --rounds 100` kills the replicas in turn for longer. */
@@ -12,6 +13,7 @@ const STORE = process.env['HEADGATE_TEST_REPLICA_STORE'];
 const ROUND_MS = 180_000;
 /** Longer runs report how far they are after this many rounds. */
 const REPORTED_ROUNDS = 10;
+const INSTANCES = 30;
 const MEMBERS = 12;
 /** How often the time until another replica knows a token is measured. */
 const MEASURED_TOKENS = 20;
@@ -45,7 +47,10 @@ function suite(maxRequests: number, openStore: () => Promise<Store | undefined>)
 
   beforeAll(async () => {
     store = await openStore();
-    world = await ReplicaWorld.open(REPLICAS, store?.kubeconfig);
+    world = await ReplicaWorld.open({
+      ...{ count: REPLICAS, program: 'replica-process', instances: INSTANCES, simulation: { timeScale: 0 } },
+      storeKubeconfig: store?.kubeconfig,
+    });
     const vms = await world.agree<{ ref: string }[]>('/api/vms', (list) => list.length >= MEMBERS);
     refs = vms.map(({ ref }) => ref).slice(0, MEMBERS);
   }, ROUND_MS);
@@ -89,18 +94,18 @@ function suite(maxRequests: number, openStore: () => Promise<Store | undefined>)
           '/api/tasks',
           (list) =>
             list.every(({ status }) => status !== 'running') &&
-            list.some(({ id }) => id.startsWith(`clone-r${round}-`)),
+            list.some(({ id }) => id.startsWith(`create-r${round}-`)),
         );
-        const current = tasks.filter(({ id, bulk }) => id.startsWith(`clone-r${round}-`) || bulk?.tag === `r${round}`);
+        const current = tasks.filter(({ id, bulk }) => id.startsWith(`create-r${round}-`) || bulk?.tag === `r${round}`);
         for (const { id, status } of current) {
           outcomes[status === 'done' ? 'done' : 'error']++;
           await world.agree<Task>(`/api/tasks/${id}`, (task) => task.status === status);
         }
-        const clones = current.filter(({ kind }) => kind === 'clone');
-        expect([round, clones.map(({ status }) => status)]).toEqual([round, clones.map(() => 'done')]);
+        const own = current.filter(({ kind }) => kind === 'create');
+        expect([round, own.map(({ status }) => status)]).toEqual([round, own.map(() => 'done')]);
         const effects = world.effects();
         expect([...effects.values()].filter((count) => count !== 1)).toEqual([]);
-        for (const { id } of clones)
+        for (const { id } of own)
           expect([id, STEPS.map((step) => effects.get(`${id} ${step}`))]).toEqual([id, STEPS.map(() => 1)]);
         for (const { id } of current.filter(({ kind }) => kind === 'bulk')) {
           const { members = [] } = await other.get<Task>(`/api/tasks/${id}`);

@@ -1,0 +1,114 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import type { ReplicaOrder, ReplicaReady } from './replica-service.js';
+import { PATIENCE_MS } from './until.js';
+
+/** The environment of a plain Node, without the options of the tests. */
+export const PLAIN_ENV = { ...process.env, NODE_OPTIONS: '' };
+
+/** One process of the service. */
+export class Replica {
+  private child: ChildProcess | undefined;
+  private isKilled = false;
+  private url = '';
+  /** Its name among the replicas, which is another one after each start. */
+  id = '';
+  ready: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly script: string,
+    private readonly order: ReplicaOrder,
+  ) {}
+
+  start(): void {
+    const child = spawn(process.execPath, [this.script, JSON.stringify(this.order)], {
+      env: PLAIN_ENV,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    this.child = child;
+    this.isKilled = false;
+    this.ready = new Promise((resolve, reject) => {
+      child.once('message', ({ url, id }: ReplicaReady) => {
+        this.url = url;
+        this.id = id;
+        resolve();
+      });
+      child.once('exit', (code, signal) => reject(new Error(`a replica ended with ${code ?? signal}`)));
+    });
+    // Only those that wait for it need to know that it was killed before it was ready.
+    this.ready.catch(() => undefined);
+  }
+
+  async kill(): Promise<void> {
+    const { child } = this;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    this.isKilled = true;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Kills it, also while it starts, and starts it again. */
+  async restart(): Promise<void> {
+    await this.kill();
+    this.start();
+  }
+
+  /** Resolves when it has started, also if it is killed again before. */
+  async whenReady(): Promise<void> {
+    for (;;) {
+      const { ready } = this;
+      const isReady = await ready.then(
+        () => true,
+        (error: unknown) => {
+          if (ready === this.ready && !this.isKilled) throw error;
+          return false;
+        },
+      );
+      if (isReady) return;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  startTask(round: number): void {
+    this.child?.send({ round }, () => undefined);
+  }
+
+  async get<T>(path: string): Promise<T> {
+    return (await (await fetch(`${this.url}${path}`)).json()) as T;
+  }
+
+  /** A request of a client, with an API token if it has one. */
+  async request(method: string, path: string, { body, token }: { body?: object; token?: string } = {}) {
+    const response = await fetch(`${this.url}${path}`, {
+      method,
+      headers: {
+        ...(body && { 'content-type': 'application/json' }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+      body: body && JSON.stringify(body),
+    });
+    return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+  }
+
+  /** Sends a request again and again. @returns the milliseconds until its response had that status */
+  async timeUntilStatus(expected: number, path: string, token: string): Promise<number> {
+    const startedAt = performance.now();
+    let status = 0;
+    while (status !== expected) {
+      if (performance.now() - startedAt > PATIENCE_MS)
+        throw new Error(`a replica answers ${path} with ${status} instead of ${expected}`);
+      ({ status } = await this.request('GET', path, { token }));
+    }
+    return performance.now() - startedAt;
+  }
+
+  /** A request whose replica may be killed. @returns the status; 0 without a response */
+  async send(method: string, path: string, body: object): Promise<number> {
+    const headers = { 'content-type': 'application/json' };
+    return fetch(`${this.url}${path}`, { method, headers, body: JSON.stringify(body) }).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  }
+}
