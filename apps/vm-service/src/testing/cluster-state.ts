@@ -40,7 +40,8 @@ const TAG_PREFIX = 'svc.dev/tag.';
 /** Statuses that end without a request. */
 const TRANSIENT = ['Starting', 'Stopping', 'Terminating', 'Provisioning', 'WaitingForVolumeBinding', 'Migrating'];
 
-interface MachineObject extends KubeObject {
+/** A VirtualMachine, as far as tests read it. */
+export interface MachineObject extends KubeObject {
   readonly spec: {
     readonly template: { readonly spec: { readonly domain: { readonly cpu?: { readonly sockets?: number } } } };
   };

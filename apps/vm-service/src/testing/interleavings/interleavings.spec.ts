@@ -1,17 +1,12 @@
 import 'reflect-metadata';
-import fc from 'fast-check';
 import { SandboxLab } from '../sandbox-lab.js';
-import { Story, type StoryWorld } from './story.js';
-import { storyCommands } from './story-commands.js';
+import { runSettings } from './run-settings.js';
+import { runStories, type StoryLab } from './run-stories.js';
 
-/** `npm run interleavings` runs 10,000. */
-const RUNS = Number(process.env['HEADGATE_TEST_INTERLEAVINGS'] ?? 450);
-/** A failure prints its seed and its path, which repeat it. */
-const SEED = Number(process.env['HEADGATE_TEST_INTERLEAVING_SEED'] ?? 66);
-const PATH = process.env['HEADGATE_TEST_INTERLEAVING_PATH'];
-/** Their stories are at different points, so that one of them always has work. */
-const LANES = PATH === undefined ? 4 : 1;
-const TIMEOUT_MS = 60_000 + RUNS * 1_000;
+/** `npm run interleavings` runs more. */
+const settings = runSettings('HEADGATE_TEST_INTERLEAVINGS', 450);
+const LANES = 4;
+const TIMEOUT_MS = 60_000 + settings.runs * 1_000;
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -26,50 +21,24 @@ describe('several callers of one service', () => {
 
   afterAll(() => lab.close());
 
-  const world = (): StoryWorld => ({
+  const storyLab = (): StoryLab => ({
     store: lab.lab.sandbox.store,
+    callers: [0],
     isKilled: false,
+    restoreViolations: lab.restoreViolations,
+    freshName: () => lab.freshName(),
+    givenVm: (status, name) => lab.givenVm(status, name),
     send: (_caller, { method, path, body }) => lab.send(method, path, body),
     until: (holds, explain) => lab.until(holds, 'the story ends', () => [explain()]),
+    wait: async (turns) => {
+      for (let count = 0; count < turns; count++) await turn();
+    },
+    kill: async () => undefined,
   });
 
-  const wait = async (turns: number): Promise<void> => {
-    for (let count = 0; count < turns; count++) await turn();
-  };
-
-  async function runStory(commands: Parameters<typeof fc.asyncModelRun>[1], isRunning: boolean): Promise<void> {
-    const prefix = lab.freshName();
-    const story = new Story(world(), prefix);
-    await lab.givenVm(isRunning ? 'Running' : 'Stopped', story.name(0));
-    await fc.asyncModelRun(
-      () => ({ model: {}, real: { story, wait, kill: async () => undefined } }),
-      commands as never,
-    );
-    try {
-      const violations = [...(await story.check()), ...lab.restoreViolations];
-      if (violations.length > 0) throw new Error(violations.join('\n'));
-      await story.end();
-    } catch (error) {
-      throw new Error(`${(error as Error).message}\n${story.toString()}`, { cause: error });
-    }
-  }
-
   test(
-    `keeps everything that it acknowledged, in ${RUNS} interleavings`,
-    async () => {
-      const lanes = Array.from({ length: LANES }, (_none, lane) =>
-        fc.assert(fc.asyncProperty(storyCommands(), fc.boolean(), runStory as never), {
-          numRuns: Math.ceil(RUNS / LANES),
-          seed: SEED + lane,
-          // Every attempt to shrink takes as long as the story.
-          endOnFailure: true,
-          ...(PATH !== undefined && { path: PATH }),
-        }),
-      );
-      const results = await Promise.allSettled(lanes);
-      const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : []));
-      expect(failures.map(({ message, cause }) => `${(cause as Error).message}\n${message}`)).toEqual([]);
-    },
+    `keeps everything that it acknowledged, in ${settings.runs} interleavings`,
+    async () => expect(await runStories(storyLab(), { ...settings, lanes: LANES })).toEqual([]),
     TIMEOUT_MS,
   );
 });

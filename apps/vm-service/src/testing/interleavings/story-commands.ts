@@ -1,12 +1,13 @@
 import fc from 'fast-check';
-import type { Action, Sent, Story } from './story.js';
+import type { Story } from './story.js';
+import type { Action, Sent } from './story-requests.js';
 
 export interface StoryReal {
   readonly story: Story;
   /** Lets that much of the work go on. */
   wait(turns: number): Promise<void>;
-  /** Kills one of the processes and starts it again, where that is part of the run. */
-  kill(process: number): Promise<void>;
+  /** Kills one of the processes after so much more work, and starts it again, where that is part of the run. */
+  kill(process: number, turns: number): Promise<void>;
 }
 
 type StoryCommand = fc.AsyncCommand<object, StoryReal>;
@@ -45,18 +46,21 @@ class Wait implements StoryCommand {
 }
 
 class Kill implements StoryCommand {
-  constructor(private readonly process: number) {}
+  constructor(
+    private readonly process: number,
+    private readonly turns: number,
+  ) {}
 
   check(): boolean {
     return true;
   }
 
   async run(_model: object, { kill }: StoryReal): Promise<void> {
-    await kill(this.process);
+    await kill(this.process, this.turns);
   }
 
   toString(): string {
-    return `kill ${this.process}`;
+    return `kill ${this.process} after ${this.turns}`;
   }
 }
 
@@ -78,11 +82,10 @@ export function storyCommands({ maxCommands = 14, kills = false } = {}): fc.Arbi
     })
     .map((sent) => new Send(sent));
   const wait = fc.nat(MAX_TURNS).map((turns) => new Wait(turns));
-  return fc.commands(
-    [send, send, send, wait, ...(kills ? [fc.nat(CALLERS - 1).map((process) => new Kill(process))] : [])],
-    {
-      maxCommands,
-      size: 'max',
-    },
-  );
+  const kill = fc
+    .record({ process: fc.nat(CALLERS - 1), turns: fc.nat(MAX_TURNS) })
+    .map(({ process, turns }) => new Kill(process, turns));
+  // A process takes as long to start as many requests, so kills come seldom.
+  const commands = kills ? [send, send, send, send, send, send, wait, wait, kill] : [send, send, send, wait];
+  return fc.commands(commands, { maxCommands, size: 'max' });
 }
