@@ -1,4 +1,5 @@
 import type { InstanceRef } from '@headgate/domain-contracts';
+import { PacedClock } from '../testing/paced-clock.contract.js';
 import { SandboxHarness, type SandboxHarnessOptions } from '../testing/sandbox-harness.contract.js';
 
 const MIB = 1024 ** 2;
@@ -108,6 +109,37 @@ describe('KubeHardware', () => {
       await open({ simulation: { cluster: { vmRolloutStrategy: 'Stage' } } });
       const other = await harness.givenVm('Running');
       expect(await hardware().plan(other, change)).toMatchObject({ effect: 'restart' });
+    });
+  });
+
+  describe('scales a VM', () => {
+    let clock: PacedClock;
+    const change = { kind: 'scale', cpu: 2, restart: true } as const;
+
+    beforeEach(async () => {
+      clock = new PacedClock();
+      await open({ sandbox: { clock }, simulation: { timeScale: 0.02, cluster: { vmRolloutStrategy: 'Stage' } } });
+    });
+    afterEach(() => clock.stop());
+
+    test('that is being stopped without a restart', async () => {
+      const ref = await harness.givenVm('Running');
+      clock.hold();
+      await harness.backend.require('power').apply(ref, 'stop');
+      expect(await hardware().plan(ref, change)).toMatchObject({ effect: 'next-start', refusals: [] });
+      const applied = hardware().apply(ref, change);
+      clock.release();
+      expect(await applied).toEqual({ effect: 'next-start' });
+      await harness.recorder.untilVm(ref, ({ status, cpu }) => status === 'Stopped' && cpu === 2);
+    });
+
+    test('that is being restarted not at all', async () => {
+      const ref = await harness.givenVm('Running');
+      clock.hold();
+      await harness.backend.require('power').apply(ref, 'restart');
+      await expect(hardware().apply(ref, change)).rejects.toMatchObject({ code: 'BUSY' });
+      expect(machine(ref).spec.template.spec.domain.cpu?.sockets).not.toBe(2);
+      clock.release();
     });
   });
 

@@ -19,6 +19,7 @@ import { HostDeviceChanges, type HostDeviceDeps } from './host-devices.js';
 import { NicChanges } from './nics.js';
 import { planPlacement } from './placement.js';
 import { isTestFailure, planned, replaceIfSame, VM_PATHS, type PlannedChange } from './planned-change.js';
+import { willStart } from '../power/power-requests.js';
 import { planScale, uidTest } from './scale.js';
 import { bootOrderOf, readHardware, readVmState, type VmState } from './vm-hardware.js';
 import { VolumeChanges } from './volumes/volume-changes.js';
@@ -103,6 +104,13 @@ export class KubeHardware extends InstanceHardware {
     if (isMigrating(state)) {
       return refusedChange(refusal('BUSY', `${ref.name} is being migrated.`, 'Wait until that is done.'));
     }
+    const planned = await this.planOf(state, change);
+    if (planned.plan.effect !== 'restart' || !willStart(state.vm)) return planned;
+    // KubeVirt would refuse the restart after the change.
+    return refusedChange(refusal('BUSY', `${ref.name} is being restarted.`, 'Wait until that is done.'));
+  }
+
+  private async planOf(state: VmState, change: HardwareChange): Promise<PlannedChange> {
     switch (change.kind) {
       case 'scale':
         return planScale(this.deps, state, change);

@@ -1,4 +1,4 @@
-import { DomainError, type InstanceRef } from '@headgate/domain-contracts';
+import { DomainError, type HardwareEffect, type InstanceRef } from '@headgate/domain-contracts';
 import { KubeApiError } from '../api/kube-api-error.js';
 import { conditionOf, isTrue } from '../api/kube-object.js';
 import type { KubeObject } from '../api/kube-object.js';
@@ -81,6 +81,10 @@ export async function migrateToApply({ api }: HardwareDeps, state: VmState): Pro
   }
 }
 
+/** When a change takes effect that the guest can't get while it runs. KubeVirt refuses to restart a VM that is being stopped. */
+export const effectOf = ({ vmi, isStopping }: VmState, change: { readonly restart: boolean }): HardwareEffect =>
+  vmi && change.restart && !isStopping ? 'restart' : 'next-start';
+
 /** Stops and starts a running VM, which the cluster completes even if this service ends meanwhile. */
 export async function restart({ api, clock }: HardwareDeps, { ref, vmi }: VmState): Promise<void> {
   const path = subresourcePath(ref.namespace, 'virtualmachines', ref.name, 'restart');
@@ -99,12 +103,15 @@ export async function restart({ api, clock }: HardwareDeps, { ref, vmi }: VmStat
   }
 }
 
-/** Waits until KubeVirt reports that the change needs a restart, so that a reader sees it. */
+/** Waits until KubeVirt reports that the change needs a restart, so that a reader sees it, or the guest has ended. */
 export async function untilRestartRequired({ api, clock }: HardwareDeps, ref: InstanceRef): Promise<void> {
   const began = clock.now();
   for (;;) {
-    const vm = await api.find<VmObject>(VIRTUAL_MACHINES, ref);
-    if (!vm || isTrue(vm.status?.conditions, 'RestartRequired')) return;
+    const [vm, vmi] = await Promise.all([
+      api.find<VmObject>(VIRTUAL_MACHINES, ref),
+      api.find<VmiObject>(VM_INSTANCES, ref),
+    ]);
+    if (!vm || !vmi || isTrue(vm.status?.conditions, 'RestartRequired')) return;
     if (clock.now() - began > OBSERVE_TIMEOUT_MS) return;
     await clock.delay(POLL_MS);
   }

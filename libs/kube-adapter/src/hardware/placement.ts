@@ -7,7 +7,6 @@ import {
   refusal,
   refusedChange,
   type DedicatedCpus,
-  type HardwareEffect,
   type Placement,
   type Refusal,
   type SetPlacementChange,
@@ -15,7 +14,7 @@ import {
 import type { GuestCpu, GuestSpec, NodeObject } from '../api/object-types.js';
 import { NODES, VIRTUAL_MACHINES } from '../api/resources.js';
 import { topologyOf } from '../host-resources/kube-host-resources.js';
-import { restart, untilRestartRequired } from './live-changes.js';
+import { effectOf, restart, untilRestartRequired } from './live-changes.js';
 import { planned, replaceIfSame, VM_PATHS, type PlannedChange } from './planned-change.js';
 import { readPlacement } from './read-placement.js';
 import { uidTest } from './scale.js';
@@ -33,7 +32,7 @@ export async function planPlacement(
   const refusals = await placementRefusals(deps, state, change, after);
   if (refusals.length > 0) return refusedChange(...refusals);
   if (JSON.stringify(before) === JSON.stringify(after)) return noChange;
-  const effect: HardwareEffect = vmi && change.restart ? 'restart' : 'next-start';
+  const effect = effectOf(state, change);
   const { cpu, memory } = spec.domain ?? {};
   const patch = [
     uidTest(vm.metadata.uid),

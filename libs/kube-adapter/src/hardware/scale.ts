@@ -14,7 +14,15 @@ import type { NodeObject } from '../api/object-types.js';
 import { NODES, VIRTUAL_MACHINES } from '../api/resources.js';
 import type { JsonPatchOperation } from '../api/json-patch.js';
 import { bytesOf } from '../inventory/guest-size.js';
-import { canMigrate, isRunning, migrateToApply, observe, restart, untilRestartRequired } from './live-changes.js';
+import {
+  canMigrate,
+  effectOf,
+  isRunning,
+  migrateToApply,
+  observe,
+  restart,
+  untilRestartRequired,
+} from './live-changes.js';
 import { planned, VM_PATHS, type PlannedChange } from './planned-change.js';
 import type { HardwareDeps, VmState } from './vm-hardware.js';
 
@@ -50,8 +58,9 @@ export async function planScale(deps: HardwareDeps, state: VmState, change: Scal
 
   const wanted: Wanted = { sockets: Math.ceil(cpu / perSocket), perSocket, memoryBytes };
   const { patch, raisesMaximum } = patchOf(state, wanted, { hasOtherCpu, hasOtherMemory });
-  const isLive = isRunning(state) && !raisesMaximum && (await canScaleLive(deps, state, wanted, hasOtherMemory));
-  const effect = isLive ? 'now' : state.vmi && change.restart ? 'restart' : 'next-start';
+  const mayBeLive = isRunning(state) && !state.isStopping && !raisesMaximum;
+  const isLive = mayBeLive && (await canScaleLive(deps, state, wanted, hasOtherMemory));
+  const effect = isLive ? 'now' : effectOf(state, change);
   const steps = [
     ...(hasOtherCpu ? [{ name: 'cpu', detail: `${ref.name} gets ${cpu} CPUs.` }] : []),
     ...(hasOtherMemory ? [{ name: 'memory', detail: `${ref.name} gets ${formatBytes(memoryBytes)} of memory.` }] : []),

@@ -36,6 +36,7 @@ import { bootDiskBytes } from '../inventory/boot-disk.js';
 import { bytesOf, sizeOfSpec, type GuestSize } from '../inventory/guest-size.js';
 import { vmiFacts } from '../inventory/vm-facts.js';
 import { ANNOTATION } from '../labels.js';
+import { isStopping } from '../power/power-requests.js';
 import { hostDevicesOf, readPlacement } from './read-placement.js';
 
 export interface HardwareDeps {
@@ -53,6 +54,8 @@ export interface VmState {
   readonly spec: GuestSpec;
   /** Absent while the VM does not run. */
   readonly vmi?: VmiObject;
+  /** Whether the live instance ends without being started again. */
+  readonly isStopping: boolean;
   /** The size of the next start. */
   readonly size: Required<GuestSize>;
 }
@@ -70,7 +73,7 @@ export async function readVmState({ api, discovery }: HardwareDeps, ref: Instanc
   const type = vm.spec?.instancetype?.name === undefined ? {} : await instancetypeSize(api, vm);
   const size = { cpu: own.cpu ?? type.cpu ?? 1, memoryBytes: own.memoryBytes ?? type.memoryBytes ?? 0 };
   const isLive = vmi && !['Succeeded', 'Failed'].includes(vmi.status?.phase ?? '');
-  return { ref, facts, vm, spec, size, ...(isLive && { vmi }) };
+  return { ref, facts, vm, spec, size, isStopping: isStopping(vm), ...(isLive && { vmi }) };
 }
 
 async function instancetypeSize(api: KubeApi, { metadata, spec }: VmObject): Promise<GuestSize> {

@@ -44,6 +44,20 @@ describe('KubePower', () => {
     expect(runStrategyOf(ref)).toBe('Halted');
   });
 
+  test('refuses to start a VM that is being stopped, which would end stopped', async () => {
+    const ref = await harness.givenVm('Running');
+    clock.hold();
+    await power().apply(ref, 'stop');
+    await expect(power().apply(ref, 'start')).rejects.toMatchObject({
+      code: 'BUSY',
+      message: `${ref.name} is being stopped; start it again when that is done.`,
+    });
+    clock.release();
+    await harness.becomes(ref, 'Stopped');
+    await power().apply(ref, 'start');
+    await harness.becomes(ref, 'Running');
+  });
+
   const requestsOf = (action: string): number =>
     harness.sandbox.requests.count({
       verb: 'update',

@@ -11,6 +11,7 @@ import type { KubeApi } from '../api/kube-api.js';
 import type { VmiObject, VmObject } from '../api/object-types.js';
 import { subresourcePath, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 import { LABEL } from '../labels.js';
+import { isStopping, willStart } from './power-requests.js';
 import { isRequested } from './requested-action.js';
 
 type ActionTarget = 'virtualmachines' | 'virtualmachineinstances';
@@ -41,7 +42,8 @@ export class KubePower extends InstancePower {
       await this.api.invoke(path, bodyOf(action, force), isRequested(this.api, ref, action, instance));
     } catch (error) {
       if (isNotFound(error)) throw await this.explainNotFound(ref, action);
-      if (error instanceof KubeApiError && ALREADY_DONE[action]?.test(error.message)) return;
+      if (error instanceof KubeApiError && ALREADY_DONE[action]?.test(error.message))
+        return action === 'start' ? this.expectNotStopping(ref) : undefined;
       throw explain(error, ref, action);
     }
     // A restart may have been requested at the same time.
@@ -58,9 +60,16 @@ export class KubePower extends InstancePower {
   /** KubeVirt keeps the start request of a restart when the VM is stopped meanwhile, and starts the VM again. */
   private async expectNoPendingStart(ref: InstanceRef): Promise<void> {
     const vm = await this.api.find<VmObject>(VIRTUAL_MACHINES, ref);
-    if (vm?.status?.stateChangeRequests?.some(({ action }) => action === 'Start')) {
+    if (vm && willStart(vm)) {
       throw new DomainError('BUSY', `${ref.name} is being restarted; stop it again when that is done.`);
     }
+  }
+
+  /** The guest of a VM that is being stopped still runs, but nothing starts it again. */
+  private async expectNotStopping(ref: InstanceRef): Promise<void> {
+    const vm = await this.api.find<VmObject>(VIRTUAL_MACHINES, ref);
+    if (vm && isStopping(vm))
+      throw new DomainError('BUSY', `${ref.name} is being stopped; start it again when that is done.`);
   }
 
   /** 404 of the live instance means that the VM is stopped, unless the VM itself does not exist. */

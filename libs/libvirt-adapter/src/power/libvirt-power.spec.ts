@@ -88,6 +88,16 @@ describe('LibvirtPower', () => {
     expect(clock.pending).toBe(0);
   });
 
+  test('refuses to start a VM that is being stopped, unless its guest ignores that', async () => {
+    libvirt.add(ownDomainXml(), 'running (booted)');
+    await power.apply(REF, 'stop');
+    const refused = { code: 'BUSY', message: 'web is being stopped; start it again when that is done.' };
+    await expect(power.apply(REF, 'start')).rejects.toMatchObject(refused);
+    clock.advance(60_000);
+    await power.apply(REF, 'start');
+    expect(stops.of(UUID)).toBeUndefined();
+  });
+
   test.each(['default', 'Local'])('finds no domain in the namespace %s', async (namespace) => {
     libvirt.add(ownDomainXml());
     await expect(power.apply({ ...REF, namespace }, 'start')).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
