@@ -3,6 +3,7 @@ import type { KubeObject, KubeSandbox, ManualClock } from '@headgate/kube-sandbo
 import type { KubevirtSimulation } from '@headgate/kubevirt-sandbox';
 import type { MeetingVm } from '@headgate/testing';
 import { clusterState, entryOf, type ListEntry } from './cluster-state.js';
+import { RestoreObserver } from './restore-observer.js';
 import { TestService } from './test-service.js';
 
 const NAMESPACE = 'tailvm';
@@ -12,14 +13,6 @@ const DISK = '16Mi';
 /** A changed size waits for a restart of the guest, so that no request waits for the cluster to apply it. */
 const CLUSTER = { vmRolloutStrategy: 'Stage' } as const;
 const STORAGE_CLASSES = 'storageclasses.storage.k8s.io';
-
-const RESTORES = 'virtualmachinerestores.snapshot.kubevirt.io';
-const INSTANCES = 'virtualmachineinstances.kubevirt.io';
-
-interface RestoreObject extends KubeObject {
-  readonly spec: { readonly target: { readonly name: string } };
-  readonly status?: { readonly complete?: boolean };
-}
 
 interface Cluster {
   readonly sandbox: KubeSandbox;
@@ -36,8 +29,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 /** The whole service over two simulated clusters, `lab` and `other`, whose time passes only while a test lets it. */
 export class SandboxLab extends TestService {
-  /** Restores during which their VM ran. */
-  readonly restoreViolations: string[] = [];
+  private readonly restores: RestoreObserver;
   private isRunning = false;
   private names = 0;
   private pumping: Promise<void> = Promise.resolve();
@@ -48,6 +40,12 @@ export class SandboxLab extends TestService {
     readonly other: Cluster,
   ) {
     super();
+    this.restores = new RestoreObserver(lab.sandbox.store);
+  }
+
+  /** Restores in the cluster `lab` during which their VM ran. */
+  get restoreViolations(): readonly string[] {
+    return this.restores.violations;
   }
 
   static async create({ timeScale = 1 }: SandboxLabOptions = {}): Promise<SandboxLab> {
@@ -177,6 +175,7 @@ export class SandboxLab extends TestService {
     this.hold();
     await this.pumping;
     await super.close();
+    this.restores.close();
     for (const [, { backend, sandbox }] of this.contexts()) {
       await backend.close();
       await sandbox.close();
@@ -190,23 +189,9 @@ export class SandboxLab extends TestService {
     ];
   }
 
-  private observeRestores(): void {
-    const { store } = this.lab.sandbox;
-    for (const { metadata, spec, status } of store.list<RestoreObject>(RESTORES, {})) {
-      if (status?.complete === true || metadata.ownerReferences?.[0]?.kind === 'VirtualMachineClone') continue;
-      const { name } = spec.target;
-      const instance = store.get<KubeObject & { status?: { phase?: string } }>(INSTANCES, {
-        namespace: NAMESPACE,
-        name,
-      });
-      if (instance?.status?.phase === 'Running') this.restoreViolations.push(`${name} runs during ${metadata.name}`);
-    }
-  }
-
   private async pump(): Promise<void> {
     while (this.isRunning) {
       this.clock.advance(STEP_MS);
-      this.observeRestores();
       await turn();
     }
   }

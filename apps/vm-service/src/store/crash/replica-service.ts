@@ -37,7 +37,7 @@ export async function runReplica(prepare: (replica: PreparedReplica) => void = (
   const options = parseCommandLine(['--config', config, '--data-dir', dataDir, '--listen', '127.0.0.1:0', '--open']);
   const loaded = loadSettings(options, {});
   const settings = { ...loaded, store: { ...loaded.store, leaseSeconds } };
-  const log = pino({ level: process.env['LOG_LEVEL'] ?? 'error' }, pino.destination(2));
+  const log = pino({ level: process.env['LOG_LEVEL'] ?? 'fatal' }, pino.destination(2));
   claimDataDir(dataDir);
   const contexts = await chooseContexts({ options, settings, log });
   const service = await createService({ settings, contexts, log, pageDir: dataDir });

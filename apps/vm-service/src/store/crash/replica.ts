@@ -9,11 +9,11 @@ export const PLAIN_ENV = { ...process.env, NODE_OPTIONS: '' };
 /** One process of the service. */
 export class Replica {
   private child: ChildProcess | undefined;
-  private isKilled = false;
   private url = '';
   /** Its name among the replicas, which is another one after each start. */
   id = '';
   ready: Promise<void> = Promise.resolve();
+  private restarting: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly script: string,
@@ -26,7 +26,6 @@ export class Replica {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     this.child = child;
-    this.isKilled = false;
     this.ready = new Promise((resolve, reject) => {
       child.once('message', ({ url, id }: ReplicaReady) => {
         this.url = url;
@@ -42,31 +41,31 @@ export class Replica {
   async kill(): Promise<void> {
     const { child } = this;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    this.isKilled = true;
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;
   }
 
-  /** Kills it, also while it starts, and starts it again. */
-  async restart(): Promise<void> {
-    await this.kill();
-    this.start();
+  /** Kills it, also while it starts, and starts it again. Resolves when it has begun to start. */
+  restart(): Promise<void> {
+    this.restarting = this.restarting.then(async () => {
+      await this.kill();
+      this.start();
+    });
+    return this.restarting;
   }
 
-  /** Resolves when it has started, also if it is killed again before. */
+  /** Resolves when it has started after the last restart. */
   async whenReady(): Promise<void> {
     for (;;) {
-      const { ready } = this;
-      const isReady = await ready.then(
-        () => true,
-        (error: unknown) => {
-          if (ready === this.ready && !this.isKilled) throw error;
-          return false;
-        },
-      );
-      if (isReady) return;
-      await new Promise((resolve) => setImmediate(resolve));
+      const { restarting } = this;
+      await restarting;
+      try {
+        await this.ready;
+        return;
+      } catch (error) {
+        if (restarting === this.restarting) throw error;
+      }
     }
   }
 

@@ -34,6 +34,7 @@ describe('several callers of one service', () => {
       for (let count = 0; count < turns; count++) await turn();
     },
     kill: async () => undefined,
+    rest: async () => undefined,
   });
 
   test(

@@ -1,7 +1,7 @@
 import type { Task } from '@headgate/domain-contracts';
 import type { OperationRequest } from '@headgate/testing';
 import { clusterState, type ListEntry } from '../cluster-state.js';
-import { describeOutcome, type Answer, type Outcome } from './outcome.js';
+import { describeOutcome, isDone, type Answer, type Outcome } from './outcome.js';
 import { NAMESPACE, requestOf, type Sent } from './story-requests.js';
 import { answerViolations, existenceViolations, keptViolations } from './violations.js';
 
@@ -15,6 +15,12 @@ export interface StoryWorld {
   send(caller: number, request: OperationRequest): Promise<Answer>;
   /** Waits until the condition holds. @throws Error with the explanation when that takes far too long */
   until(holds: () => Promise<boolean>, explain: () => string): Promise<void>;
+}
+
+export interface Tally {
+  acknowledged: number;
+  refused: number;
+  unanswered: number;
 }
 
 /** Several callers change two VMs at the same time; afterwards, everything that was acknowledged must be true. */
@@ -75,6 +81,12 @@ export class Story {
       async () => left().length === 0,
       () => `left over: ${left().join(', ')}`,
     );
+  }
+
+  /** How many requests were acknowledged, refused, and got no response. */
+  get tally(): Tally {
+    const count = (done: boolean | undefined): number => this.outcomes.filter((one) => isDone(one) === done).length;
+    return { acknowledged: count(true), refused: count(false), unanswered: count(undefined) };
   }
 
   /** The requests with their answers, to read a failure. */

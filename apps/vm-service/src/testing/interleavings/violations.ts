@@ -102,7 +102,7 @@ function sizeViolations(about: readonly Outcome[], name: string, { spec }: Machi
 /** The VM is in the state that was requested last. A restore and a migration keep it. */
 function powerViolations(about: readonly Outcome[], name: string, { status }: MachineObject, ran: boolean): string[] {
   const powers = about.filter(({ action }) => action === 'start' || action === 'stop');
-  const states = new Set(lastOf(powers).map(({ action }) => (action === 'start' ? 'Running' : 'Stopped')));
+  const states = new Set<string>(lastOf(powers).map(({ action }) => (action === 'start' ? 'Running' : 'Stopped')));
   if (!powers.some((one) => isDone(one) === true)) states.add(ran ? 'Running' : 'Stopped');
   const state = status?.printableStatus ?? 'Stopped';
   return states.has(state) ? [] : [`${name} is ${state}, and was last requested to be ${[...states].join(' or ')}`];

@@ -11,8 +11,15 @@ interface Counted {
 /** Counts requests, so that a test can prove that a client sent none. */
 export class RequestCounter {
   private readonly counts = new Map<string, { sample: Counted; count: number }>();
+  private sum = 0;
+
+  /** The number of all requests; a reset does not change it. */
+  get total(): number {
+    return this.sum;
+  }
 
   add(info: RequestInfo, user: UserInfo): void {
+    this.sum++;
     const id = [
       user.username,
       info.verb,
