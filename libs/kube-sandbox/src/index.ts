@@ -15,6 +15,7 @@ export * from './apiserver/faults/faults.js';
 export * from './apiserver/http/request-counter.js';
 export * from './apiserver/http/request-matcher.js';
 export * from './apiserver/kube-object.js';
+export * from './apiserver/paced-clock.js';
 export * from './apiserver/object-store.js';
 export { podSecurityRefusal } from './apiserver/pod-security.js';
 export { applyJsonPatch } from './apiserver/patch/json-patch.js';

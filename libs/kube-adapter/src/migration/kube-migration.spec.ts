@@ -1,6 +1,6 @@
 import { ServiceShutdown, type InstanceRef } from '@headgate/domain-contracts';
+import { PacedClock } from '@headgate/kube-sandbox';
 import { recordingReporter } from '@headgate/testing';
-import { PacedClock } from '../testing/paced-clock.contract.js';
 import { SandboxHarness } from '../testing/sandbox-harness.contract.js';
 
 const nodeOf = ({ recorder }: SandboxHarness, ref: InstanceRef): string => recorder.vm(ref)?.node ?? '';

@@ -1,5 +1,5 @@
 import type { InstanceRef } from '@headgate/domain-contracts';
-import { PacedClock } from '../testing/paced-clock.contract.js';
+import { PacedClock } from '@headgate/kube-sandbox';
 import { SandboxHarness } from '../testing/sandbox-harness.contract.js';
 
 describe('KubePower', () => {

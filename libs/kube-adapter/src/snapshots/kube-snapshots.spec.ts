@@ -1,7 +1,7 @@
 import { DomainError, type InstanceRef, type VmSource } from '@headgate/domain-contracts';
+import { PacedClock } from '@headgate/kube-sandbox';
 import { createdVm, instanceCloningContract, instanceSnapshotsContract, recordingReporter } from '@headgate/testing';
 import type { KubeObject } from '../api/kube-object.js';
-import { PacedClock } from '../testing/paced-clock.contract.js';
 import { SandboxHarness, type SandboxHarnessOptions } from '../testing/sandbox-harness.contract.js';
 
 const TIMEOUT_MS = 60_000;

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { KubeSandbox } from '@headgate/kube-sandbox';
+import type { KubeSandbox, SandboxClock } from '@headgate/kube-sandbox';
 import type { KubevirtSimulation, SimulationOptions } from '@headgate/kubevirt-sandbox';
 import { parse } from 'yaml';
 import { PLAIN_ENV, Replica } from './replica.js';
@@ -20,13 +20,23 @@ export interface ReplicaWorldOptions {
   /** The program of each replica, a file of this folder without its extension. */
   readonly program: 'replica-process' | 'service-process';
   readonly simulation: SimulationOptions;
+  /** Simulated clusters; the first one has the store. */
+  readonly contexts?: readonly string[];
+  /** Of the clusters; by default the system's. */
+  readonly clock?: SandboxClock;
   /** VMs that the cluster has. */
   readonly instances?: number;
   /** Of the cluster with the store; by default, the simulated one has it. */
   readonly storeKubeconfig?: string | undefined;
 }
 
-/** Several replicas over one simulated cluster. */
+export interface SimulatedCluster {
+  readonly context: string;
+  readonly sandbox: KubeSandbox;
+  readonly simulation: KubevirtSimulation;
+}
+
+/** Several replicas over simulated clusters. */
 export class ReplicaWorld {
   /** How often each VM was tagged in this round, by `name tag`. */
   readonly tagged = new Map<string, number>();
@@ -34,33 +44,33 @@ export class ReplicaWorld {
 
   private constructor(
     private readonly folder: string,
-    readonly sandbox: KubeSandbox,
-    readonly simulation: KubevirtSimulation,
+    /** At least one. */
+    readonly clusters: readonly SimulatedCluster[],
     readonly replicas: readonly Replica[],
   ) {}
 
   static async open(options: ReplicaWorldOptions): Promise<ReplicaWorld> {
-    const { count, program, simulation: simulated, instances = 0, storeKubeconfig } = options;
+    const { count, program, contexts = ['lab'], instances = 0, storeKubeconfig } = options;
     const folder = mkdtempSync(join(tmpdir(), 'headgate-replicas-'));
+    const write = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
     await build(program, folder);
-    const [{ KubeSandbox }, { KubevirtSimulation }] = await Promise.all([
-      import('@headgate/kube-sandbox'),
-      import('@headgate/kubevirt-sandbox'),
-    ]);
-    const simulation = new KubevirtSimulation(simulated);
-    const sandbox = await KubeSandbox.listen({ namespaces: ['headgate'], extensions: [simulation] });
+    const clusters: SimulatedCluster[] = [];
+    for (const context of contexts) clusters.push(await openCluster(context, options));
+    const [{ sandbox, simulation }] = clusters as [SimulatedCluster];
     simulation.seedFleet(instances);
     const { resources } = parse(readFileSync(join(CRDS, 'kustomization.yaml'), 'utf8')) as { resources: string[] };
     for (const file of resources) await install(sandbox.url, join(CRDS, file));
-    const kubeconfig = join(folder, 'kubeconfig');
-    writeFileSync(kubeconfig, sandbox.kubeconfig());
-    const store = join(folder, 'store-kubeconfig');
-    writeFileSync(store, storeKubeconfig ?? sandbox.kubeconfig());
-    const config = join(folder, 'headgate.yaml');
-    writeFileSync(
-      config,
+    const store = write('store-kubeconfig', storeKubeconfig ?? sandbox.kubeconfig());
+    const config = write(
+      'headgate.yaml',
       JSON.stringify({
-        contexts: [{ name: 'lab', kind: 'kubevirt', kubeconfig }],
+        contexts: clusters.map(({ context: name, sandbox: one }) => ({
+          ...{ name, kind: 'kubevirt' },
+          kubeconfig: write(`kubeconfig-${name}`, one.kubeconfig()),
+        })),
         store: { kind: 'cluster', namespace: 'headgate', kubeconfig: store },
       }),
     );
@@ -70,7 +80,7 @@ export class ReplicaWorld {
       { length: count },
       (_none, index) => new Replica(script, { ...common, dataDir: join(folder, `data-${index}`) }),
     );
-    const world = new ReplicaWorld(folder, sandbox, simulation, replicas);
+    const world = new ReplicaWorld(folder, clusters, replicas);
     world.countTags();
     for (const replica of replicas) replica.start();
     try {
@@ -82,9 +92,14 @@ export class ReplicaWorld {
     return world;
   }
 
+  /** The API server of the cluster with the store. */
+  get sandbox(): KubeSandbox {
+    return this.clusters[0]!.sandbox;
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.replicas.map((replica) => replica.kill()));
-    await this.sandbox.close();
+    for (const { sandbox } of this.clusters) await sandbox.close();
     rmSync(this.folder, { recursive: true });
   }
 
@@ -143,6 +158,18 @@ export class ReplicaWorld {
       },
     });
   }
+}
+
+async function openCluster(context: string, options: ReplicaWorldOptions): Promise<SimulatedCluster> {
+  const [{ KubeSandbox }, { KubevirtSimulation }] = await Promise.all([
+    import('@headgate/kube-sandbox'),
+    import('@headgate/kubevirt-sandbox'),
+  ]);
+  const simulation = new KubevirtSimulation(options.simulation);
+  const { clock } = options;
+  const namespaces = ['headgate'];
+  const sandbox = await KubeSandbox.listen({ namespaces, extensions: [simulation], ...(clock && { clock }) });
+  return { context, sandbox, simulation };
 }
 
 /** A bundle, because the process that is killed must be plain Node. */

@@ -22,7 +22,10 @@ describe('several callers of one service', () => {
   afterAll(() => lab.close());
 
   const storyLab = (): StoryLab => ({
-    store: lab.lab.sandbox.store,
+    clusters: [
+      { context: 'lab', store: lab.lab.sandbox.store },
+      { context: 'other', store: lab.other.sandbox.store },
+    ],
     callers: [0],
     isKilled: false,
     restoreViolations: lab.restoreViolations,

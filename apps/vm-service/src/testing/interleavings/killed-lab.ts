@@ -1,4 +1,4 @@
-import type { KubeObject } from '@headgate/kube-sandbox';
+import type { KubeObject, PacedClock } from '@headgate/kube-sandbox';
 import type { OperationRequest } from '@headgate/testing';
 import { ReplicaWorld } from '../../store/crash/replicas.js';
 import { until } from '../../store/crash/until.js';
@@ -7,10 +7,11 @@ import { RestoreObserver } from '../restore-observer.js';
 import type { Answer } from './outcome.js';
 import type { StoryLab } from './run-stories.js';
 import { NAMESPACE } from './story-requests.js';
+import type { StoryCluster } from './story-world.js';
 
 const REPLICAS = 3;
-/** Operations take a twentieth of their usual time. */
-const TIME_SCALE = 0.05;
+/** Operations take a fifth of their usual time, and the time of the clusters is four times as fast as the real one. */
+const TIME_SCALE = 0.2;
 /** A changed size waits for a restart of the guest, so that no request waits for the cluster to apply it. */
 const CLUSTER = { vmRolloutStrategy: 'Stage' } as const;
 const LEASES = 'leases.coordination.k8s.io';
@@ -33,21 +34,28 @@ export class KilledLab implements StoryLab {
   private constructor(
     private readonly world: ReplicaWorld,
     private readonly restores: RestoreObserver,
+    /** Of the clusters. */
+    readonly clock: PacedClock,
   ) {}
 
   static async open(): Promise<KilledLab> {
-    const simulation = { timeScale: TIME_SCALE, cluster: CLUSTER };
-    const world = await ReplicaWorld.open({ count: REPLICAS, program: 'service-process', simulation });
-    return new KilledLab(world, new RestoreObserver(world.sandbox.store));
+    const { PacedClock } = await import('@headgate/kube-sandbox');
+    const clock = new PacedClock();
+    const world = await ReplicaWorld.open({
+      ...{ count: REPLICAS, program: 'service-process', contexts: ['lab', 'other'], clock },
+      simulation: { timeScale: TIME_SCALE, cluster: CLUSTER },
+    });
+    return new KilledLab(world, new RestoreObserver(world.sandbox.store), clock);
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.restores.close();
-    return this.world.close();
+    await this.world.close();
+    this.clock.stop();
   }
 
-  get store() {
-    return this.world.sandbox.store;
+  get clusters(): readonly StoryCluster[] {
+    return this.world.clusters.map(({ context, sandbox: { store } }) => ({ context, store }));
   }
 
   get restoreViolations(): readonly string[] {
@@ -58,12 +66,13 @@ export class KilledLab implements StoryLab {
     return `k${(++this.names).toString().padStart(4, '0')}x`;
   }
 
-  async givenVm(status: 'Running' | 'Stopped', name: string): Promise<void> {
+  async givenVm(status: 'Running' | 'Stopped', name: string, context = 'lab'): Promise<void> {
     const size = { cpu: 1, memory: '256Mi', disk: '16Mi' };
-    this.world.simulation.seedVm({ name, namespace: NAMESPACE, status, ...size });
+    const cluster = this.world.clusters.find((one) => one.context === context);
+    cluster?.simulation.seedVm({ name, namespace: NAMESPACE, status, ...size });
     const isListed = async (caller: number): Promise<boolean> => {
       const answer = await this.send(caller, { method: 'GET', path: '/api/vms' });
-      return (answer?.json as unknown as ListEntry[]).some((entry) => entry.name === name);
+      return (answer?.json as unknown as ListEntry[]).some((entry) => entry.name === name && entry.context === context);
     };
     for (const caller of this.callers)
       await this.until(
@@ -109,7 +118,7 @@ export class KilledLab implements StoryLab {
   async rest(prefix: string): Promise<void> {
     const claims = (): string[] => {
       const living = this.world.replicas.map(({ id }) => id);
-      return this.store
+      return this.world.sandbox.store
         .list<LeaseObject>(LEASES, {})
         .filter(({ spec }) => living.includes(spec?.holderIdentity ?? ''))
         .flatMap(({ metadata }) => metadata.annotations?.[CLAIM] ?? [])

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { Story, type StoryWorld, type Tally } from './story.js';
+import { Story, type Tally } from './story.js';
 import { storyCommands, type StoryReal } from './story-commands.js';
+import { removeAll, type StoryWorld } from './story-world.js';
 
 /** Where stories happen. */
 export interface StoryLab extends StoryWorld, Pick<StoryReal, 'wait' | 'kill'> {
@@ -38,12 +39,13 @@ export async function runStories(lab: StoryLab, { runs, lanes, seed, path }: Run
     try {
       const violations = [...(await story.check()), ...lab.restoreViolations];
       if (violations.length > 0) throw new Error(violations.join('\n'));
-      await story.end();
+      await removeAll(lab, story.prefix);
       await lab.rest(story.prefix);
     } catch (error) {
       throw new Error(`${(error as Error).message}\n${story.toString()}`, { cause: error });
     }
-    for (const key of Object.keys(sum) as (keyof Tally)[]) sum[key] += story.tally[key];
+    const tally = story.tally();
+    for (const key of Object.keys(sum) as (keyof Tally)[]) sum[key] += tally[key];
     if (++count % REPORTED_RUNS === 0) process.stdout.write(`${count} of ${runs} interleavings\n`);
   }
 

@@ -1,4 +1,4 @@
-import { ManualClock } from '@headgate/kube-sandbox';
+import { ManualClock } from './clock.js';
 
 const STEP_MS = 20;
 const PERIOD_MS = 5;
