@@ -55,11 +55,8 @@ export const RBAC_RULES: readonly RbacRule[] = [
     ],
     ['get'],
   ),
-  rule(
-    'snapshot.kubevirt.io',
-    ['virtualmachinesnapshots', 'virtualmachinerestores'],
-    ['list', 'watch', 'create', 'delete'],
-  ),
+  rule('snapshot.kubevirt.io', ['virtualmachinesnapshots'], ['list', 'watch', 'create', 'patch', 'delete']),
+  rule('snapshot.kubevirt.io', ['virtualmachinerestores'], ['list', 'watch', 'create', 'delete']),
   rule('clone.kubevirt.io', ['virtualmachineclones'], ['list', 'watch', 'create', 'delete']),
   rule('export.kubevirt.io', ['virtualmachineexports'], ['list', 'watch', 'create', 'delete']),
   rule(

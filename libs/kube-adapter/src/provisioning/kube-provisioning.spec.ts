@@ -261,6 +261,21 @@ describe('KubeProvisioning', () => {
     await expect(provisioning().delete(ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
   });
 
+  test('leaves nothing behind when the service ends right after the deletion of the VM', async () => {
+    const ref = await harness.givenVm('Stopped');
+    await harness.backend.require('snapshots').create(ref, { name: `${ref.name}-s` });
+    const disk = { kind: 'attach-volume', disk: { sizeBytes: GIB } } as const;
+    await harness.backend.require('hardware').apply(ref, disk);
+    const kinds = [...ALL, 'virtualmachinesnapshots.snapshot.kubevirt.io'];
+    const left = (): string[] => kinds.flatMap((kind) => namesFor(kind, ref));
+    expect(namesFor('datavolumes.cdi.kubevirt.io', ref)).not.toEqual([]);
+    expect(namesFor('virtualmachinesnapshots.snapshot.kubevirt.io', ref)).toHaveLength(1);
+    for (const resource of kinds.slice(1))
+      harness.sandbox.faults.failNext({ verb: 'delete', resource }, 403, Number.MAX_SAFE_INTEGER);
+    await expect(provisioning().delete(ref)).rejects.toThrow();
+    await harness.recorder.until(() => left().length === 0);
+  });
+
   test('refuses to delete a protected VM, and shows the protection', async () => {
     const ref = await harness.givenVm('Stopped');
     harness.sandbox.store.patch('virtualmachines.kubevirt.io', ref, (vm) => {

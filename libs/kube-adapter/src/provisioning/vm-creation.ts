@@ -1,8 +1,9 @@
 import { DomainError, type Log } from '@headgate/domain-contracts';
 import { isOutcomeUnknown } from '../api/kube-api-error.js';
-import type { KubeObject, OwnerReference } from '../api/kube-object.js';
+import type { KubeObject } from '../api/kube-object.js';
 import type { VmObject } from '../api/object-types.js';
 import { SECRETS, VIRTUAL_MACHINES } from '../api/resources.js';
+import { vmOwner } from '../api/vm-owner.js';
 import { ANNOTATION } from '../labels.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
 import { cloudInitFromSecret, cloudInitInline, cloudInitSecret, fitsInline } from './cloud-init.js';
@@ -59,15 +60,9 @@ export class VmCreation {
 
   private async createSecret({ spec, createId }: VmDraft, vm: VmObject): Promise<void> {
     const { namespace, name } = spec.ref;
-    const owner: OwnerReference = {
-      apiVersion: 'kubevirt.io/v1',
-      kind: 'VirtualMachine',
-      name,
-      uid: vm.metadata.uid ?? '',
-    };
     const secret = { namespace, vm: name, name: `${name}-cloudinit-${createId}`, userData: spec.cloudInit ?? '' };
     try {
-      await this.deps.api.create(SECRETS, cloudInitSecret(secret, owner) as unknown as KubeObject);
+      await this.deps.api.create(SECRETS, cloudInitSecret(secret, vmOwner(vm)) as unknown as KubeObject);
     } catch (error) {
       // The name contains the id of this call, so this call has created it and got no response.
       if (!DomainError.is(error, 'ALREADY_EXISTS')) throw error;

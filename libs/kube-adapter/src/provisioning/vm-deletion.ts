@@ -2,10 +2,13 @@ import { throwFirstRefusal, type InstanceRef, type Refusal } from '@headgate/dom
 import { instanceNotFound, KubeApiError } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
 import type { VmObject } from '../api/object-types.js';
-import { subresourcePath, VIRTUAL_MACHINES } from '../api/resources.js';
+import { CLAIMS, DATA_VOLUMES, SNAPSHOTS, subresourcePath, VIRTUAL_MACHINES, type Resource } from '../api/resources.js';
+import { vmOwner } from '../api/vm-owner.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { LABEL } from '../labels.js';
-import { ownedObjects } from './owned-objects.js';
+import { ownedObjects, type OwnedObject } from './owned-objects.js';
+
+const ADOPTED: readonly Resource[] = [SNAPSHOTS, DATA_VOLUMES, CLAIMS];
 
 /** Deletes a VM with every object that belongs to it. */
 export class VmDeletion {
@@ -32,6 +35,7 @@ export class VmDeletion {
     const owned = await ownedObjects(this.api, await this.discovery.facts(), { ref, uid });
     // Objects without their VM are left over from an interrupted deletion, which a second one completes.
     if (!vm && owned.length === 0) throw instanceNotFound(ref);
+    if (vm) await this.adopt(vm, owned);
     if (vm) await this.deleteVm(ref, uid, vm.status?.created === true);
     for (const { resource, object } of owned) {
       await this.api.delete(
@@ -39,6 +43,23 @@ export class VmDeletion {
         { namespace: ref.namespace, name: object.metadata.name },
         { uid: object.metadata.uid },
       );
+    }
+  }
+
+  /**
+   * Makes the VM own what only its label connects with it: snapshots, which outlive a VM that others delete, and disks that were attached
+   * later. The cluster deletes them with the VM, also if this service ends right after that.
+   */
+  private async adopt(vm: VmObject, owned: readonly OwnedObject[]): Promise<void> {
+    for (const { resource, object } of owned) {
+      const { namespace, name = '', ownerReferences = [] } = object.metadata;
+      if (!ADOPTED.includes(resource) || ownerReferences.length > 0) continue;
+      try {
+        await this.api.patch(resource, { namespace, name }, { metadata: { ownerReferences: [vmOwner(vm)] } });
+      } catch (error) {
+        // It is deleted after the VM in any case.
+        if (!(error instanceof KubeApiError)) throw error;
+      }
     }
   }
 
