@@ -15,6 +15,8 @@ export interface VmObject extends KubeObject {
     readonly printableStatus?: string;
     readonly ready?: boolean;
     readonly created?: boolean;
+    /** The generation that KubeVirt has processed last. */
+    readonly desiredGeneration?: number;
     /** Requests of the action endpoints that are not done yet. */
     readonly stateChangeRequests?: readonly { readonly action: 'Start' | 'Stop' }[];
     /** Requests to add or remove volumes that are not done yet. */

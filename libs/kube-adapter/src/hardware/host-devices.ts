@@ -9,7 +9,7 @@ import {
 } from '@headgate/domain-contracts';
 import type { PassedThroughDevice } from '../api/object-types.js';
 import { VIRTUAL_MACHINES } from '../api/resources.js';
-import { untilRestartRequired } from './live-changes.js';
+import { untilCompared } from './live-changes.js';
 import { planned, replaceIfSame, VM_PATHS, type PlannedChange } from './planned-change.js';
 import { hostDevicesOf } from './read-placement.js';
 import { uidTest } from './scale.js';
@@ -77,7 +77,7 @@ export class HostDeviceChanges {
     ];
     const run = async (): Promise<void> => {
       await this.deps.api.jsonPatch(VIRTUAL_MACHINES, ref, patch);
-      if (vmi) await untilRestartRequired(this.deps, ref);
+      if (vmi) await untilCompared(this.deps, ref);
     };
     const later = vmi ? ['The running VM keeps its devices until it is started again.'] : [];
     return planned({ effect: 'next-start', steps: [step], warnings: [...warnings, ...later], patch, run });

@@ -309,4 +309,38 @@ describe('KubeHardware', () => {
       ['lan', 'lan-1'],
     ]);
   });
+
+  describe('while changes of a running VM wait for its restart', () => {
+    let ref: InstanceRef;
+    const bootFrom = (...devices: string[]) => hardware().apply(ref, { kind: 'set-boot-order', devices });
+
+    beforeEach(async () => {
+      await open();
+      ref = await harness.givenVm('Running');
+    });
+
+    test('adds and removes disks at the next start', async () => {
+      const { volume = '' } = await hardware().apply(ref, { kind: 'attach-volume', disk: { sizeBytes: 64 * MIB } });
+      await bootFrom('default');
+      const detach = { kind: 'detach-volume', volume } as const;
+      expect(await hardware().plan(ref, { ...detach, deleteVolume: true })).toMatchObject({
+        refusals: [{ code: 'WRONG_STATE', reason: expect.stringContaining('until it stops') }],
+      });
+      const attach = { kind: 'attach-volume', disk: { sizeBytes: 64 * MIB } } as const;
+      expect(await hardware().plan(ref, attach)).toMatchObject({
+        effect: 'next-start',
+        warnings: [expect.stringContaining('wait for a restart')],
+      });
+      expect(await hardware().apply(ref, { ...detach, deleteVolume: false })).toMatchObject({ effect: 'next-start' });
+      expect(live(ref).spec.volumes?.map(({ name }) => name)).toContain(volume);
+    });
+
+    // The wait for a condition that never comes takes twice as long.
+    test('does not wait for a restart that is no longer required', async () => {
+      const before = machine(ref).spec.template.spec.domain.devices.disks?.[0]?.name ?? '';
+      await bootFrom('default');
+      await bootFrom(before);
+      expect((await hardware().read(ref)).pending).toEqual([]);
+    }, 5_000);
+  });
 });

@@ -14,7 +14,7 @@ import {
   type SetBootOrderChange,
 } from '@headgate/domain-contracts';
 import { VIRTUAL_MACHINES } from '../api/resources.js';
-import { isMigrating, untilRestartRequired } from './live-changes.js';
+import { isMigrating, untilCompared } from './live-changes.js';
 import { HostDeviceChanges, type HostDeviceDeps } from './host-devices.js';
 import { NicChanges } from './nics.js';
 import { planPlacement } from './placement.js';
@@ -172,7 +172,7 @@ export class KubeHardware extends InstanceHardware {
     ];
     const run = async (): Promise<void> => {
       await this.deps.api.jsonPatch(VIRTUAL_MACHINES, ref, patch);
-      if (vmi) await untilRestartRequired(this.deps, ref);
+      if (vmi) await untilCompared(this.deps, ref);
     };
     const steps = [{ name: 'boot order', detail: `${ref.name} boots from ${devices.join(', ')}.` }];
     return planned({ effect: 'next-start', steps, patch, run });

@@ -23,6 +23,10 @@ export const isMigrating = ({ vmi, vm }: VmState): boolean => {
   return isUnderWay || isMovingDisk || vm.status?.printableStatus === 'Migrating';
 };
 
+/** Whether KubeVirt applies no change to the running guest until it is restarted. Volumes that are added by requests are an exception. */
+export const awaitsRestart = ({ vm, vmi }: VmState): boolean =>
+  vmi !== undefined && isTrue(vm.status?.conditions, 'RestartRequired');
+
 /** Whether the cluster completes changes of running guests by migrations of its own. */
 export const migratesAutomatically = ({ facts }: VmState): boolean =>
   facts.kubevirt?.spec?.workloadUpdateStrategy?.workloadUpdateMethods?.includes('LiveMigrate') === true;
@@ -103,8 +107,11 @@ export async function restart({ api, clock }: HardwareDeps, { ref, vmi }: VmStat
   }
 }
 
-/** Waits until KubeVirt reports that the change needs a restart, so that a reader sees it, or the guest has ended. */
-export async function untilRestartRequired({ api, clock }: HardwareDeps, ref: InstanceRef): Promise<void> {
+/**
+ * Waits until KubeVirt has compared the changed VM with its running guest, so that a reader sees whether a restart is required, or the guest
+ * has ended. No restart is required when the change takes back an earlier one that waited for a restart.
+ */
+export async function untilCompared({ api, clock }: HardwareDeps, ref: InstanceRef): Promise<void> {
   const began = clock.now();
   for (;;) {
     const [vm, vmi] = await Promise.all([
@@ -112,6 +119,8 @@ export async function untilRestartRequired({ api, clock }: HardwareDeps, ref: In
       api.find<VmiObject>(VM_INSTANCES, ref),
     ]);
     if (!vm || !vmi || isTrue(vm.status?.conditions, 'RestartRequired')) return;
+    const { desiredGeneration } = vm.status ?? {};
+    if (desiredGeneration !== undefined && desiredGeneration === vm.metadata.generation) return;
     if (clock.now() - began > OBSERVE_TIMEOUT_MS) return;
     await clock.delay(POLL_MS);
   }

@@ -12,10 +12,9 @@ import {
   type Refusal,
   type RemoveNicChange,
 } from '@headgate/domain-contracts';
-import { isTrue } from '../api/kube-object.js';
 import type { GuestInterface, GuestNetwork, VmiObject, VmObject } from '../api/object-types.js';
 import { NETWORK_ATTACHMENTS, VIRTUAL_MACHINES } from '../api/resources.js';
-import { canMigrate, isRunning, migrateToApply, observe, untilRestartRequired } from './live-changes.js';
+import { awaitsRestart, canMigrate, isRunning, migrateToApply, observe, untilCompared } from './live-changes.js';
 import { planned, replaceIfSame, VM_PATHS, type PlannedChange } from './planned-change.js';
 import { uidTest } from './scale.js';
 import { networkName, type HardwareDeps, type VmState } from './vm-hardware.js';
@@ -123,7 +122,7 @@ export class NicChanges {
       ...replaceIfSame(VM_PATHS.interfaces, spec.domain?.devices?.interfaces, after.interfaces),
       ...replaceIfSame(VM_PATHS.networks, spec.networks, after.networks),
     ];
-    const isBlocked = isTrue(vm.status?.conditions, 'RestartRequired') || !facts.isGateEnabled('HotplugNICs');
+    const isBlocked = awaitsRestart(state) || !facts.isGateEnabled('HotplugNICs');
     const isLive = canBeLive && !isBlocked && isRunning(state) && (await canMigrate(this.deps, state));
     const effect: HardwareEffect = isLive ? 'now' : 'next-start';
     const steps = [
@@ -134,7 +133,7 @@ export class NicChanges {
     const run = async (): Promise<void> => {
       await this.deps.api.jsonPatch(VIRTUAL_MACHINES, ref, patch);
       if (!vmi) return;
-      if (!isLive) return untilRestartRequired(this.deps, ref);
+      if (!isLive) return untilCompared(this.deps, ref);
       if (await observe(this.deps, ref, isApplied)) await migrateToApply(this.deps, state);
     };
     return planned({ effect, steps, warnings, patch, run });

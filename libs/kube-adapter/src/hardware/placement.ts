@@ -14,7 +14,7 @@ import {
 import type { GuestCpu, GuestSpec, NodeObject } from '../api/object-types.js';
 import { NODES, VIRTUAL_MACHINES } from '../api/resources.js';
 import { topologyOf } from '../host-resources/kube-host-resources.js';
-import { effectOf, restart, untilRestartRequired } from './live-changes.js';
+import { effectOf, restart, untilCompared } from './live-changes.js';
 import { planned, replaceIfSame, VM_PATHS, type PlannedChange } from './planned-change.js';
 import { readPlacement } from './read-placement.js';
 import { uidTest } from './scale.js';
@@ -44,7 +44,7 @@ export async function planPlacement(
   const run = async (): Promise<void> => {
     await deps.api.jsonPatch(VIRTUAL_MACHINES, ref, patch);
     if (!vmi) return;
-    await untilRestartRequired(deps, ref);
+    await untilCompared(deps, ref);
     if (effect === 'restart') await restart(deps, state);
   };
   const steps = [

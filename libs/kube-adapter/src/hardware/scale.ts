@@ -14,15 +14,7 @@ import type { NodeObject } from '../api/object-types.js';
 import { NODES, VIRTUAL_MACHINES } from '../api/resources.js';
 import type { JsonPatchOperation } from '../api/json-patch.js';
 import { bytesOf } from '../inventory/guest-size.js';
-import {
-  canMigrate,
-  effectOf,
-  isRunning,
-  migrateToApply,
-  observe,
-  restart,
-  untilRestartRequired,
-} from './live-changes.js';
+import { canMigrate, effectOf, isRunning, migrateToApply, observe, restart, untilCompared } from './live-changes.js';
 import { planned, VM_PATHS, type PlannedChange } from './planned-change.js';
 import type { HardwareDeps, VmState } from './vm-hardware.js';
 
@@ -73,10 +65,10 @@ export async function planScale(deps: HardwareDeps, state: VmState, change: Scal
     await deps.api.jsonPatch(VIRTUAL_MACHINES, ref, [uidTest(vm.metadata.uid), ...patch]);
     if (effect === 'restart') {
       // A restart that comes before KubeVirt has compared the configurations would leave the condition behind.
-      await untilRestartRequired(deps, ref);
+      await untilCompared(deps, ref);
       return restart(deps, state);
     }
-    if (!isLive) return state.vmi && untilRestartRequired(deps, ref);
+    if (!isLive) return state.vmi && untilCompared(deps, ref);
     const isApplied = await observe(deps, ref, ({ spec: live }) => {
       const isCpu = !hasOtherCpu || live?.domain?.cpu?.sockets === wanted.sockets;
       return isCpu && (!hasOtherMemory || bytesOf(live?.domain?.memory?.guest) === memoryBytes);

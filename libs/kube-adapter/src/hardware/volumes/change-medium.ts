@@ -9,7 +9,7 @@ import {
 import type { ClaimObject } from '../../api/object-types.js';
 import { CLAIMS, VIRTUAL_MACHINES } from '../../api/resources.js';
 import { claimUser } from '../../provisioning/create-checks.js';
-import { untilRestartRequired } from '../live-changes.js';
+import { awaitsRestart, untilCompared } from '../live-changes.js';
 import { planned, replaceIfSame, VM_PATHS, type PlannedChange } from '../planned-change.js';
 import { uidTest } from '../scale.js';
 import { claimNameOf, isHotpluggable, type HardwareDeps, type VmState } from '../vm-hardware.js';
@@ -61,10 +61,10 @@ export class ChangeMedium {
       ...replaceIfSame(VM_PATHS.volumes, spec.volumes, volume === null ? others : [...others, medium]),
     ];
     const live = vmi?.spec?.volumes?.find(({ name }) => name === drive);
-    const isLive = vmi !== undefined && (!live || isHotpluggable(live));
+    const isLive = vmi !== undefined && (!live || isHotpluggable(live)) && !awaitsRestart(state);
     const run = async (): Promise<void> => {
       await this.deps.api.jsonPatch(VIRTUAL_MACHINES, ref, patch);
-      if (vmi && !isLive) await untilRestartRequired(this.deps, ref);
+      if (vmi && !isLive) await untilCompared(this.deps, ref);
     };
     const detail = volume === null ? `The medium in ${drive}.` : `PVC ${volume} into ${drive}.`;
     const step = { name: volume === null ? 'eject' : 'insert', detail };

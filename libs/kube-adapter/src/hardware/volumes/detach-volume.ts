@@ -2,11 +2,11 @@ import { refusal, refusedChange, type DetachVolumeChange, type HardwareEffect } 
 import type { ClaimObject } from '../../api/object-types.js';
 import { CLAIMS, DATA_VOLUMES } from '../../api/resources.js';
 import { LABEL } from '../../labels.js';
-import { untilRestartRequired } from '../live-changes.js';
+import { untilCompared } from '../live-changes.js';
 import { planned, type PlannedChange } from '../planned-change.js';
 import { findDataVolume, isHotpluggable, rootDiskOf, type HardwareDeps, type VmState } from '../vm-hardware.js';
 import { findVolume } from './find-volume.js';
-import { modeOf } from './hotplug.js';
+import { isPluggedLive } from './hotplug.js';
 import type { Plugging } from './plugging.js';
 import type { VolumeWaits } from './volume-waits.js';
 
@@ -43,8 +43,7 @@ export class DetachVolume {
         'Detach it without deleting it.',
       );
     }
-    const mode = modeOf(state);
-    const isLive = vmi !== undefined && isHotpluggable(source) && mode !== 'none';
+    const isLive = isHotpluggable(source) && isPluggedLive(state);
     const effect: HardwareEffect = isLive ? 'now' : 'next-start';
     if (deleteVolume && vmi && !isLive) {
       return refuse(`${ref.name} uses ${volume} until it stops, so it can't be deleted.`, 'Stop the VM first.');
@@ -64,7 +63,7 @@ export class DetachVolume {
       try {
         await this.plugging.unplug(state, disk);
         if (isLive) await this.waits.untilReleased(state, disk, volume);
-        else if (vmi) await untilRestartRequired(this.deps, ref);
+        else if (vmi) await untilCompared(this.deps, ref);
       } catch (error) {
         if (isOwn && !deleteVolume) await label(ref.name).catch(() => undefined);
         throw error;

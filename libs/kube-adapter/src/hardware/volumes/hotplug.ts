@@ -3,6 +3,7 @@ import type { HardwareEffect, PlanStep } from '@headgate/domain-contracts';
 import type { JsonPatchOperation } from '../../api/json-patch.js';
 import type { GuestDisk, GuestVolume, VmObject } from '../../api/object-types.js';
 import { ANNOTATION } from '../../labels.js';
+import { awaitsRestart } from '../live-changes.js';
 import { replaceIfSame, VM_PATHS } from '../planned-change.js';
 import { uidTest } from '../scale.js';
 import type { VmState } from '../vm-hardware.js';
@@ -46,9 +47,16 @@ export const releaseStrategy = (state: VmState): JsonPatchOperation[] =>
       ]
     : [];
 
+/** Whether the running guest gets and releases volumes now, and not only at its next start. */
+export function isPluggedLive(state: VmState): boolean {
+  const mode = modeOf(state);
+  return state.vmi !== undefined && mode !== 'none' && (mode === 'requests' || !awaitsRestart(state));
+}
+
 const NO_HOTPLUG = 'Disks can not be added to running VMs in this cluster.';
 const AFTER_MOVE =
   'A disk of the VM was moved while it ran, and KubeVirt adds no disks to it until it is started again.';
+const BEFORE_RESTART = 'The VM has changes that wait for a restart, and KubeVirt applies no others until then.';
 
 /** SCSI disks can be added to running guests on every release. The guest finds the disk by its serial number. */
 export function attachment(state: VmState, volume: GuestVolume): Attachment {
@@ -72,12 +80,13 @@ export function attachment(state: VmState, volume: GuestVolume): Attachment {
     ...replaceIfSame(VM_PATHS.disks, disks, [...(disks ?? []), disk]),
   ];
   const { name: _name, ...volumeSource } = source;
-  const isLive = vmi !== undefined && mode !== 'none';
+  const isLive = isPluggedLive(state);
+  const obstacle = isHeldByMove(state) ? AFTER_MOVE : mode === 'none' ? NO_HOTPLUG : BEFORE_RESTART;
   return {
     effect: isLive ? 'now' : 'next-start',
     patch,
     ...(mode === 'requests' && { request: { name, disk, volumeSource } }),
-    warnings: vmi && !isLive ? [`${isHeldByMove(state) ? AFTER_MOVE : NO_HOTPLUG} It appears at the next start.`] : [],
+    warnings: vmi && !isLive ? [`${obstacle} It appears at the next start.`] : [],
   };
 }
 

@@ -1,7 +1,7 @@
 import type { InstanceRef } from '@headgate/domain-contracts';
 import type { VmObject } from '../../api/object-types.js';
 import { subresourcePath, VIRTUAL_MACHINES } from '../../api/resources.js';
-import { observe, untilRestartRequired } from '../live-changes.js';
+import { observe, untilCompared } from '../live-changes.js';
 import { replaceIfSame, VM_PATHS } from '../planned-change.js';
 import { uidTest } from '../scale.js';
 import { isHotpluggable, type HardwareDeps, type VmState } from '../vm-hardware.js';
@@ -24,7 +24,7 @@ export class Plugging {
       await api.invoke(path, request, () => this.isRequested(ref, 'addVolumeOptions', name));
     } else await api.jsonPatch(VIRTUAL_MACHINES, ref, patch);
     if (!state.vmi) return request ? this.waits.untilVm(ref, (vm) => hasVolume(vm, name)) : undefined;
-    if (effect !== 'now') return untilRestartRequired(this.deps, ref);
+    if (effect !== 'now') return untilCompared(this.deps, ref);
     try {
       await observe(this.deps, ref, (vmi) => vmi.spec?.volumes?.some((volume) => volume.name === name) === true);
     } catch (error) {
