@@ -102,4 +102,6 @@ export const MIGRATIONS: readonly string[] = [
    DROP TABLE folder_member;
    ALTER TABLE folder_version ADD COLUMN bound_since TEXT;
    UPDATE folder_version SET version = version + 1, bound_since = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`,
+  // Holds the pages of the reserve while it is built.
+  `CREATE TABLE reserve (id INTEGER PRIMARY KEY, space BLOB NOT NULL) STRICT`,
 ];

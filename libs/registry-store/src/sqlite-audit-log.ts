@@ -27,6 +27,10 @@ export class SqliteAuditLog extends AuditLog {
     super();
   }
 
+  override reserve(): () => void {
+    return this.database.reserve.take();
+  }
+
   override append(entry: AuditEntry): void {
     const { time, caller, action, ref, outcome, message, status } = entry;
     const { kind = 'action', token = '', address = '', route = '', code = '' } = entry;

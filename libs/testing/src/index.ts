@@ -66,3 +66,4 @@ export * from './memory-backend/memory-traits.js';
 export * from './node-program.js';
 export * from './meetings/operation-requests.js';
 export * from './private-libvirtd.js';
+export * from './small-disk.js';

@@ -18,6 +18,7 @@ import { ConsoleOwners } from './console-owners.js';
 import type { PeerRequest } from '../identity/local-trust.js';
 import { CallerResolver } from '../identity/caller-resolver.js';
 import { RouteAccess } from '../identity/route-access.js';
+import { Readiness } from '../platform/readiness.js';
 import { WireValidationPipe } from '../platform/wire-validation.pipe.js';
 
 /** A console that the caller may open. */
@@ -48,9 +49,10 @@ export class ConsoleRequests {
     private readonly access: RouteAccess,
     private readonly tokens: ApiTokens,
     private readonly owners: ConsoleOwners,
+    private readonly readiness: Readiness,
   ) {}
 
-  /** Decides once per request. @throws DomainError PATH_NOT_FOUND, INVALID_NAME, INSTANCE_NOT_FOUND, AMBIGUOUS_INSTANCE, NOT_SUPPORTED, WRONG_STATE */
+  /** Decides once per request. @throws DomainError PATH_NOT_FOUND, INVALID_NAME, INSTANCE_NOT_FOUND, AMBIGUOUS_INSTANCE, NOT_SUPPORTED, WRONG_STATE, REGISTRY_FULL */
   admit(request: UpgradeRequest): Promise<AdmittedConsole> {
     const known = this.admitted.get(request);
     if (known) return known;
@@ -79,6 +81,7 @@ export class ConsoleRequests {
     const viewOnly = !this.mayType(caller, instance);
     const source = this.backends.get(instance.ref.context).require('consoles');
     expectRunning(instance);
+    this.readiness.expectSpace();
     if (isVm(instance)) await this.owners.claim(console, instance.ref);
     return { instance, source, caller, viewOnly };
   }

@@ -1,10 +1,9 @@
 import 'reflect-metadata';
-import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Journal } from '@headgate/domain-contracts';
+import { rmSync } from 'node:fs';
+import { AuditLog, DomainError, Journal, TaskStore, type InstancePower } from '@headgate/domain-contracts';
+import { SmallDisk } from '@headgate/testing';
 import { MetricsSnapshot } from '../exposition/metrics-snapshot.js';
-import { Edge } from '../testing/edge.js';
+import { Edge, refusalOf } from '../testing/edge.js';
 
 const MIB = 1024 ** 2;
 const isRoot = process.getuid?.() === 0;
@@ -12,17 +11,18 @@ const suite = isRoot ? describe : describe.skip;
 
 suite(`on a full disk of the registry${isRoot ? '' : ': needs root, to mount a small one'}`, () => {
   let edge: Edge;
+  let disk: SmallDisk;
 
   beforeEach(async () => {
     edge = new Edge();
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'headgate-test', edge.folder]);
+    disk = new SmallDisk(edge.folder, 64);
     await edge.open();
     await edge.send('GET', '/api/vms');
   });
 
   afterEach(async () => {
     await edge.service.close();
-    execFileSync('umount', [edge.folder]);
+    disk.unmount();
     rmSync(edge.folder, { recursive: true });
   });
 
@@ -35,9 +35,8 @@ suite(`on a full disk of the registry${isRoot ? '' : ': needs root, to mount a s
   ] as const;
 
   test('a change is refused before anything is touched, and accepted again when there is space', async () => {
-    const filler = join(edge.folder, 'filler');
     const before = (await edge.send('GET', '/api/vms')).body;
-    writeFileSync(filler, Buffer.alloc(24 * MIB));
+    disk.fill(8 * MIB);
     for (const [method, path, body] of changes) {
       const { status, json } = await edge.send(method, path, body);
       expect([path, status, json.code]).toEqual([path, 503, 'REGISTRY_FULL']);
@@ -46,11 +45,100 @@ suite(`on a full disk of the registry${isRoot ? '' : ': needs root, to mount a s
     expect(await edge.send('GET', '/readyz')).toMatchObject({ status: 503, json: { code: 'REGISTRY_FULL' } });
     expect((await edge.send('GET', '/healthz')).status).toBe(200);
     expect((await edge.send('GET', '/api/vms')).body).toBe(before);
-    rmSync(filler);
+    disk.empty();
     expect((await edge.send('GET', '/readyz')).status).toBe(200);
     for (const [method, path, body] of changes) expect((await edge.send(method, path, body)).status).toBeLessThan(300);
     const [newest] = edge.service.app.get(Journal, { strict: false }).find({ limit: 1 });
     expect(newest?.outcome).toBe('ok');
+  });
+
+  /** Holds the power actions of the lab back. */
+  const hold = (): { readonly held: string[]; readonly release: () => void } => {
+    const power = edge.lab.require('power');
+    const apply = power.apply.bind(power);
+    const gate = Promise.withResolvers<void>();
+    const held: string[] = [];
+    power.apply = async (...args: Parameters<InstancePower['apply']>) => {
+      held.push(args[0].name);
+      await gate.promise;
+      return apply(...args);
+    };
+    return { held, release: gate.resolve };
+  };
+
+  const putMany = (count: number): string[] =>
+    Array.from({ length: count }, (_none, index) => {
+      const vm = edge.lab.engine.all()[0]!;
+      const name = `many-${index}`;
+      edge.lab.engine.put({ ...vm, uid: name, ref: { ...vm.ref, name } } as typeof vm);
+      return name;
+    });
+
+  const until = async (condition: () => boolean): Promise<void> => {
+    while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  const entriesOf = (action: string): string[] =>
+    edge.service.app
+      .get(Journal, { strict: false })
+      .find({ limit: 1000 })
+      .filter((entry) => entry.action === action && entry.kind === 'action')
+      .map(({ ref, outcome }) => `${ref} ${outcome}`)
+      .sort();
+
+  test('changes that began before the last byte was taken are recorded, in space that was reserved before', async () => {
+    const names = putMany(50);
+    const { held, release } = hold();
+    const answers = names.map((name) => edge.send('POST', `/api/vms/default/${name}/start`, {}));
+    await until(() => held.length === names.length);
+    disk.fill();
+    release();
+    for (const { status, json } of await Promise.all(answers)) expect([status, json.error]).toEqual([200, undefined]);
+    expect(entriesOf('start')).toEqual(names.map((name) => `vm/lab/default/${name} ok`).sort());
+    expect(disk.freeBytes).toBe(0);
+  });
+
+  test('a task that began before is recorded to its end, with each of its members', async () => {
+    const names = putMany(20);
+    const { held, release } = hold();
+    const refs = names.map((name) => `vm/lab/default/${name}`);
+    const { json: started } = await edge.send('POST', '/api/ext/bulk', { action: 'start', refs });
+    await until(() => held.length > 0);
+    disk.fill();
+    release();
+    const tasks = edge.service.app.get(TaskStore, { strict: false });
+    await until(() => tasks.get(String(started['task']))?.status !== 'running');
+    expect(tasks.get(String(started['task']))).toMatchObject({ status: 'done', bulk: { counts: { done: 20 } } });
+    expect(entriesOf('start')).toEqual(refs.map((ref) => `${ref} ok`).sort());
+    expect(disk.freeBytes).toBe(0);
+  });
+
+  test('reads that are recorded are refused: exports, which may create checkpoints, and consoles', async () => {
+    disk.fill();
+    for (const [method, path] of [
+      ['GET', '/api/vms/default/db/export?checkpoint=one'],
+      ['HEAD', '/api/vms/default/db/export?checkpoint=one'],
+      ['GET', '/api/vms/default/web/export'],
+    ] as const)
+      expect([path, (await edge.send(method, path)).status]).toEqual([path, 503]);
+    for (const path of ['/api/vnc/default/db', '/api/tty/default/db'])
+      expect(await refusalOf(edge.socket(path))).toBe(503);
+    expect((await edge.send('GET', '/api/ext/vms/default/db/checkpoints')).json).toEqual([]);
+    disk.empty();
+    expect((await edge.send('GET', '/api/vms/default/web/export')).status).toBe(200);
+  });
+
+  test('refused requests are counted when only the space of changes is left', async () => {
+    const denied = () =>
+      edge.send('DELETE', '/api/vms/default/web', {}, { host: 'localhost:8006', origin: 'https://evil.example' });
+    expect((await denied()).status).toBe(403);
+    const journal = edge.service.app.get(Journal, { strict: false });
+    const before = journal.find({ limit: 1000 }).length;
+    edge.service.app.get(AuditLog, { strict: false }).reserve = () => {
+      throw new DomainError('REGISTRY_FULL', 'The space is used up.');
+    };
+    expect((await denied()).status).toBe(403);
+    expect(journal.find({ limit: 1000 })).toHaveLength(before);
   });
 
   test('the metrics have its free space, and how much changes need', async () => {
@@ -63,7 +151,7 @@ suite(`on a full disk of the registry${isRoot ? '' : ': needs root, to mount a s
     };
     expect(await valueOf('svc_registry_required_bytes')).toBe(16 * MIB);
     expect(await valueOf('svc_registry_free_bytes')).toBeGreaterThan(16 * MIB);
-    writeFileSync(join(edge.folder, 'filler'), Buffer.alloc(24 * MIB));
+    disk.fill(8 * MIB);
     expect(await valueOf('svc_registry_free_bytes')).toBeLessThan(16 * MIB);
     expect(await valueOf('svc_collection_success')).toBe(1);
   });

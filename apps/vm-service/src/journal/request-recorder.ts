@@ -16,8 +16,8 @@ export interface RecordedRequest {
   readonly isDryRun: boolean;
 }
 
-/** Reads that are recorded even when they succeed: they hand out whole disks. */
-const RECORDED_READS: readonly string[] = ['/api/vms/:ns/:name/export'];
+/** Reads that are recorded even when they succeed: they hand out whole disks, and may create checkpoints. */
+export const RECORDED_READS: readonly string[] = ['/api/vms/:ns/:name/export'];
 const ACCEPTED = 202;
 /** Refused requests that are recorded per minute. */
 const MAX_REFUSED_PER_MINUTE = 60;
@@ -68,15 +68,18 @@ export class RequestRecorder {
     return method === 'GET' ? RECORDED_READS.includes(route) : method !== 'HEAD';
   }
 
-  /** Counts the refusals beyond the bound, and records their number when the next minute begins. */
+  /**
+   * Counts the refusals beyond the bound, and those for which a full disk has no space but that of changes. Their number is recorded when
+   * the next minute begins.
+   */
   private mayRecordRefusal(): boolean {
     const now = this.clock.now();
     if (now - this.windowStartMs >= MINUTE_MS) {
       this.windowStartMs = now;
       this.refused = 0;
-      if (this.suppressed > 0) this.recordSuppressed();
+      if (this.suppressed > 0 && this.audit.hasSpace()) this.recordSuppressed();
     }
-    if (++this.refused <= MAX_REFUSED_PER_MINUTE) return true;
+    if (++this.refused <= MAX_REFUSED_PER_MINUTE && this.audit.hasSpace()) return true;
     this.suppressed++;
     return false;
   }

@@ -102,7 +102,7 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
         shared?.sources ?? new SqliteSourceStore(database),
     },
     provideClass(SqliteShutdownTimes, [RegistryDatabase], ShutdownTimes),
-    provideClass(RegistryReadiness, [RegistryDatabase, SHARED_STORE, SETTINGS], Readiness),
+    provideClass(RegistryReadiness, [RegistryDatabase, SHARED_STORE], Readiness),
   ],
   exports: [
     SHARED_STORE,

@@ -15,8 +15,10 @@ export class Audit {
   ) {}
 
   /**
+   * Does the work and records it. The space for the record is reserved before.
    * @param subject an instance, or the text by which the log names another object
    * @param describe the message of a success
+   * @throws DomainError REGISTRY_FULL when the work could not be recorded: it was not begun; and the errors of the work
    */
   async of<T>(
     caller: Caller,
@@ -28,15 +30,31 @@ export class Audit {
     const ref = typeof subject === 'string' ? subject : formatRef(subject);
     const write = (outcome: 'ok' | 'error', message: string, code?: string): void =>
       this.append(caller, { action, ref, outcome, message, ...(code === undefined ? {} : { code }) });
-    let result: T;
+    const release = this.log.reserve();
     try {
-      result = await work();
+      let result: T;
+      try {
+        result = await work();
+      } catch (error) {
+        write('error', messageOf(error), DomainError.is(error) ? error.code : 'INTERNAL');
+        throw error;
+      }
+      write('ok', describe(result));
+      return result;
+    } finally {
+      release();
+    }
+  }
+
+  /** Whether there is space for an entry beyond the space of the changes that have begun. */
+  hasSpace(): boolean {
+    try {
+      this.log.reserve()();
+      return true;
     } catch (error) {
-      write('error', messageOf(error), DomainError.is(error) ? error.code : 'INTERNAL');
+      if (DomainError.is(error, 'REGISTRY_FULL')) return false;
       throw error;
     }
-    write('ok', describe(result));
-    return result;
   }
 
   /** Writes an entry with the time, the caller and the origin of the request. */

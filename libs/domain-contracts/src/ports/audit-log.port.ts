@@ -34,6 +34,15 @@ export type AuditKind = 'action' | 'request';
 
 /** The log of actions and their callers. Entries are never changed. */
 export abstract class AuditLog {
+  /**
+   * Reserves the space for the records of a change before it begins. By default, none is needed.
+   * @returns gives the space back, when the change is recorded
+   * @throws DomainError REGISTRY_FULL when the change could not be recorded
+   */
+  reserve(): () => void {
+    return () => undefined;
+  }
+
   abstract append(entry: AuditEntry): void;
   /** The actions of use cases, newest first; only those of one instance if `ref` is given. */
   abstract recent(limit: number, ref?: string): readonly AuditEntry[];
