@@ -26,11 +26,12 @@ export class RegistryReserve {
     private readonly file: string,
   ) {}
 
-  /** The space of the file system, and how much must be free for further changes. Both in bytes. */
-  get disk(): { readonly freeBytes: number; readonly requiredBytes: number } {
-    const { bfree, bavail, bsize } = statfsSync(dirname(this.file));
+  /** The space of the folder's file system, and how much must be free for further changes. Both in bytes. */
+  get disk(): { readonly folder: string; readonly freeBytes: number; readonly requiredBytes: number } {
+    const folder = dirname(this.file);
+    const { bfree, bavail, bsize } = statfsSync(folder);
     // Root may use the blocks that a file system reserves.
-    return { freeBytes: (process.getuid?.() === 0 ? bfree : bavail) * bsize, requiredBytes: MIN_FREE_BYTES };
+    return { folder, freeBytes: (process.getuid?.() === 0 ? bfree : bavail) * bsize, requiredBytes: MIN_FREE_BYTES };
   }
 
   /**

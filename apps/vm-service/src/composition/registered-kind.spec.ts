@@ -103,7 +103,7 @@ describe('a registered kind of backend', () => {
   test('appears in the metrics with its checks', async () => {
     const metrics = async (): Promise<string> => (await fetch(`http://127.0.0.1:${service.port()}/metrics`)).text();
     let text = await metrics();
-    while (!text.includes('svc_check{')) text = await metrics();
+    while (!text.includes('context="nine",severity')) text = await metrics();
     expect(text.split('\n')).toEqual(
       expect.arrayContaining([
         'svc_backend_up{context="nine",backend="hypervisor-nine"} 1',

@@ -4,6 +4,8 @@ import { CheckBackends, FixBackends } from '@headgate/doctor';
 import { PluginChecks, type CheckOfPlugin } from '@headgate/plugins';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
+import { Readiness } from '../platform/readiness.js';
+import { checkRegistryDisk } from '../store/registry-check.js';
 
 @Controller('api/doctor')
 export class DoctorController {
@@ -11,13 +13,17 @@ export class DoctorController {
     private readonly checkBackends: CheckBackends,
     private readonly fixBackends: FixBackends,
     private readonly pluginChecks: PluginChecks,
+    private readonly readiness: Readiness,
   ) {}
 
   @Get()
-  @Describe('The checks of each backend and of the installed plugins.', answerList(200, CheckView))
+  @Describe(
+    'The checks of each backend, of the disk of the registry and of the installed plugins.',
+    answerList(200, CheckView),
+  )
   async checks(): Promise<CheckView[]> {
     const [ofBackends, ofPlugins] = await Promise.all([this.checkBackends.run(), this.pluginChecks.run()]);
-    return [...ofBackends, ...ofPlugins.map(presentCheck)];
+    return [...ofBackends, checkRegistryDisk(this.readiness), ...ofPlugins.map(presentCheck)];
   }
 
   @Post('fix')

@@ -6,6 +6,7 @@ import { Folders } from '@headgate/folders';
 import { TaskReader } from '@headgate/tasks';
 import type { Settings } from '../config/load-config.js';
 import { Readiness } from '../platform/readiness.js';
+import { checkRegistryDisk } from '../store/registry-check.js';
 import { SETTINGS } from '../platform/tokens.js';
 import { INSTANCE_SERIES, InstanceSeries, runs, stateOf } from './instance-series.js';
 import { collectProcessMetrics, createSeries } from './series.js';
@@ -165,7 +166,8 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
       instances.set({ backend, context, state }, count);
     for (const [[pool = ''], count] of pools.all()) poolInstances.set({ pool }, count);
     for (const [[pool = ''], count] of running.all()) poolRunning.set({ pool }, count);
-    for (const { name, context, status } of this.checks) check.set({ name, context, severity: status }, 1);
+    for (const { name, context, status } of [...this.checks, checkRegistryDisk(this.readiness)])
+      check.set({ name, context, severity: status }, 1);
     for (const { kind, status, count } of this.tasks.counts()) tasks.set({ kind, status }, count);
     const { freeBytes, requiredBytes } = this.readiness.registryDisk;
     this.series.registryFree.set(freeBytes);

@@ -66,7 +66,7 @@ describe('GET /metrics', () => {
     await edge.send('POST', '/api/folders', { path: 'prod/east' });
     await edge.send('POST', '/api/folders/members', { path: 'prod/east', ref: 'vm/lab/default/db' });
     await edge.service.app.get(MetricsSnapshot).refresh();
-    const text = await until(/^svc_check\{/m);
+    const text = await until(/^svc_check\{name="\w+",context="lab"/m);
     for (const line of [
       'svc_tasks{kind="create",status="error"} 2',
       'svc_tasks{kind="migrate",status="running"} 1',

@@ -1,8 +1,10 @@
 import 'reflect-metadata';
 import { rmSync } from 'node:fs';
+import type { CheckView } from '@headgate/api-contracts';
 import { AuditLog, DomainError, Journal, TaskStore, type InstancePower } from '@headgate/domain-contracts';
 import { SmallDisk } from '@headgate/testing';
 import { MetricsSnapshot } from '../exposition/metrics-snapshot.js';
+import { checkRegistryDisk } from '../store/registry-check.js';
 import { Edge, refusalOf } from '../testing/edge.js';
 
 const MIB = 1024 ** 2;
@@ -141,18 +143,43 @@ suite(`on a full disk of the registry${isRoot ? '' : ': needs root, to mount a s
     expect(journal.find({ limit: 1000 })).toHaveLength(before);
   });
 
+  test('the doctor reports it, and a disk that is about to be full', async () => {
+    const check = async () =>
+      ((await edge.send('GET', '/api/doctor')).json as unknown as CheckView[]).find(
+        ({ name }) => name === 'registry-disk',
+      );
+    expect(await check()).toMatchObject({ status: 'warning', context: 'service/registry', fixable: false });
+    disk.fill(8 * MIB);
+    const full = await check();
+    expect(full).toMatchObject({ status: 'error', remedy: expect.stringContaining('move the data directory') });
+    expect(full?.message).toBe(
+      `The disk of the registry, which holds ${edge.folder}, has 8Mi free. Changes are refused until it has 16Mi, because they could not be recorded.`,
+    );
+    expect(
+      checkRegistryDisk({ registryDisk: { folder: '/srv', freeBytes: 1024 ** 3, requiredBytes: 16 * MIB } }),
+    ).toEqual(
+      expect.objectContaining({ status: 'ok', message: 'The disk of the registry, which holds /srv, has 1Gi free.' }),
+    );
+  });
+
   test('the metrics have its free space, and how much changes need', async () => {
     await edge.reopen({}, ['--metrics']);
     const snapshot = edge.service.app.get(MetricsSnapshot, { strict: false });
     const valueOf = async (series: string): Promise<number> => {
       await snapshot.refresh();
       const { body } = await edge.send('GET', '/metrics');
-      return Number(new RegExp(`^${series} (\\S+)$`, 'm').exec(body)?.[1]);
+      return Number(
+        body
+          .split('\n')
+          .find((line) => line.startsWith(`${series} `))
+          ?.slice(series.length + 1),
+      );
     };
     expect(await valueOf('svc_registry_required_bytes')).toBe(16 * MIB);
     expect(await valueOf('svc_registry_free_bytes')).toBeGreaterThan(16 * MIB);
     disk.fill(8 * MIB);
     expect(await valueOf('svc_registry_free_bytes')).toBeLessThan(16 * MIB);
     expect(await valueOf('svc_collection_success')).toBe(1);
+    expect(await valueOf('svc_check{name="registry-disk",context="service/registry",severity="error"}')).toBe(1);
   });
 });

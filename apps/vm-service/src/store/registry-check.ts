@@ -1,0 +1,28 @@
+import { formatBytes } from '@headgate/domain-contracts';
+import type { ContextCheck } from '@headgate/doctor';
+import type { Readiness } from '../platform/readiness.js';
+
+/** Times the required space: below it, the disk is about to be full. The alert RegistryDiskIsFilling has the same bound. */
+const LOW_SPACE = 16;
+
+/** The doctor's check of the disk that holds the registry. It is about the machine of the service, which is no context. */
+export function checkRegistryDisk({ registryDisk }: Pick<Readiness, 'registryDisk'>): ContextCheck {
+  const { freeBytes, requiredBytes, folder } = registryDisk;
+  const check = { name: 'registry-disk', context: 'service/registry', fixable: false };
+  const free = `The disk of the registry, which holds ${folder}, has ${formatBytes(freeBytes)} free`;
+  if (freeBytes >= LOW_SPACE * requiredBytes) return { ...check, status: 'ok', message: `${free}.`, remedy: '' };
+  const remedy = 'Delete files on this disk, enlarge it, or move the data directory to a larger one.';
+  if (freeBytes >= requiredBytes)
+    return {
+      ...check,
+      status: 'warning',
+      message: `${free}. With less than ${formatBytes(requiredBytes)}, changes are refused.`,
+      remedy,
+    };
+  return {
+    ...check,
+    status: 'error',
+    message: `${free}. Changes are refused until it has ${formatBytes(requiredBytes)}, because they could not be recorded.`,
+    remedy,
+  };
+}
