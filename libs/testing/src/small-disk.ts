@@ -30,13 +30,21 @@ export class SmallDisk {
     }
   }
 
-  /** Gives back what the other program has written. */
+  /** Changes its size, so that so much is free: as if another program had written the rest, but without its memory. */
+  resize(freeBytes: number): void {
+    const { blocks, bfree, bsize } = statfsSync(this.folder);
+    const size = (blocks - bfree) * bsize + freeBytes;
+    execFileSync('mount', ['-o', `remount,size=${size}`, this.folder]);
+  }
+
+  /** Deletes what the other program has written. */
   empty(): void {
     rmSync(this.filler, { force: true });
   }
 
+  /** Programs that still have files open keep them. */
   unmount(): void {
-    execFileSync('umount', [this.folder]);
+    execFileSync('umount', ['--lazy', this.folder]);
   }
 
   private get filler(): string {

@@ -173,7 +173,7 @@ export class LibvirtCloning extends InstanceCloning {
 
   private async prepare(id: DomainId, target: InstanceRef, isHolder = false): Promise<Prepared> {
     const { editor, pool, finder, holds, connection, findDiscWriter } = this.deps;
-    const [domain, domains, space] = await Promise.all([editor.read(id.uuid), finder.all(), pool.state()]);
+    const [domain, domains, space] = await Promise.all([editor.read(id.uuid), finder.all(), pool.space()]);
     const folder = await pool.path().catch(() => '');
     const found = findDisks(domain, folder);
     const { metadata, document } = domain.description;

@@ -1,4 +1,5 @@
 import { Diagnostics, DomainError, formatBytes, messageOf, type DiagnosticCheck } from '@headgate/domain-contracts';
+import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { Accelerator } from '../host/host.js';
@@ -104,8 +105,15 @@ export class LibvirtDiagnostics extends Diagnostics {
         fixable: true,
         remedy: 'Run the fix to start it.',
       };
-    const free = `The storage pool ${pool.name} has ${formatBytes(state.availableBytes)} free`;
-    if (state.availableBytes >= LOW_SPACE_BYTES) return { status: 'ok', message: `${free}.` };
+    const { availableBytes } = (await pool.space()) ?? state;
+    const free = `The storage pool ${pool.name} has ${formatBytes(availableBytes)} free`;
+    if (availableBytes >= LOW_SPACE_BYTES) return { status: 'ok', message: `${free}.` };
+    if (availableBytes < SPACE_WATERMARK_BYTES)
+      return {
+        status: 'error',
+        message: `${free}. Snapshots, clones, images and disks that come here are refused, and a guest that writes to a full disk is paused.`,
+        remedy: 'Delete VMs, snapshots or files, or add disk space to this machine.',
+      };
     return {
       status: 'warning',
       message: `${free}, which may not be enough for the next VM.`,

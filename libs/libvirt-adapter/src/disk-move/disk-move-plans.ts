@@ -16,6 +16,7 @@ import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import type { DiskChangesDeps } from '../snapshots/disk-changes.js';
 import { busyRefusal, type DiskHolds } from '../snapshots/disk-holds.js';
 import { describeVolume } from '../storage/find-volume.js';
+import { readPoolSpace } from '../storage/pool-space.js';
 
 export interface DiskMovePlansDeps extends Pick<DiskChangesDeps, 'connection' | 'editor'> {
   readonly holds: DiskHolds;
@@ -166,7 +167,7 @@ export class DiskMovePlans {
   }
 
   private async spaceRefusals({ bytes }: MovableDisk, pool: string): Promise<Refusal[]> {
-    const { availableBytes, capacityBytes } = await this.deps.connection.storage.poolState(pool);
+    const { availableBytes, capacityBytes } = await readPoolSpace(this.deps.connection, pool);
     if (availableBytes >= SPACE_WATERMARK_BYTES && (capacityBytes === 0 || bytes <= capacityBytes)) return [];
     const reason = `The storage pool ${pool} has ${formatBytes(availableBytes)} free, and the disk has up to ${formatBytes(bytes)}.`;
     return [refuse('INSUFFICIENT_STORAGE', reason, 'Free some space, or choose another pool.')];

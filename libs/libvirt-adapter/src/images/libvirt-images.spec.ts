@@ -27,6 +27,7 @@ describe('LibvirtImages', () => {
   let users: string[];
   let mentioned: Set<string>;
   let freeBytes: number;
+  let poolBytes: number;
   let partials: PartialDownloads;
 
   const volume = (name: string): string => join(folder, 'pool', name);
@@ -50,6 +51,7 @@ describe('LibvirtImages', () => {
         makePrivate: () => Promise.resolve(),
         remove: (name) => rm(volume(name), { force: true }),
         moveInto: (name, file) => rename(file, volume(name)),
+        space: () => Promise.resolve({ isActive: true, availableBytes: poolBytes, capacityBytes: 2 * poolBytes }),
       },
       records: new JsonIndex(join(folder, 'private', 'imported-images.json')),
       references: { read: () => Promise.resolve(mentioned) },
@@ -72,7 +74,7 @@ describe('LibvirtImages', () => {
     await mkdir(join(folder, 'pool'));
     await writeFile(volume('base-11111111-other.qcow2'), 'another image');
     server = await HttpServer.listen();
-    [clock, programs, users, mentioned, freeBytes] = [new FixedClock(), [], [], new Set(), 1e12];
+    [clock, programs, users, mentioned, freeBytes, poolBytes] = [new FixedClock(), [], [], new Set(), 1e12, 1e12];
     images = open();
   });
   afterEach(async () => {
@@ -190,6 +192,15 @@ describe('LibvirtImages', () => {
   test('refuses an import when the disk is almost full', async () => {
     freeBytes = MIB;
     await expect(upload(DISK)).rejects.toMatchObject({ code: 'INSUFFICIENT_STORAGE' });
+    expect(await images.list()).toEqual([]);
+  });
+
+  test('refuses an import when the storage pool is almost full, on the same disk or another one', async () => {
+    poolBytes = MIB;
+    await expect(upload(DISK)).rejects.toMatchObject({
+      code: 'INSUFFICIENT_STORAGE',
+      message: expect.stringContaining('The storage pool headgate has only 1Mi free.'),
+    });
     expect(await images.list()).toEqual([]);
   });
 

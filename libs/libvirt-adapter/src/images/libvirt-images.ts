@@ -47,7 +47,10 @@ export interface ImageRecord {
 export interface LibvirtImagesDeps {
   readonly context: string;
   readonly namespace: string;
-  readonly pool: Pick<StoragePool, 'ensure' | 'has' | 'makePrivate' | 'name' | 'moveInto' | 'path' | 'remove'>;
+  readonly pool: Pick<
+    StoragePool,
+    'ensure' | 'has' | 'makePrivate' | 'name' | 'moveInto' | 'path' | 'remove' | 'space'
+  >;
   readonly records: JsonIndex<ImageRecord>;
   readonly references: Pick<BaseReferences, 'read'>;
   readonly readUsage: () => Promise<Pick<DiskUsage, 'usersOf'>>;
@@ -122,6 +125,13 @@ export class LibvirtImages extends ImportedImages implements ImportedBases {
     }
     if (!(await downloads.space.isAvailable()))
       refuse('INSUFFICIENT_STORAGE', 'The disk of this machine is almost full.', 'Free some space on this machine.');
+    const space = await pool.space();
+    if (space?.isActive && space.availableBytes < SPACE_WATERMARK_BYTES)
+      refuse(
+        'INSUFFICIENT_STORAGE',
+        `The storage pool ${pool.name} has only ${formatBytes(space.availableBytes)} free.`,
+        'Free some space on the machine of the storage pool.',
+      );
     const get =
       origin.kind === 'url'
         ? { name: 'download', detail: `Download the image ${displayUrl(origin.url)}.` }

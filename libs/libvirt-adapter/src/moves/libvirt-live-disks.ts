@@ -60,7 +60,7 @@ export class LibvirtLiveDisks extends LiveDisks {
     if (isRemote(connection.uri)) return [];
     const { disks } = findCopyableDisks(description);
     const refusals = disks.flatMap((disk) => formatRefusals(disk, description.name));
-    const state = await pool.state();
+    const state = await pool.space();
     const largest = Math.max(0, ...(await Promise.all(disks.map(({ path }) => allocatedBytes(path)))));
     if (state?.isActive && state.availableBytes - largest < SPACE_WATERMARK_BYTES)
       refusals.push({

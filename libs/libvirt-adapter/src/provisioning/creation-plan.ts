@@ -9,6 +9,7 @@ import {
 import { instanceNameOf, LOCAL_NAMESPACE } from '../domains/instance-name.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import type { ExistingVolume } from '../storage/find-volume.js';
+import { POOL_FLOOR_BYTES } from '../storage/pool-space.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import { creationSteps } from './creation-steps.js';
 import { LIBVIRT_TRAITS } from '../libvirt-traits.js';
@@ -38,9 +39,6 @@ export interface CreationPlan extends Plan {
 
 /** The architecture of this service's machine as libvirt names it. */
 const OWN_ARCHITECTURE = { x64: 'x86_64', arm64: 'aarch64' }[process.arch as string] ?? process.arch;
-
-/** Free space that libvirt and QEMU need to create any VM. */
-const MIN_FREE_BYTES = 64 * 1024 ** 2;
 
 /** Checks everything that can be checked in advance. Changes nothing. */
 export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promise<CreationPlan> {
@@ -83,7 +81,7 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
   if (spec.cloudInit !== undefined && writer === undefined)
     refuse('NOT_SUPPORTED', NO_DISC_WRITER, 'Install xorriso, or omit cloudInit.');
 
-  if (pool?.isActive && pool.availableBytes < MIN_FREE_BYTES) {
+  if (pool?.isActive && pool.availableBytes < POOL_FLOOR_BYTES) {
     refuse(
       'INSUFFICIENT_STORAGE',
       `The storage pool ${deps.pool.name} has only ${formatBytes(pool.availableBytes)} free.`,

@@ -132,7 +132,7 @@ export class LibvirtProvisioning extends InstanceProvisioning {
   }
 
   private async isSpaceShort(): Promise<boolean> {
-    const [hasSpace, pool] = await Promise.all([this.deps.hasSpaceForDownloads(), this.deps.pool.state()]);
+    const [hasSpace, pool] = await Promise.all([this.deps.hasSpaceForDownloads(), this.deps.pool.space()]);
     return !hasSpace || (pool?.isActive === true && pool.availableBytes < SPACE_WATERMARK_BYTES);
   }
 

@@ -57,7 +57,7 @@ export class SnapshotPlans {
         reason: `${id.name} has ${MAX_SNAPSHOTS} snapshots already, and more would make its disks slow.`,
         remedy: 'Delete some of its snapshots first.',
       });
-    if (memory) refusals.push(...memoryRefusals(domain, found.others, await this.deps.pool.state()));
+    if (memory) refusals.push(...memoryRefusals(domain, found.others, await this.deps.pool.space()));
     const { warnings, refusals: noSpace } = await this.checkSpace(found);
     const steps = [
       ...found.disks.map(({ target }) => ({ name: 'overlay', detail: `Create an overlay for the disk ${target}.` })),
@@ -180,7 +180,7 @@ export class SnapshotPlans {
   /** The overlays are empty at first. They may grow to the size of the disks. */
   private async checkSpace({ disks }: Pick<FoundDisks, 'disks'>): Promise<Pick<Plan, 'warnings' | 'refusals'>> {
     const { pool } = this.deps;
-    const state = await pool.state();
+    const state = await pool.space();
     if (!state?.isActive) return { warnings: [], refusals: [] };
     if (state.availableBytes < SPACE_WATERMARK_BYTES) {
       const reason = `The storage pool ${pool.name} has only ${formatBytes(state.availableBytes)} free.`;

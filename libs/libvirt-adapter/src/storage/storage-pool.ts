@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
-import { access, chmod, chown, copyFile, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { access, chmod, chown, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DomainError, formatBytes, SystemClock, type Clock } from '@headgate/domain-contracts';
 import type { CallOptions } from '../connection/call-options.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
@@ -9,6 +9,7 @@ import { formatXml } from '../domain-xml/xml.js';
 import { describeVolume, type ExistingVolume } from './find-volume.js';
 import { isRemote } from '../host/host.js';
 import { isLockName } from '../host/lock-name.js';
+import { fileSystemOf, readPoolSpace } from './pool-space.js';
 
 /** The directory pool for the service's volumes. Names of volumes that the service created contain part of their domain's UUID. */
 export class StoragePool {
@@ -20,7 +21,7 @@ export class StoragePool {
     private readonly clock: Pick<Clock, 'delay'> = new SystemClock(),
   ) {}
 
-  /** @returns undefined when the pool does not exist */
+  /** Its space is that of libvirt's last refresh. @returns undefined when the pool does not exist */
   async state(): Promise<PoolState | undefined> {
     try {
       return await this.storage.poolState(this.name);
@@ -30,11 +31,11 @@ export class StoragePool {
     }
   }
 
-  /** The state, or that of the file system on which the pool will be created; undefined where neither is known. */
+  /** The state with the present space, or that of the file system on which the pool will be created; undefined where neither is known. */
   async space(): Promise<PoolState | undefined> {
     const state = await this.state();
-    if (state?.isActive || isRemote(this.connection.uri)) return state;
-    return fileSystemOf(this.defaultPath);
+    if (state?.isActive) return readPoolSpace(this.connection, this.name);
+    return isRemote(this.connection.uri) ? state : fileSystemOf(this.defaultPath);
   }
 
   /** Creates or starts the pool if necessary. */
@@ -91,7 +92,7 @@ export class StoragePool {
    * @throws DomainError INSUFFICIENT_STORAGE
    */
   async checkSpace(bytes: number, watermarkBytes: number): Promise<void> {
-    const state = await this.state();
+    const state = await this.space();
     if (!state?.isActive || state.availableBytes - bytes >= watermarkBytes) return;
     throw new DomainError(
       'INSUFFICIENT_STORAGE',
@@ -214,16 +215,6 @@ const REFRESH_INTERVAL_MS = 500;
 const MAX_REFRESHES = 240;
 const SHORT_REFRESHES = 5;
 const SHORT_REFRESH_INTERVAL_MS = 20;
-
-/** The closest folder that exists decides. */
-async function fileSystemOf(path: string): Promise<PoolState | undefined> {
-  try {
-    const { bavail, blocks, bsize } = await statfs(path);
-    return { isActive: true, availableBytes: bavail * bsize, capacityBytes: blocks * bsize };
-  } catch {
-    return path === dirname(path) ? undefined : fileSystemOf(dirname(path));
-  }
-}
 
 /**
  * Moves a file into a folder, where it appears complete under its name.

@@ -1,4 +1,5 @@
 import { DISK_RULE, formatBytes, refusal, type Refusal } from '@headgate/domain-contracts';
+import { POOL_FLOOR_BYTES } from '../../storage/pool-space.js';
 import type { StoragePool } from '../../storage/storage-pool.js';
 
 /** The next size that a disk may have. */
@@ -12,6 +13,14 @@ export async function sizeRefusals(pool: StoragePool, bytes: number): Promise<Re
     return [refusal('INVALID_QUANTITY', `size must be ${limits}.`, 'Choose another size.')];
   }
   const space = await pool.space();
+  if (space?.isActive && space.availableBytes < POOL_FLOOR_BYTES)
+    return [
+      refusal(
+        'INSUFFICIENT_STORAGE',
+        `The storage pool ${pool.name} has only ${formatBytes(space.availableBytes)} free.`,
+        'Free some space on this machine.',
+      ),
+    ];
   if (!space || space.capacityBytes === 0 || bytes <= space.capacityBytes) return [];
   return [
     refusal(
