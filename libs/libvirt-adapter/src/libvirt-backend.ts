@@ -328,7 +328,7 @@ export class LibvirtBackend extends Backend {
         diskIo: () => diskIo.probe(),
         writeSeed: (seed, into) => writeSeedIso(seed, into, run),
       }),
-      cluster: new LibvirtCluster(connection, POOL_NAME),
+      cluster: new LibvirtCluster(connection, pool),
       diagnostics: new LibvirtDiagnostics({
         connection,
         pool,

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { Clock, INSTANCE_KINDS } from '@headgate/domain-contracts';
+import { BackendDirectory, Clock, INSTANCE_KINDS } from '@headgate/domain-contracts';
 import { CheckBackends, type ContextCheck } from '@headgate/doctor';
 import { FleetReader } from '@headgate/fleet';
 import { Folders } from '@headgate/folders';
@@ -9,6 +9,7 @@ import { Readiness } from '../platform/readiness.js';
 import { checkRegistryDisk } from '../store/registry-check.js';
 import { SETTINGS } from '../platform/tokens.js';
 import { INSTANCE_SERIES, InstanceSeries, runs, stateOf } from './instance-series.js';
+import { readStorageSpace, type ContextStorage } from './read-storage-space.js';
 import { collectProcessMetrics, createSeries } from './series.js';
 
 /** How old a snapshot may become. */
@@ -33,6 +34,7 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
   private rendered: readonly [Buffer, Buffer] | undefined;
   private takenAt = 0;
   private checks: readonly ContextCheck[] = [];
+  private storages: readonly ContextStorage[] = [];
   private isChecking = false;
   private writing: Promise<void> | undefined;
   private isStale = false;
@@ -43,6 +45,7 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
     private readonly folders: Folders,
     private readonly tasks: TaskReader,
     private readonly doctor: CheckBackends,
+    private readonly backends: BackendDirectory,
     private readonly clock: Clock,
     private readonly readiness: Readiness,
     @Inject(SETTINGS) private readonly settings: Pick<Settings, 'metrics'>,
@@ -88,7 +91,7 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
     if (this.isChecking) return;
     this.isChecking = true;
     try {
-      this.checks = await this.doctor.run();
+      [this.checks, this.storages] = await Promise.all([this.doctor.run(), readStorageSpace(this.backends)]);
       await this.write();
     } finally {
       this.isChecking = false;
@@ -140,8 +143,10 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   private async collect(): Promise<void> {
-    const { backendUp, instances, poolInstances, poolRunning, tasks, check } = this.series;
-    for (const gauge of [backendUp, instances, poolInstances, poolRunning, tasks, check]) gauge.reset();
+    const { backendUp, instances, poolInstances, poolRunning, tasks, check, storageFree, storageRequired } =
+      this.series;
+    for (const gauge of [backendUp, instances, poolInstances, poolRunning, tasks, check, storageFree, storageRequired])
+      gauge.reset();
     for (const { context, kind, state } of this.fleet.states())
       backendUp.set({ context, backend: kind }, Number(state === 'up'));
     for (const pool of this.folders.tree.paths()) {
@@ -169,6 +174,10 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
     for (const { name, context, status } of [...this.checks, checkRegistryDisk(this.readiness)])
       check.set({ name, context, severity: status }, 1);
     for (const { kind, status, count } of this.tasks.counts()) tasks.set({ kind, status }, count);
+    for (const { context, storage, freeBytes, requiredBytes } of this.storages) {
+      storageFree.set({ context, storage }, freeBytes);
+      storageRequired.set({ context, storage }, requiredBytes);
+    }
     const { freeBytes, requiredBytes } = this.readiness.registryDisk;
     this.series.registryFree.set(freeBytes);
     this.series.registryRequired.set(requiredBytes);

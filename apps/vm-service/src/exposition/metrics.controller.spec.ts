@@ -57,7 +57,9 @@ describe('GET /metrics', () => {
 
   test('has values for checks, folders and tasks', async () => {
     await edge.close();
-    edge = await new Edge(new MemoryBackend('lab', { nodeCount: 1 })).open({}, ['--metrics']);
+    const lab = new MemoryBackend('lab', { nodeCount: 1 });
+    lab.engine.freeBytes = 5e8;
+    edge = await new Edge(lab).open({}, ['--metrics']);
     const board = edge.service.app.get(TaskBoard);
     const ref = { kind: 'vm', context: 'lab', namespace: 'default', name: 'web' } as const;
     const caller = { login: 'ann', name: '', admin: true };
@@ -71,6 +73,8 @@ describe('GET /metrics', () => {
       'svc_tasks{kind="create",status="error"} 2',
       'svc_tasks{kind="migrate",status="running"} 1',
       'svc_pool_instances{pool="prod/east"} 1',
+      'svc_storage_free_bytes{context="lab",storage="memory"} 500000000',
+      'svc_storage_required_bytes{context="lab",storage="memory"} 1073741824',
       'svc_pool_running{pool="prod/east"} 1',
       'svc_instance_running{name="db",kind="vm",backend="memory",context="lab",namespace="default",pool="prod/east"} 1',
     ])

@@ -38,6 +38,16 @@ export function createSeries() {
       'severity',
     ]),
     tasks: gauge('svc_tasks', 'Tasks in the store, by kind and status.', ['kind', 'status']),
+    storageFree: gauge(
+      'svc_storage_free_bytes',
+      'Free space of the disk of a storage pool. Clusters have no such series: their storage classes do not report it.',
+      ['context', 'storage'],
+    ),
+    storageRequired: gauge(
+      'svc_storage_required_bytes',
+      'Free space of that disk below which changes that need more of it are refused with INSUFFICIENT_STORAGE.',
+      ['context', 'storage'],
+    ),
     registryFree: gauge('svc_registry_free_bytes', 'Free space of the disk that holds the registry.'),
     registryRequired: gauge(
       'svc_registry_required_bytes',

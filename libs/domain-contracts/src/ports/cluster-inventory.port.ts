@@ -19,6 +19,15 @@ export interface StorageCapabilities {
   readonly canSnapshot: boolean;
 }
 
+/** The space of a disk on which volumes of VMs are. All sizes in bytes. */
+export interface StorageSpace {
+  /** The name of the storage pool. */
+  readonly storage: string;
+  readonly freeBytes: number;
+  /** Free space below which changes that need more of it are refused with INSUFFICIENT_STORAGE. */
+  readonly requiredBytes: number;
+}
+
 export interface InstancetypeSize {
   readonly name: string;
   /** Whole virtual CPUs. */
@@ -44,6 +53,13 @@ export abstract class ClusterInventory {
   /** @throws DomainError BACKEND_UNREACHABLE */
   abstract nodes(): Promise<readonly ClusterNode[]>;
   abstract storage(): Promise<StorageCapabilities>;
+  /**
+   * The disks whose free space is known: none by default, because the storage classes of a cluster do not report it.
+   * @throws DomainError BACKEND_UNREACHABLE
+   */
+  storageSpace(): Promise<readonly StorageSpace[]> {
+    return Promise.resolve([]);
+  }
   abstract instancetypes(): Promise<InstancetypeNames>;
   /** Sorted by namespace and name. */
   abstract networks(): Promise<readonly ClusterNetwork[]>;

@@ -4,16 +4,19 @@ import {
   type ClusterNode,
   type InstancetypeNames,
   type StorageCapabilities,
+  type StorageSpace,
 } from '@headgate/domain-contracts';
 import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
 import { archOf } from '../host/host.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
+import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
+import type { StoragePool } from '../storage/storage-pool.js';
 
 /** A libvirt connection is a cluster of one node. */
 export class LibvirtCluster extends ClusterInventory {
   constructor(
     private readonly connection: LibvirtConnection,
-    private readonly poolName: string,
+    private readonly pool: Pick<StoragePool, 'name' | 'space'>,
   ) {
     super();
   }
@@ -42,7 +45,14 @@ export class LibvirtCluster extends ClusterInventory {
   override async storage(): Promise<StorageCapabilities> {
     // Fails if libvirt can't be reached.
     await this.connection.host.hostname();
-    return { storageClass: this.poolName, canExpand: false, canSnapshot: false };
+    return { storageClass: this.pool.name, canExpand: false, canSnapshot: false };
+  }
+
+  override async storageSpace(): Promise<readonly StorageSpace[]> {
+    const { name } = this.pool;
+    const space = await this.pool.space();
+    if (!space?.isActive) return [];
+    return [{ storage: name, freeBytes: space.availableBytes, requiredBytes: SPACE_WATERMARK_BYTES }];
   }
 
   override instancetypes(): Promise<InstancetypeNames> {

@@ -56,6 +56,16 @@ export function clusterInventoryContract(
       });
     });
 
+    inTime('reports the space of disks whose free space is known, each once', async () => {
+      const all = await cluster.storageSpace();
+      for (const { storage, freeBytes, requiredBytes } of all) {
+        expect(storage).not.toBe('');
+        expect(freeBytes).toBeGreaterThan(0);
+        expect(requiredBytes).toBeGreaterThan(0);
+      }
+      expect(new Set(all.map(({ storage }) => storage)).size).toBe(all.length);
+    });
+
     inTime('lists instancetypes and preferences by name, each once', async () => {
       const { instancetypes, preferences, sizes } = await cluster.instancetypes();
       for (const names of [instancetypes, preferences]) {

@@ -6,6 +6,7 @@ import {
   type DiagnosticCheck,
   type InstancetypeNames,
   type StorageCapabilities,
+  type StorageSpace,
 } from '@headgate/domain-contracts';
 import type { MemoryEngine } from './memory-engine.js';
 
@@ -22,6 +23,11 @@ export class MemoryCluster extends ClusterInventory {
   override async storage(): Promise<StorageCapabilities> {
     this.engine.expectReachable();
     return { storageClass: 'memory', canExpand: false, canSnapshot: false };
+  }
+
+  override async storageSpace(): Promise<readonly StorageSpace[]> {
+    this.engine.expectReachable();
+    return [{ storage: 'memory', freeBytes: this.engine.freeBytes, requiredBytes: 1024 ** 3 }];
   }
 
   override async instancetypes(): Promise<InstancetypeNames> {

@@ -32,6 +32,8 @@ export class MemoryEngine {
   readonly nodes: ClusterNode[];
   /** Checks of the doctor by name, with the message of a failed one. Fixing a check empties its message. */
   readonly faults = new Map<string, string>();
+  /** The space of the disk on which it keeps volumes. */
+  freeBytes = 1024 ** 4;
   /** Values that replace those of an instance in the next readings, by the instance's ref as text. */
   readonly readings = new Map<string, Partial<InstanceReading>>();
   /** `namespace/name` of the imported images that VMs were created from, by the refs of the VMs as text. */
