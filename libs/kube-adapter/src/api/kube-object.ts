@@ -8,6 +8,8 @@ export interface OwnerReference {
 }
 
 export interface ObjectMeta {
+  /** Counts the changes of the spec. */
+  readonly generation?: number;
   readonly name?: string;
   readonly generateName?: string;
   readonly namespace?: string;

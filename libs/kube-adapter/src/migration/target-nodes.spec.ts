@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { InstanceRef } from '@headgate/domain-contracts';
+import { PacedClock } from '@headgate/kube-sandbox';
 import { recordingReporter } from '@headgate/testing';
 import { parse } from 'yaml';
-import { PacedClock } from '../testing/paced-clock.contract.js';
 import { SandboxHarness } from '../testing/sandbox-harness.contract.js';
 
 const MACHINE = 'machine-type.node.kubevirt.io/pc-q35-rhel9.6.0';

@@ -270,8 +270,7 @@ describe('KubeProvisioning', () => {
     const left = (): string[] => kinds.flatMap((kind) => namesFor(kind, ref));
     expect(namesFor('datavolumes.cdi.kubevirt.io', ref)).not.toEqual([]);
     expect(namesFor('virtualmachinesnapshots.snapshot.kubevirt.io', ref)).toHaveLength(1);
-    for (const resource of kinds.slice(1))
-      harness.sandbox.faults.failNext({ verb: 'delete', resource }, 403, Number.MAX_SAFE_INTEGER);
+    for (const resource of kinds.slice(1)) harness.sandbox.faults.forbid({ verb: 'delete', resource });
     await expect(provisioning().delete(ref)).rejects.toThrow();
     await harness.recorder.until(() => left().length === 0);
   });
