@@ -66,11 +66,13 @@ function expectAnyTarget(nodes: readonly NodeObject[], { sourceName, vendors, ne
     const withVendor = vendors.length > 0 ? ` with a CPU of ${vendors.join('/')}` : '';
     refuse(`There is no other schedulable node${withVendor} at the moment.`);
   }
-  const lacking = others.map((node) => ({ node, missing: missingLabels(node, needed) }));
-  if (lacking.some(({ missing }) => missing.length === 0)) return;
-  const named = lacking.slice(0, MOST_NAMED).map(({ node, missing }) => `${node.metadata.name} lacks ${list(missing)}`);
-  const more = lacking.length > MOST_NAMED ? `, and more` : '';
-  const remedy = remedyFor(lacking.flatMap(({ missing }) => missing));
+  const incomplete = others.map((node) => ({ node, missing: missingLabels(node, needed) }));
+  if (incomplete.some(({ missing }) => missing.length === 0)) return;
+  const named = incomplete
+    .slice(0, MOST_NAMED)
+    .map(({ node, missing }) => `${node.metadata.name} lacks ${list(missing)}`);
+  const more = incomplete.length > MOST_NAMED ? `, and more` : '';
+  const remedy = remedyFor(incomplete.flatMap(({ missing }) => missing));
   refuse(`No other node has the labels that the target of the migration needs: ${named.join(', ')}${more}.`, remedy);
 }
 

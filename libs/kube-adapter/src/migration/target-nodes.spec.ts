@@ -102,7 +102,7 @@ describe('the preflight of a migration', () => {
     });
   });
 
-  test('allows a node that has the labels beside one that lacks them', async () => {
+  test('allows the migration when one of two nodes has the labels', async () => {
     const ref = await givenMigratable();
     change('node-c', ({ metadata }) => {
       const { labels } = harness.sandbox.store.get('nodes', { name: other(ref) })!.metadata;
