@@ -67,11 +67,40 @@ describe('disks that leave and enter the cluster', () => {
     expect((await cluster.call('GET', service, undefined, headers)).status).toBe(200);
   });
 
+  test('an export of a VM that does not exist is skipped without a token, until it does', async () => {
+    await cluster.call('POST', EXPORTS, anExport('e1'));
+    cluster.clock.advance(60_000);
+    const { status } = await read('e1');
+    expect(status).toMatchObject({
+      phase: 'Skipped',
+      serviceName: 'virt-export-e1',
+      virtualMachineName: 'web',
+      conditions: [{ type: 'Ready', reason: 'VMNotFound', message: 'Virtual Machine tailvm/web not found' }, {}],
+    });
+    expect(status).not.toHaveProperty('tokenSecretRef');
+    expect((await cluster.call('GET', '/api/v1/namespaces/tailvm/secrets')).json).toMatchObject({ items: [] });
+    cluster.simulation.seedVm({ name: 'web', status: 'Stopped' });
+    cluster.sandbox.store.patch('virtualmachines.kubevirt.io', { namespace: 'tailvm', name: 'web' }, ({ metadata }) => {
+      metadata.labels = { ...metadata.labels, changed: 'true' };
+    });
+    expect((await ready('e1')).status.tokenSecretRef).toBe('export-token-e1');
+  });
+
+  test('an export with a token of its client keeps that', async () => {
+    cluster.simulation.seedVm({ name: 'web', status: 'Stopped' });
+    const wanted = anExport('e1');
+    await cluster.call('POST', EXPORTS, { ...wanted, spec: { ...wanted.spec, tokenSecretRef: 'mine' } });
+    expect((await ready('e1')).status.tokenSecretRef).toBe('mine');
+    expect((await cluster.call('GET', '/api/v1/namespaces/tailvm/secrets')).json).toMatchObject({ items: [] });
+  });
+
   test('an export waits while the VM runs', async () => {
     cluster.simulation.seedVm({ name: 'web', status: 'Running' });
     await cluster.call('POST', EXPORTS, anExport('e1'));
     cluster.clock.advance(60_000);
-    expect(await read('e1')).toMatchObject({
+    const { status } = await read('e1');
+    expect(status).not.toHaveProperty('tokenSecretRef');
+    expect({ status }).toMatchObject({
       status: {
         phase: 'Pending',
         conditions: [{ type: 'Ready', reason: 'InUse', message: 'Virtual Machine tailvm/web is running' }, {}],

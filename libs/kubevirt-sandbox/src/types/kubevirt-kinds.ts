@@ -36,6 +36,8 @@ export interface PermittedHostDevices {
 export interface KubeVirt extends KubeObject {
   spec: {
     configuration?: {
+      /** A factor, as text. */
+      additionalGuestMemoryOverheadRatio?: string;
       evictionStrategy?: string;
       network?: { permitBridgeInterfaceOnPodNetwork?: boolean };
       permittedHostDevices?: PermittedHostDevices;

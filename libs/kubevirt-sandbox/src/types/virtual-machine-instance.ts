@@ -179,7 +179,7 @@ export interface VmiStatus {
   migrationMethod?: string;
   migrationTransport?: string;
   currentCPUTopology?: CpuTopology;
-  memory?: { guestAtBoot?: string; guestCurrent?: string; guestRequested?: string };
+  memory?: { guestAtBoot?: string; guestCurrent?: string; guestRequested?: string; memoryOverhead?: string };
   machine?: { type: string };
   qosClass?: string;
   runtimeUser?: number;

@@ -24,6 +24,7 @@ import { setRunning, updateReadiness } from './running-status.js';
 import { startObstacle } from './start-conditions.js';
 
 const HANDLER = { component: 'virt-handler' };
+const EVICTION_REQUESTED = 'EvictionRequested';
 export const MIGRATION_LABEL = 'kubevirt.io/migrationJobUID';
 
 /** Drives VMIs through their phases, from Pending to the end, with their launcher pods and guests. */
@@ -180,6 +181,7 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
   private keepRunning(vmi: VirtualMachineInstance, pod: Pod): void {
     this.guests.peek(vmi)?.freeze(isTrue(vmi.status?.conditions, 'Paused'));
     this.followAgent(vmi);
+    this.followEviction(vmi);
     if (hasOutdatedClaims(this.context, vmi)) this.change(vmi, (draft) => refreshClaims(this.context, draft));
     this.followNetworkChange(vmi);
     if (needsVolumesChange(vmi)) {
@@ -194,6 +196,17 @@ export class InstanceController extends Controller<VirtualMachineInstance> {
           draft.status!.volumeStatus = change(draft.status!.volumeStatus ?? []);
         });
       },
+    });
+  }
+
+  /** Shows whether the VMI has to leave its node. */
+  private followEviction(vmi: VirtualMachineInstance): void {
+    const isRequested = Boolean(vmi.status?.evacuationNodeName) && this.context.release.since('1.7');
+    if (isRequested === isTrue(vmi.status?.conditions, EVICTION_REQUESTED)) return;
+    this.change(vmi, (draft) => {
+      const requested = { type: EVICTION_REQUESTED, status: 'True', reason: EVICTION_REQUESTED } as const;
+      if (isRequested) updateCondition(draft, requested, this.now);
+      else removeCondition(draft.status!.conditions ?? [], EVICTION_REQUESTED);
     });
   }
 

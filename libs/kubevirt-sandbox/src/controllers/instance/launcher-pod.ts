@@ -8,12 +8,12 @@ import { vcpus } from '../virtual-machine/vmi-defaults.js';
 import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
 import type { Affinity } from '../pods/affinity.js';
 import { launcherSelector } from './launcher-selector.js';
+import { memoryOverheadBytes } from './memory-overhead.js';
 import { ordinaryMemoryBytes, placementResources } from './placement-resources.js';
 
 const MAX_LABEL_LENGTH = 63;
 const CREATED_BY = 'kubevirt.io/created-by';
 const HOSTNAME = 'kubernetes.io/hostname';
-const OVERHEAD_BYTES = 256 * MIB;
 /** A tenth of a core is requested per virtual CPU (`cpuAllocationRatio`). */
 const MILLICORES_PER_CPU = 100;
 
@@ -82,7 +82,9 @@ function launcherLabels(context: SimulationContext, vmi: VirtualMachineInstance)
 }
 
 function containersOf(context: SimulationContext, vmi: VirtualMachineInstance): Container[] {
-  const memory = binaryQuantity(Math.ceil((ordinaryMemoryBytes(vmi.spec) + OVERHEAD_BYTES) / MIB) * MIB);
+  const memory = binaryQuantity(
+    Math.ceil((ordinaryMemoryBytes(vmi.spec) + memoryOverheadBytes(context, vmi)) / MIB) * MIB,
+  );
   const reserved = placementResources(vmi.spec);
   const hasReserved = Object.keys(reserved).length > 0;
   const disks = (vmi.spec.volumes ?? []).flatMap(({ name, containerDisk }) =>

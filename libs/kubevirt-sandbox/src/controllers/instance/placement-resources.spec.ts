@@ -53,7 +53,7 @@ describe('the launcher of a VM', () => {
     const hugepages = (domain: Domain): void => void (domain.memory = { guest: '2Gi', hugepages: { pageSize: '2Mi' } });
     const pod = start(cluster, vm('one', hugepages));
     expect(pod?.spec.containers[0]?.resources).toMatchObject({
-      requests: { 'hugepages-2Mi': '2Gi', memory: '256Mi' },
+      requests: { 'hugepages-2Mi': '2Gi', memory: '276Mi' },
       limits: { 'hugepages-2Mi': '2Gi' },
     });
     start(cluster, vm('two', hugepages));

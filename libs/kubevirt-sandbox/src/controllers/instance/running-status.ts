@@ -4,6 +4,7 @@ import type { VirtualMachineInstance } from '../../types/virtual-machine-instanc
 import type { SimulationContext } from '../../simulation-context.js';
 import { enterPhase, GUEST_NOT_RUNNING, updateCondition } from './instance-phase.js';
 import { interfaceStatuses } from './interface-status.js';
+import { reportedOverhead } from './memory-overhead.js';
 import { migrationMethodOf, refreshMigratability } from './migratability.js';
 import { bootVolumes, bootVolumeStatus, diskTargets } from './volume-status.js';
 
@@ -22,6 +23,7 @@ export function setRunning(context: SimulationContext, vmi: VirtualMachineInstan
       guestAtBoot: spec.domain.memory?.guest,
       guestCurrent: spec.domain.memory?.guest,
       guestRequested: spec.domain.memory?.guest,
+      ...reportedOverhead(context, vmi),
     },
     migrationMethod: migrationMethodOf(vmi),
     migrationTransport: 'Unix',

@@ -1,10 +1,13 @@
 import type { PodDisruptionBudget } from '@headgate/kube-sandbox';
+import type { SimulationOptions } from '../../kubevirt-simulation.js';
 import { RESOURCES } from '../../resources.js';
 import { listeningCluster } from '../../testing/listening-cluster.js';
 import { buildVirtualMachine } from '../../testing/simulated-cluster.js';
+import { findCondition, type Condition } from '../../types/condition.js';
 import type { Pod } from '../../types/core-kinds.js';
 import type { Migration } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
+import type { VirtualMachine } from '../../types/virtual-machine.js';
 
 const NAMESPACE = 'tailvm';
 const WEBHOOK = 'admission webhook "virt-launcher-eviction-interceptor.kubevirt.io" denied the request:';
@@ -15,8 +18,11 @@ describe('the eviction of a launcher pod', () => {
 
   afterEach(() => cluster.close());
 
-  const start = async (evictionStrategy: string | undefined, { migratable = true } = {}) => {
-    cluster = await listeningCluster();
+  const start = async (
+    evictionStrategy: string | undefined,
+    { migratable = true, ...options }: { migratable?: boolean } & SimulationOptions = {},
+  ) => {
+    cluster = await listeningCluster(options);
     const vm = buildVirtualMachine('web');
     if (evictionStrategy) vm.spec.template.spec.evictionStrategy = evictionStrategy;
     // A bridge to the pod network can't be migrated.
@@ -58,6 +64,42 @@ describe('the eviction of a launcher pod', () => {
     expect(vmi().status?.evacuationNodeName).toBeUndefined();
     expect(migrations()).toHaveLength(1);
     expect(pods()).toHaveLength(1);
+  });
+
+  const requested = (object: { status?: { conditions?: Condition[] } }) =>
+    findCondition(object.status?.conditions, 'EvictionRequested');
+  const machine = () =>
+    cluster.sandbox.store.require<VirtualMachine>(RESOURCES.vm, { namespace: NAMESPACE, name: 'web' });
+
+  test('is a condition of the VMI and its VM until the VMI has left the node', async () => {
+    await start('LiveMigrate');
+    expect(requested(vmi())).toBeUndefined();
+    await evict();
+    cluster.clock.advance(1_000);
+    for (const object of [vmi(), machine()])
+      expect(requested(object)).toMatchObject({ status: 'True', reason: 'EvictionRequested' });
+    cluster.clock.advance(60_000);
+    for (const object of [vmi(), machine()]) expect(requested(object)).toBeUndefined();
+  });
+
+  test('stays a condition while the migration fails', async () => {
+    await start('LiveMigrate');
+    cluster.simulation.faults.inject('migration-failure', { namespace: NAMESPACE, name: 'web' });
+    await evict();
+    cluster.clock.advance(30_000);
+    expect(migrations().some(({ status }) => status?.phase === 'Failed')).toBe(true);
+    expect(requested(vmi())).toMatchObject({ status: 'True' });
+  });
+
+  test.each([
+    ['1.6', undefined],
+    ['1.7', 'True'],
+  ] as const)('in %s is a condition with the status %s', async (kubevirtVersion, status) => {
+    await start('External', { kubevirtVersion });
+    await evict();
+    cluster.clock.advance(1_000);
+    expect(vmi().status?.evacuationNodeName).toBe(vmi().status?.nodeName);
+    expect(requested(vmi())?.status).toBe(status);
   });
 
   test('changes nothing in a dry run', async () => {

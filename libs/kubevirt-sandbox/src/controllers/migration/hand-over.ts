@@ -4,6 +4,7 @@ import type { PersistentVolumeClaim, Pod } from '../../types/core-kinds.js';
 import type { MigrationState, VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { interfaceStatuses } from '../instance/interface-status.js';
+import { reportedOverhead } from '../instance/memory-overhead.js';
 import { refreshMigratability } from '../instance/migratability.js';
 import { claimInfo } from '../instance/volume-status.js';
 
@@ -18,7 +19,8 @@ export function handOver(context: SimulationContext, vmi: VirtualMachineInstance
   vmi.metadata.labels = { ...vmi.metadata.labels, 'kubevirt.io/nodeName': node };
   const { sockets, cores, threads } = vmi.spec.domain.cpu ?? {};
   status.currentCPUTopology = { sockets, cores, threads };
-  if (vmi.spec.domain.memory?.guest) status.memory = { ...status.memory, guestCurrent: vmi.spec.domain.memory.guest };
+  const { guest } = vmi.spec.domain.memory ?? {};
+  status.memory = { ...status.memory, ...(guest && { guestCurrent: guest }), ...reportedOverhead(context, vmi) };
   for (const type of ['HotVCPUChange', 'HotMemoryChange', 'MigrationRequired', 'VolumesChange']) {
     removeCondition((status.conditions ??= []), type);
   }

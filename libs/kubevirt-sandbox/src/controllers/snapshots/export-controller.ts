@@ -41,10 +41,13 @@ export class ExportController extends Controller<VmExport> {
     if (!vmExport.status) return this.begin(vmExport, ttl);
     const source = exportSource(this.context, vmExport);
     const { virtualMachineName } = source;
-    if ('skipped' in source)
-      return this.reportState(vmExport, 'Skipped', 'VMNoVolumes', source.skipped, virtualMachineName);
+    if ('skipped' in source) {
+      const { reason, message } = source.skipped;
+      return this.reportState(vmExport, 'Skipped', reason, message, virtualMachineName);
+    }
     if ('waiting' in source) return this.pause(vmExport, source.waiting, virtualMachineName);
     if (vmExport.status.phase === 'Ready') return;
+    if (!vmExport.status.tokenSecretRef) this.createToken(vmExport);
     this.createPod(vmExport, source.claims);
     const url = this.proxyUrl(() => this.enqueue(vmExport.metadata));
     if (!this.took(vmExport, 'pod', 'exportReady') || !url) {
@@ -60,18 +63,8 @@ export class ExportController extends Controller<VmExport> {
   private podName = ({ metadata }: VmExport): string => `virt-export-${metadata.name}`;
 
   private begin(vmExport: VmExport, ttlMs: number): void {
-    const { namespace, name } = vmExport.metadata;
-    const tokenSecretRef = vmExport.spec.tokenSecretRef ?? `export-token-${name}`;
-    if (!vmExport.spec.tokenSecretRef && !this.context.find(RESOURCES.secret, namespace, tokenSecretRef)) {
-      this.context.store.create<Secret>(RESOURCES.secret, {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { name: tokenSecretRef, namespace, ownerReferences: [controlledBy(vmExport)] },
-        type: 'Opaque',
-        data: { token: Buffer.from(randomBytes(15).toString('base64url')).toString('base64') },
-      });
-      this.recordEvent(vmExport, 'SecretCreated', `Created default secret ${namespace}/${tokenSecretRef}`);
-    }
+    const { namespace } = vmExport.metadata;
+    const { tokenSecretRef } = vmExport.spec;
     const serviceName = this.podName(vmExport);
     if (!this.context.find(RESOURCES.service, namespace, serviceName)) {
       this.context.store.create<KubeObject & { spec: object }>(RESOURCES.service, {
@@ -89,12 +82,29 @@ export class ExportController extends Controller<VmExport> {
       draft.status = {
         phase: 'Pending',
         serviceName,
-        tokenSecretRef,
+        ...(tokenSecretRef && { tokenSecretRef }),
         ttlExpirationTime: this.context.clock.timestamp(ttlMs),
         conditions: [],
       };
       setCondition(draft.status.conditions!, { type: 'Ready', status: 'False', reason: 'Initializing' }, this.now);
     });
+  }
+
+  /** A client that names no token gets one once there is something to export. */
+  private createToken(vmExport: VmExport): void {
+    const { namespace, name } = vmExport.metadata;
+    const tokenSecretRef = `export-token-${name}`;
+    if (!this.context.find(RESOURCES.secret, namespace, tokenSecretRef)) {
+      this.context.store.create<Secret>(RESOURCES.secret, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: tokenSecretRef, namespace, ownerReferences: [controlledBy(vmExport)] },
+        type: 'Opaque',
+        data: { token: Buffer.from(randomBytes(15).toString('base64url')).toString('base64') },
+      });
+      this.recordEvent(vmExport, 'SecretCreated', `Created default secret ${namespace}/${tokenSecretRef}`);
+    }
+    this.change(vmExport, ({ status }) => void (status!.tokenSecretRef = tokenSecretRef));
   }
 
   private createPod(vmExport: VmExport, claims: string[]): void {

@@ -11,7 +11,8 @@ import { isFinal } from '../virtual-machine/printable-status.js';
 export type ExportSource =
   | { claims: string[]; virtualMachineName?: string }
   | { waiting: { reason: string; message: string }; virtualMachineName?: string }
-  | { skipped: string; virtualMachineName?: string };
+  /** There is nothing to export. */
+  | { skipped: { reason: string; message: string }; virtualMachineName?: string };
 
 export function exportSource(context: SimulationContext, vmExport: VmExport): ExportSource {
   const { kind, name } = vmExport.spec.source;
@@ -19,13 +20,14 @@ export function exportSource(context: SimulationContext, vmExport: VmExport): Ex
   if (kind === 'PersistentVolumeClaim') return fromClaim(context, namespace, name);
   if (kind === 'VirtualMachineSnapshot') return fromSnapshot(context, namespace, name);
   const vm = context.find<VirtualMachine>(RESOURCES.vm, namespace, name);
-  if (!vm) return wait('VMNotFound', `VirtualMachine ${namespace}/${name} not found`);
+  if (!vm) return { ...skip('VMNotFound', `Virtual Machine ${namespace}/${name} not found`), virtualMachineName: name };
   const vmi = context.find<VirtualMachineInstance>(RESOURCES.vmi, namespace, name);
   if (vmi && !isFinal(vmi)) {
     return { ...wait('InUse', `Virtual Machine ${namespace}/${name} is running`), virtualMachineName: name };
   }
   const claims = (vm.spec.template.spec.volumes ?? []).flatMap((volume) => claimNameOf(volume) ?? []);
-  if (claims.length === 0) return { skipped: 'Virtual Machine has no exportable volumes', virtualMachineName: name };
+  if (claims.length === 0)
+    return { ...skip('VMNoVolumes', `Virtual Machine ${namespace}/${name} has no volumes`), virtualMachineName: name };
   const pending = claims.some(
     (claim) => context.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, claim)?.status?.phase !== 'Bound',
   );
@@ -38,6 +40,7 @@ export function exportSource(context: SimulationContext, vmExport: VmExport): Ex
 }
 
 const wait = (reason: string, message: string) => ({ waiting: { reason, message } });
+const skip = (reason: string, message: string) => ({ skipped: { reason, message } });
 
 function fromClaim(context: SimulationContext, namespace: string | undefined, name: string): ExportSource {
   const claim = context.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, name);
@@ -62,5 +65,5 @@ function fromSnapshot(context: SimulationContext, namespace: string | undefined,
   const virtualMachineName = snapshot.spec.source.name;
   return claims.length > 0
     ? { claims, virtualMachineName }
-    : { skipped: 'Snapshot has no volumes', virtualMachineName };
+    : { ...skip('VMNoVolumes', 'Snapshot has no volumes'), virtualMachineName };
 }
