@@ -52,12 +52,12 @@ export const isConnectionCut = (error: unknown): boolean =>
   ['ECONNRESET', 'EPIPE'].includes((error.cause as NodeJS.ErrnoException | undefined)?.code ?? '');
 
 /** The object with that name has another uid than the precondition demands. */
-export const isUidMismatch = (error: unknown): error is KubeApiError =>
-  KubeApiError.has(error, 409) && /UID in (the )?precondition/i.test(error.response.text);
+export const isPreconditionFailed = (error: unknown): error is KubeApiError =>
+  KubeApiError.has(error, 409) && /(UID|ResourceVersion) in (the )?precondition/i.test(error.response.text);
 
 /** Another client changed the object in the meantime; the same request may succeed when it is sent again. */
 export const isWriteConflict = (error: unknown): boolean =>
-  KubeApiError.has(error, 409) && error.code === 'CONFLICT' && !isUidMismatch(error);
+  KubeApiError.has(error, 409) && error.code === 'CONFLICT' && !isPreconditionFailed(error);
 
 export const instanceNotFound = ({ kind, context, namespace, name }: InstanceRef): DomainError =>
   new DomainError(

@@ -53,6 +53,18 @@ describe('KubeApi', () => {
     await expect(patch()).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 
+  test('deletes only the given version of an object', async () => {
+    const { metadata } = await secret('changed');
+    const path = { namespace: 'lab', name: 'changed' };
+    await api.patch(SECRETS, path, { metadata: { labels: { a: 'b' } } });
+    const before = sandbox.requests.count({ verb: 'delete', resource: 'secrets' });
+    expect(await api.delete(SECRETS, path, { uid: metadata.uid, resourceVersion: metadata.resourceVersion })).toBe(
+      false,
+    );
+    expect(sandbox.requests.count({ verb: 'delete', resource: 'secrets' })).toBe(before + 1);
+    expect(await api.find(SECRETS, path)).toBeDefined();
+  });
+
   test('deletes only the object with the given uid', async () => {
     const { metadata } = await secret('meant');
     expect(await api.delete(SECRETS, { namespace: 'lab', name: 'meant' }, { uid: 'another' })).toBe(false);

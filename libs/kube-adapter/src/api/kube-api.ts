@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '@headgate/domain-contracts';
 import { ANNOTATION } from '../labels.js';
 import { createOnce, identified } from './create-once.js';
-import { isNotFound, isUidMismatch, isWriteConflict, KubeApiError, mayBeDone } from './kube-api-error.js';
+import { isNotFound, isPreconditionFailed, isWriteConflict, KubeApiError, mayBeDone } from './kube-api-error.js';
 import { KubeConnection, type ApiRequestOptions, type Outage, type Query, type WriteFence } from './kube-connection.js';
 import type { KubeCredentials } from './kube-credentials.js';
 import type { KubeList, KubeObject } from './kube-object.js';
@@ -25,6 +25,8 @@ export interface Page<T extends KubeObject> extends KubeList<T> {
 export interface DeleteOptions {
   /** Deletes only the object with this uid, never a later one of the same name. */
   readonly uid?: string;
+  /** Deletes only this version of the object. */
+  readonly resourceVersion?: string;
   readonly gracePeriodSeconds?: number;
 }
 
@@ -200,9 +202,10 @@ export class KubeApi extends KubeConnection {
   async delete(
     resource: Resource,
     path: ObjectPath,
-    { uid, gracePeriodSeconds }: DeleteOptions = {},
+    { uid, resourceVersion, gracePeriodSeconds }: DeleteOptions = {},
   ): Promise<boolean> {
-    const preconditions = uid === undefined ? undefined : { uid };
+    const isAny = uid === undefined && resourceVersion === undefined;
+    const preconditions = isAny ? undefined : { uid, resourceVersion };
     const body = {
       apiVersion: 'v1',
       kind: 'DeleteOptions',
@@ -217,7 +220,7 @@ export class KubeApi extends KubeConnection {
       return true;
     } catch (error) {
       // The answer to an earlier attempt may have been lost.
-      if (KubeApiError.has(error, 404) || isUidMismatch(error)) return isRepeated;
+      if (KubeApiError.has(error, 404) || isPreconditionFailed(error)) return isRepeated;
       throw error;
     }
   }

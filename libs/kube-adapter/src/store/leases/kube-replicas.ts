@@ -19,6 +19,8 @@ const LEADER_LEASE = 'headgate-leader';
 const REPLICA_LEASE_PREFIX = 'headgate-replica-';
 /** The value of the label of the Leases of replicas. */
 const REPLICA = 'replica';
+/** That of claims. */
+const CLAIM = 'claim';
 /** Leases of replicas that ended without deleting theirs are deleted after this time. */
 const CLEANUP_INTERVAL_MS = 60_000;
 const MAX_HOST_CHARS = 200;
@@ -121,7 +123,10 @@ export class KubeReplicas extends Replicas {
       if (owner === this.id) return owner;
       if (owner && !(await this.isGone(owner))) return owner;
       const next: LeaseObject = {
-        metadata: stored?.metadata ?? { namespace, name: claimOf(name), annotations: { [ANNOTATION.claim]: name } },
+        metadata: stored?.metadata ?? {
+          ...{ namespace, name: claimOf(name) },
+          ...{ labels: { [LABEL.lease]: CLAIM }, annotations: { [ANNOTATION.claim]: name } },
+        },
         spec: { holderIdentity: this.id, acquireTime: microTime(clock.now()) },
       };
       try {
@@ -138,7 +143,9 @@ export class KubeReplicas extends Replicas {
     const { api, namespace } = this.store;
     const stored = await api.find<LeaseObject>(LEASES, { namespace, name: claimOf(name) });
     if (stored?.spec?.holderIdentity !== this.id) return;
-    await api.delete(LEASES, { namespace, name: claimOf(name) }, { uid: stored.metadata.uid });
+    // Another replica may have taken it since, if this one was paused.
+    const { uid, resourceVersion } = stored.metadata;
+    await api.delete(LEASES, { namespace, name: claimOf(name) }, { uid, resourceVersion });
   }
 
   override subscribe(listener: ReplicaListener): () => void {
@@ -155,6 +162,12 @@ export class KubeReplicas extends Replicas {
   private async deleteExpired(): Promise<void> {
     const { api, namespace } = this.store;
     try {
+      const claims = `${LABEL.lease}=${CLAIM}`;
+      for (const { metadata, spec } of await api.list<LeaseObject>(LEASES, { namespace, labelSelector: claims })) {
+        const { name = '', uid, resourceVersion } = metadata;
+        if (await this.isGone(spec?.holderIdentity ?? ''))
+          await api.delete(LEASES, { namespace, name }, { uid, resourceVersion });
+      }
       const labelSelector = `${LABEL.lease}=${REPLICA}`;
       for (const { metadata } of await api.list<LeaseObject>(LEASES, { namespace, labelSelector })) {
         const { name = '', uid } = metadata;

@@ -208,4 +208,19 @@ describe('the leases of the replicas', () => {
     await until(() => lease({ namespace: NAMESPACE, name }) === undefined);
     expect(killed.replicas.isMember).toBe(true);
   });
+
+  test('deletes the claims of replicas that were killed, and no others', async () => {
+    const a = await leader('a');
+    const killed = await follower('c');
+    expect(await killed.replicas.claim('use vm/lab/x/web')).toBe('c');
+    expect(await a.replicas.claim('use vm/lab/x/db')).toBe('a');
+    const claims = (): string[] =>
+      harness.sandbox.store
+        .list(LEASES, { namespace: NAMESPACE })
+        .flatMap(({ metadata }) => metadata.annotations?.['svc.dev/claim'] ?? []);
+    await a.replicas.isGone('c');
+    for (let count = 0; count < 31; count++) await attempt(a);
+    await until(() => claims().length === 1);
+    expect(claims()).toEqual(['use vm/lab/x/db']);
+  });
 });
