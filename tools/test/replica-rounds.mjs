@@ -1,10 +1,9 @@
 // npm run test:replicas -- [--rounds N] [--seed N] [--store real]: kills three replicas of the service in turn for that many rounds, by default 100, in one
 // run. With `real`, their store is in a real API server, which
 // tools/peers has built. Exits with 1 if they disagreed, or ran anything twice.
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ensureInstalled, findNode, projectEnvironment, root, say } from '../start/workspace.mjs';
+import { ensureInstalled, say } from '../start/workspace.mjs';
+import { runSpec } from './run-spec.mjs';
 
 const MAX_ROUNDS = 10_000;
 const MAX_SEED = 4_294_967_295;
@@ -41,15 +40,9 @@ function readOptions() {
 
 const { rounds, seed, store } = readOptions();
 await ensureInstalled();
-const child = spawn(findNode(), [join(root, 'node_modules/jest/bin/jest.js'), 'src/store/crash/replicas.spec.ts'], {
-  cwd: join(root, 'apps/vm-service'),
-  stdio: 'inherit',
-  env: {
-    ...projectEnvironment(),
-    NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
-    HEADGATE_TEST_REPLICA_ROUNDS: String(rounds),
-    HEADGATE_TEST_REPLICA_SEED: String(seed),
-    HEADGATE_TEST_REPLICA_STORE: store,
-  },
+const isPassed = await runSpec('src/store/crash/replicas.spec.ts', {
+  HEADGATE_TEST_REPLICA_ROUNDS: String(rounds),
+  HEADGATE_TEST_REPLICA_SEED: String(seed),
+  HEADGATE_TEST_REPLICA_STORE: store,
 });
-child.once('close', (code) => process.exit(code === 0 ? 0 : 1));
+process.exit(isPassed ? 0 : 1);

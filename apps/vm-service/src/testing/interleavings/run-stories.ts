@@ -34,12 +34,14 @@ export async function runStories(lab: StoryLab, { runs, lanes, seed, path }: Run
   async function runStory(commands: Parameters<typeof fc.asyncModelRun>[1], isRunning: boolean): Promise<void> {
     const story = new Story(lab, lab.freshName(), isRunning);
     await lab.givenVm(isRunning ? 'Running' : 'Stopped', story.name(0));
+    await story.open();
     const { wait, kill } = lab;
     await fc.asyncModelRun(() => ({ model: {}, real: { story, wait, kill } satisfies StoryReal }), commands as never);
     try {
       const violations = [...(await story.check()), ...lab.restoreViolations];
       if (violations.length > 0) throw new Error(violations.join('\n'));
       await removeAll(lab, story.prefix);
+      await story.close();
       await lab.rest(story.prefix);
     } catch (error) {
       throw new Error(`${(error as Error).message}\n${story.toString()}`, { cause: error });

@@ -67,7 +67,7 @@ class Kill implements StoryCommand {
 /** Those that conflict most come most often. */
 const ACTIONS: readonly Action[] = [
   ...(['clone', 'clone', 'create', 'delete', 'delete', 'snapshot', 'snapshot', 'restore', 'forget'] as const),
-  ...(['start', 'stop', 'tag', 'tag', 'scale', 'migrate'] as const),
+  ...(['start', 'stop', 'tag', 'tag', 'scale', 'migrate', 'template', 'folder'] as const),
 ];
 const CALLERS = 3;
 const MAX_TURNS = 60;

@@ -3,7 +3,19 @@ import type { OperationRequest } from '@headgate/testing';
 export const NAMESPACE = 'tailvm';
 
 export type Action =
-  'start' | 'stop' | 'delete' | 'tag' | 'scale' | 'create' | 'clone' | 'snapshot' | 'restore' | 'forget' | 'migrate';
+  | 'start'
+  | 'stop'
+  | 'delete'
+  | 'tag'
+  | 'scale'
+  | 'create'
+  | 'clone'
+  | 'snapshot'
+  | 'restore'
+  | 'forget'
+  | 'migrate'
+  | 'template'
+  | 'folder';
 
 /** A request of one caller about one of the two names of a story. */
 export interface Sent {
@@ -11,7 +23,7 @@ export interface Sent {
   readonly caller: number;
   /** 0 is the VM that exists at the beginning, 1 is a free name. */
   readonly vm: 0 | 1;
-  /** Of a snapshot. */
+  /** The snapshot; for `template` and `folder`, 0 sets what 1 removes. */
   readonly snapshot: 0 | 1;
 }
 
@@ -20,6 +32,9 @@ export const INITIAL_CPU = 1;
 /** The CPUs that the request with this index sets. */
 export const cpuOf = (index: number): number => INITIAL_CPU + 1 + (index % 4);
 export const tagOf = (index: number): string => `t${index}`;
+export const refOf = (name: string): string => `vm/lab/${NAMESPACE}/${name}`;
+/** The folder of a story. */
+export const folderOf = (nameOf: (vm: 0 | 1) => string): string => `folder-${nameOf(0)}`;
 export const snapshotName = (vm: string, snapshot: 0 | 1): string => `${vm}-s${snapshot}`;
 
 /** @param index of the request in its story */
@@ -51,6 +66,13 @@ export function requestOf(
       return post(`${snapshots}/${snapshotName(name, snapshot)}/restore`);
     case 'forget':
       return { method: 'DELETE', path: `${snapshots}/${snapshotName(name, snapshot)}` };
+    case 'template':
+      return post(`${path}/template`, { on: snapshot === 0 });
+    case 'folder': {
+      const member = { path: folderOf(nameOf), ref: refOf(name) };
+      if (snapshot === 0) return post('/api/folders/members', member);
+      return { method: 'DELETE', path: `/api/folders/members?${new URLSearchParams(member)}` };
+    }
     case 'migrate':
       return post(`${path}/migrate`, {});
     default:

@@ -1,6 +1,12 @@
 import type { Outcome } from './outcome.js';
 import type { Action } from './story-requests.js';
-import { answerViolations, existenceViolations, keptViolations, type StoryEnd } from './violations.js';
+import {
+  answerViolations,
+  existenceViolations,
+  folderViolations,
+  keptViolations,
+  type StoryEnd,
+} from './violations.js';
 
 const nameOf = (vm: 0 | 1): string => (vm === 0 ? 'web-a' : 'web-b');
 
@@ -35,13 +41,22 @@ interface Ended {
   readonly tags?: readonly string[];
   readonly names?: readonly string[];
   readonly snapshots?: readonly string[];
+  readonly members?: readonly string[];
 }
 
 function end(given: readonly Given[], ended: Ended = {}): StoryEnd {
-  const { cpu = 1, state = 'Stopped', tags = [], names = ['web-a'], snapshots = [] } = ended;
+  const { cpu = 1, state = 'Stopped', tags = [], names = ['web-a'], snapshots = [], members = [] } = ended;
   const machines = names.map((name) => machine(name, cpu, state, tags));
   const objects = snapshots.map((name) => ({ apiVersion: '', kind: 'VirtualMachineSnapshot', metadata: { name } }));
-  return { outcomes: outcomes(given), nameOf, ran: false, machines, objects: [...machines, ...objects] as never };
+  const folder = { members: members.map((name) => ({ ref: `vm/lab/tailvm/${name}` })), missing: [] };
+  return {
+    folder,
+    outcomes: outcomes(given),
+    nameOf,
+    ran: false,
+    machines,
+    objects: [...machines, ...objects] as never,
+  };
 }
 
 describe('the violations of a story', () => {
@@ -59,6 +74,7 @@ describe('the violations of a story', () => {
       [{ action: 'start', status: 409 }],
       { state: 'Running' },
     ],
+    ['a template mark that is lost', [{ action: 'template' }], {}],
     ['a snapshot that is lost', [{ action: 'snapshot' }], {}],
     ['a snapshot that was deleted', [{ action: 'snapshot' }, { action: 'forget' }], { snapshots: ['web-a-s0'] }],
   ])('include %s', (_title, given, ended) => {
@@ -87,6 +103,15 @@ describe('the violations of a story', () => {
     expect(existenceViolations(end([], { names: [] }))).toHaveLength(1);
     expect(existenceViolations(end([{ action: 'clone' }]))).toHaveLength(1);
     expect(existenceViolations(end([{ action: 'delete', status: 0 }], { names: [] }))).toEqual([]);
+  });
+
+  test('include memberships that are lost, and those of a deleted VM', () => {
+    const members = ['web-a'];
+    expect(folderViolations(end([{ action: 'folder' }]))).toHaveLength(1);
+    expect(folderViolations(end([{ action: 'folder' }], { members }))).toEqual([]);
+    const recreated: Given[] = [{ action: 'folder' }, { action: 'delete' }, { action: 'create', status: 201 }];
+    expect(folderViolations(end(recreated, { members }))).toHaveLength(1);
+    expect(folderViolations(end([...recreated, { action: 'folder' }], { members }))).toEqual([]);
   });
 
   test('include other answers, and the failure of a task that was accepted', () => {

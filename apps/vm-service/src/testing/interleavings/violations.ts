@@ -1,7 +1,7 @@
 import type { KubeObject } from '@headgate/kube-sandbox';
 import type { MachineObject } from '../cluster-state.js';
 import { countOf, isDone, lastOf, type Count, type Outcome } from './outcome.js';
-import { cpuOf, INITIAL_CPU, snapshotName, tagOf } from './story-requests.js';
+import { cpuOf, INITIAL_CPU, refOf, snapshotName, tagOf } from './story-requests.js';
 
 /** How everything ended. */
 export interface StoryEnd {
@@ -11,6 +11,14 @@ export interface StoryEnd {
   readonly ran: boolean;
   readonly machines: readonly MachineObject[];
   readonly objects: readonly KubeObject[];
+  readonly folder: StoryFolder;
+}
+
+/** The folder of a story, as every process shows it. */
+export interface StoryFolder {
+  readonly members: readonly { readonly ref: string }[];
+  /** The refs of members that do not exist. */
+  readonly missing: readonly string[];
 }
 
 /** @param mayBeKilled whether a request may get no response */
@@ -62,6 +70,7 @@ export function keptViolations(end: StoryEnd): string[] {
     ...snapshotViolations(about, name, end.objects),
     ...sizeViolations(about, name, machine),
     ...powerViolations(about, name, machine, end.ran),
+    ...templateViolations(about, name, machine),
   ];
 }
 
@@ -97,6 +106,41 @@ function sizeViolations(about: readonly Outcome[], name: string, { spec }: Machi
   if (!scales.some((one) => isDone(one) === true)) cpus.push(INITIAL_CPU);
   const cpu = spec.template.spec.domain.cpu?.sockets ?? 1;
   return cpus.includes(cpu) ? [] : [`${name} has ${cpu} CPUs, and was scaled to ${cpus.join(' or ')}`];
+}
+
+function templateViolations(about: readonly Outcome[], name: string, { metadata }: MachineObject): string[] {
+  const isTemplate = metadata.labels?.['svc.dev/template'] === 'true';
+  if (switchOf(about, 'template').has(isTemplate)) return [];
+  return [`${name} ${isTemplate ? 'is a template' : 'is no template'}, other than the last request for it`];
+}
+
+/** What the last request for a template mark or a membership may have set. */
+function switchOf(about: readonly Outcome[], action: 'template' | 'folder'): ReadonlySet<boolean> {
+  const requests = about.filter((one) => one.action === action);
+  const states = new Set(lastOf(requests).map(({ snapshot }) => snapshot === 0));
+  if (!requests.some((one) => isDone(one) === true)) states.add(false);
+  return states;
+}
+
+/** A VM stays in its folder until it is deleted, and another VM of its name is not in it. */
+export function folderViolations({ outcomes, nameOf, folder }: StoryEnd): string[] {
+  return ([0, 1] as const).flatMap((vm) => {
+    const ref = refOf(nameOf(vm));
+    const about = outcomes.filter((one) => one.vm === vm);
+    const deletions = about.filter((one) => one.action === 'delete' && isDone(one) !== false);
+    const isMember = folder.members.some((member) => member.ref === ref);
+    const isMissing = folder.missing.includes(ref);
+    if (deletions.length === 0)
+      return switchOf(about, 'folder').has(isMember) && !isMissing
+        ? []
+        : [`${nameOf(vm)} is ${isMember ? '' : 'not '}in its folder, other than the last request for it`];
+    const isEnded = deletions.some(
+      (deletion) =>
+        isDone(deletion) === true &&
+        !about.some((one) => one.action === 'folder' && isDone(one) !== false && one.answeredAt > deletion.sentAt),
+    );
+    return isEnded && (isMember || isMissing) ? [`${nameOf(vm)} was deleted, and its name is still in a folder`] : [];
+  });
 }
 
 /** The VM is in the state that was requested last. A restore and a migration keep it. */
