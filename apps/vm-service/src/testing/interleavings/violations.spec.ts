@@ -98,7 +98,7 @@ describe('the violations of a story', () => {
     expect(keptViolations(end(given, ended))).toEqual([]);
   });
 
-  test('include VMs that exist or not against what was acknowledged', () => {
+  test('include VMs whose existence contradicts the responses', () => {
     expect(existenceViolations(end([{ action: 'delete' }]))).toHaveLength(1);
     expect(existenceViolations(end([], { names: [] }))).toHaveLength(1);
     expect(existenceViolations(end([{ action: 'clone' }]))).toHaveLength(1);
