@@ -140,7 +140,8 @@ export class NicChanges {
   }
 
   private missing({ ref, spec }: VmState, nic: string): Refusal {
-    const present = (spec.domain?.devices?.interfaces ?? []).map(({ name }) => name);
+    const { interfaces = [] } = spec.domain?.devices ?? {};
+    const present = interfaces.filter(({ state: link }) => link !== 'absent').map(({ name }) => name);
     const { message } = deviceNotFound(ref.name, `NIC ${nic}`, present);
     return refusal('DEVICE_NOT_FOUND', message, 'Name one of its NICs.');
   }

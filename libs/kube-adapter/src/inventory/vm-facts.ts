@@ -72,7 +72,8 @@ const DISK_STATUSES: ReadonlySet<VmStatus> = new Set<VmStatus>([
 
 export function vmFacts(vm: VmObject): VmFacts {
   const { metadata, spec, status } = vm;
-  const printed = status?.printableStatus ?? 'Stopped';
+  // KubeVirt prints it only a moment after the deletion was accepted.
+  const printed = metadata.deletionTimestamp === undefined ? (status?.printableStatus ?? 'Stopped') : 'Terminating';
   const vmStatus = (STATUSES.has(printed) ? printed : 'Unknown') as VmStatus;
   const facts: VmFacts = {
     uid: metadata.uid ?? '',

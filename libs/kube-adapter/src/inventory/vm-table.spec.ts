@@ -53,6 +53,12 @@ function open() {
 }
 
 describe('VmTable', () => {
+  test('reports a VM as terminating from the moment that its deletion was accepted', () => {
+    const { metadata, ...rest } = vm();
+    const deleted = { ...rest, metadata: { ...metadata, deletionTimestamp: '2026-01-02T00:00:00Z' } };
+    expect(vmFacts(deleted).status).toBe('Terminating');
+  });
+
   test('joins a VM with its live instance, in either order', () => {
     for (const order of ['vm first', 'instance first']) {
       const { table, record } = open();

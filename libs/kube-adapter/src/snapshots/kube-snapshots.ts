@@ -28,6 +28,7 @@ import {
   failureOf,
   findVm,
   isLive,
+  isToRun,
   isSnapshotOf,
   snapshotNotFound,
   snapshotsIn,
@@ -110,7 +111,9 @@ export class KubeSnapshots extends InstanceSnapshots {
         reason: `The snapshot ${name} can't be restored: ${reason ?? `it is ${phase}`}.`,
         remedy: 'Wait until it has succeeded, or choose another one.',
       });
-    const running = isLive(found);
+    if (found.vm.status?.stateChangeRequests?.some(({ action }) => action === 'Start'))
+      refusals.push({ code: 'BUSY', reason: `${ref.name} is being started.`, remedy: 'Wait until that has ended.' });
+    const running = isLive(found) || isToRun(found);
     return buildPlan(
       [
         ...(running ? [{ name: 'stop', detail: `Power off ${ref.name} immediately.` }] : []),
@@ -207,7 +210,8 @@ export class KubeSnapshots extends InstanceSnapshots {
   /** Stops the VM, replaces its disks, and starts it again, from where an earlier process has stopped. */
   private restoring(ref: InstanceRef, name: string, key: OperationKey | undefined): BackgroundWork {
     return async (report) => {
-      const isRunning = isLive(await findVm(this.deps.api, ref));
+      const found = await findVm(this.deps.api, ref);
+      const isRunning = isLive(found) || isToRun(found);
       const begun = key && (await this.restoreOf(ref, name, key));
       if (isRunning && !begun) await this.stop(ref, report);
       try {
@@ -295,8 +299,10 @@ export class KubeSnapshots extends InstanceSnapshots {
 
   private async stop(ref: InstanceRef, report: TaskReporter): Promise<void> {
     report.step('Stopping the VM');
-    const { vmi } = await findVm(this.deps.api, ref);
+    const { vmi: before } = await findVm(this.deps.api, ref);
     await this.power.apply(ref, 'stop', { force: true });
+    // It may have been created only now.
+    const { vmi = before } = await findVm(this.deps.api, ref);
     if (vmi) await this.untilRemoved(vmi, report.signal);
   }
 
