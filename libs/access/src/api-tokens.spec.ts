@@ -1,13 +1,5 @@
-import {
-  Audit,
-  AuditLog,
-  DomainError,
-  type ApiToken,
-  type AuditEntry,
-  type Caller,
-  type TokenAction,
-} from '@headgate/domain-contracts';
-import { FixedClock, MemoryApiTokenStore } from '@headgate/testing';
+import { Audit, DomainError, type ApiToken, type Caller, type TokenAction } from '@headgate/domain-contracts';
+import { FixedClock, MemoryApiTokenStore, MemoryAuditLog } from '@headgate/testing';
 import { ApiTokens } from './api-tokens.js';
 import { CreateToken, MAX_TOKENS, RevokeToken } from './token-changes.js';
 import { newToken } from './token-text.js';
@@ -15,16 +7,6 @@ import { newToken } from './token-text.js';
 const DAY_MS = 24 * 60 * 60_000;
 const MINUTE_MS = 60_000;
 const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
-
-class MemoryAuditLog extends AuditLog {
-  readonly entries: AuditEntry[] = [];
-  override append(entry: AuditEntry): void {
-    this.entries.push(entry);
-  }
-  override recent(): readonly AuditEntry[] {
-    return this.entries;
-  }
-}
 
 class CountingStore extends MemoryApiTokenStore {
   uses = 0;

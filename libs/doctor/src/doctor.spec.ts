@@ -2,8 +2,6 @@ import {
   type Abilities,
   type AbilityName,
   Audit,
-  type AuditEntry,
-  AuditLog,
   type BackendDirectory,
   type Caller,
   type DiagnosticCheck,
@@ -11,7 +9,7 @@ import {
   DomainError,
   type UnavailableAbility,
 } from '@headgate/domain-contracts';
-import { FixedClock, MemoryBackend } from '@headgate/testing';
+import { FixedClock, MemoryAuditLog, MemoryBackend } from '@headgate/testing';
 import { CheckBackends } from './check-backends.js';
 import { FixBackends } from './fix-backends.js';
 
@@ -50,18 +48,6 @@ class FaultyBackend extends MemoryBackend {
 }
 
 const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
-
-class MemoryAuditLog extends AuditLog {
-  readonly entries: AuditEntry[] = [];
-
-  override append(entry: AuditEntry): void {
-    this.entries.push(entry);
-  }
-
-  override recent(): readonly AuditEntry[] {
-    return this.entries;
-  }
-}
 
 const withoutDiagnostics = (): MemoryBackend =>
   new MemoryBackend('plain', { unavailable: { diagnostics: 'There is nothing to check.' } });

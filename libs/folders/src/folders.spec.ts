@@ -1,10 +1,8 @@
 import {
   Audit,
-  AuditLog,
   DomainError,
   formatRef,
   InstanceDirectory,
-  type AuditEntry,
   type Caller,
   type FolderDelta,
   type Instance,
@@ -13,22 +11,12 @@ import {
   type PowerAction,
 } from '@headgate/domain-contracts';
 import { Ledger } from '@headgate/reservations';
-import { buildContainer, buildVm, FixedClock, MemoryFolderStore, withStatus } from '@headgate/testing';
+import { buildContainer, buildVm, FixedClock, MemoryAuditLog, MemoryFolderStore, withStatus } from '@headgate/testing';
 import { AddFolderMember, CreateFolder, MoveFolder, RemoveFolder, RemoveFolderMember } from './folder-changes.js';
 import { Folders } from './folders.js';
 import { MemberPower, RunFolderAction } from './run-folder-action.js';
 
 const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
-
-class MemoryAuditLog extends AuditLog {
-  readonly entries: AuditEntry[] = [];
-  override append(entry: AuditEntry): void {
-    this.entries.push(entry);
-  }
-  override recent(): readonly AuditEntry[] {
-    return this.entries;
-  }
-}
 
 class KnownInstances extends InstanceDirectory {
   readonly known = new Map<string, Instance>();

@@ -3,8 +3,6 @@ import {
   ImageCatalog,
   UnavailableAbility,
   buildPlan,
-  type AuditEntry,
-  type AuditLog,
   type Backend,
   type BackendDirectory,
   type Caller,
@@ -23,7 +21,14 @@ import {
   Audit,
 } from '@headgate/domain-contracts';
 import { Ledger } from '@headgate/reservations';
-import { buildContainer, buildVm, FixedClock, MEMORY_TRAITS, recordingStepContext } from '@headgate/testing';
+import {
+  buildContainer,
+  buildVm,
+  FixedClock,
+  MEMORY_TRAITS,
+  MemoryAuditLog,
+  recordingStepContext,
+} from '@headgate/testing';
 import { ApplyContainerPower } from './apply-container-power.js';
 import { ApplyPower } from './apply-power.js';
 import { BuildVm } from './build-vm.js';
@@ -59,7 +64,6 @@ class OneImage extends ImageCatalog {
 function house() {
   const done: string[] = [];
   const specs: VmSpec[] = [];
-  const entries: AuditEntry[] = [];
   const started: BackgroundWork[] = [];
   const known: Instance[] = [];
   let remaining: BackgroundWork | undefined;
@@ -165,10 +169,9 @@ function house() {
     whenEnded: async () => finished.catch(() => undefined),
     get: () => ({ status: 'done', error: '' }),
   } as unknown as TaskRunner;
-  const audit = new Audit(
-    { append: (entry: AuditEntry) => void entries.push(entry) } as unknown as AuditLog,
-    new FixedClock(),
-  );
+  const log = new MemoryAuditLog();
+  const { entries } = log;
+  const audit = new Audit(log, new FixedClock());
   const observed: string[] = [];
   const observer: PowerObserver = {
     observe: async ({ uid }, action, { force = false }, run) => {
@@ -408,14 +411,39 @@ describe('CreateContainer, ApplyContainerPower and DeleteContainer', () => {
 describe('Audit', () => {
   test('does not report a change as failed when only its audit entry could not be written', async () => {
     const outcomes: string[] = [];
-    const log = {
-      append: ({ outcome }: AuditEntry) => {
-        outcomes.push(outcome);
-        throw new Error('The disk is full.');
-      },
-    } as unknown as AuditLog;
+    const log = new MemoryAuditLog();
+    log.append = ({ outcome }) => {
+      outcomes.push(outcome);
+      throw new Error('The disk is full.');
+    };
     const done = new Audit(log, new FixedClock()).of(ann, 'stop', buildVm().ref, async () => undefined);
     await expect(done).rejects.toThrow('The disk is full.');
     expect(outcomes).toEqual(['ok']);
+  });
+
+  test('reserves the space of the entry before the work, and gives it back with the entry or the error', async () => {
+    const log = new MemoryAuditLog();
+    const seen: string[] = [];
+    log.reserve = () => {
+      seen.push('reserved');
+      return () => void seen.push(`given back with ${log.entries.length}`);
+    };
+    const audit = new Audit(log, new FixedClock());
+    await audit.of(ann, 'stop', buildVm().ref, async () => void seen.push('stopped'));
+    const failure = audit.of(ann, 'stop', buildVm().ref, () => Promise.reject(new Error('No.')));
+    await expect(failure).rejects.toThrow('No.');
+    expect(seen).toEqual(['reserved', 'stopped', 'given back with 1', 'reserved', 'given back with 2']);
+  });
+
+  test('does not begin a change whose entry would have no space', async () => {
+    const log = new MemoryAuditLog();
+    const full = new DomainError('REGISTRY_FULL', 'The disk is full.');
+    log.reserve = () => {
+      throw full;
+    };
+    let begun = 0;
+    const audit = new Audit(log, new FixedClock());
+    await expect(audit.of(ann, 'stop', buildVm().ref, async () => void begun++)).rejects.toBe(full);
+    expect([begun, log.entries, audit.hasSpace()]).toEqual([0, [], false]);
   });
 });

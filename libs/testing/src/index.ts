@@ -47,6 +47,7 @@ export { FixedClock } from '@headgate/clock/testing';
 export * from './inventory-recorder.js';
 export * from './manual-replica.js';
 export * from './memory-api-token-store.js';
+export * from './memory-audit-log.js';
 export * from './memory-folder-store.js';
 export * from './memory-sample-exchange.js';
 export * from './memory-shutdown-times.js';

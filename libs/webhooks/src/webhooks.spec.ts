@@ -1,14 +1,12 @@
 import {
   Audit,
-  AuditLog,
   SILENT_LOG,
   SingleReplica,
   type Replicas,
-  type AuditEntry,
   type Caller,
   type WebhookEventType,
 } from '@headgate/domain-contracts';
-import { FixedClock, ManualReplica, MemoryWebhookStore } from '@headgate/testing';
+import { FixedClock, ManualReplica, MemoryAuditLog, MemoryWebhookStore } from '@headgate/testing';
 import { CreateWebhook, DeleteWebhook, MAX_WEBHOOKS, ReplayWebhook } from './webhook-changes.js';
 import { RETRY_DELAYS_MS, WebhookDispatcher } from './webhook-dispatcher.js';
 import { WebhookSender, type WebhookMessage } from './webhook-sender.js';
@@ -30,16 +28,6 @@ class FakeSender extends WebhookSender {
 
   get ids(): (string | undefined)[] {
     return this.sent.map(({ headers }) => headers['webhook-id']?.replace(/^msg_[0-9a-f]+_/, ''));
-  }
-}
-
-class MemoryAuditLog extends AuditLog {
-  readonly entries: AuditEntry[] = [];
-  override append(entry: AuditEntry): void {
-    this.entries.push(entry);
-  }
-  override recent(): readonly AuditEntry[] {
-    return this.entries;
   }
 }
 

@@ -1,17 +1,16 @@
 import {
   Audit,
-  AuditLog,
   BackendDirectory,
   DomainError,
   formatRef,
   InstanceDirectory,
-  type AuditEntry,
   type Backend,
   type Instance,
   type InstanceIdentity,
   type InstanceRef,
 } from '@headgate/domain-contracts';
 import {
+  MemoryAuditLog,
   buildContainer,
   buildVm,
   FixedClock,
@@ -95,18 +94,6 @@ class KeptFolders extends InstanceRecords {
   }
 }
 
-class KeptAudit extends AuditLog {
-  readonly entries: AuditEntry[] = [];
-
-  override append(entry: AuditEntry): void {
-    this.entries.push(entry);
-  }
-
-  override recent(): readonly AuditEntry[] {
-    return this.entries;
-  }
-}
-
 /** Two contexts of the kind `memory`, and one of another kind that can't receive VMs. `lab` has the stopped VM `web` and the container `box`. */
 export class Moving {
   readonly lab: MemoryBackend;
@@ -118,7 +105,7 @@ export class Moving {
   readonly clock = new FixedClock();
   readonly records = new KeptFolders();
   readonly shutdownTimes = new MemoryShutdownTimes();
-  readonly audit = new KeptAudit();
+  readonly audit = new MemoryAuditLog();
   /** What tasks waited for in the list. */
   readonly waits: Wait[] = [];
   readonly reservations = new Ledger({ clock: this.clock });

@@ -2,13 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Audit, DomainError, SILENT_LOG, type Caller } from '@headgate/domain-contracts';
-import { FixedClock } from '@headgate/testing';
+import { FixedClock, MemoryAuditLog } from '@headgate/testing';
 import { PluginFolder } from '../install/plugin-folder.js';
 import { PluginHost } from '../run/plugin-host.js';
 import type { PluginOffer } from '../store/plugin-source.js';
 import { PluginStore } from '../store/plugin-store.js';
 import { archiveOf, servingWith, sha256Of, type TestPlugin } from '../testing/build-plugin.js';
-import { MemoryAuditLog } from '../testing/memory-audit-log.js';
 import { ChangingPlugins, InstallPlugin, RemovePlugin } from './change-plugins.js';
 import { ListPlugins } from './list-plugins.js';
 

@@ -4,8 +4,6 @@ import {
   BackendDirectory,
   DomainError,
   SystemClock,
-  type AuditEntry,
-  type AuditLog,
   type Backend,
   type Task,
   type TaskJournal,
@@ -27,6 +25,7 @@ import {
 import { RegistryDatabase, SqliteFolderStore, SqliteShutdownTimes, SqliteTaskStore } from '@headgate/registry-store';
 import { Ledger } from '@headgate/reservations';
 import { TaskBoard } from '@headgate/tasks';
+import { NoAuditLog } from '../../testing/no-audit-log.js';
 import { ServiceRecords } from '../service-records.js';
 
 // move-crash.spec.ts runs this in a process of its own, which moves VMs between two simulated clusters of the spec, and kills itself with
@@ -118,7 +117,7 @@ const board = new TaskBoard(store, new ClockWithoutTimers(), undefined, undefine
 const backends = new TwoContexts(await openBackends());
 const folders = new Folders(new SqliteFolderStore(registry));
 const fleet = new Fleet({ clock, present: () => ({}), folderOf: (instance) => folders.folderOf(instance) });
-const audit = new Audit({ append: (_entry: AuditEntry) => undefined } as unknown as AuditLog, clock);
+const audit = new Audit(new NoAuditLog(), clock);
 const throughput = new Throughput();
 const shutdowns = new ShutdownEstimates(new SqliteShutdownTimes(registry));
 const sampler = { carryOver: () => undefined } as unknown as MetricsSampler;

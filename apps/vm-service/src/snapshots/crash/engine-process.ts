@@ -5,8 +5,6 @@ import {
   DomainError,
   parseRef,
   SystemClock,
-  type AuditEntry,
-  type AuditLog,
   type Backend,
   type Task,
   type TaskJournal,
@@ -25,6 +23,7 @@ import {
 import { RegistryDatabase, SqliteTaskStore } from '@headgate/registry-store';
 import { Ledger } from '@headgate/reservations';
 import { TaskBoard } from '@headgate/tasks';
+import { NoAuditLog } from '../../testing/no-audit-log.js';
 
 // engine-crash.spec.ts runs this in a process of its own, which asks a simulated cluster of the spec for one operation, and kills itself with
 // SIGKILL before or after a write to the store. Without `killAt`, it prints the writes and the tasks when all of them have ended.
@@ -103,7 +102,7 @@ const backends = new OneContext(
   KubeBackend.open({ context: ref.context, kubeconfig: { text: order.kubeconfig }, clock }),
 );
 const directory = new Fleet({ clock, present: () => ({}), folderOf: () => undefined });
-const audit = new Audit({ append: (_entry: AuditEntry) => undefined } as unknown as AuditLog, clock);
+const audit = new Audit(new NoAuditLog(), clock);
 const deps = { directory, backends, audit, clock, reservations };
 const snapshotDeps = { ...deps, tasks: new SnapshotTasks({ tasks, directory, backends }) };
 const cloneDeps = { ...deps, tasks: new CloneTasks({ tasks, directory, backends }) };
