@@ -231,7 +231,7 @@ export class LibvirtBackend extends Backend {
       defaultInterfaces: () => (isRemote(uri) ? Promise.resolve([]) : defaultInterfaces()),
     };
     const hardware = new LibvirtHardware({
-      ...{ ...hostDevices, pool, editor, lock, clock, log },
+      ...{ ...hostDevices, pool, editor, lock, stops, clock, log },
       mark: () => progress.mark(),
       onResized: (domain) => inventory.reread(domain),
       describeHost: () => describeHost(connection, network, accelerator),

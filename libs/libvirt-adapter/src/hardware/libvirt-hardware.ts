@@ -27,6 +27,7 @@ import type { DomainFinder } from '../domains/domain-finder.js';
 import type { Host } from '../host/host.js';
 import type { DomainEditor } from '../provisioning/domain-editor.js';
 import type { StoragePool } from '../storage/storage-pool.js';
+import type { StopRequests } from '../power/stop-requests.js';
 import type { KeyedLock } from '../virsh/concurrency.js';
 import { bootOrderOf, readDomainHardware, type DomainHardware } from './domain-hardware.js';
 import { withBootOrder } from './edit-domain-xml.js';
@@ -44,6 +45,7 @@ export interface LibvirtHardwareDeps {
   readonly pool: StoragePool;
   readonly editor: DomainEditor;
   readonly lock: KeyedLock;
+  readonly stops: StopRequests;
   /** The identity of this service, which marks its own unfinished work. */
   readonly mark: () => string;
   /** Called when a disk of a stopped domain has another size. */

@@ -1,14 +1,24 @@
-import { DomainError, messageOf, type Clock, type Log, type PlanStep } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  messageOf,
+  type Clock,
+  type HardwareEffect,
+  type Log,
+  type PlanStep,
+} from '@headgate/domain-contracts';
 import type { DomainId } from '../connection/domain-operations.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainEditor } from '../provisioning/domain-editor.js';
+import type { StopRequests } from '../power/stop-requests.js';
 import type { KeyedLock } from '../virsh/concurrency.js';
+import type { DomainHardware } from './domain-hardware.js';
 
 export interface RestartsDeps {
   readonly connection: LibvirtConnection;
   readonly editor: DomainEditor;
   readonly lock: KeyedLock;
+  readonly stops: Pick<StopRequests, 'isStopping'>;
   /** The identity of this service, which marks its own unfinished work. */
   readonly mark: () => string;
   readonly clock: Clock;
@@ -24,6 +34,11 @@ const START_TIMEOUT_MS = 90_000;
 /** Stops and starts VMs whose new configuration takes effect only then. */
 export class Restarts {
   constructor(private readonly deps: RestartsDeps) {}
+
+  /** When a change takes effect that the guest can't get while it runs. A VM that is being stopped must not run again. */
+  effectOf({ id, state }: Pick<DomainHardware, 'id' | 'state'>, isRestartWanted: boolean): HardwareEffect {
+    return state.isActive && isRestartWanted && !this.deps.stops.isStopping(id.uuid) ? 'restart' : 'next-start';
+  }
 
   steps(name: string): PlanStep[] {
     return [

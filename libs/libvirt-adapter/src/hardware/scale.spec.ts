@@ -4,7 +4,8 @@ import { describeDomain } from '../domain-xml/domain-description.js';
 import type { Host } from '../host/host.js';
 import { FEATURES } from '../testing/domain-xml.js';
 import type { DomainHardware } from './domain-hardware.js';
-import type { Restarts } from './restarts.js';
+import { StopRequests } from '../power/stop-requests.js';
+import { Restarts, type RestartsDeps } from './restarts.js';
 import { planScale } from './scale.js';
 
 const GIB = 1024 ** 3;
@@ -37,8 +38,14 @@ ${cells}  </cpu>
 const CAPABILITIES =
   "<capabilities><host><topology><cells><cell id='0'><memory unit='KiB'>16777216</memory><pages unit='KiB' size='4'>1</pages><pages unit='KiB' size='1048576'>2</pages><cpus><cpu id='0'/></cpus></cell></cells></topology></host></capabilities>";
 
+const UUID = '2c749204-8322-4dfd-b324-cb2e556e0e9a';
+
 describe('the size of a VM that is placed on its host', () => {
-  const plan = async (change: { cpu?: number; memoryBytes?: number }, { pages = '', cells = '' }) => {
+  const clock = new FixedClock(0);
+  const stops = new StopRequests(clock);
+  afterEach(() => stops.end(UUID));
+
+  const plan = async (change: { cpu?: number; memoryBytes?: number }, { pages = '', cells = '', isActive = false }) => {
     const xml = domainXml(pages, cells);
     const defined: string[] = [];
     const connection = {
@@ -54,15 +61,16 @@ describe('the size of a VM that is placed on its host', () => {
     const devices = { description, maxCpu: 4, maxMemoryBytes: null, disks: [], nics: [] };
     const domain = {
       id: { name: 'web', uuid: description.uuid },
-      state: { isActive: false },
+      state: { isActive },
       live: devices,
       config: devices,
     } as unknown as DomainHardware;
     const host = { cpus: 8, memoryBytes: 16 * GIB, features: FEATURES } as Host;
-    const deps = { connection, describeHost: async () => host, restarts: {} as Restarts, clock: new FixedClock(0) };
-    const planned = await planScale(domain, { kind: 'scale', restart: false, ...change }, deps);
-    await planned.run();
-    return { reasons: planned.plan.refusals.map(({ reason }) => reason), defined };
+    const restarts = new Restarts({ stops } as unknown as RestartsDeps);
+    const deps = { connection, describeHost: async () => host, restarts, clock: new FixedClock(0) };
+    const planned = await planScale(domain, { kind: 'scale', restart: isActive, ...change }, deps);
+    if (planned.plan.effect !== 'restart') await planned.run();
+    return { effect: planned.plan.effect, reasons: planned.plan.refusals.map(({ reason }) => reason), defined };
   };
 
   test('is a whole number of the pages that back its memory, which the host has', async () => {
@@ -83,5 +91,15 @@ describe('the size of a VM that is placed on its host', () => {
     const large = await plan({ cpu: 5 }, { cells: CELLS });
     expect(large.reasons).toEqual([expect.stringMatching(/divides its 4 CPUs among NUMA nodes/)]);
     expect(large.defined).toEqual([]);
+  });
+
+  test('is changed without a restart while the VM is being stopped, unless its guest ignores that', async () => {
+    const change = { memoryBytes: 2 * GIB };
+    expect((await plan(change, { isActive: true })).effect).toBe('restart');
+    stops.begin(UUID, () => undefined);
+    const { effect, defined } = await plan(change, { isActive: true });
+    expect([effect, defined.length]).toEqual(['next-start', 1]);
+    clock.advance(60_000);
+    expect((await plan(change, { isActive: true })).effect).toBe('restart');
   });
 });

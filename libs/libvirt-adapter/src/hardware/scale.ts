@@ -55,7 +55,7 @@ export async function planScale(domain: DomainHardware, change: ScaleChange, dep
   if (!hasOtherCpu && !hasOtherMemory && isLiveAsWanted) return noChange;
 
   const isLive = state.isActive && !hasOtherMemory && cpu >= live.description.cpu && cpu <= live.maxCpu;
-  const effect = isLive ? 'now' : state.isActive && change.restart ? 'restart' : 'next-start';
+  const effect = isLive ? 'now' : deps.restarts.effectOf(domain, change.restart);
   const store = (): Promise<void> =>
     deps.connection.domains.define(
       withSize(xml, {

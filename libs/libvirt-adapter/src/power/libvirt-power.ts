@@ -40,11 +40,10 @@ export class LibvirtPower extends InstancePower {
   }
 
   private async start({ uuid, name }: DomainId, state: DomainState): Promise<void> {
-    const stop = state.isActive ? this.deps.stops.of(uuid) : undefined;
-    // The guest still runs, but nothing starts it again. One that ignores the request may go on.
-    if (stop && stop.reason === undefined)
+    // The guest still runs, but nothing starts it again.
+    if (state.isActive && this.deps.stops.isStopping(uuid))
       throw new DomainError('BUSY', `${name} is being stopped; start it again when that is done.`);
-    if (stop) this.deps.stops.end(uuid);
+    this.deps.stops.end(uuid);
     if (state.word === 'pmsuspended') await this.domains.wakeUp(uuid);
     else if (state.word === 'crashed') await this.domains.reset(uuid);
     else if (!state.isActive) await this.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });

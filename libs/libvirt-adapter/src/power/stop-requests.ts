@@ -30,6 +30,12 @@ export class StopRequests {
     return this.requests.get(uuid);
   }
 
+  /** Whether the guest is expected to end. One that ignores the request may go on. */
+  isStopping(uuid: string): boolean {
+    const request = this.requests.get(uuid);
+    return request !== undefined && request.reason === undefined;
+  }
+
   /** @param retry sends the shutdown request again */
   begin(uuid: string, retry: () => void): void {
     this.requests.get(uuid)?.cancel();

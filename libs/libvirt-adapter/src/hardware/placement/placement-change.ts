@@ -59,7 +59,7 @@ export async function planPlacement(
   if (!hasOtherPins && !hasOtherLivePins && !hasOtherMemory) return noChange;
 
   const isLive = state.isActive && !hasOtherMemory;
-  const effect: HardwareEffect = isLive ? 'now' : state.isActive && change.restart ? 'restart' : 'next-start';
+  const effect: HardwareEffect = isLive ? 'now' : deps.restarts.effectOf(domain, change.restart);
   const store = async (): Promise<void> => {
     const xml = await deps.connection.domains.persistentXml(id.uuid);
     const whole = { maxCpu: config.maxCpu, memoryBytes: config.description.memoryBytes };
