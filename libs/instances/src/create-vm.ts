@@ -1,6 +1,7 @@
 import {
   Change,
   DomainError,
+  formatImageRef,
   parseDiskSize,
   parseMemory,
   workOn,
@@ -52,6 +53,13 @@ export interface CreatedVm {
   readonly buildTask?: string;
 }
 
+/** What a creation has until its response. */
+interface Reserved {
+  readonly name: Reservation;
+  /** The imported image that the VM is created from. */
+  readonly image: Reservation | undefined;
+}
+
 /** The defaults of a VM. Source: the API contract. */
 const DEFAULTS = { cpu: 2, mem: '4G', disk: '20G' } as const;
 
@@ -74,23 +82,31 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
     const plan = isBuilt(spec)
       ? await this.builds.plan(backend, spec)
       : await backend.require('provisioning').planCreate(spec);
-    return this.reservations.inPlan(workOf(spec), plan);
+    const image = importedImageOf(spec);
+    const withImage = image === undefined ? plan : this.reservations.inPlan(workOn('use-image', image), plan);
+    return this.reservations.inPlan(workOf(spec), withImage);
   }
 
   override async run(request: CreateVmRequest, caller: Caller): Promise<CreatedVm> {
     const { spec } = await this.prepare(request);
-    return this.reservations.during(workOf(spec), (reservation) => this.create(request, caller, reservation));
+    const image = importedImageOf(spec);
+    if (!image) return this.reserved(request, spec, caller);
+    return this.reservations.during(workOn('use-image', image), (use) => this.reserved(request, spec, caller, use));
   }
 
-  /** The disk of the VM is filled after its name is free again: it exists then, and may be deleted. */
-  private async create(request: CreateVmRequest, caller: Caller, reservation: Reservation): Promise<CreatedVm> {
+  private reserved(request: CreateVmRequest, spec: VmSpec, caller: Caller, image?: Reservation): Promise<CreatedVm> {
+    return this.reservations.during(workOf(spec), (name) => this.create(request, caller, { name, image }));
+  }
+
+  /** The disk of the VM is filled after its name is free again: it exists then, and may be deleted. Its image is needed until then. */
+  private async create(request: CreateVmRequest, caller: Caller, { name, image }: Reserved): Promise<CreatedVm> {
     // The name may have been taken while the request waited.
     const { backend, spec } = await this.prepare(request);
     const { ref } = spec;
     return this.audit.of(caller, 'create', ref, async () => {
-      if (isBuilt(spec)) return { ref, buildTask: await this.builds.start(backend, spec, caller, reservation) };
+      if (isBuilt(spec)) return { ref, buildTask: await this.builds.start(backend, spec, caller, name) };
       const { remaining, warnings } = await backend.require('provisioning').create(spec);
-      const task = remaining && (await this.tasks.start('create', ref, caller, remaining));
+      const task = remaining && (await this.tasks.start('create', ref, caller, remaining, image));
       await this.directory.waitFor(ref, (instance) => instance !== undefined);
       return { ref, task, warnings };
     });
@@ -117,3 +133,9 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
 }
 
 const workOf = (spec: VmSpec): Work => workOn(isBuilt(spec) ? 'build' : 'create', spec.ref);
+
+/** The ref of the imported image that a VM is created from, as text. */
+const importedImageOf = ({ ref: { context, namespace }, source }: VmSpec): string | undefined =>
+  source.kind === 'image' && source.entry.imported === true
+    ? formatImageRef({ context, namespace, name: source.entry.name })
+    : undefined;

@@ -73,6 +73,9 @@ export const OPERATIONS = {
   'guest-password': request('a change in its guest', 'present'),
   'guest-command': request('a program in its guest', 'present'),
   import: long('its import', 'exclusive'),
+  'upload-image': long('an upload of its file', 'exclusive'),
+  'use-image': long('the creation of a VM from it', 'unchanged'),
+  'delete-image': request('its deletion', 'exclusive'),
 } as const satisfies Readonly<Record<string, OperationRule>>;
 
 export type Operation = keyof typeof OPERATIONS;

@@ -24,8 +24,9 @@ import {
   type Reservations,
   type StepContext,
   type TaskRunner,
+  type Work,
 } from '@headgate/domain-contracts';
-import type { ImageQuery, ImportedImageDirectory, NewImageName } from './imported-image-directory.js';
+import type { FoundImage, ImageQuery, ImportedImageDirectory, NewImageName } from './imported-image-directory.js';
 import { discard, uploadCanceled, type Upload, type UploadRequest, type Uploads } from './uploads.js';
 
 export interface ImageDeps {
@@ -102,8 +103,8 @@ export class ImportImage extends Change<[request: ImportRequest], AcceptedImage>
   }
 
   override async run(request: ImportRequest, caller: Caller): Promise<AcceptedImage> {
-    const { ref } = this.prepare(request).image;
-    const { audit, reservations } = this.deps;
+    const { audit, directory, reservations } = this.deps;
+    const { ref } = directory.place(request);
     return reservations.during(workOn('import', formatImageRef(ref)), (reservation) => {
       const { images, image } = this.prepare(request);
       return audit.of(
@@ -193,15 +194,25 @@ export class UploadImage extends Change<[part: UploadPart], ReceivedPart> {
   override async plan(part: UploadPart): Promise<Plan> {
     discard(part.body);
     const { images, request } = this.prepare(part);
-    return images.planImport(plannedUpload(request));
+    const plan = await images.planImport(plannedUpload(request));
+    return this.deps.reservations.inPlan(workOn('upload-image', formatImageRef(request.ref)), plan);
   }
 
+  /** Between two parts, the upload keeps the name. */
   override async run(part: UploadPart, caller: Caller): Promise<ReceivedPart> {
-    const { uploads, audit } = this.deps;
-    const { images, request, upload } = await this.open(part).catch((error: unknown) => {
+    try {
+      const { ref } = this.prepare(part).request;
+      const work = workOn('upload-image', formatImageRef(ref));
+      return await this.deps.reservations.during(work, (reservation) => this.receive(part, caller, reservation));
+    } catch (error) {
       discard(part.body);
       throw error;
-    });
+    }
+  }
+
+  private async receive(part: UploadPart, caller: Caller, reservation: Reservation): Promise<ReceivedPart> {
+    const { uploads, audit, tasks } = this.deps;
+    const { images, request, upload } = await this.open(part);
     const { ref } = request;
     const isComplete = await uploads.receive(upload, part.body);
     if (!isComplete) return { ref, offset: upload.receivedBytes };
@@ -210,7 +221,7 @@ export class UploadImage extends Change<[part: UploadPart], ReceivedPart> {
     return audit.of(caller, 'upload image', formatImageRef(ref), async () => ({
       ref,
       offset: request.fileBytes,
-      task: await this.deps.tasks.start('import', ref, caller, work),
+      task: await tasks.start('import', ref, caller, work, reservation),
     }));
   }
 
@@ -254,24 +265,41 @@ export class UploadImage extends Change<[part: UploadPart], ReceivedPart> {
 
 /** Deletes an image, or cancels its import or upload. */
 export class DeleteImage extends Change<[query: ImageQuery]> {
-  constructor(private readonly deps: Pick<ImageDeps, 'directory' | 'uploads' | 'audit'>) {
+  constructor(private readonly deps: Omit<ImageDeps, 'tasks'>) {
     super();
   }
 
   override async plan(query: ImageQuery): Promise<Plan> {
     const found = await this.deps.directory.find(query);
     if (found.upload) return buildPlan([{ name: 'delete', detail: `Cancel the upload of ${found.ref.name}.` }]);
-    return found.images.planDelete(found.ref);
+    const plan = await found.images.planDelete(found.ref);
+    return this.isArriving(found.ref) ? plan : this.deps.reservations.inPlan(deletionOf(found.ref), plan);
   }
 
   override async run(query: ImageQuery, caller: Caller): Promise<void> {
-    const { directory, uploads, audit } = this.deps;
+    const { directory, reservations } = this.deps;
     const found = await directory.find(query);
-    await audit.of(caller, 'delete image', formatImageRef(found.ref), () =>
-      found.upload ? uploads.remove(found.ref) : found.images.delete(found.ref),
+    if (found.upload || this.isArriving(found.ref)) return this.remove(found, caller);
+    await reservations.during(deletionOf(found.ref), async () =>
+      this.remove(await directory.find({ ...query, context: found.ref.context }), caller),
     );
   }
+
+  private remove(found: FoundImage, caller: Caller): Promise<void> {
+    return this.deps.audit.of(caller, 'delete image', formatImageRef(found.ref), () =>
+      found.upload ? this.deps.uploads.remove(found.ref) : found.images.delete(found.ref),
+    );
+  }
+
+  /** Whether an import or an upload has the name, which a deletion cancels instead of waiting for its end. */
+  private isArriving(ref: ImageRef): boolean {
+    return this.deps.reservations
+      .conflictsOf(deletionOf(ref).uses)
+      .some(({ operation }) => operation === 'import' || operation === 'upload-image');
+  }
 }
+
+const deletionOf = (ref: ImageRef): Work => workOn('delete-image', formatImageRef(ref));
 
 const plannedUpload = ({ ref, imageBytes }: UploadRequest) =>
   ({ ref, bytes: imageBytes, origin: { kind: 'upload' } }) as const;
