@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { Edge, type Reply } from '../testing/edge.js';
+import { holdMethod } from '../testing/hold-method.js';
 
 const IMAGE = '/api/datavolumes/tailvm/golden';
 const CONTENT = 'the bytes of a disk image';
@@ -30,26 +31,12 @@ describe('operations that meet on an image', () => {
       'content-type': 'application/octet-stream',
     });
 
-  /** The next call of a method ends only when the test lets it. */
-  function hold<T extends object, K extends keyof T & string>(target: T, method: K) {
-    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const real = (target[method] as (...args: unknown[]) => unknown).bind(target);
-    Object.assign(target, {
-      [method]: async (...args: unknown[]) => {
-        begun.resolve();
-        await gate.promise;
-        return real(...args);
-      },
-    });
-    return { begun: begun.promise, end: gate.resolve };
-  }
-
   test('keep it while a VM is created from it, and name the task that fills the disk', async () => {
     const provisioning = edge.lab.require('provisioning');
     const real = provisioning.create.bind(provisioning);
     const filled = Promise.withResolvers<void>();
     provisioning.create = async (spec) => ({ ...(await real(spec)), remaining: () => filled.promise });
-    const held = hold(provisioning, 'create');
+    const held = holdMethod(provisioning, 'create');
     const creation = create('one');
     await held.begun;
     const early = await edge.send('DELETE', IMAGE);
@@ -76,7 +63,7 @@ describe('operations that meet on an image', () => {
   });
 
   test('create no VM from it after its deletion', async () => {
-    const held = hold(edge.lab.require('images'), 'delete');
+    const held = holdMethod(edge.lab.require('images'), 'delete');
     const deletion = edge.send('DELETE', IMAGE);
     await held.begun;
     let answer: Reply | undefined;

@@ -1,0 +1,24 @@
+export interface HeldMethod {
+  /** Resolves when the method was called. */
+  readonly begun: Promise<void>;
+  /** Lets this call and all later ones go on. */
+  readonly end: () => void;
+}
+
+/** The calls of an asynchronous method go on only when a test lets them. */
+export function holdMethod<T extends object, K extends keyof T & string>(target: T, method: K): HeldMethod {
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const real = target[method] as (...args: unknown[]) => unknown;
+  Object.assign(target, {
+    [method]: async (...args: unknown[]) => {
+      begun.resolve();
+      await gate.promise;
+      return real.apply(target, args);
+    },
+  });
+  const end = (): void => {
+    Object.assign(target, { [method]: real });
+    gate.resolve();
+  };
+  return { begun: begun.promise, end };
+}
