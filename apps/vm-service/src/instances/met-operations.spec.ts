@@ -106,6 +106,22 @@ describe('operations that meet in a cluster', () => {
   );
 
   test(
+    'a restore powers off a VM that is about to start, and starts it again',
+    async () => {
+      const vm = await lab.givenVm('Stopped');
+      await givenSnapshot(vm);
+      lab.hold();
+      expect((await request('start', vm)).status).toBe(200);
+      const restored = await request('restore', vm);
+      expect(restored.status).toBe(200);
+      expect(await ended(restored, vm.name)).toMatchObject({ status: 'done', error: '' });
+      expect([lab.restoreViolations, await lab.entry(vm.name)]).toMatchObject([[], { status: 'Running' }]);
+      await lab.remove(vm.name);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
     'a deletion and a snapshot exclude each other, and the next VM of that name has no snapshot',
     async () => {
       for (const order of [

@@ -40,29 +40,65 @@ const TAG_PREFIX = 'svc.dev/tag.';
 /** Statuses that end without a request. */
 const TRANSIENT = ['Starting', 'Stopping', 'Terminating', 'Provisioning', 'WaitingForVolumeBinding', 'Migrating'];
 
+interface MigrationObject extends KubeObject {
+  readonly status?: { readonly phase?: string };
+}
+
 /** A VirtualMachine, as far as tests read it. */
 export interface MachineObject extends KubeObject {
   readonly spec: {
+    readonly runStrategy?: string;
     readonly template: { readonly spec: { readonly domain: { readonly cpu?: { readonly sockets?: number } } } };
   };
   readonly status?: {
     readonly printableStatus?: string;
+    readonly stateChangeRequests?: readonly unknown[];
     readonly snapshotInProgress?: string;
     readonly restoreInProgress?: string;
   };
 }
 
-/** The objects in a simulated cluster that name a VM. */
-export function clusterState(store: Pick<ObjectStore, 'list'>, name: string, context: string) {
-  const objects = KINDS.flatMap((resource) => store.list<KubeObject>(resource, {})).filter((object) =>
-    JSON.stringify(object).includes(name),
-  );
+/** Which of the names an object contains. The objects in a store are never changed, so that each is read once. */
+const namedBy = new WeakMap<readonly string[], WeakMap<KubeObject, readonly string[]>>();
+
+/** The objects in a simulated cluster that name each of the VMs. */
+export function objectsByName(
+  store: Pick<ObjectStore, 'list'>,
+  names: readonly string[],
+): ReadonlyMap<string, readonly KubeObject[]> {
+  const found = new Map<string, KubeObject[]>(names.map((name) => [name, []]));
+  const known = namedBy.get(names) ?? new WeakMap<KubeObject, readonly string[]>();
+  namedBy.set(names, known);
+  for (const object of KINDS.flatMap((resource) => store.list<KubeObject>(resource, {}))) {
+    let named = known.get(object);
+    if (!named) {
+      const text = JSON.stringify(object);
+      known.set(object, (named = names.filter((name) => text.includes(name))));
+    }
+    for (const name of named) found.get(name)?.push(object);
+  }
+  return found;
+}
+
+/**
+ * The objects in a simulated cluster that name a VM.
+ * @param objects those of the VM, if they are known
+ */
+export function clusterState(
+  store: Pick<ObjectStore, 'list'>,
+  name: string,
+  context: string,
+  objects = objectsByName(store, [name]).get(name) ?? [],
+) {
   const machines = objects.filter(({ kind }) => kind === 'VirtualMachine') as unknown as MachineObject[];
 
   /** Why the VMs are not at rest, or the list differs from the cluster. */
   const differences = (list: readonly ListEntry[]): string[] => {
     const found: string[] = [];
     const entries = list.filter((entry) => entry.name.includes(name));
+    for (const { kind, metadata, status } of objects as readonly MigrationObject[])
+      if (kind === 'VirtualMachineInstanceMigration' && !['Succeeded', 'Failed'].includes(status?.phase ?? ''))
+        found.push(`${context}/${metadata.name} goes on`);
     for (const entry of entries)
       if (!machines.some(({ metadata }) => metadata.name === entry.name))
         found.push(`${context}/${entry.name} is listed, but it does not exist`);
@@ -73,8 +109,11 @@ export function clusterState(store: Pick<ObjectStore, 'list'>, name: string, con
         found.push(`${text} exists, but it is not listed`);
         continue;
       }
-      const printed = status?.printableStatus ?? 'Stopped';
+      const printed = metadata.deletionTimestamp ? 'Terminating' : (status?.printableStatus ?? 'Stopped');
       if (TRANSIENT.includes(printed)) found.push(`${text} is ${printed}`);
+      // Between the two halves of a restart.
+      if (status?.stateChangeRequests?.length || (printed === 'Stopped' && spec.runStrategy === 'Always'))
+        found.push(`${text} will start`);
       if (status?.snapshotInProgress ?? status?.restoreInProgress) found.push(`${text} is locked`);
       const tags = Object.keys(metadata.labels ?? {})
         .filter((label) => label.startsWith(TAG_PREFIX))

@@ -1,8 +1,8 @@
 import { SystemClock, type Backend } from '@headgate/domain-contracts';
 import type { KubeObject, KubeSandbox, ManualClock } from '@headgate/kube-sandbox';
-import type { KubevirtSimulation } from '@headgate/kubevirt-sandbox';
+import type { KubevirtSimulation, SimulationOptions } from '@headgate/kubevirt-sandbox';
 import type { MeetingVm } from '@headgate/testing';
-import { clusterState, entryOf, type ListEntry } from './cluster-state.js';
+import { clusterState, entryOf, objectsByName, type ListEntry } from './cluster-state.js';
 import { RestoreObserver } from './restore-observer.js';
 import { TestService } from './test-service.js';
 
@@ -23,6 +23,8 @@ interface Cluster {
 export interface SandboxLabOptions {
   /** Factor on the durations in the clusters. */
   readonly timeScale?: number;
+  /** What differs in the configuration of both clusters. */
+  readonly cluster?: Exclude<SimulationOptions['cluster'], false>;
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -48,7 +50,7 @@ export class SandboxLab extends TestService {
     return this.restores.violations;
   }
 
-  static async create({ timeScale = 1 }: SandboxLabOptions = {}): Promise<SandboxLab> {
+  static async create({ timeScale = 1, cluster }: SandboxLabOptions = {}): Promise<SandboxLab> {
     const [{ KubeBackend }, { KubeSandbox, ManualClock }, { KubevirtSimulation }] = await Promise.all([
       import('@headgate/kube-adapter'),
       import('@headgate/kube-sandbox'),
@@ -56,7 +58,7 @@ export class SandboxLab extends TestService {
     ]);
     const clock = new ManualClock();
     const openCluster = async (context: string): Promise<Cluster> => {
-      const simulation = new KubevirtSimulation({ timeScale, cluster: CLUSTER });
+      const simulation = new KubevirtSimulation({ timeScale, cluster: { ...CLUSTER, ...cluster } });
       const sandbox = await KubeSandbox.listen({ clock, extensions: [simulation] });
       const shared = sandbox.store.get(STORAGE_CLASSES, { name: 'ceph-block' }) as object;
       sandbox.store.create(STORAGE_CLASSES, { ...shared, metadata: { name: 'ceph-fast' } } as never);
@@ -90,15 +92,25 @@ export class SandboxLab extends TestService {
 
   /** A VM in the cluster `lab`, which the service has listed. */
   async givenVm(status: 'Running' | 'Stopped', name = this.freshName()): Promise<MeetingVm> {
-    this.lab.simulation.seedVm({ name, namespace: NAMESPACE, status, cpu: 1, memory: '256Mi', disk: DISK });
+    const vm = this.seedVm(status, name);
     await this.until(async () => (await this.entry(name)) !== undefined, `${name} is listed`);
+    return vm;
+  }
+
+  /** A VM in the cluster `lab`, which the service will list. */
+  seedVm(status: 'Running' | 'Stopped', name = this.freshName()): MeetingVm {
+    this.lab.simulation.seedVm({ name, namespace: NAMESPACE, status, cpu: 1, memory: '256Mi', disk: DISK });
     return vmNamed(name);
   }
 
-  async entry(name: string, context = 'lab'): Promise<ListEntry | undefined> {
+  async list(): Promise<readonly ListEntry[]> {
     const { status, json } = await this.send('GET', '/api/vms');
     // Until the clusters are listed, there is no list.
-    return status === 200 ? entryOf(json as unknown as ListEntry[], context, name) : undefined;
+    return status === 200 ? (json as unknown as ListEntry[]) : [];
+  }
+
+  async entry(name: string, context = 'lab'): Promise<ListEntry | undefined> {
+    return entryOf(await this.list(), context, name);
   }
 
   /** Lets the clusters work until every task about the names has ended, and the entries agree with the clusters. */
@@ -107,7 +119,7 @@ export class SandboxLab extends TestService {
     let unrest: readonly string[] = [];
     await this.until(
       async () => {
-        unrest = await this.unrestOf(name);
+        unrest = await this.unrestOf([name]);
         return unrest.length === 0;
       },
       `${name} is at rest`,
@@ -116,27 +128,32 @@ export class SandboxLab extends TestService {
   }
 
   /** The tasks that run, and how the list differs from the clusters. */
-  private async unrestOf(name: string): Promise<string[]> {
-    const list = (await this.send('GET', '/api/vms')).json as unknown as ListEntry[];
+  async unrestOf(names: readonly string[]): Promise<string[]> {
+    const list = await this.list();
     const tasks = (await this.send('GET', '/api/tasks')).json as unknown as {
       id: string;
       ref: string;
       status: string;
     }[];
+    const isMeant = ({ ref, status }: { ref: string; status: string }): boolean =>
+      status === 'running' && names.some((name) => ref.includes(name));
     return [
-      ...tasks.filter(({ ref, status }) => status === 'running' && ref.includes(name)).map(({ id }) => `${id} runs`),
-      ...this.contexts().flatMap(([context, { sandbox }]) =>
-        clusterState(sandbox.store, name, context).differences(list.filter((one) => one.context === context)),
-      ),
+      ...tasks.filter(isMeant).map(({ id }) => `${id} runs`),
+      ...this.contexts().flatMap(([context, { sandbox }]) => {
+        const entries = list.filter((one) => one.context === context);
+        return [...objectsByName(sandbox.store, names)].flatMap(([name, objects]) =>
+          clusterState(sandbox.store, name, context, objects).differences(entries),
+        );
+      }),
     ];
   }
 
-  /** All namespaced objects of both clusters that name the VM, except events. */
-  objectsOf(name: string): string[] {
+  /** All namespaced objects of both clusters that name one of the VMs, except events. */
+  objectsOf(...names: readonly string[]): string[] {
     return this.contexts().flatMap(([context, { sandbox }]) =>
-      clusterState(sandbox.store, name, context).objects.map(
-        ({ kind, metadata }: KubeObject) => `${context} ${kind}/${metadata.name}`,
-      ),
+      [...objectsByName(sandbox.store, names).values()]
+        .flat()
+        .map(({ kind, metadata }: KubeObject) => `${context} ${kind}/${metadata.name}`),
     );
   }
 
@@ -202,5 +219,6 @@ const PATIENCE_MS = 120_000;
 
 const vmNamed = (name: string): MeetingVm => ({
   ...{ context: 'lab', namespace: NAMESPACE, name, bootDevice: 'root', bootVolume: `${name}-root`, disk: '' },
+  expandTo: '32Mi',
   ...{ network: 'br1', storage: 'ceph-fast', moveTo: { kind: 'kubevirt', context: 'other' } },
 });

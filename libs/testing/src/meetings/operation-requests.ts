@@ -14,9 +14,13 @@ export interface MeetingVm {
   readonly name: string;
   readonly bootDevice: string;
   readonly bootVolume: string;
+  /** A size that the boot volume is expanded to; 9G by default. */
+  readonly expandTo?: string;
   /** Of the disk that was added by the precondition `disk`. */
   readonly disk: string;
   readonly network: string;
+  /** The name that the engine gave to an attached device; the name of the device by default. */
+  readonly hostDevice?: string;
   /** Where its boot disk can be moved to. */
   readonly storage: string;
   readonly moveTo: { readonly kind: string; readonly context: string };
@@ -71,7 +75,9 @@ export const OPERATION_REQUESTS = {
   scale: { request: post('/scale', { cpu: 3 }) },
   'attach-volume': { request: post('/volumes', { size: '16Mi' }) },
   'detach-volume': { request: remove(({ disk }) => `/volumes/${disk}?delete=true`), given: 'disk' },
-  'expand-volume': { request: post('/expand', ({ bootVolume }) => ({ pvc: bootVolume, size: '9G' })) },
+  'expand-volume': {
+    request: post('/expand', ({ bootVolume, expandTo = '9G' }) => ({ pvc: bootVolume, size: expandTo })),
+  },
   'add-nic': { request: post('/nics', ({ network }) => ({ nad: network, iface: 'net2' })) },
   'change-nic': { request: post('/nics/net1', { link: 'down' }, ext), given: 'nic' },
   'remove-nic': { request: remove('/nics/net1', ext), given: 'nic' },
@@ -80,7 +86,7 @@ export const OPERATION_REQUESTS = {
   'set-autostart': { request: post('/autostart', { on: true }, ext) },
   'set-placement': { request: post('/placement', { hugepages: null }, ext) },
   'attach-host-device': { request: post('/devices', { device: 'gpu' }, ext) },
-  'detach-host-device': { request: remove('/devices/gpu', ext) },
+  'detach-host-device': { request: remove(({ hostDevice = 'gpu' }) => `/devices/${hostDevice}`, ext) },
   // Disks are moved while the guest runs.
   'move-disk': {
     request: (vm) => ({
