@@ -16,10 +16,23 @@ import {
   type PowerOptions,
   type Reservations,
   type Audit,
+  type VmStatus,
 } from '@headgate/domain-contracts';
 import { findChangeable } from './find-changeable.js';
 
-/** Turns a VM on or off. */
+/**
+ * The statuses that an action ends at once. A guest that is asked to shut down decides itself when that happens, and a restart may end in the
+ * same status.
+ */
+const ENDS = {
+  start: () => ['Stopped'],
+  stop: ({ force = false }) => (force ? ['Running', 'Paused'] : []),
+  restart: () => [],
+  pause: () => ['Running'],
+  unpause: () => ['Paused'],
+} as const satisfies Readonly<Record<PowerAction, (options: PowerOptions) => readonly VmStatus[]>>;
+
+/** Turns a VM on or off. The next request about it sees the status that it has then. */
 export class ApplyPower extends Change<[query: InstanceQuery, action: PowerAction, options: PowerOptions]> {
   constructor(
     private readonly directory: InstanceDirectory,
@@ -49,6 +62,8 @@ export class ApplyPower extends Change<[query: InstanceQuery, action: PowerActio
       await this.audit.of(caller, name, ref, () =>
         isVm(instance) ? this.observer.observe(instance, action, options, apply) : apply(),
       );
+      const ended: readonly VmStatus[] = ENDS[action](options);
+      await this.directory.waitFor(ref, (vm) => vm?.uid !== uid || !isVm(vm) || !ended.includes(vm.status));
     });
   }
 

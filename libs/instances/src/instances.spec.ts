@@ -137,6 +137,8 @@ function house() {
   } as BackendDirectory;
   const same = (ref: InstanceRef, other: Partial<InstanceRef>): boolean =>
     Object.entries(other).every(([key, value]) => value === undefined || ref[key as keyof InstanceRef] === value);
+  let listed = async (_isMet: (instance: Instance | undefined) => boolean, _ref: InstanceRef): Promise<void> =>
+    undefined;
   const directory = {
     get: (ref: InstanceRef) => known.find((one) => same(one.ref, ref)),
     resolve: ({ uid, ...query }: Partial<InstanceRef> & { uid?: string }) => {
@@ -144,7 +146,7 @@ function house() {
       if (!found) throw new DomainError('INSTANCE_NOT_FOUND', 'none');
       return found;
     },
-    waitFor: async () => undefined,
+    waitFor: (ref: InstanceRef, isMet: (instance: Instance | undefined) => boolean) => listed(isMet, ref),
   } as unknown as InstanceDirectory;
   const canceled: string[] = [];
   const disks = { availability: async () => 'The bootc plugin is not here.' } as unknown as DiskBuilder;
@@ -198,6 +200,7 @@ function house() {
     known,
     goesOn: (work: BackgroundWork) => (remaining = work),
     fails: (error: DomainError) => (failure = error),
+    waits: (wait: typeof listed) => (listed = wait),
     createVm: new CreateVm(
       place,
       new OneImage(),
@@ -355,6 +358,36 @@ describe('ApplyPower, TagVm and MigrateVm', () => {
       'migrate',
       'migrate',
     ]);
+  });
+
+  test('let the next request see the new status', async () => {
+    const outcomes = [
+      ['start', 'Stopped', {}, 'Starting'],
+      ['stop', 'Running', { force: true }, 'Stopped'],
+      ['pause', 'Running', {}, 'Paused'],
+      ['unpause', 'Paused', {}, 'Running'],
+      // The guest decides when it ends, or there is nothing to do.
+      ['stop', 'Running', {}, 'Running'],
+      ['start', 'Running', {}, 'Running'],
+      ['restart', 'Running', {}, 'Running'],
+    ] as const;
+    for (const [action, before, options, after] of outcomes) {
+      const { power, tag, known, done, waits } = house();
+      known.push(buildVm({ status: before, uid: 'uid-web' }));
+      const reported = Promise.withResolvers<void>();
+      waits(async (isMet) => {
+        while (!isMet(known[0])) await reported.promise;
+      });
+      const first = power.run(web, action, options, ann);
+      const second = tag.run(web, 'prod', true, ann);
+      // After all work that needs no timer.
+      await new Promise(setImmediate);
+      expect([action, before, done.length]).toEqual([action, before, after === before ? 2 : 1]);
+      known[0] = buildVm({ status: after, uid: 'uid-web', tags: ['prod'] });
+      reported.resolve();
+      await Promise.all([first, second]);
+      expect(done.at(-1)).toBe('+prod lab/default/web');
+    }
   });
 
   test('change nothing in a dry run', async () => {

@@ -78,12 +78,11 @@ class Workshop {
         this.work(name, operation);
     const plan = async () => ({ steps: [], warnings: [], refusals: [], effect: 'now' });
     const power = this.backend.require('power');
-    const stop = power.apply.bind(power);
+    const apply = power.apply.bind(power);
     this.replace('power', {
-      apply: async (ref, action: never) => {
+      apply: async (ref, action: never, options: never) => {
         await this.work(ref.name, action);
-        // Moves wait until the guest is stopped.
-        if (action === 'stop') await stop(ref, action);
+        await apply(ref, action, options);
       },
     });
     this.continue('provisioning', { delete: 'delete', setTag: 'tag' });
