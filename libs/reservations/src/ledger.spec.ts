@@ -160,6 +160,14 @@ describe('Ledger', () => {
     tag.release();
     (await acquire('migrate')).giveTo('migrate-web-1');
     await expect(ledger.orBusy(work, check)).rejects.toMatchObject({ details: { task: 'migrate-web-1' } });
+    const reasons = [
+      new DomainError('BUSY', 'Another change of the disks of web is in progress.'),
+      new DomainError('VOLUME_NOT_FOUND', 'The disk web.qcow2 is missing.'),
+    ];
+    for (const reason of reasons)
+      await expect(ledger.orBusy(work, () => Promise.reject(reason))).rejects.toMatchObject({
+        details: { task: 'migrate-web-1' },
+      });
     const invalid = new DomainError('INVALID_NAME', 'name is too long.');
     await expect(ledger.orBusy(work, () => Promise.reject(invalid))).rejects.toBe(invalid);
     expect(await ledger.orBusy(work, async () => 1)).toBe(1);

@@ -3,6 +3,9 @@ import type { Plan } from '../model/plan.js';
 import type { Conflict, Holder, Reservation, Use, Work } from '../model/work.js';
 import { DomainError } from '../values/domain-error.js';
 
+/** Errors whose reason may be an operation that goes on. */
+const STATE_ERRORS = ['WRONG_STATE', 'ALREADY_EXISTS', 'VOLUME_NOT_FOUND', 'BUSY'] as const;
+
 /**
  * The only place that knows which operation uses which instance. Each change reserves what it uses before it plans. Tasks keep their
  * reservations over a restart of the service, and replicas share them.
@@ -38,15 +41,15 @@ export abstract class Reservations {
   }
 
   /**
-   * A check before the reservation. While a long operation goes on, the state of the instance is only that of the operation.
-   * @throws DomainError BUSY instead of WRONG_STATE or ALREADY_EXISTS then
+   * A check before the reservation. While a long operation goes on, the state of the instance and its volumes is only that of the operation.
+   * @throws DomainError BUSY with the task of the operation, instead of an error about the state or the engine's own BUSY
    */
   async orBusy<T>({ uses }: Work, check: () => Promise<T>): Promise<T> {
     try {
       return await check();
     } catch (error) {
       const conflict = this.conflictsOf(uses).find(({ isBrief }) => !isBrief);
-      throw conflict && DomainError.is(error, 'WRONG_STATE', 'ALREADY_EXISTS') ? busyError(conflict) : error;
+      throw conflict && DomainError.is(error, ...STATE_ERRORS) ? busyError(conflict) : error;
     }
   }
 
