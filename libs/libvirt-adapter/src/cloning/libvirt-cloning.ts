@@ -71,6 +71,8 @@ interface Draft {
  */
 export class LibvirtCloning extends InstanceCloning {
   private readonly changes: DiskChanges;
+  /** The UUIDs of the domains that this service clones at the moment. Another clone of them waits for its turn. */
+  private readonly sources = new Map<string, symbol>();
 
   constructor(private readonly deps: LibvirtCloningDeps) {
     super();
@@ -132,11 +134,20 @@ export class LibvirtCloning extends InstanceCloning {
     return domain?.description.metadata.lastOperation === id ? domain : undefined;
   }
 
-  /** An interrupted clone of the source is undone first, if an earlier process has begun this one. */
+  /** Waits for other clones of the source. An interrupted one is undone first, if an earlier process has begun this one. */
   private async hold<T>(id: DomainId, key: OperationKey | undefined, work: () => Promise<T>): Promise<T> {
     const { holds } = this.deps;
-    while (key && holds.has(id.uuid)) await holds.whenFree(id.uuid);
-    return holds.run(id, work);
+    while ((key || this.sources.has(id.uuid)) && holds.has(id.uuid)) await holds.whenFree(id.uuid);
+    const mark = Symbol();
+    try {
+      return await holds.run(id, () => {
+        this.sources.set(id.uuid, mark);
+        return work();
+      });
+    } finally {
+      // The next clone may have begun.
+      if (this.sources.get(id.uuid) === mark) this.sources.delete(id.uuid);
+    }
   }
 
   override async planTemplate(ref: InstanceRef, on: boolean): Promise<Plan> {
@@ -190,7 +201,9 @@ export class LibvirtCloning extends InstanceCloning {
     if (metadata.provisioning !== undefined)
       refuse('BUSY', `${id.name} is still being created.`, 'Wait until its disk is ready.');
     if (domain.isActive) refuse('WRONG_STATE', `${id.name} runs.`, 'Stop it first.');
-    if (metadata.pending !== undefined || (holds.has(id.uuid) && !isHolder)) refusals.push(busyRefusal(id.name));
+    const waits = !isHolder && this.sources.has(id.uuid);
+    if (!waits && (metadata.pending !== undefined || (holds.has(id.uuid) && !isHolder)))
+      refusals.push(busyRefusal(id.name));
     const seed = metadata.volumes.find(({ role }) => role === 'seed');
     const hasDiscWriter = (await findDiscWriter()) !== undefined;
     if (seed && isRemote(connection.uri))

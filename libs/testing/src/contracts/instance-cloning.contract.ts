@@ -1,4 +1,4 @@
-import type { InstanceCloning, InstanceRef, VirtualMachine } from '@headgate/domain-contracts';
+import type { InstanceCloning, InstanceRef, OperationKey, VirtualMachine } from '@headgate/domain-contracts';
 import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
 import { contractTests } from './contract-tests.js';
@@ -22,8 +22,8 @@ export function instanceCloningContract(
       recorder = await opened.recorder();
     });
 
-    const clone = async (source: InstanceRef, target: InstanceRef): Promise<VirtualMachine> => {
-      const { remaining } = await cloning.clone(source, target);
+    const clone = async (source: InstanceRef, target: InstanceRef, key?: OperationKey): Promise<VirtualMachine> => {
+      const { remaining } = await cloning.clone(source, target, key);
       await remaining?.(recordingReporter());
       return recorder.untilVm(target, ({ status }) => status === 'Stopped');
     };
@@ -59,6 +59,20 @@ export function instanceCloningContract(
       await recorder.until(() => recorder.vm(source.ref) === undefined);
       await harness.backend.require('power').apply(second.ref, 'start');
       await recorder.untilVm(second.ref, ({ status }) => status === 'Running');
+    });
+
+    inTime('plans and makes another clone of a source that is being cloned', async () => {
+      const { ref } = await createdVm(harness, recorder);
+      const [one, two] = [harness.freshRef(), harness.freshRef()];
+      let isGoingOn = true;
+      const first = clone(ref, one, freshKey()).finally(() => (isGoingOn = false));
+      const refusals = new Set<string>();
+      while (isGoingOn) for (const { reason } of (await cloning.planClone(ref, two)).refusals) refusals.add(reason);
+      expect([...refusals]).toEqual([]);
+      await first;
+      const targets = [two, harness.freshRef(), harness.freshRef()];
+      const copies = await Promise.all(targets.map((target) => clone(ref, target, freshKey())));
+      expect(copies.map((copy) => copy.ref.name)).toEqual(targets.map(({ name }) => name));
     });
 
     inTime('refuses a source that runs, also in the plan', async () => {
