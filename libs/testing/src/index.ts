@@ -66,5 +66,6 @@ export * from './memory-backend/memory-snapshots.js';
 export * from './memory-backend/memory-traits.js';
 export * from './node-program.js';
 export * from './meetings/operation-requests.js';
+export * from './libvirt-gate.js';
 export * from './private-libvirtd.js';
 export * from './small-disk.js';
