@@ -47,7 +47,7 @@ export class RegistryReserve {
   /**
    * Takes the space for the records of one change, and builds more when little is left.
    * @returns gives it back
-   * @throws DomainError REGISTRY_FULL when all of it is taken, and the disk has no space for more; NOT_READY
+   * @throws DomainError REGISTRY_FULL when all of it is taken, and the disk has no space for more; NOT_READY when the registry is not open or can't be written
    */
   take(): () => void {
     const needed = SPARE_BYTES + (this.taken + 1) * BYTES_PER_CHANGE;
@@ -84,7 +84,8 @@ export class RegistryReserve {
       database.run('DELETE FROM reserve');
     } catch (error) {
       if (DomainError.is(error)) throw error;
-      throw this.full(freeBytes, error);
+      if (isFull(error)) throw this.full(freeBytes, error);
+      throw new DomainError('NOT_READY', `The registry can't be written: ${messageOf(error)}.`, { cause: error });
     }
   }
 
@@ -100,3 +101,8 @@ export class RegistryReserve {
     );
   }
 }
+
+/** A quota is an I/O error. Source: https://sqlite.org/rescode.html, whose extended codes have the primary one in the lowest byte. */
+const FULL_CODES = { SQLITE_IOERR: 10, SQLITE_FULL: 13 };
+const isFull = (error: unknown): boolean =>
+  Object.values(FULL_CODES).includes(((error as { errcode?: number }).errcode ?? 0) & 0xff);

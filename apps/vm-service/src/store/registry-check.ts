@@ -9,8 +9,10 @@ const LOW_SPACE = 16;
 export function checkRegistryDisk({ registryDisk }: Pick<Readiness, 'registryDisk'>): ContextCheck {
   const { freeBytes, requiredBytes, folder } = registryDisk;
   const check = { name: 'registry-disk', context: 'service/registry', fixable: false };
-  const free = `The disk of the registry, which holds ${folder}, has ${formatBytes(freeBytes)} free`;
-  if (freeBytes >= LOW_SPACE * requiredBytes) return { ...check, status: 'ok', message: `${free}.`, remedy: '' };
+  const disk = `The disk of the registry, which holds ${folder}, has`;
+  if (freeBytes >= LOW_SPACE * requiredBytes)
+    return { ...check, status: 'ok', message: `${disk} enough free space.`, remedy: '' };
+  const free = `${disk} ${formatBytes(freeBytes)} free`;
   const remedy = 'Delete files on this disk, enlarge it, or move the data directory to a larger one.';
   if (freeBytes >= requiredBytes)
     return {
