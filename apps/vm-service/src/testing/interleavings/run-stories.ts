@@ -51,11 +51,11 @@ export async function runStories(lab: StoryLab, { runs, lanes, seed, path }: Run
     if (++count % REPORTED_RUNS === 0) process.stdout.write(`${count} of ${runs} interleavings\n`);
   }
 
-  const laneCount = path === undefined ? lanes : 1;
+  const laneCount = path === undefined ? Math.min(lanes, runs) : 1;
   const results = await Promise.allSettled(
     Array.from({ length: laneCount }, (_none, lane) =>
       fc.assert(fc.asyncProperty(storyCommands({ kills: lab.isKilled }), fc.boolean(), runStory as never), {
-        numRuns: Math.ceil(runs / laneCount),
+        numRuns: Math.floor((runs + lane) / laneCount),
         seed: seed + lane,
         // Every attempt to shrink takes as long as the story.
         endOnFailure: true,
