@@ -8,7 +8,7 @@ import { SandboxLab } from '../testing/sandbox-lab.js';
 const WANTED = process.env['HEADGATE_TEST_MEETINGS'];
 const SEED = Number(process.env['HEADGATE_TEST_MEETINGS_SEED'] ?? 24);
 const TIMEOUT_MS = 900_000;
-const LANES = 64;
+const LANES = 32;
 /** The service carries out four exports at the same time, and refuses more. */
 const EXPORTS = 3;
 

@@ -50,18 +50,19 @@ function answerViolations(meeting: Meeting, which: Which, other: Which): string[
   if (isAcknowledged(reply)) return unsupported ? [`${asked} was carried out`] : [];
   if (unsupported?.[0] === reply.status && unsupported[1] === reply.json.code) return [];
   if (isObstructed(reply, asked, met)) return [];
+  const busy = busyReason(reply);
+  const meets = met === asked && TAKE_A_NAME.includes(asked) ? 'refused' : meetingOf(met, asked);
+  const isLate = meets === 'waits' && meeting.waitedMs[which] >= MAX_WAIT_MS;
+  if (busy?.names(met) && isLate) return [];
   const isOtherRefused = !isAcknowledged(meeting.answers[other]);
   if (isOtherRefused && !isObstructed(meeting.answers[other], met, asked))
     return [`${asked} was refused, and so was ${met}`];
   if (which === 'first' && meeting.moment !== 'together' && meeting.isFirstAnswered)
     return [`${asked} was refused before anything else was requested`];
-  const busy = busyReason(reply);
   if (!busy) return isCausedBy(reply, asked, met) ? [] : [`${asked} was refused without a cause`];
   const violations: string[] = [];
   if (!busy.names(met)) violations.push(`${asked} was refused for something else`);
-  const meets = met === asked && TAKE_A_NAME.includes(asked) ? 'refused' : meetingOf(met, asked);
-  const isLate = meeting.waitedMs[which] >= MAX_WAIT_MS;
-  if (meets === 'both' || (meets === 'waits' && !isLate)) violations.push(`${asked} was refused during ${met}`);
+  if (meets !== 'refused') violations.push(`${asked} was refused during ${met}`);
   const task = meeting.answers[other].json['task'];
   if (busy.task !== undefined && busy.task !== task) violations.push(`${String(busy.task)} was named`);
   return violations;
