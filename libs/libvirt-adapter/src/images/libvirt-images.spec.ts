@@ -1,6 +1,8 @@
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { SILENT_LOG, type ImageOrigin, type ImageRef, type ImportedImage } from '@headgate/domain-contracts';
 import { FixedClock, recordingReporter } from '@headgate/testing';
 import { EgressPolicy } from '../fetching/egress-policy.js';
@@ -9,10 +11,12 @@ import { PartialDownloads } from '../fetching/partial-downloads.js';
 import { WorkInProgress } from '../provisioning/work-in-progress.js';
 import { JsonIndex } from '../storage/json-index.js';
 import { QemuImg } from '../storage/qemu-img.js';
+import { StoragePool } from '../storage/storage-pool.js';
+import { FakeLibvirt } from '../testing/fake-libvirt.js';
 import { HttpServer } from '../testing/http-server.js';
 import { KeyedLock } from '../virsh/concurrency.js';
 import type { RunProgram } from '../virsh/run-program.js';
-import { isImportedImage, LibvirtImages } from './libvirt-images.js';
+import { isImportedImage, LibvirtImages, type LibvirtImagesDeps } from './libvirt-images.js';
 
 const MIB = 1024 ** 2;
 const DISK = Buffer.alloc(MIB);
@@ -38,21 +42,22 @@ describe('LibvirtImages', () => {
     if (args[0] === 'convert') await copyFile(join(cwd, args.at(-2) ?? ''), join(cwd, args.at(-1) ?? ''));
     return { code: 0, stdout: '{}', stderr: '' };
   };
-  const open = (): LibvirtImages => {
+  const renamingPool = (): LibvirtImagesDeps['pool'] => ({
+    name: 'headgate',
+    ensure: () => Promise.resolve(),
+    path: () => Promise.resolve(join(folder, 'pool')),
+    has: async (name) => (await volumes()).includes(name),
+    makePrivate: () => Promise.resolve(),
+    remove: (name) => rm(volume(name), { force: true }),
+    moveInto: (name, file) => rename(file, volume(name)),
+    space: () => Promise.resolve({ isActive: true, availableBytes: poolBytes, capacityBytes: 2 * poolBytes }),
+  });
+  const open = (pool = renamingPool()): LibvirtImages => {
     partials = new PartialDownloads(join(folder, 'private', 'partial'), clock);
     return new LibvirtImages({
       context: 'local',
       namespace: 'local',
-      pool: {
-        name: 'headgate',
-        ensure: () => Promise.resolve(),
-        path: () => Promise.resolve(join(folder, 'pool')),
-        has: async (name) => (await volumes()).includes(name),
-        makePrivate: () => Promise.resolve(),
-        remove: (name) => rm(volume(name), { force: true }),
-        moveInto: (name, file) => rename(file, volume(name)),
-        space: () => Promise.resolve({ isActive: true, availableBytes: poolBytes, capacityBytes: 2 * poolBytes }),
-      },
+      pool,
       records: new JsonIndex(join(folder, 'private', 'imported-images.json')),
       references: { read: () => Promise.resolve(mentioned) },
       readUsage: () => Promise.resolve({ usersOf: () => users }),
@@ -111,6 +116,38 @@ describe('LibvirtImages', () => {
     images = open();
     expect(await only()).toMatchObject(image);
     expect(await leftovers()).toEqual([]);
+  });
+
+  describe('in a folder that every user enters', () => {
+    const OTHER_USER = '65533';
+    let pool: StoragePool;
+    beforeEach(async () => {
+      for (const path of [folder, join(folder, 'pool')]) await chmod(path, 0o755);
+      const libvirt = new FakeLibvirt();
+      libvirt.addPool('headgate', join(folder, 'pool'));
+      pool = new StoragePool(libvirt.connection(), 'headgate', join(folder, 'pool'));
+      images = open(pool);
+      await upload(DISK);
+    });
+    const path = async (): Promise<string> => volume((await ownVolumes())[0] ?? '');
+    const mode = async (): Promise<number> => (await stat(await path())).mode & 0o777;
+
+    test('keeps images from other users, also those of earlier versions', async () => {
+      expect(await mode()).toBe(0o600);
+      await chmod(await path(), 0o644);
+      images = open(pool);
+      await images.sweep();
+      expect(await mode()).toBe(0o600);
+    });
+
+    (process.getuid?.() === 0 ? test : test.skip)('lets another user not read an image', async () => {
+      const user = ['--reuid', OTHER_USER, '--regid', OTHER_USER, '--clear-groups'];
+      const read = async (file: string) =>
+        promisify(execFile)('setpriv', [...user, 'cat', file], { encoding: 'latin1' });
+      await expect(read(await path())).rejects.toThrow('Permission denied');
+      // The folder does not prevent it.
+      expect((await read(volume('base-11111111-other.qcow2'))).stdout).toBe('another image');
+    });
   });
 
   test('reports the progress of a download while it runs', async () => {
