@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { InstanceRef, TaskReporter } from '@headgate/domain-contracts';
+import type { InstanceRef } from '@headgate/domain-contracts';
 import { createdVm, InventoryRecorder, NodeProgram, recordingReporter, type BackendHarness } from '@headgate/testing';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
@@ -14,6 +14,7 @@ import { whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { listenersOf } from '../testing/listening-sockets.js';
 import type { KilledMigration } from '../testing/migrating-process.js';
 import { createMigrationCertificates } from '../testing/migration-certificates.js';
+import { beginSlowMigration, type SlowMigration } from '../testing/slow-migration.js';
 import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
 
 const missing = process.getuid?.() === 0 ? await whyLibvirtIsUnavailable() : 'it needs root';
@@ -52,24 +53,7 @@ describeWithLibvirt(`The way of a live migration${missing === undefined ? '' : `
     const harness = { backend: alpha, freshRef: () => ref, quickSource } as unknown as BackendHarness;
     return (await createdVm(harness, recorders[0] as InventoryRecorder, { ref, start: true })).ref;
   };
-  /** Begins a migration that needs minutes. */
-  const copying = async (ref: InstanceRef) => {
-    await pair.machines[0].virsh('migrate-setspeed', ref.name, '1');
-    const cancel = new AbortController();
-    let begun = (): void => undefined;
-    const hasBegun = new Promise<void>((resolve) => (begun = resolve));
-    const report: TaskReporter = { ...recordingReporter(cancel.signal), progress: () => begun() };
-    const work = await alpha.require('migration').migrate(ref, 'beta');
-    const end = work(report);
-    await Promise.race([hasBegun, end]);
-    return {
-      end,
-      cancel: async (): Promise<void> => {
-        cancel.abort(new Error('canceled'));
-        await expect(end).rejects.toThrow('canceled');
-      },
-    };
-  };
+  const copying = (ref: InstanceRef): Promise<SlowMigration> => beginSlowMigration(pair, alpha, ref);
   const qemus = async (): Promise<number[]> =>
     (await Promise.all(pair.machines.map((machine) => machine.guests()))).flat();
   const isPending = async ({ name }: Pick<InstanceRef, 'name'>): Promise<boolean> =>
