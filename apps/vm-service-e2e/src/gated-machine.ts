@@ -10,6 +10,7 @@ const QEMU_USER = 65534;
 export const POOL = 'headgate';
 export const FAST_POOL = 'fast';
 
+const LOG_CHARACTERS = 500;
 const STATUSES: Readonly<Record<string, string>> = { running: 'Running', 'shut off': 'Stopped', paused: 'Paused' };
 
 /** A private libvirt, which the service reaches through a gate. */
@@ -66,6 +67,12 @@ export class GatedMachine {
   async fingerprint(name: string): Promise<string> {
     const digest = createHash('sha256').update(await readFile(await this.bootFile(name)));
     return `${await this.libvirt.virsh('dumpxml', name)} ${digest.digest('hex')}`;
+  }
+
+  /** The end of QEMU's log, which has the reason when it died. */
+  async lastLog(name: string): Promise<string> {
+    const file = join(this.libvirt.images, '../cache/libvirt/qemu/log', `${name}.log`);
+    return (await readFile(file, 'utf8').catch(() => '')).slice(-LOG_CHARACTERS);
   }
 
   /** The file of a domain's boot disk. */
