@@ -55,7 +55,7 @@ export class KubeCloning extends InstanceCloning {
   override async planClone(source: InstanceRef, target: InstanceRef): Promise<Plan> {
     const { api } = this.deps;
     const found = await findVm(api, source);
-    const refusals: Refusal[] = sourceRefusals(found, await this.discovery.facts());
+    const refusals: Refusal[] = sourceRefusals(withoutClones(found), await this.discovery.facts());
     if (isLive(found))
       refusals.unshift({ code: 'WRONG_STATE', reason: `${source.name} runs.`, remedy: 'Stop it first.' });
     if (await api.find(VIRTUAL_MACHINES, target))
@@ -290,4 +290,13 @@ function withSecret(volume: CloudInitVolume, name: string): CloudInitVolume {
     if (source?.secretRef) return { ...volume, [kind]: { ...source, secretRef: { name } } };
   }
   return volume;
+}
+
+/** The name that KubeVirt gives to the snapshot of a clone: with the UID of its VirtualMachineClone. */
+const SNAPSHOT_OF_CLONE = /^tmp-snapshot-[0-9a-f-]{36}$/;
+
+/** A VM without the snapshot of another clone, for which KubeVirt lets the next clone wait. */
+function withoutClones(found: FoundVm): FoundVm {
+  const { snapshotInProgress = '', ...status } = found.vm.status ?? {};
+  return SNAPSHOT_OF_CLONE.test(snapshotInProgress) ? { ...found, vm: { ...found.vm, status } } : found;
 }
