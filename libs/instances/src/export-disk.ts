@@ -14,6 +14,7 @@ import {
   type Reservation,
   type Reservations,
 } from '@headgate/domain-contracts';
+import { findChangeable } from './find-changeable.js';
 
 /** Each export occupies a processor with compression. */
 const MAX_EXPORTS = 4;
@@ -64,7 +65,8 @@ export class ExportDisk {
     };
     try {
       reservation = await this.reservations.acquire(work);
-      // The VM may have been started while the request waited.
+      // The VM may have been started or deleted while the request waited.
+      findChangeable(this.directory, request.query);
       await of.check();
       const stream = await this.audit.of(request.caller, describe(request.wanted), ref, () =>
         of.open(AbortSignal.any([signal, closing.signal])),
@@ -94,7 +96,7 @@ export class ExportDisk {
 
   private prepare({ query, wanted, caller }: ExportRequest): { readonly ref: InstanceRef; readonly of: Export } {
     if (!caller.admin) throw new DomainError('NOT_PERMITTED', 'Exporting a disk is for administrators.');
-    const { ref } = this.directory.resolve(query);
+    const { ref } = findChangeable(this.directory, query);
     const backend = this.backends.get(ref.context);
     if (typeof wanted === 'string') {
       const exports = backend.require('diskExport');

@@ -312,7 +312,7 @@ describe('two operations on one VM', () => {
     workshop.backend.engine.put(
       withStatus(workshop.backend.engine.vm({ kind: 'vm', context: 'lab', namespace: 'default', name }), 'Terminating'),
     );
-    for (const operation of ['start', 'tag', 'snapshot', 'clone', 'scale'] as const) {
+    for (const operation of ['start', 'tag', 'snapshot', 'clone', 'scale', 'export'] as const) {
       const { status, json } = await send(operation, name);
       expect([operation, status, json.code]).toEqual([operation, 409, 'BUSY']);
     }

@@ -59,6 +59,7 @@ const OBSTACLES: readonly Cause[] = [
 /** How an operation that was carried out ends the task of another one that was accepted after it. */
 const ENDS: readonly Omit<Cause, 'code'>[] = [
   { reason: /vmi does not exist/, asked: ['migrate'], because: ['stop', 'restart'] },
+  { reason: / runs[,:] /, asked: ['move'], because: ['start'] },
   { reason: /was stopped while its disk was being moved/, asked: ['move-disk'], because: ['stop', 'restart'] },
 ];
 

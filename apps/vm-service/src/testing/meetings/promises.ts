@@ -113,10 +113,11 @@ function taskViolations({ tasks, answers, ...meeting }: Meeting, which: Which): 
 }
 
 /** Acknowledged changes that are missing after everything has ended. */
-function lostChanges({ entries, snapshots, ...meeting }: Meeting): string[] {
+function lostChanges({ entries, snapshots, tasks, ...meeting }: Meeting): string[] {
   const isDone = (operation: MeetingOperation): boolean =>
     (['first', 'second'] as const).some(
-      (which) => meeting[which] === operation && isAcknowledged(meeting.answers[which]),
+      (which) =>
+        meeting[which] === operation && isAcknowledged(meeting.answers[which]) && tasks[which]?.status !== 'error',
     );
   const { name } = meeting.vm;
   const vm = entries.find((entry) => entry.name === name);
