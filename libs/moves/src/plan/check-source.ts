@@ -32,7 +32,9 @@ export async function checkSource(
   const { ref, status, isTemplate } = instance;
   const refuse = (code: Parameters<Concerns['refuse']>[1], reason: string, remedy: string): void =>
     concerns.refuse('source', code, reason, remedy);
-  if (status !== 'Stopped' && status !== 'Running')
+  if (status === 'Terminating')
+    refuse('BUSY', `${ref.name} is being deleted.`, 'Move another VM; this one can no longer be kept.');
+  else if (status !== 'Stopped' && status !== 'Running')
     refuse('WRONG_STATE', `${ref.name} is ${status}.`, 'Start it or stop it, and wait until it is running or stopped.');
   if (isTemplate)
     refuse(

@@ -151,6 +151,13 @@ describe('the preflight of a move', () => {
     expect(await codes()).toEqual(['WRONG_STATE']);
   });
 
+  test('asks for no start or stop of a VM that is being deleted', async () => {
+    moving.lab.engine.put(withStatus(moving.lab.engine.vm(refOf('web')), 'Terminating'));
+    expect((await plan()).refusals).toMatchObject([
+      { code: 'BUSY', reason: 'web is being deleted.', remedy: expect.not.stringMatching(/start|stop/i) },
+    ]);
+  });
+
   test('refuses a VM that is being moved', async () => {
     moving.reservations.adopt('move-web', workOn('move', WEB), true);
     expect(await codes()).toEqual(['MOVE_IN_PROGRESS']);

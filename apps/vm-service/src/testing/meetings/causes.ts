@@ -26,7 +26,6 @@ const HARDWARE: Operations = [
 const CAUSES: readonly Cause[] = [
   { code: 'INSTANCE_NOT_FOUND', reason: /./, asked: [], because: ['delete'] },
   { code: 'BUSY', reason: /is being deleted/, asked: [], because: ['delete'] },
-  { code: 'WRONG_STATE', reason: /is Terminating/, asked: ['move'], because: ['delete'] },
   { code: 'BUSY', reason: /migrat/, asked: [...HARDWARE, 'migrate', 'move-disk', 'snapshot'], because: MIGRATED },
   {
     code: 'BUSY',
