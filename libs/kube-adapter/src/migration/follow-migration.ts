@@ -123,6 +123,7 @@ export const failureOf = async (api: KubeApi, migration: MigrationObject): Promi
 
 /** @param reasons those that are known, from the general one to the particular one */
 export function migrationFailed({ name }: InstanceRef, ...reasons: readonly (string | undefined)[]): DomainError {
-  const why = reasons.filter((text) => text).join('; ') || 'KubeVirt gave no reason';
+  const texts = reasons.flatMap((text) => (text ? [text.replace(/\.$/, '')] : []));
+  const why = texts.join('; ') || 'KubeVirt gave no reason';
   return new DomainError('BACKEND_FAILED', `The migration of ${name} failed: ${why}.`);
 }
