@@ -252,6 +252,29 @@ describe('Ledger', () => {
       expect(claims.size).toBe(0);
     });
 
+    test('has lost the reservations from before this replica was not alive for the others, and only these', async () => {
+      const replica = new ManualReplica('a', claims);
+      const ledger = new Ledger({ clock, replicas: replica });
+      const lost: boolean[] = [];
+      const look = (): void => void lost.push(ledger.isLost);
+      const gate = Promise.withResolvers<void>();
+      const stop = ledger.during(workOn('stop', WEB), async () => {
+        look();
+        await gate.promise;
+        look();
+      });
+      expect(await isPending(stop)).toBe(true);
+      replica.leave();
+      look();
+      replica.join();
+      look();
+      await ledger.during(workOn('tag', DB), async () => look());
+      gate.resolve();
+      await stop;
+      expect(lost).toEqual([false, true, false, false, true]);
+      expect(claims.size).toBe(0);
+    });
+
     test('reserves nothing when the store can not be reached', async () => {
       class Unreachable extends ManualReplica {
         override async claim(): Promise<string> {

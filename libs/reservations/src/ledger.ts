@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   areCompatible,
   busyElsewhere,
@@ -26,7 +27,7 @@ const CLAIM_INTERVAL_MS = 200;
 export interface LedgerDeps {
   readonly clock: Clock;
   readonly log?: Log;
-  readonly replicas?: Pick<Replicas, 'id' | 'claim' | 'release'>;
+  readonly replicas?: Pick<Replicas, 'id' | 'isMember' | 'claim' | 'release' | 'subscribe'>;
 }
 
 /** A reservation in the ledger. */
@@ -55,11 +56,18 @@ export class Ledger extends Reservations {
   private readonly claims: SubjectClaims;
   private readonly clock: Clock;
   private readonly log: Log;
+  private readonly replicas: Pick<Replicas, 'isMember'>;
+  /** Counts how often this replica became alive for the others. */
+  private term = 0;
+  /** The term in which the operation that runs has reserved what it uses. */
+  private readonly terms = new AsyncLocalStorage<number>();
 
   constructor({ clock, log = SILENT_LOG, replicas = new SingleReplica() }: LedgerDeps) {
     super();
     this.clock = clock;
     this.log = log;
+    this.replicas = replicas;
+    replicas.subscribe({ joined: () => void this.term++ });
     this.claims = new SubjectClaims(replicas, log);
   }
 
@@ -80,6 +88,16 @@ export class Ledger extends Reservations {
       if (this.clock.now() >= deadline) throw busyElsewhere(taken);
       await new Promise<void>((resolve) => void this.clock.after(CLAIM_INTERVAL_MS, resolve));
     }
+  }
+
+  override during<T>(work: Work, run: (reservation: Reservation) => Promise<T>): Promise<T> {
+    const { term } = this;
+    return super.during(work, (reservation) => this.terms.run(term, () => run(reservation)));
+  }
+
+  override get isLost(): boolean {
+    const term = this.terms.getStore();
+    return !this.replicas.isMember || (term !== undefined && term !== this.term);
   }
 
   override conflictsOf(uses: readonly Use[]): readonly Conflict[] {

@@ -1,16 +1,16 @@
-import type { Replicas } from '@headgate/domain-contracts';
+import type { Reservations } from '@headgate/domain-contracts';
 
 /**
  * Keeps a replica that was suspended from changing the engines: the others have taken over its work, and may have changed the same
- * instances since. The backends are opened before the store of the replicas is known.
+ * instances since. The backends are opened before the reservations are known.
  */
 export class ReplicaFence {
-  private replicas: Pick<Replicas, 'isMember'> | undefined;
+  private reservations: Pick<Reservations, 'isLost'> | undefined;
 
-  follow(replicas: Pick<Replicas, 'isMember'>): void {
-    this.replicas = replicas;
+  follow(reservations: Pick<Reservations, 'isLost'>): void {
+    this.reservations = reservations;
   }
 
   /** Asked immediately before each request that changes an engine. */
-  readonly mayWrite = (): boolean => this.replicas?.isMember ?? true;
+  readonly mayWrite = (): boolean => this.reservations?.isLost !== true;
 }

@@ -51,17 +51,17 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
     },
     {
       provide: Replicas,
-      inject: [SHARED_STORE, CONTEXTS],
-      useFactory: (shared: SharedStore | undefined, { fence }: ChosenContexts) => {
-        const replicas = shared?.replicas ?? new SingleReplica();
-        fence?.follow(replicas);
-        return replicas;
-      },
+      inject: [SHARED_STORE],
+      useFactory: (shared: SharedStore | undefined) => shared?.replicas ?? new SingleReplica(),
     },
     {
       provide: Reservations,
-      inject: [Clock, LOGGER, Replicas],
-      useFactory: (clock: Clock, log: Log, replicas: Replicas) => new Ledger({ clock, log, replicas }),
+      inject: [Clock, LOGGER, Replicas, CONTEXTS],
+      useFactory: (clock: Clock, log: Log, replicas: Replicas, { fence }: ChosenContexts) => {
+        const ledger = new Ledger({ clock, log, replicas });
+        fence?.follow(ledger);
+        return ledger;
+      },
     },
     {
       provide: TaskStore,

@@ -20,6 +20,12 @@ export abstract class Reservations {
   /** The operations that the work would meet at this moment. */
   abstract conflictsOf(uses: readonly Use[]): readonly Conflict[];
 
+  /**
+   * Whether the reservation of the operation that asks does not count any more, because this replica was not alive for the others meanwhile:
+   * they may have used the same. Outside of `during`: whether this replica is not alive for the others.
+   */
+  abstract readonly isLost: boolean;
+
   /** The task that uses an instance exclusively or needs it unchanged. */
   abstract taskOf(subject: string): Required<Holder> | undefined;
 

@@ -46,6 +46,15 @@ export class Replica {
     await ended;
   }
 
+  /** Lets none of its code run until `resume`, as on a machine that is suspended. */
+  suspend(): void {
+    this.child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.child?.kill('SIGCONT');
+  }
+
   /** Kills it, also while it starts, and starts it again. Resolves when it has begun to start. */
   restart(): Promise<void> {
     this.restarting = this.restarting.then(async () => {

@@ -3,6 +3,7 @@ import { describeOnRealApiServer } from '@headgate/testing';
 import { openRealStore } from './real-store.contract.js';
 import type { Replica } from './replica.js';
 import { ReplicaWorld } from './replicas.js';
+import { until } from './until.js';
 
 const REPLICAS = 3;
 /** `npm run test:replicas -- --rounds 100` kills the replicas in turn for longer. */
@@ -15,6 +16,9 @@ const ROUND_MS = 180_000;
 const REPORTED_ROUNDS = 10;
 const INSTANCES = 30;
 const MEMBERS = 12;
+const VMS = 'virtualmachines.kubevirt.io';
+/** How late the response to a request comes that a replica sends before it is suspended. Longer than its lease. */
+const SUSPENDED_MS = 6_000;
 /** How often the time until another replica knows a token is measured. */
 const MEASURED_TOKENS = 20;
 const STEPS = ['first', 'second', 'third', 'fourth'];
@@ -144,6 +148,34 @@ function suite(maxRequests: number, openStore: () => Promise<Store | undefined>)
         (usage) => usage.t !== undefined,
       );
       expect([t, memory]).toEqual([expect.any(Number), expect.any(Object)]);
+    },
+    ROUND_MS,
+  );
+
+  test(
+    'send no change that they had begun before they were suspended, when another one has taken over meanwhile',
+    async () => {
+      const [a, b] = world.replicas as [Replica, Replica, Replica];
+      const isRunning = ({ status }: { status: string }): boolean => status === 'Running';
+      const vms = await world.agree<{ ref: string; status: string }[]>('/api/vms', (list) => list.some(isRunning));
+      const { ref = '' } = vms.find(isRunning) ?? {};
+      const [, , namespace = '', name = ''] = ref.split('/');
+      const path = `/api/vms/${namespace}/${name}`;
+      const { faults, requests } = world.sandbox;
+      const read = { resource: VMS, verb: 'get', namespace, name };
+      requests.reset();
+      const endDelay = faults.delay(read, SUSPENDED_MS);
+      const stopped = a.request('POST', `${path}/stop`);
+      await until(() => requests.count(read) > 0);
+      a.suspend();
+      endDelay();
+      // Refused until the lease of the suspended replica has expired.
+      await until(async () => (await b.request('POST', `${path}/start`)).status === 200);
+      a.resume();
+      expect(await stopped).toMatchObject({ status: 503, json: { code: 'NOT_READY' } });
+      await world.agree<{ ref: string; status: string }[]>('/api/vms', (list) =>
+        list.some((entry) => entry.ref === ref && isRunning(entry)),
+      );
     },
     ROUND_MS,
   );
