@@ -251,16 +251,19 @@ describe('KubeApi and an overloaded server', () => {
 
 describe('KubeApi on bad connections', () => {
   let server: Server | undefined;
-  let credentials: KubeCredentials;
+  let credentials: KubeCredentials | undefined;
 
-  afterEach(() => {
-    credentials.close();
+  // A test may open several servers in turn.
+  const close = (): void => {
+    credentials?.close();
     server?.closeAllConnections();
     server?.close();
-    server = undefined;
-  });
+    [server, credentials] = [undefined, undefined];
+  };
+  afterEach(close);
 
   async function apiOf(listener: RequestListener, clock: Clock, reachability?: Reachability): Promise<KubeApi> {
+    close();
     const started = createServer(listener);
     server = started;
     await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve));
