@@ -5,7 +5,7 @@ import type { MigrationObject, VmiObject } from '../api/object-types.js';
 import { MIGRATIONS, VM_INSTANCES } from '../api/resources.js';
 import { followObject } from '../watch/follow-object.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
-import { mayLackNode, pastNodeProblem, TargetPodWatch } from './target-pod.js';
+import { mayLackNode, pastProblem, TargetPodWatch } from './target-pod.js';
 
 /** The progress of a migration when it enters a phase. KubeVirt reports nothing finer. */
 const PROGRESS_OF_PHASE: Readonly<Record<string, number>> = {
@@ -119,7 +119,7 @@ function reasonOf({ metadata, status }: MigrationObject): string | undefined {
 
 /** Why a migration failed. Without a reason in its status, events may have one. */
 export const failureOf = async (api: KubeApi, migration: MigrationObject): Promise<string | undefined> =>
-  reasonOf(migration) ?? (await pastNodeProblem(api, migration));
+  reasonOf(migration) ?? (await pastProblem(api, migration));
 
 /** @param reasons those that are known, from the general one to the particular one */
 export function migrationFailed({ name }: InstanceRef, ...reasons: readonly (string | undefined)[]): DomainError {

@@ -87,6 +87,16 @@ describe('KubeMigration', () => {
     expect(nodeOf(harness, ref)).toBe(node);
   });
 
+  test('names the reason that only an event has, when the guest ends before its target is ready', async () => {
+    const ref = await givenMigratable(harness);
+    harness.simulation.faults.inject('migration-stuck', ref);
+    const done = (await migration().migrate(ref))(recordingReporter());
+    const failed = expect(done).rejects.toThrow(`The migration of ${ref.name} failed: vmi does not exist.`);
+    await harness.recorder.untilVm(ref, ({ status }) => status === 'Migrating');
+    await harness.backend.require('power').apply(ref, 'stop', { force: true });
+    await failed;
+  });
+
   test('refuses a second migration, and cancels the first when its task is canceled', async () => {
     const ref = await givenMigratable(harness);
     harness.simulation.faults.inject('migration-stuck', ref);

@@ -76,15 +76,21 @@ export async function presentNodeProblem(api: KubeApi, migration: MigrationObjec
   return pods.map(nodeProblem).find((problem) => problem !== undefined);
 }
 
-/** Why no node could run the target pod of a migration that has failed, from events: the pod is gone. */
-export async function pastNodeProblem(api: KubeApi, { metadata }: KubeObject): Promise<string | undefined> {
+/** Why a migration has failed, from events: its target pod is gone, and its status may have no reason. */
+export async function pastProblem(api: KubeApi, { metadata }: KubeObject): Promise<string | undefined> {
   const { namespace, uid } = metadata;
   const about = (field: string, value: string | undefined): Promise<EventObject[]> =>
     api.list<EventObject>(EVENTS, { namespace, fieldSelector: `involvedObject.${field}=${value}` });
-  const created = (await about('uid', uid)).find(({ reason }) => reason === 'SuccessfulCreate');
+  const events = await about('uid', uid);
+  const created = events.find(({ reason }) => reason === 'SuccessfulCreate');
   const pod = /target pod (\S+)$/.exec(created?.message ?? '')?.[1];
-  if (pod === undefined) return undefined;
-  const events = await about('name', pod);
+  const problem = pod === undefined ? undefined : schedulingProblem(pod, await about('name', pod));
+  const failure = events.findLast(({ reason }) => reason === 'FailedMigration')?.message;
+  return problem ?? failure?.replace(/^Migration failed because /, '');
+}
+
+/** Why no node could run a pod. */
+function schedulingProblem(pod: string, events: readonly EventObject[]): string | undefined {
   if (events.some(({ reason }) => reason === 'Scheduled')) return undefined;
   const message = events.findLast(({ reason }) => reason === 'FailedScheduling')?.message;
   return message === undefined ? undefined : `no node could run its target pod ${pod}: ${readable(message)}`;
