@@ -52,6 +52,8 @@ export async function writeSeedIso(
     throw new DomainError(
       'BACKEND_FAILED',
       `${writer} could not write the cloud-init image (exit code ${result.code}).`,
+      // Names folders of the service, which the answer to a client does not.
+      { cause: new Error(result.stderr) },
     );
   return iso;
 }

@@ -20,6 +20,18 @@ describe('WorkInProgress', () => {
     expect(await readdir(join(folder, 'temporary'))).toEqual([basename(temporary)]);
   });
 
+  test('removes no folder that is created during the sweep', async () => {
+    const progress = new WorkInProgress(folder);
+    await progress.createFolder();
+    for (let round = 0; round < 100; round++) {
+      const creations = Array.from({ length: 8 }, () => progress.createFolder());
+      // At one of several moments of the creations.
+      for (let turn = 0; turn < round % 5; turn++) await new Promise(setImmediate);
+      await progress.sweep();
+      for (const created of await Promise.all(creations)) expect(await readdir(created)).toEqual([]);
+    }
+  });
+
   test('keeps the identity of the service, and sweeps a folder that does not exist', async () => {
     const identity = new WorkInProgress(folder).mark();
     await new WorkInProgress(folder).sweep();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { InstanceMetadata } from '../domain-xml/instance-metadata.js';
 
 /** Subfolders of the private folder. */
@@ -95,10 +95,11 @@ export class WorkInProgress {
   }
 
   private async create(kind: string, prefix: string): Promise<string> {
-    const parent = join(this.folder, kind);
-    await mkdir(parent, { recursive: true, mode: 0o700 });
-    const created = await mkdtemp(join(parent, prefix));
-    this.ownFolders.add(basename(created));
+    const name = `${prefix}${randomUUID()}`;
+    // Before it exists, so that a sweep never takes it for a leftover.
+    this.ownFolders.add(name);
+    const created = join(this.folder, kind, name);
+    await mkdir(created, { recursive: true, mode: 0o700 });
     return created;
   }
 
