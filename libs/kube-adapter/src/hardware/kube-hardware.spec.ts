@@ -310,6 +310,21 @@ describe('KubeHardware', () => {
     ]);
   });
 
+  test('has changed a VM whose guest ends before the migration that would apply the change', async () => {
+    await open();
+    const ref = await harness.givenVm('Running');
+    await harness.givenNetworks();
+    const add = { kind: 'add-nic', nic: 'lan', network: 'lan-1' } as const;
+    expect(await hardware().plan(ref, add)).toMatchObject({ effect: 'now' });
+    harness.sandbox.faults.refuseAdmission(
+      { resource: 'virtualmachineinstancemigrations.kubevirt.io', verb: 'create' },
+      'migration-create-validator.kubevirt.io',
+      { message: 'Cannot migrate VMI in finalized state.' },
+    );
+    await hardware().apply(ref, add);
+    expect((await hardware().read(ref)).nics.map(({ name }) => name)).toContain('lan');
+  });
+
   describe('while changes of a running VM wait for its restart', () => {
     let ref: InstanceRef;
     const bootFrom = (...devices: string[]) => hardware().apply(ref, { kind: 'set-boot-order', devices });

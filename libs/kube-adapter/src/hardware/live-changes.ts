@@ -72,6 +72,9 @@ export async function observe(
   }
 }
 
+/** A migration that runs already applies the change, too, and a guest that has ended meanwhile has it when it is started again. */
+const NOT_NEEDED = /in-flight migration detected|Cannot migrate VMI in finalized state|the VMI \S+ does not exist/;
+
 /** Starts the migration that completes a change, unless the cluster does it. */
 export async function migrateToApply({ api }: HardwareDeps, state: VmState): Promise<void> {
   if (migratesAutomatically(state)) return;
@@ -80,8 +83,7 @@ export async function migrateToApply({ api }: HardwareDeps, state: VmState): Pro
   try {
     await api.create(MIGRATIONS, { metadata, spec: { vmiName: name } } as KubeObject);
   } catch (error) {
-    // A migration that runs already applies the change, too.
-    if (!(error instanceof KubeApiError) || !/in-flight migration detected/.test(error.response.text)) throw error;
+    if (!(error instanceof KubeApiError) || !NOT_NEEDED.test(error.response.text)) throw error;
   }
 }
 
