@@ -78,7 +78,10 @@ function busyReason({ json }: Reply): BusyReason | undefined {
   const [refusal] = (json['refusals'] as readonly Refusal[] | undefined) ?? [];
   if (json.code === 'MOVE_REFUSED' && ['BUSY', 'MOVE_IN_PROGRESS'].includes(refusal?.code ?? '')) {
     const task = /\(task ([^)]+)\)/.exec(refusal?.reason ?? '')?.[1];
-    return { names: (operation) => refusal?.reason.includes(`is busy with ${ruleOf(operation).label}`) === true, task };
+    const isDeleted = refusal?.reason.endsWith('is being deleted.') === true;
+    const names = (operation: Operation): boolean =>
+      isDeleted ? operation === 'delete' : refusal?.reason.includes(`is busy with ${ruleOf(operation).label}`) === true;
+    return { names, task };
   }
   const details = json['details'] as { readonly action?: Operation; readonly task?: unknown } | undefined;
   if (json.code !== 'BUSY' || details?.action === undefined) return undefined;
