@@ -1,13 +1,5 @@
 import { writeSync } from 'node:fs';
-import {
-  Audit,
-  BackendDirectory,
-  DomainError,
-  SystemClock,
-  type Backend,
-  type Task,
-  type TaskJournal,
-} from '@headgate/domain-contracts';
+import { Audit, BackendDirectory, DomainError, SystemClock, type Backend, type Task } from '@headgate/domain-contracts';
 import { Fleet } from '@headgate/fleet';
 import { Folders } from '@headgate/folders';
 import { LibvirtBackend } from '@headgate/libvirt-adapter';
@@ -22,9 +14,10 @@ import {
   StartQueue,
   Throughput,
 } from '@headgate/moves';
-import { RegistryDatabase, SqliteFolderStore, SqliteShutdownTimes, SqliteTaskStore } from '@headgate/registry-store';
+import { RegistryDatabase, SqliteFolderStore, SqliteShutdownTimes } from '@headgate/registry-store';
 import { Ledger } from '@headgate/reservations';
 import { TaskBoard } from '@headgate/tasks';
+import { ClockWithoutTimers, KillingStore } from '../../testing/killing-store.js';
 import { NoAuditLog } from '../../testing/no-audit-log.js';
 import { ServiceRecords } from '../service-records.js';
 
@@ -57,29 +50,6 @@ export interface ProcessOutcome {
 const order = JSON.parse(process.argv[2] ?? '{}') as ProcessOrder;
 const caller = { login: 'ann', name: 'Ann', admin: true };
 
-class KillingStore extends SqliteTaskStore {
-  readonly writes: string[] = [];
-
-  override async put(task: Task, journal?: TaskJournal): Promise<void> {
-    const last = journal?.steps.at(-1);
-    this.writes.push(last ? `${last.isFinished ? 'end' : 'begin'} ${last.name}` : 'other');
-    this.killAt('before');
-    await super.put(task, journal);
-    this.killAt('after');
-  }
-
-  private killAt(moment: string): void {
-    if (order.killAt === `${moment}:${this.writes.length}`) process.kill(process.pid, 'SIGKILL');
-  }
-}
-
-/** Only the steps write, so that each run has the same writes. */
-class ClockWithoutTimers extends SystemClock {
-  override after(): () => void {
-    return () => undefined;
-  }
-}
-
 class TwoContexts extends BackendDirectory {
   constructor(private readonly backends: readonly Backend[]) {
     super();
@@ -111,7 +81,7 @@ async function openBackends(): Promise<Backend[]> {
 }
 
 const registry = new RegistryDatabase(order.database).open();
-const store = new KillingStore(registry);
+const store = new KillingStore(registry, order.killAt);
 const reservations = new Ledger({ clock });
 const board = new TaskBoard(store, new ClockWithoutTimers(), undefined, undefined, reservations);
 const backends = new TwoContexts(await openBackends());

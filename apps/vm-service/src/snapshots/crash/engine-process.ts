@@ -7,7 +7,6 @@ import {
   SystemClock,
   type Backend,
   type Task,
-  type TaskJournal,
 } from '@headgate/domain-contracts';
 import { Fleet } from '@headgate/fleet';
 import {
@@ -20,9 +19,10 @@ import {
   RestoreSnapshot,
   SnapshotTasks,
 } from '@headgate/instances';
-import { RegistryDatabase, SqliteTaskStore } from '@headgate/registry-store';
+import { RegistryDatabase } from '@headgate/registry-store';
 import { Ledger } from '@headgate/reservations';
 import { TaskBoard } from '@headgate/tasks';
+import { ClockWithoutTimers, KillingStore } from '../../testing/killing-store.js';
 import { NoAuditLog } from '../../testing/no-audit-log.js';
 
 // engine-crash.spec.ts runs this in a process of its own, which asks a simulated cluster of the spec for one operation, and kills itself with
@@ -53,29 +53,6 @@ const order = JSON.parse(process.argv[2] ?? '{}') as EngineOrder;
 const caller = { login: 'ann', name: 'Ann', admin: true };
 const ref = parseRef(order.ref);
 
-class KillingStore extends SqliteTaskStore {
-  readonly writes: string[] = [];
-
-  override async put(task: Task, journal?: TaskJournal): Promise<void> {
-    const last = journal?.steps.at(-1);
-    this.writes.push(last ? `${last.isFinished ? 'end' : 'begin'} ${last.name}` : 'other');
-    this.killAt('before');
-    await super.put(task, journal);
-    this.killAt('after');
-  }
-
-  private killAt(moment: string): void {
-    if (order.killAt === `${moment}:${this.writes.length}`) process.kill(process.pid, 'SIGKILL');
-  }
-}
-
-/** Only the steps write, so that each run has the same writes. */
-class ClockWithoutTimers extends SystemClock {
-  override after(): () => void {
-    return () => undefined;
-  }
-}
-
 class OneContext extends BackendDirectory {
   constructor(private readonly backend: Backend) {
     super();
@@ -93,7 +70,7 @@ class OneContext extends BackendDirectory {
 
 const clock = new SystemClock();
 const registry = new RegistryDatabase(order.database).open();
-const store = new KillingStore(registry);
+const store = new KillingStore(registry, order.killAt);
 const reservations = new Ledger({ clock });
 const tasks = new TaskBoard(store, new ClockWithoutTimers(), undefined, undefined, reservations);
 // Loaded when it is needed, as in the service.
