@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 
 /** Receives the data of a connection. */
@@ -34,15 +35,22 @@ export class NbdConnection {
     });
   }
 
-  /** @returns undefined if nothing listens there */
-  static async open(path: string): Promise<NbdConnection | undefined> {
-    const connection = new NbdConnection(path);
+  /**
+   * @param folder of any length: the socket is reached through its file descriptor, because paths of sockets are limited to 107 bytes
+   * @param name of the socket in the folder
+   * @returns undefined if nothing listens there
+   */
+  static async open(folder: string, name: string): Promise<NbdConnection | undefined> {
+    const handle = await open(folder, 'r');
+    const connection = new NbdConnection(`/proc/self/fd/${handle.fd}/${name}`);
     try {
       await once(connection.socket, 'connect');
       return connection;
     } catch {
       connection.socket.destroy();
       return undefined;
+    } finally {
+      await handle.close();
     }
   }
 

@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { join } from 'node:path';
 import { DomainError, type Clock } from '@headgate/domain-contracts';
 import { englishEnvironment } from '../virsh/run-program.js';
 import { translateFailure } from '../virsh/virsh-errors.js';
@@ -22,6 +21,7 @@ export interface NbdServerOptions {
 }
 
 const EXPORT_NAME = 'disk';
+const SOCKET = 'nbd.sock';
 const CONNECT_PAUSE_MS = 20;
 const START_TIMEOUT_MS = 30_000;
 
@@ -37,7 +37,7 @@ export class NbdServer {
 
   private constructor(
     private readonly child: ChildProcess,
-    private readonly socketPath: string,
+    private readonly folder: string,
     private readonly metaContext: string | undefined,
   ) {
     child.stderr
@@ -56,19 +56,26 @@ export class NbdServer {
     });
   }
 
-  /** @param folder private to this server */
+  /**
+   * @param disk with an absolute path
+   * @param folder private to this server
+   */
   static start({ path, format }: ExportedDisk, folder: string, options: NbdServerOptions = {}): NbdServer {
     const { access = 'read', marks } = options;
-    const socketPath = join(folder, 'nbd.sock');
     const args = [
       ...(access === 'read' ? ['--read-only'] : []),
       ...(marks === 'allocated' ? ['--allocation-depth'] : []),
       ...(typeof marks === 'object' ? [`--bitmap=${marks.bitmap}`] : []),
-      ...['--format', format, '--export-name', EXPORT_NAME, '--socket', socketPath, '--', path],
+      ...['--format', format, '--export-name', EXPORT_NAME, '--socket', `/proc/self/cwd/${SOCKET}`, '--', path],
     ];
     const command = ['--pdeathsig', 'KILL', '--', 'qemu-nbd', ...args];
-    const child = spawn('setpriv', command, { stdio: ['ignore', 'ignore', 'pipe'], env: englishEnvironment() });
-    return new NbdServer(child, socketPath, contextOf(marks));
+    const child = spawn('setpriv', command, {
+      // The kernel refuses sockets whose paths are longer than 107 bytes, and the path of the folder can be longer.
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: englishEnvironment(),
+    });
+    return new NbdServer(child, folder, contextOf(marks));
   }
 
   /** @throws DomainError BUSY when the disk is in use, BACKEND_FORBIDDEN, VOLUME_NOT_FOUND, BACKEND_FAILED */
@@ -95,7 +102,7 @@ export class NbdServer {
     for (;;) {
       signal.throwIfAborted();
       if (this.hasEnded) throw this.error();
-      const connection = await NbdConnection.open(this.socketPath);
+      const connection = await NbdConnection.open(this.folder, SOCKET);
       if (connection) {
         return await open(connection).catch(async (error: unknown) => {
           connection.socket.destroy();

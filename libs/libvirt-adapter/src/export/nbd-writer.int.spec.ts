@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -51,6 +51,25 @@ const never = new AbortController().signal;
     writer.close();
     await server.whenEnded();
     expect((await content()).equals(expected)).toBe(true);
+  });
+
+  test('is reached in a folder whose path is longer than those of sockets may be', async () => {
+    const long = join(folder, 'f'.repeat(120));
+    await mkdir(long);
+    const path = join(long, 'disk.qcow2');
+    await execute('qemu-img', ['create', '-q', '-f', 'qcow2', path, String(MIB)]);
+    const other = NbdServer.start({ path, format: 'qcow2' }, long, { access: 'write' });
+    try {
+      const opened = await other.openWriter(new SystemClock(), never);
+      await opened.write(0, Buffer.from('x'));
+      await opened.flush();
+      opened.close();
+    } finally {
+      await other.stop();
+    }
+    const { stdout } = await execute('qemu-io', ['-r', '-f', 'qcow2', '-c', 'read -P 0x78 0 1', path]);
+    expect(stdout).toMatch('read 1/1 bytes');
+    expect(stdout).not.toMatch('failed');
   });
 
   test('refuses data behind its end, and can be written further', async () => {
