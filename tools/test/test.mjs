@@ -1,4 +1,4 @@
-// npm test: formatting, words, import circles, lint, types, unit, contract, integration and e2e tests. Tests that need programs which this
+// npm test: formatting, words, circles of imports, lint, types, unit, contract, integration and e2e tests. Tests that need programs which this
 // machine does not have are skipped and listed. Ends with a line `N passed, N failed`.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -43,7 +43,13 @@ const importCircles = () =>
     '--config .dependency-cruiser.js --output-type err apps libs tools'.split(' '),
   );
 
-const checks = { format, 'word list': () => run('tools/lint/words.mjs', []), 'import circles': importCircles, lint };
+const checks = {
+  format,
+  'word list': () => run('tools/lint/words.mjs', []),
+  'import circles': importCircles,
+  'folder circles': () => run('tools/lint/folders.mjs', []),
+  lint,
+};
 
 /** Stages run one after the other. Those with several parts run them at the same time. */
 const stages = [

@@ -1,0 +1,81 @@
+import { dirname } from 'node:path';
+
+/**
+ * The rooms that each room imports from. A room is a folder, or a file beside folders: such files, for example the entry of a library, serve or use the folders
+ * around them one by one.
+ *
+ * @param {readonly { source: string; dependencies: readonly { resolved: string }[] }[]} modules
+ * @returns {Map<string, Set<string>>}
+ */
+export function roomGraph(modules) {
+  const parents = new Set(modules.flatMap(({ source }) => ancestorsOf(dirname(source))));
+  const roomOf = (file) => (parents.has(dirname(file)) ? file : dirname(file));
+  const sources = new Set(modules.map(({ source }) => source));
+  const graph = new Map();
+  for (const { source, dependencies } of modules) {
+    const room = roomOf(source);
+    const targets = graph.get(room) ?? new Set();
+    graph.set(room, targets);
+    for (const { resolved } of dependencies)
+      if (sources.has(resolved) && roomOf(resolved) !== room) targets.add(roomOf(resolved));
+  }
+  return graph;
+}
+
+function ancestorsOf(folder) {
+  const parent = dirname(folder);
+  return parent === folder ? [] : [parent, ...ancestorsOf(parent)];
+}
+
+/**
+ * The sets of rooms of which each imports from each other one, directly or through others.
+ *
+ * @param {Map<string, Set<string>>} graph
+ * @returns {string[][]} sorted
+ */
+export function knotsOf(graph) {
+  const reachable = new Map([...graph.keys()].map((folder) => [folder, reachedFrom(graph, folder)]));
+  const knots = new Map();
+  for (const [folder, reached] of reachable) {
+    if (!reached.has(folder)) continue;
+    const knot = [...reached].filter((other) => reachable.get(other)?.has(folder)).sort();
+    knots.set(knot.join('\n'), knot);
+  }
+  return [...knots.values()].sort(([first], [second]) => first.localeCompare(second));
+}
+
+function reachedFrom(graph, folder) {
+  const reached = new Set();
+  const waiting = [...(graph.get(folder) ?? [])];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (reached.has(next)) continue;
+    reached.add(next);
+    waiting.push(...(graph.get(next) ?? []));
+  }
+  return reached;
+}
+
+/**
+ * @param {readonly (readonly string[])[]} knots
+ * @param {readonly (readonly string[])[]} known
+ * @returns {string[]} a sentence for each difference
+ */
+export function compareKnots(knots, known) {
+  const key = (knot) => [...knot].sort().join('\n');
+  const found = new Set(knots.map(key));
+  const allowed = new Set(known.map(key));
+  const report = (knot) => knot.map((folder) => `\n  ${folder}`).join('');
+  return [
+    ...knots
+      .filter((knot) => !isPartOfOne(knot, known))
+      .map((knot) => `These folders import each other in a circle:${report(knot)}`),
+    ...known
+      .filter((knot) => !found.has(key(knot)))
+      .map((knot) => `This knot is smaller now or gone. Correct it in tools/lint/known-knots.mjs:${report(knot)}`),
+    ...knots
+      .filter((knot) => isPartOfOne(knot, known) && !allowed.has(key(knot)))
+      .map((knot) => `It is now:${report(knot)}`),
+  ];
+}
+
+const isPartOfOne = (knot, known) => known.some((other) => knot.every((folder) => other.includes(folder)));

@@ -1,0 +1,73 @@
+import { compareKnots, knotsOf, roomGraph } from './knots.mjs';
+
+const graphOf = (imports: Record<string, string[]>): Map<string, Set<string>> =>
+  roomGraph(
+    Object.entries(imports).map(([source, targets]) => ({
+      source,
+      dependencies: targets.map((resolved) => ({ resolved })),
+    })),
+  );
+
+describe('knots of folders', () => {
+  test('are found although no files import each other', () => {
+    const graph = graphOf({
+      'a/one.ts': ['b/one.ts'],
+      'b/one.ts': [],
+      'b/two.ts': ['c/one.ts'],
+      'c/one.ts': ['a/two.ts'],
+      'a/two.ts': [],
+      'd/one.ts': ['a/one.ts'],
+    });
+    expect(knotsOf(graph)).toEqual([['a', 'b', 'c']]);
+  });
+
+  test('do not include files beside folders that only use these folders', () => {
+    const graph = graphOf({
+      'src/index.ts': ['src/a/one.ts'],
+      'src/a/one.ts': ['src/names.ts'],
+      'src/names.ts': [],
+    });
+    expect(knotsOf(graph)).toEqual([]);
+  });
+
+  test('include a file beside folders that imports from a folder which imports it', () => {
+    const graph = graphOf({
+      'src/names.ts': ['src/a/one.ts'],
+      'src/a/one.ts': [],
+      'src/a/two.ts': ['src/names.ts'],
+    });
+    expect(knotsOf(graph)).toEqual([['src/a', 'src/names.ts']]);
+  });
+});
+
+describe('compareKnots', () => {
+  const known = [['a', 'b', 'c']];
+
+  test('accepts what is known', () => {
+    expect(compareKnots([['a', 'b', 'c']], known)).toEqual([]);
+  });
+
+  test('reports a new knot', () => {
+    expect(
+      compareKnots(
+        [
+          ['a', 'b', 'c'],
+          ['d', 'e'],
+        ],
+        known,
+      ),
+    ).toEqual(['These folders import each other in a circle:\n  d\n  e']);
+  });
+
+  test('reports a folder that joins a knot', () => {
+    expect(compareKnots([['a', 'b', 'c', 'd']], known)[0]).toMatch(/in a circle:\n {2}a\n {2}b\n {2}c\n {2}d/);
+  });
+
+  test('reports a line that can become shorter', () => {
+    expect(compareKnots([['a', 'b']], known)).toEqual([
+      expect.stringMatching(/smaller now or gone.*\n {2}a\n {2}b\n {2}c/),
+      'It is now:\n  a\n  b',
+    ]);
+    expect(compareKnots([], known)).toHaveLength(1);
+  });
+});
