@@ -1,4 +1,4 @@
-import { NestFactory } from '@nestjs/core';
+import { ModulesContainer, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { edgeAdapter, PinoNestLogger, ShuttingDownError } from '@headgate/nest-kit';
 import { PathWsAdapter } from '@headgate/nest-kit/websockets';
@@ -7,6 +7,8 @@ import { ConsoleRequests } from './consoles/console-request.js';
 import { refuseUpgrade } from './consoles/upgrade-refusal.js';
 import { bearerToken } from './identity/bearer-token.js';
 import { EdgePolicy } from './identity/edge-policy.js';
+import { expectNeeds } from './identity/expect-needs.js';
+import { routesOf } from './identity/routes.js';
 import { recordRequests } from './journal/record-requests.js';
 import { SocketRecorder } from './journal/socket-recorder.js';
 import { errorBody } from './platform/domain-error.filter.js';
@@ -47,6 +49,7 @@ export async function createService(deps: AppDeps): Promise<Service> {
     bodyParser: false,
     abortOnError: false,
   });
+  expectNeeds(routesOf(app.get(ModulesContainer)));
   acceptJsonOnly(app);
   refuseEarly(app);
   recordRequests(app, deps.log);

@@ -1,4 +1,11 @@
-import { Audit, DomainError, type ApiToken, type Caller, type TokenAction } from '@headgate/domain-contracts';
+import {
+  ADMINISTRATOR,
+  Audit,
+  DomainError,
+  type ApiToken,
+  type Caller,
+  type TokenAction,
+} from '@headgate/domain-contracts';
 import { FixedClock, MemoryApiTokenStore, MemoryAuditLog } from '@headgate/testing';
 import { ApiTokens } from './api-tokens.js';
 import { CreateToken, MAX_TOKENS, RevokeToken } from './token-changes.js';
@@ -6,7 +13,7 @@ import { newToken } from './token-text.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 const MINUTE_MS = 60_000;
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 
 class CountingStore extends MemoryApiTokenStore {
   uses = 0;

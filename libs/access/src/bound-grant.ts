@@ -1,4 +1,4 @@
-import { Grant, type AccessAction, type AccessSubject } from '@headgate/domain-contracts';
+import { Grant, type AccessAction, type AccessSubject, type GrantKind } from '@headgate/domain-contracts';
 
 /** The rules of a grant, before they can look up instances. */
 export type GrantRules = Omit<Grant, 'allowsRef'>;
@@ -10,6 +10,10 @@ export class BoundGrant extends Grant {
     private readonly find: (ref: string) => AccessSubject | undefined,
   ) {
     super();
+  }
+
+  override get kind(): GrantKind {
+    return this.rules.kind;
   }
 
   override get label(): string {

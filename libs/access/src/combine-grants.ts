@@ -1,4 +1,4 @@
-import type { AccessAction, AccessSubject } from '@headgate/domain-contracts';
+import type { AccessAction, AccessSubject, GrantKind } from '@headgate/domain-contracts';
 import type { GrantRules } from './bound-grant.js';
 
 /** Allows what both grants allow: a token, and the roles of its creator. */
@@ -7,6 +7,10 @@ class BothGrants implements GrantRules {
     private readonly first: GrantRules,
     private readonly second: GrantRules,
   ) {}
+
+  get kind(): GrantKind {
+    return this.first.kind;
+  }
 
   get label(): string {
     return this.first.label;

@@ -1,4 +1,4 @@
-import { isWithinFolder, type AccessAction, type AccessSubject } from '@headgate/domain-contracts';
+import { ACCESS_ACTIONS, isWithinFolder, type AccessAction, type AccessSubject } from '@headgate/domain-contracts';
 import type { GrantRules } from './bound-grant.js';
 
 /** `viewer` reads and watches consoles; `operator` also types, and starts and stops; `admin` does everything else in the folder. */
@@ -21,19 +21,7 @@ export interface RoleEntry {
 const ACTIONS: Readonly<Record<Role, ReadonlySet<AccessAction>>> = {
   viewer: new Set<AccessAction>(['read', 'watch']),
   operator: new Set<AccessAction>(['read', 'watch', 'console', 'power']),
-  admin: new Set<AccessAction>([
-    'read',
-    'watch',
-    'console',
-    'power',
-    'change',
-    'guest',
-    'create',
-    'delete',
-    'export',
-    'secrets',
-    'manage',
-  ]),
+  admin: new Set<AccessAction>(ACCESS_ACTIONS),
 };
 
 /** The roles of the configuration. Without any, roles are off. */
@@ -65,6 +53,8 @@ export class Roles {
 
 /** The rights that roles give. */
 export class RoleGrant implements GrantRules {
+  readonly kind = 'role';
+
   constructor(
     readonly label: string,
     readonly entries: readonly Pick<RoleEntry, 'folder' | 'role'>[],

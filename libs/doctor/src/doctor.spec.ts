@@ -1,4 +1,5 @@
 import {
+  ADMINISTRATOR,
   type Abilities,
   type AbilityName,
   Audit,
@@ -47,7 +48,7 @@ class FaultyBackend extends MemoryBackend {
   }
 }
 
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 
 const withoutDiagnostics = (): MemoryBackend =>
   new MemoryBackend('plain', { unavailable: { diagnostics: 'There is nothing to check.' } });

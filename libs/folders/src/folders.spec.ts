@@ -1,4 +1,5 @@
 import {
+  ADMINISTRATOR,
   Audit,
   DomainError,
   formatRef,
@@ -16,7 +17,7 @@ import { AddFolderMember, CreateFolder, MoveFolder, RemoveFolder, RemoveFolderMe
 import { Folders } from './folders.js';
 import { MemberPower, RunFolderAction } from './run-folder-action.js';
 
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 
 class KnownInstances extends InstanceDirectory {
   readonly known = new Map<string, Instance>();

@@ -1,4 +1,5 @@
 import {
+  ADMINISTRATOR,
   buildPlan,
   DomainError,
   UnavailableAbility,
@@ -23,7 +24,7 @@ import { Ledger } from '@headgate/reservations';
 import { FixedClock, recordingStepContext } from '@headgate/testing';
 import { BUILD_STEPS, BuildVm, CONTEXT_BUILD_STEPS, type BuiltVmSpec } from './build-vm.js';
 
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const spec: BuiltVmSpec = {
   ref: { kind: 'vm', context: 'local', namespace: 'local', name: 'web' },
   cpu: 2,

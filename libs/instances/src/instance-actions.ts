@@ -1,5 +1,6 @@
 import {
   DomainError,
+  type BulkAction,
   type Caller,
   type DirectOrder,
   type InstanceRef,
@@ -25,12 +26,20 @@ export interface InstanceUseCases {
 /** What work on many instances does to one of them: the use case of a single request, with its checks and its audit entry. */
 export type InstanceOrder = Pick<DirectOrder, 'action' | 'force' | 'tag'>;
 
+/** Refuses an action that a caller may not carry out on an instance. @throws DomainError NOT_PERMITTED */
+export type ExpectAllowed = (caller: Caller, action: BulkAction, ref: InstanceRef) => void;
+
 /** Carries out an action on a VM or a container, for work on many of them. */
 export class InstanceActions {
-  constructor(private readonly useCases: InstanceUseCases) {}
+  /** @param expectAllowed decides about each instance when its turn comes: the rights of the caller may be others than at the request */
+  constructor(
+    private readonly useCases: InstanceUseCases,
+    private readonly expectAllowed: ExpectAllowed,
+  ) {}
 
   /** @returns the ID of the task that continues the work, if there is one */
-  apply(order: InstanceOrder, ref: InstanceRef, caller: Caller): Promise<string | undefined> {
+  async apply(order: InstanceOrder, ref: InstanceRef, caller: Caller): Promise<string | undefined> {
+    this.expectAllowed(caller, order.action, ref);
     return ref.kind === 'vm' ? this.applyToVm(order, ref, caller) : this.applyToContainer(order, ref, caller);
   }
 

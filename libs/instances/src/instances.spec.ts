@@ -1,4 +1,5 @@
 import {
+  ADMINISTRATOR,
   DomainError,
   ImageCatalog,
   UnavailableAbility,
@@ -41,7 +42,7 @@ import { PlaceInstance } from './place-instance.js';
 import { TagVm } from './tag-vm.js';
 
 const onlyLocal = { ...MEMORY_TRAITS, namespaces: { default: 'local', isOnlyOne: true } };
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const tiny: CatalogEntry = {
   name: 'tiny',
   description: '',

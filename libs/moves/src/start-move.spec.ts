@@ -1,4 +1,4 @@
-import { DomainError, formatRef, workOn, type Caller } from '@headgate/domain-contracts';
+import { ADMINISTRATOR, DomainError, formatRef, workOn, type Caller } from '@headgate/domain-contracts';
 import { Ledger } from '@headgate/reservations';
 import { ManualReplica, MemoryShutdownTimes } from '@headgate/testing';
 import { PlanMove } from './plan/plan-move.js';
@@ -7,7 +7,7 @@ import { StartMove, type StartMoveDeps } from './start-move.js';
 import { Throughput } from './estimates/throughput.js';
 import { Moving, refOf } from './testing/moving.js';
 
-const ANN: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ANN: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const WEB = formatRef(refOf('web'));
 const REQUEST = { ref: WEB, toBackend: 'memory', toContext: 'other' };
 

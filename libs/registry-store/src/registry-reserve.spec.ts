@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Audit, DomainError, type Caller } from '@headgate/domain-contracts';
+import { ADMINISTRATOR, Audit, DomainError, type Caller } from '@headgate/domain-contracts';
 import { FixedClock, SmallDisk } from '@headgate/testing';
 import { RegistryDatabase } from './registry-database.js';
 import { SqliteAuditLog } from './sqlite-audit-log.js';
@@ -11,7 +11,7 @@ import { SqliteJournal } from './sqlite-journal.js';
 const MIB = 1024 ** 2;
 const isRoot = process.getuid?.() === 0;
 const suite = isRoot ? describe : describe.skip;
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 /** The longest message: three bytes of UTF-8 for each of the 2,000 characters that are kept. */
 const LONG = '€'.repeat(3000);
 

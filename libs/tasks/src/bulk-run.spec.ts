@@ -1,10 +1,10 @@
-import { type Caller, type MemberWork } from '@headgate/domain-contracts';
+import { ADMINISTRATOR, type Caller, type MemberWork } from '@headgate/domain-contracts';
 import { FixedClock, MemoryTaskStore } from '@headgate/testing';
 import { INTERRUPTED } from './running-task.js';
 import { TaskBoard } from './task-board.js';
 
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
-const bob: Caller = { login: 'bob', name: 'Bob', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
+const bob: Caller = { login: 'bob', name: 'Bob', grant: ADMINISTRATOR };
 const refsOf = (count: number): string[] => Array.from({ length: count }, (_none, index) => `vm/lab/local/v${index}`);
 
 describe('a bulk task', () => {
@@ -150,7 +150,8 @@ describe('a bulk task', () => {
 
   test('continues after a shutdown, which waits for the members that run', async () => {
     const callers: string[] = [];
-    const seen: MemberWork = async (_order, _ref, { login, admin }) => void callers.push(`${login} ${admin}`);
+    const seen: MemberWork = async (_order, _ref, { login, grant }) =>
+      void callers.push(`${login} ${grant.allowsAll('manage')}`);
     const id = await board.startBulk({ action: 'stop' }, refsOf(10), ann);
     await settled();
     const closed = board.close();
@@ -183,7 +184,7 @@ describe('a bulk task', () => {
     const id = await first.startBulk({ action: 'stop' }, refsOf(10), limited);
     await settled();
     expect(seen[0]?.grant).toBe(limited.grant);
-    expect(store.journal(id)).toMatchObject({ isLimited: true, caller: ann });
+    expect(store.journal(id)).toMatchObject({ isLimited: true, caller: { login: 'ann', name: 'Ann' } });
     expect(store.journal(id)?.caller).not.toHaveProperty('grant');
     const next = openBoard();
     await next.recover();

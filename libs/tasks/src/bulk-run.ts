@@ -2,17 +2,17 @@ import {
   DomainError,
   messageOf,
   parseRef,
+  type Author,
   type BulkOrder,
-  type Caller,
   type Clock,
   type DirectOrder,
   type MemberTasks,
   type MemberWork,
-  type TaskJournal,
   type TaskMember,
 } from '@headgate/domain-contracts';
 import type { HostSlots } from './host-slots.js';
 import { JournalWriter } from './journal-writer.js';
+import type { LiveJournal } from './live-journal.js';
 import { runMembers } from './member-schedule.js';
 import { QueuedMembers, type MemberTaskRuns } from './queued-members.js';
 import { INTERRUPTED, MAY_HAVE_RUN, type RunDeps, type RunningTask } from './running-task.js';
@@ -44,7 +44,7 @@ export class BulkRun {
   constructor(
     private readonly work: BulkWork,
     private readonly task: RunningTask,
-    journal: TaskJournal<BulkOrder>,
+    journal: LiveJournal<BulkOrder>,
     deps: RunDeps,
   ) {
     this.clock = deps.clock;
@@ -87,7 +87,7 @@ export class BulkRun {
     return 'ended';
   }
 
-  async cancel({ login }: Caller): Promise<void> {
+  async cancel({ login }: Author): Promise<void> {
     if (this.journal.current.canceledBy !== undefined || this.isCanceling) return;
     this.isCanceling = true;
     try {

@@ -1,4 +1,5 @@
-import { messageOf, type Clock, type TaskJournal } from '@headgate/domain-contracts';
+import { messageOf, type Clock } from '@headgate/domain-contracts';
+import type { LiveJournal } from './live-journal.js';
 import type { RunningTask } from './running-task.js';
 
 /** How long a task waits before it tries again to write its journal. */
@@ -11,16 +12,16 @@ export class JournalWriter<Input extends object = object> {
 
   constructor(
     private readonly task: RunningTask,
-    private journal: TaskJournal<Input>,
+    private journal: LiveJournal<Input>,
     private readonly clock: Clock,
   ) {}
 
-  get current(): TaskJournal<Input> {
+  get current(): LiveJournal<Input> {
     return this.journal;
   }
 
   /** @throws when the store can't be written; the journal is as before then */
-  write(change: (journal: TaskJournal<Input>) => TaskJournal<Input>): Promise<void> {
+  write(change: (journal: LiveJournal<Input>) => LiveJournal<Input>): Promise<void> {
     const done = this.last.then(async () => {
       const next = change(this.journal);
       await this.task.save(next);
@@ -30,7 +31,7 @@ export class JournalWriter<Input extends object = object> {
     return done;
   }
 
-  async tryWrite(change: (journal: TaskJournal<Input>) => TaskJournal<Input>): Promise<boolean> {
+  async tryWrite(change: (journal: LiveJournal<Input>) => LiveJournal<Input>): Promise<boolean> {
     try {
       await this.write(change);
       return true;
@@ -41,7 +42,7 @@ export class JournalWriter<Input extends object = object> {
   }
 
   /** Waits until the store can be written, such as when a disk is full. @throws ServiceShutdown */
-  async commit(change: (journal: TaskJournal<Input>) => TaskJournal<Input>): Promise<void> {
+  async commit(change: (journal: LiveJournal<Input>) => LiveJournal<Input>): Promise<void> {
     for (let isWaiting = false; ; isWaiting = true) {
       try {
         await this.write(change);

@@ -1,10 +1,18 @@
-import type { BulkOrder, Caller, InstanceRef, MemberTasks, Task, TaskMember } from '@headgate/domain-contracts';
+import {
+  ADMINISTRATOR,
+  type BulkOrder,
+  type Caller,
+  type InstanceRef,
+  type MemberTasks,
+  type Task,
+  type TaskMember,
+} from '@headgate/domain-contracts';
 import { FixedClock, MemoryTaskStore } from '@headgate/testing';
 import { INTERRUPTED } from './running-task.js';
 import { TaskBoard } from './task-board.js';
 import { PATIENCE } from './testing/copy-tasks.js';
 
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const MOVE: BulkOrder = { action: 'move', move: { toContext: 'there' }, perHost: 2 };
 const DIFFERENT = 'vm/elsewhere/local/far';
 const refsOf = (count: number): string[] => Array.from({ length: count }, (_none, index) => `vm/lab/local/v${index}`);

@@ -6,12 +6,13 @@ import {
   type TaskKind,
   type TaskMember,
 } from '@headgate/domain-contracts';
+import { revive, type LiveJournal } from './live-journal.js';
 import { INTERRUPTED, MAY_HAVE_RUN, type RunDeps } from './running-task.js';
 
 /** A task that an earlier process began, and that can continue. */
 export interface RecoveredTask {
   readonly task: Task;
-  readonly journal: TaskJournal;
+  readonly journal: LiveJournal;
 }
 
 /**
@@ -28,7 +29,7 @@ export async function recoverTasks(
   for (const task of tasks) {
     const found = readJournal(task);
     if (typeof found === 'object') {
-      recovered.push({ task, journal: found });
+      recovered.push({ task, journal: revive(found) });
       continue;
     }
     const members = task.members?.map(interrupted);

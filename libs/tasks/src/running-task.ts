@@ -5,12 +5,12 @@ import {
   type Clock,
   type Log,
   type Task,
-  type TaskJournal,
   type TaskMember,
   type TaskReporter,
   type TaskStep,
   type TaskStore,
 } from '@headgate/domain-contracts';
+import { toStored, type LiveJournal } from './live-journal.js';
 import { TaskLog, type LogPart } from './task-log.js';
 import { TaskMembers } from './task-members.js';
 import type { LiveTask } from './task-reader.js';
@@ -61,8 +61,8 @@ export class RunningTask implements TaskReporter, LiveTask {
   }
 
   /** Journals the new task with all its members. @throws when the store can't be written */
-  create(journal?: TaskJournal): Promise<void> {
-    return this.deps.store.put(this.current, journal && withoutGrant(journal));
+  create(journal?: LiveJournal): Promise<void> {
+    return this.deps.store.put(this.current, journal && toStored(journal));
   }
 
   get current(): Task {
@@ -192,7 +192,7 @@ export class RunningTask implements TaskReporter, LiveTask {
   }
 
   /** Writes everything now. @throws when the store can't be written */
-  save(journal?: TaskJournal): Promise<void> {
+  save(journal?: LiveJournal): Promise<void> {
     const done = this.writing.then(() => this.saveNow(journal));
     this.writing = done.catch(() => undefined);
     return done;
@@ -244,11 +244,11 @@ export class RunningTask implements TaskReporter, LiveTask {
     this.notify();
   }
 
-  private async saveNow(journal?: TaskJournal): Promise<void> {
+  private async saveNow(journal?: LiveJournal): Promise<void> {
     if (this.isDetached) throw new Error('The service was stopped.');
     const { store } = this.deps;
     const task = { ...this.summary, log: this.lines.text() };
-    const stored = journal && withoutGrant(journal);
+    const stored = journal && toStored(journal);
     this.cancelFlush?.();
     this.cancelFlush = undefined;
     // Changes that happen while this is written have to be written again.
@@ -285,8 +285,3 @@ export class RunningTask implements TaskReporter, LiveTask {
 
 const finished = (steps: readonly TaskStep[], now: string): TaskStep[] =>
   steps.map((step) => (step.finishedAt === undefined ? { ...step, finishedAt: now } : step));
-
-/** A grant is checked against the current state, which a stored copy could not do. */
-function withoutGrant({ caller: { grant, ...caller }, ...journal }: TaskJournal): TaskJournal {
-  return grant ? { ...journal, caller, isLimited: true } : { ...journal, caller };
-}

@@ -1,11 +1,18 @@
-import { Replicas, type Caller, type MemberWork, type ReplicaListener, type Task } from '@headgate/domain-contracts';
+import {
+  ADMINISTRATOR,
+  Replicas,
+  type Caller,
+  type MemberWork,
+  type ReplicaListener,
+  type Task,
+} from '@headgate/domain-contracts';
 import { FixedClock, SharedTaskMemory } from '@headgate/testing';
 import { addedLines } from './followed-task.js';
 import { INTERRUPTED } from './running-task.js';
 import { TaskBoard } from './task-board.js';
 import { PATIENCE } from './testing/copy-tasks.js';
 
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const ref = { kind: 'vm', context: 'lab', namespace: 'local', name: 'web' } as const;
 
 /** A replica whose state the test sets. */

@@ -43,7 +43,8 @@ describe('a defined task', () => {
     });
     const id = await start();
     expect(store.get(id)).toMatchObject({ kind: 'move', status: 'running', caller: 'ann', ref: order.ref, steps: [] });
-    expect(store.journal(id)).toEqual({ task: id, version: 1, caller: ann, input: { disk: 'root' }, steps: [] });
+    const caller = { login: 'ann', name: 'Ann' };
+    expect(store.journal(id)).toEqual({ task: id, version: 1, caller, input: { disk: 'root' }, steps: [] });
     await settled();
     expect(journals.map((journal) => journal?.steps)).toEqual([
       [{ name: 'prepare', params: {}, attempts: 1, isFinished: false }],

@@ -3,16 +3,16 @@ import {
   messageOf,
   retryWhileAway,
   AWAY_LIMIT_MS,
-  type Caller,
+  type Author,
   type JournaledStep,
   type Patience,
   type StepContext,
   type StepDefinition,
   type TaskContext,
   type TaskDefinition,
-  type TaskJournal,
 } from '@headgate/domain-contracts';
 import { JournalWriter } from './journal-writer.js';
+import type { LiveJournal } from './live-journal.js';
 import { INTERRUPTED, type RunDeps, type RunningTask } from './running-task.js';
 import { explainStalled, Stalled, watch, type Observe } from './watchdog.js';
 
@@ -48,7 +48,7 @@ export class StepsRun<Input extends object = object> {
   constructor(
     private readonly definition: TaskDefinition<Input>,
     private readonly task: RunningTask,
-    journal: TaskJournal<Input>,
+    journal: LiveJournal<Input>,
     private readonly deps: RunDeps,
   ) {
     this.journal = new JournalWriter(task, journal, deps.clock);
@@ -73,7 +73,7 @@ export class StepsRun<Input extends object = object> {
   }
 
   /** @throws DomainError WRONG_STATE when the task can't be canceled now */
-  async cancel({ login }: Caller): Promise<void> {
+  async cancel({ login }: Author): Promise<void> {
     const { task, canceledBy, rollback } = this.journal.current;
     if (canceledBy !== undefined) return;
     if (this.canceling) return this.canceling;

@@ -1,9 +1,9 @@
-import type { Caller, InstanceRef } from '@headgate/domain-contracts';
+import { ADMINISTRATOR, type Caller, type InstanceRef } from '@headgate/domain-contracts';
 import { FixedClock, MemoryTaskStore } from '@headgate/testing';
 import { INTERRUPTED } from './running-task.js';
 import { TaskBoard } from './task-board.js';
 
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const ref: InstanceRef = { kind: 'vm', context: 'lab', namespace: 'local', name: 'web' };
 
 describe('TaskBoard', () => {

@@ -7,6 +7,7 @@ import {
   SILENT_LOG,
   SingleReplica,
   TaskRunner,
+  type Author,
   type BackgroundWork,
   type BulkOrder,
   type Caller,
@@ -23,7 +24,6 @@ import {
   type Task,
   type TaskCount,
   type TaskDefinition,
-  type TaskJournal,
   type TaskKind,
   type TaskMember,
   type TaskOrder,
@@ -32,6 +32,7 @@ import {
 } from '@headgate/domain-contracts';
 import { BulkRun, type BulkWork } from './bulk-run.js';
 import { HostSlots } from './host-slots.js';
+import type { LiveJournal } from './live-journal.js';
 import type { MemberTaskRuns } from './queued-members.js';
 import { recoverTasks, type RecoveredTask } from './recover-tasks.js';
 import { RunningTask, type RunDeps } from './running-task.js';
@@ -192,7 +193,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     const bulk = { ...order, counts: countMembers(members) };
     const { id, ...rest } = this.taskOf('bulk', order.action, '', caller);
     const task = new RunningTask({ id, ...rest, cancelable: true, bulk, members }, this.deps);
-    const journal: TaskJournal = { task: id, version: BULK_VERSION, caller, input: json(order), steps: [] };
+    const journal: LiveJournal = { task: id, version: BULK_VERSION, caller, input: json(order), steps: [] };
     return this.create(task, journal, () => this.beginJournaled(task, journal, false));
   }
 
@@ -210,7 +211,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     for (const { task, steps } of this.runs.values()) if (!steps && task.ref === text) task.cancel(reason);
   }
 
-  override async cancelTask(id: string, caller: Caller): Promise<void> {
+  override async cancelTask(id: string, caller: Author): Promise<void> {
     const stored = this.get(id);
     if (stored.canceledBy !== undefined) return;
     if (this.shared.isElsewhere(stored)) return this.shared.cancel(stored, caller.login);
@@ -281,7 +282,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     const { id: newId, ...rest } = this.taskOf(definition.kind, name, ref, caller);
     const { id = newId } = order;
     const { version = 1 } = definition;
-    const journal: TaskJournal = { task: id, version, caller, input: json<object>(input), steps: [] };
+    const journal: LiveJournal = { task: id, version, caller, input: json<object>(input), steps: [] };
     const task = new RunningTask({ id, ...rest, cancelable: true, ...reservedBy(reservation) }, this.deps);
     const run = new StepsRun(definition, task, journal, this.deps);
     return this.create(task, journal, () => this.begin(task, () => run.run(false), { steps: run }), reservation);
@@ -290,7 +291,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
   /** Journals a new task and begins it. @throws DomainError NOT_READY; nothing has begun then */
   private async create(
     task: RunningTask,
-    journal: TaskJournal | undefined,
+    journal: LiveJournal | undefined,
     begin: () => string,
     reservation?: Reservation,
   ): Promise<string> {
@@ -326,7 +327,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
   /** A request that this replica has received for another one, which runs the task. */
   private async carryOut(id: string, request: TaskRequest): Promise<void> {
     try {
-      if (request.action === 'cancel') await this.cancelTask(id, { login: request.login, name: '', admin: false });
+      if (request.action === 'cancel') await this.cancelTask(id, { login: request.login, name: '' });
       else await this.pauseBulk(id, request.action === 'pause');
     } catch (error) {
       // The log shows it, because the caller has got the response already.
@@ -334,12 +335,12 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     }
   }
 
-  private beginJournaled(task: RunningTask, journal: TaskJournal, isRecovered: boolean): string {
+  private beginJournaled(task: RunningTask, journal: LiveJournal, isRecovered: boolean): string {
     const { id, kind } = task.summary;
     const definition = this.definitions.get(kind);
-    const work = kind === 'bulk' ? this.bulkWorkOf(journal as TaskJournal<BulkOrder>) : undefined;
+    const work = kind === 'bulk' ? this.bulkWorkOf(journal as LiveJournal<BulkOrder>) : undefined;
     if (work) {
-      const bulk = new BulkRun(work, task, journal as TaskJournal<BulkOrder>, this.deps);
+      const bulk = new BulkRun(work, task, journal as LiveJournal<BulkOrder>, this.deps);
       return this.begin(task, () => bulk.run(isRecovered), { bulk });
     }
     if (!definition) throw new Error(`Tasks of the kind ${kind} are not defined; ${id} can't run.`);
@@ -352,7 +353,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     }
   }
 
-  private bulkWorkOf({ input: { action } }: TaskJournal<BulkOrder>): BulkWork | undefined {
+  private bulkWorkOf({ input: { action } }: LiveJournal<BulkOrder>): BulkWork | undefined {
     const { memberWork: apply, slots } = this;
     const tasks = this.queues.get(action);
     return apply && { apply, slots, ...(tasks && { queue: { tasks, runs: this.memberRuns } }) };

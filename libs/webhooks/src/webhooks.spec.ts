@@ -1,4 +1,5 @@
 import {
+  ADMINISTRATOR,
   Audit,
   SILENT_LOG,
   SingleReplica,
@@ -11,7 +12,7 @@ import { CreateWebhook, DeleteWebhook, MAX_WEBHOOKS, ReplayWebhook } from './web
 import { RETRY_DELAYS_MS, WebhookDispatcher } from './webhook-dispatcher.js';
 import { WebhookSender, type WebhookMessage } from './webhook-sender.js';
 
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const URL_A = 'https://a.example.org/hook?key=hidden';
 const MAX_TURNS = 50;
 

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatRef, type InstanceIdentity } from '@headgate/domain-contracts';
+import { ADMINISTRATOR, formatRef, type InstanceIdentity } from '@headgate/domain-contracts';
 import { Folders } from '@headgate/folders';
 import { buildVm, MemoryBackend, withStatus } from '@headgate/testing';
 import { pino } from 'pino';
@@ -84,8 +84,8 @@ for (let from = 0; from < refs.length; from += PART) {
 }
 const reader = app.get(ReadFolders);
 const assign = (index: number): Promise<void> => folders.change((tree) => tree.assign(refs[index]!, pathOf(index + 1)));
-const treeMs = await time(READS, () => reader.read({ summary: false }));
-const summaryMs = await time(READS, () => reader.read({ summary: true }));
+const treeMs = await time(READS, () => reader.read({ summary: false }, ADMINISTRATOR));
+const summaryMs = await time(READS, () => reader.read({ summary: true }, ADMINISTRATOR));
 const changeMs = await time(CHANGES, assign);
 
 let followMs: number | undefined;

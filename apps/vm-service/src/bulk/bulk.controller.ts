@@ -1,12 +1,13 @@
 import { Body, Controller, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { eachMember, everything, expectMembersAllowed } from '@headgate/access';
 import { AcceptedView, BulkDto, ChangeQuery, EmptyBody, StatusView, type PlanView } from '@headgate/api-contracts';
 import { DomainError, type Caller } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
 import { RunBulk } from '@headgate/instances';
 import { CurrentCaller } from '../identity/caller.decorator.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
-import { expectAllowed } from './allowed-actions.js';
 import { findMembers } from './find-members.js';
 
 @Controller('api/ext/bulk')
@@ -16,6 +17,7 @@ export class BulkController {
     private readonly fleet: FleetReader,
   ) {}
 
+  @Needs(eachMember)
   @Post()
   @Describe('One action for many instances, as a task with a result for each of them.', answer(202, AcceptedView))
   @HttpCode(202)
@@ -28,10 +30,11 @@ export class BulkController {
     if ((refs === undefined) === (query === undefined))
       throw new DomainError('INVALID_INPUT', 'Exactly one of refs and query must be set.');
     const members = findMembers({ refs, query }, this.fleet, caller);
-    expectAllowed(caller, order.action, members);
+    expectMembersAllowed(caller.grant, order.action, members);
     return request.answer(change, this.runBulk, [order, members], (task) => ({ task }));
   }
 
+  @Needs(everything('change'))
   @Post(':task/retry')
   @Describe('Starts a task for the members of an ended one that failed or never began.', answer(202, AcceptedView))
   @HttpCode(202)
@@ -43,6 +46,7 @@ export class BulkController {
     return { task: await this.runBulk.retry(task, caller) };
   }
 
+  @Needs(everything('change'))
   @Post(':task/cancel')
   @Describe('Begins no further member of a bulk task; those that run are finished.', answer(200, StatusView))
   @HttpCode(200)
@@ -55,6 +59,7 @@ export class BulkController {
     return { status: 'ok' };
   }
 
+  @Needs(everything('change'))
   @Post(':task/pause')
   @Describe(
     'Begins no further member of a bulk task until it is resumed, also after a restart; those that run are finished.',
@@ -65,6 +70,7 @@ export class BulkController {
     return this.setPaused(task, true, caller);
   }
 
+  @Needs(everything('change'))
   @Post(':task/resume')
   @Describe('Continues a bulk task that was paused.', answer(200, StatusView))
   @HttpCode(200)

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { expectMembersAllowed } from '@headgate/access';
 import {
   ApplyContainerPower,
   ApplyPower,
@@ -10,7 +11,6 @@ import {
 } from '@headgate/instances';
 import { ContainersModule } from '../containers/containers.module.js';
 import { InstancesModule } from '../instances/instances.module.js';
-import { AllowedActions } from './allowed-actions.js';
 
 /** The actions on single instances, for work on many of them: bulk tasks and folders. */
 @Module({
@@ -26,7 +26,11 @@ import { AllowedActions } from './allowed-actions.js';
         tagVm: TagVm,
         deleteVm: DeleteVm,
         deleteContainer: DeleteContainer,
-      ) => new AllowedActions({ applyPower, applyContainerPower, migrateVm, tagVm, deleteVm, deleteContainer }),
+      ) =>
+        new InstanceActions(
+          { applyPower, applyContainerPower, migrateVm, tagVm, deleteVm, deleteContainer },
+          ({ grant }, action, ref) => expectMembersAllowed(grant, action, [ref]),
+        ),
     },
   ],
   exports: [InstanceActions],

@@ -1,4 +1,5 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
+import { sharedData } from '@headgate/access';
 import { CapabilitiesView, ContextQuery, InstancetypesView, NetworkView, NodeView } from '@headgate/api-contracts';
 import type { ClusterNode } from '@headgate/domain-contracts';
 import { MetricsSampler, type NodeLoad } from '@headgate/metrics';
@@ -6,6 +7,7 @@ import { formatBytes, type Backend } from '@headgate/domain-contracts';
 import type { FastifyReply } from 'fastify';
 import { QueryBackends } from './query-backends.js';
 import { ReadCapabilities } from './read-capabilities.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 
 /** The nodes and instancetypes of the backends, and their capabilities. */
@@ -17,6 +19,7 @@ export class ClusterController {
     private readonly metrics: MetricsSampler,
   ) {}
 
+  @Needs(sharedData)
   @Get('nodes')
   @Describe('The machines that run guests, with their capacity and load.', answerList(200, NodeView))
   async nodes(@Res({ passthrough: true }) reply: FastifyReply): Promise<NodeView[]> {
@@ -27,12 +30,14 @@ export class ClusterController {
     return answers.flat();
   }
 
+  @Needs(sharedData)
   @Get('capabilities')
   @Describe('The capabilities of each context, with a reason for each missing one.', answer(200, CapabilitiesView))
   capabilities(): Promise<CapabilitiesView> {
     return this.readCapabilities.read();
   }
 
+  @Needs(sharedData)
   @Get('instancetypes')
   @Describe('Cluster instancetypes with their sizes, and preferences.', answer(200, InstancetypesView))
   async instancetypes(
@@ -51,6 +56,7 @@ export class ClusterController {
     };
   }
 
+  @Needs(sharedData)
   @Get('nads')
   @Describe(
     'The networks that cards can be attached to: network attachment definitions, and networks of libvirt.',

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { ApiTokens } from '@headgate/access';
+import { ApiTokens, expectAllowed, may } from '@headgate/access';
 import { ConsoleQuery, InstancePath } from '@headgate/api-contracts';
 import {
   BackendDirectory,
@@ -14,10 +14,11 @@ import {
   type Instance,
 } from '@headgate/domain-contracts';
 import type { WebSocket } from 'ws';
+import { TYPE, WATCH } from './console-needs.js';
 import { ConsoleOwners } from './console-owners.js';
 import type { PeerRequest } from '../identity/local-trust.js';
 import { CallerResolver } from '../identity/caller-resolver.js';
-import { RouteAccess } from '../identity/route-access.js';
+import { InstanceAccess } from '../identity/instance-access.js';
 import { Readiness } from '../platform/readiness.js';
 import { WireValidationPipe } from '../platform/wire-validation.pipe.js';
 
@@ -46,7 +47,7 @@ export class ConsoleRequests {
   constructor(
     private readonly backends: BackendDirectory,
     private readonly callers: CallerResolver,
-    private readonly access: RouteAccess,
+    private readonly access: InstanceAccess,
     private readonly tokens: ApiTokens,
     private readonly owners: ConsoleOwners,
     private readonly readiness: Readiness,
@@ -87,19 +88,14 @@ export class ConsoleRequests {
   }
 
   /** @throws DomainError NOT_PERMITTED for a caller who may not even watch */
-  private mayType({ admin, grant }: Caller, instance: Instance): boolean {
-    if (!grant) return admin;
-    this.access.expect('watch', instance, grant);
-    return grant.allows('console', this.access.subjectOf(instance));
+  private mayType({ grant }: Caller, instance: Instance): boolean {
+    const target = { instance: this.access.subjectOf(instance) };
+    expectAllowed(grant, WATCH, target);
+    return may(grant, TYPE, target);
   }
 
   /** The VM when a container has the same name. Only the serial path leads to containers. */
-  private find(
-    console: string,
-    { ns, name }: InstancePath,
-    { context, kind }: ConsoleQuery,
-    grant: Grant | undefined,
-  ): Instance {
+  private find(console: string, { ns, name }: InstancePath, { context, kind }: ConsoleQuery, grant: Grant): Instance {
     const query = { namespace: ns, name, context };
     if (console === 'vnc' || kind === 'vm') return this.access.find({ kind: 'vm', ...query }, grant);
     if (kind === 'ct') return this.access.find({ kind: 'ct', ...query }, grant);

@@ -3,6 +3,8 @@ import { ConsoleBroker } from '@headgate/consoles';
 import { isContainer } from '@headgate/domain-contracts';
 import { WebSocketGateway, type OnGatewayConnection } from '@nestjs/websockets';
 import type { WebSocket } from 'ws';
+import { Needs } from '../identity/needs.decorator.js';
+import { WATCH } from './console-needs.js';
 import { ConsoleOwners } from './console-owners.js';
 import { ConsoleRequests } from './console-request.js';
 import { SocketViewer } from './socket-viewer.js';
@@ -19,6 +21,7 @@ export class TtyGateway implements OnGatewayConnection {
     private readonly owners: ConsoleOwners,
   ) {}
 
+  @Needs(WATCH)
   async handleConnection(socket: WebSocket, request: IncomingMessage): Promise<void> {
     const { instance, source, caller, viewOnly } = await this.requests.admit(request);
     if (!isContainer(instance)) this.owners.hold('tty', instance.ref, socket);

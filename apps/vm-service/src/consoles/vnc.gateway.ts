@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { ConsoleBroker } from '@headgate/consoles';
 import { WebSocketGateway, type OnGatewayConnection } from '@nestjs/websockets';
 import type { WebSocket } from 'ws';
+import { Needs } from '../identity/needs.decorator.js';
+import { WATCH } from './console-needs.js';
 import { ConsoleOwners } from './console-owners.js';
 import { ConsoleRequests } from './console-request.js';
 import { SocketViewer } from './socket-viewer.js';
@@ -15,6 +17,7 @@ export class VncGateway implements OnGatewayConnection {
     private readonly owners: ConsoleOwners,
   ) {}
 
+  @Needs(WATCH)
   async handleConnection(socket: WebSocket, request: IncomingMessage): Promise<void> {
     const { instance, source, caller, viewOnly } = await this.requests.admit(request);
     this.owners.hold('vnc', instance.ref, socket);

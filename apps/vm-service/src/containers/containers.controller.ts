@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ct, everything, visibleInstances } from '@headgate/access';
 import {
   ChangeQuery,
   ContainerView,
@@ -15,6 +16,7 @@ import { ApplyContainerPower, CONTAINER_ACTIONS, CreateContainer, DeleteContaine
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { expectAction, instanceQuery, presentCreated } from '../instances/instance-request.js';
 import { ListReader } from '../fleet/list-reader.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 
@@ -27,6 +29,7 @@ export class ContainersController {
     private readonly deleteContainer: DeleteContainer,
   ) {}
 
+  @Needs(visibleInstances)
   @Get()
   @Describe(
     'All containers of all contexts; with Accept: text/event-stream, a snapshot and then each change.',
@@ -37,6 +40,7 @@ export class ContainersController {
     return this.lists.answer('ct', query, request, reply);
   }
 
+  @Needs(everything('create'))
   @Post()
   @Describe('Creates a container with a persistent data volume.', answer(201, CreatedView))
   create(
@@ -47,6 +51,7 @@ export class ContainersController {
     return request.answer(query, this.createContainer, [body], presentCreated);
   }
 
+  @Needs(ct('power'))
   @Post(':ns/:name/:action')
   @Describe('Starts a container from its recorded spec, or stops it and keeps its data.', answer(200, StatusView))
   @HttpCode(200)
@@ -60,6 +65,7 @@ export class ContainersController {
     return request.answer(query, this.applyPower, [instanceQuery('ct', path, query), action], () => ({ status: 'ok' }));
   }
 
+  @Needs(ct('delete'))
   @Delete(':ns/:name')
   @Describe('Deletes a container and its data volume.', answer(200, StatusView))
   delete(

@@ -1,7 +1,9 @@
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { everything } from '@headgate/access';
 import { ChangeQuery, CheckView, EmptyBody, FixedView, type PlanView } from '@headgate/api-contracts';
 import { CheckBackends, FixBackends } from '@headgate/doctor';
 import { PluginChecks, type CheckOfPlugin } from '@headgate/plugins';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { Readiness } from '../platform/readiness.js';
@@ -16,6 +18,7 @@ export class DoctorController {
     private readonly readiness: Readiness,
   ) {}
 
+  @Needs(everything('read'))
   @Get()
   @Describe(
     'The checks of each backend, of the disk of the registry and of the installed plugins.',
@@ -26,6 +29,7 @@ export class DoctorController {
     return [...ofBackends, checkRegistryDisk(this.readiness), ...ofPlugins.map(presentCheck)];
   }
 
+  @Needs(everything('manage'))
   @Post('fix')
   @Describe('Fixes the problems that can be fixed.', answer(200, FixedView))
   @HttpCode(200)

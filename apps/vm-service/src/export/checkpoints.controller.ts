@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, Param, Query } from '@nestjs/common';
+import { vm } from '@headgate/access';
 import {
   ChangeQuery,
   CheckpointPath,
@@ -11,6 +12,7 @@ import {
 } from '@headgate/api-contracts';
 import { DeleteCheckpoint, ListCheckpoints } from '@headgate/instances';
 import { instanceQuery } from '../instances/instance-request.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 
@@ -22,6 +24,7 @@ export class CheckpointsController {
     private readonly deleteCheckpoint: DeleteCheckpoint,
   ) {}
 
+  @Needs(vm('read'))
   @Get()
   @Describe(
     "The moments since which the changes of a VM's boot disk are recorded, the oldest first.",
@@ -31,6 +34,7 @@ export class CheckpointsController {
     return [...(await this.listCheckpoints.list(instanceQuery('vm', path, query)))];
   }
 
+  @Needs(vm('change'))
   @Delete(':checkpoint')
   @Describe('Deletes a checkpoint. The others stay as they are.', answer(200, StatusView))
   delete(

@@ -1,4 +1,5 @@
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+import { vm } from '@headgate/access';
 import { ExportQuery, InstancePath } from '@headgate/api-contracts';
 import {
   backupImageName,
@@ -13,6 +14,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller } from '../identity/caller.decorator.js';
 import { EdgePolicy } from '../identity/edge-policy.js';
 import { instanceQuery } from '../instances/instance-request.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 
 const EXTENSIONS: Readonly<Record<ExportFormat, string>> = { 'raw.gz': 'img.gz', qcow2: 'qcow2' };
@@ -28,6 +30,7 @@ export class ExportController {
     private readonly edge: EdgePolicy,
   ) {}
 
+  @Needs(vm('export', { doing: 'Exporting a disk' }))
   @Get(':ns/:name/export')
   @Describe(
     'The boot disk of a stopped VM, or of a running one with a checkpoint, for administrators: the raw image compressed with gzip, or a ' +

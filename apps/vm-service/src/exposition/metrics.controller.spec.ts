@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ADMINISTRATOR } from '@headgate/domain-contracts';
 import { TaskBoard } from '@headgate/tasks';
 import { MemoryBackend } from '@headgate/testing';
 import { away, Edge } from '../testing/edge.js';
@@ -62,7 +63,7 @@ describe('GET /metrics', () => {
     edge = await new Edge(lab).open({}, ['--metrics']);
     const board = edge.service.app.get(TaskBoard);
     const ref = { kind: 'vm', context: 'lab', namespace: 'default', name: 'web' } as const;
-    const caller = { login: 'ann', name: '', admin: true };
+    const caller = { login: 'ann', name: '', grant: ADMINISTRATOR };
     for (let count = 0; count < 2; count++) board.start('create', ref, caller, () => Promise.reject(new Error('No.')));
     board.start('migrate', ref, caller, () => new Promise(() => undefined));
     await edge.send('POST', '/api/folders', { path: 'prod/east' });

@@ -1,8 +1,10 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
+import { everything } from '@headgate/access';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GzipBlocks } from '../fleet/gzip/gzip-blocks.js';
 import { acceptsEncoding } from '../platform/accept-encoding.js';
 import { MetricsSnapshot } from './metrics-snapshot.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { sendPieces } from '../platform/send-pieces.js';
 
@@ -13,6 +15,7 @@ export class MetricsController {
     private readonly gzip: GzipBlocks,
   ) {}
 
+  @Needs(everything('read'))
   @Get()
   @Describe('The exposition, from a snapshot.', answer(200, 'text/plain'))
   async read(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

@@ -9,7 +9,6 @@ import { EventStream } from './event-stream.js';
 import { GrantedFeed } from './granted-feed.js';
 import { GZIP_HEADER, GzipBlocks } from './gzip/gzip-blocks.js';
 import { presentEntry } from './present.js';
-import { limitOf } from './readable.js';
 
 /** Interval of the comment that keeps proxies from closing an idle stream. */
 const HEARTBEAT_MS = 15_000;
@@ -113,9 +112,8 @@ export class EventStreams implements BeforeApplicationShutdown {
   }
 
   /** A feed of its own for a client that may not read every instance. */
-  private grantedFeed(kind: InstanceKind, caller: Caller): GrantedFeed | undefined {
-    const grant = limitOf(caller);
-    if (!grant) return undefined;
+  private grantedFeed(kind: InstanceKind, { grant }: Caller): GrantedFeed | undefined {
+    if (grant.allowsAll('read')) return undefined;
     const { fleet, clock } = this;
     const serialize = (changes: readonly FleetEvent[]): Buffer =>
       Buffer.from(changes.map((change) => eventOf(change)).join(''));

@@ -11,7 +11,7 @@ import { matchesEtag } from '../platform/etag.js';
 import { sendPieces } from '../platform/send-pieces.js';
 import { EventStreams } from './event-streams.js';
 import { GzipBlocks } from './gzip/gzip-blocks.js';
-import { limitOf, readable } from './readable.js';
+import { readable } from './readable.js';
 import { presentUsage } from '../metrics/present-usage.js';
 import { presentEntry } from './present.js';
 
@@ -40,8 +40,8 @@ export class ListReader {
     const isGzip = acceptsEncoding(request.headers['accept-encoding'], 'gzip');
     void reply.header('cache-control', 'no-cache').header('vary', 'accept, accept-encoding');
     if (partial) void reply.header('svc-partial', 'true');
-    const grant = limitOf(caller);
-    const isWholeList = isWhole(query) && !grant;
+    const { grant } = caller;
+    const isWholeList = isWhole(query) && grant.allowsAll('read');
     if (isWholeList) {
       const etag = `"${this.boot}-${kind}-${version}${partial ? '-p' : ''}${isGzip ? '-gz' : ''}"`;
       void reply.header('etag', etag);
@@ -57,7 +57,7 @@ export class ListReader {
     kind: InstanceKind,
     { context, folder, q, sort, limit, cursor, usage }: ListQuery,
     reply: FastifyReply,
-    grant: Grant | undefined,
+    grant: Grant,
   ): string {
     if (limit !== undefined && Number(limit) > MAX_LIMIT) {
       throw new DomainError('INVALID_INPUT', `limit must be a number from 1 to ${MAX_LIMIT}.`);

@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { everything, folders, visibleInstances } from '@headgate/access';
 import {
   AddFolderMemberDto,
   ChangeQuery,
@@ -27,9 +28,9 @@ import {
   RunFolderAction,
 } from '@headgate/folders';
 import type { Caller } from '@headgate/domain-contracts';
-import { limitOf } from '../fleet/readable.js';
 import { CurrentCaller } from '../identity/caller.decorator.js';
 import { expectAction } from '../instances/instance-request.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { ReadFolders } from './read-folders.js';
@@ -47,12 +48,14 @@ export class FoldersController {
     private readonly runAction: RunFolderAction,
   ) {}
 
+  @Needs(visibleInstances)
   @Get()
   @Describe('All folders with their VMs and containers, and those in no folder.', answer(200, FoldersView))
   list(@Query() { summary }: FoldersQuery, @CurrentCaller() caller: Caller): Promise<FoldersView> {
-    return this.readFolders.read({ summary: summary === 'true' }, limitOf(caller));
+    return this.readFolders.read({ summary: summary === 'true' }, caller.grant);
   }
 
+  @Needs(folders('change', ['path']))
   @Post()
   @Describe('Creates a folder, with the folders around it that do not exist.', answer(200, FolderPathView))
   @HttpCode(200)
@@ -64,6 +67,8 @@ export class FoldersController {
     return request.answer(query, this.createFolder, [path], () => ({ path }));
   }
 
+  // Its members are in no folder afterwards, where other rights hold.
+  @Needs(everything('change'))
   @Delete()
   @Describe('Removes a folder and the folders in it. Their members are kept, in no folder.', answer(200, StatusView))
   remove(
@@ -74,6 +79,7 @@ export class FoldersController {
     return request.answer(query, this.removeFolder, [query.path], () => ({ status: 'removed' }));
   }
 
+  @Needs(folders('change', ['from', 'to']))
   @Post('move')
   @Describe('Gives a folder another path. The folders in it and all members go along.', answer(200, FolderPathView))
   @HttpCode(200)
@@ -85,6 +91,7 @@ export class FoldersController {
     return request.answer(query, this.moveFolder, [from, to], () => ({ path: to }));
   }
 
+  @Needs(folders('change', ['path'], { ref: true }))
   @Post('members')
   @Describe('Puts an instance into a folder and takes it out of its last one.', answer(200, FolderMemberView))
   @HttpCode(200)
@@ -96,6 +103,7 @@ export class FoldersController {
     return request.answer(query, this.addMember, [path, ref], () => ({ path, ref }));
   }
 
+  @Needs(everything('change'))
   @Delete('members')
   @Describe('Takes an instance, or a former one of its ref, out of its folder.', answer(200, FolderRemovedMemberView))
   take(
@@ -110,6 +118,7 @@ export class FoldersController {
     }));
   }
 
+  @Needs(folders('power', ['path']))
   @Post('action')
   @Describe(
     'Power of all members: start, stop, restart, pause, unpause. The result of each member is in the response.',

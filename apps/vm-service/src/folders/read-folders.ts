@@ -32,7 +32,7 @@ export class ReadFolders {
    * @param grant leaves out the instances that it does not allow to read, and the folders without any
    * @throws DomainError BACKEND_UNREACHABLE when no context can be reached
    */
-  async read({ summary }: { readonly summary: boolean }, grant?: Grant): Promise<FoldersView> {
+  async read({ summary }: { readonly summary: boolean }, grant: Grant): Promise<FoldersView> {
     await this.fleet.whenSynced();
     this.fleet.expectSomeContext();
     const { tree } = this.folders;
@@ -56,9 +56,9 @@ export class ReadFolders {
     };
   }
 
-  private present(path: string, { entries, running }: Content, summary: boolean, grant?: Grant): FolderView {
+  private present(path: string, { entries, running }: Content, summary: boolean, grant: Grant): FolderView {
     // Members that do not exist are shown to those who may read the whole folder.
-    const isWhole = !grant || grant.allowsFolder('read', path);
+    const isWhole = grant.allowsFolder('read', path);
     const members = this.folders.tree.members(path);
     const missing = isWhole && members.size > entries.length ? this.missing(members) : [];
     const counts = { members: entries.length, running, missing: missing.length };
@@ -76,9 +76,9 @@ export class ReadFolders {
 }
 
 /** The folders that a grant allows to read, those with an instance that it does, and the folders around them. */
-function visible(contents: ReadonlyMap<string, Content>, grant: Grant | undefined): [string, Content][] {
+function visible(contents: ReadonlyMap<string, Content>, grant: Grant): [string, Content][] {
   const all = [...contents];
-  if (!grant) return all;
+  if (grant.allowsAll('read')) return all;
   const shown = all
     .filter(([path, { entries }]) => entries.length > 0 || grant.allowsFolder('read', path))
     .map(([path]) => path);

@@ -1,4 +1,5 @@
 import { Body, Controller, HttpCode, Post, Query } from '@nestjs/common';
+import { refInBody } from '@headgate/access';
 import {
   ChangeQuery,
   GuestCommandDto,
@@ -9,6 +10,7 @@ import {
 } from '@headgate/api-contracts';
 import { parseRef } from '@headgate/domain-contracts';
 import { RunGuestCommand, SetGuestPassword } from '@headgate/instances';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 
@@ -21,6 +23,7 @@ export class GuestControlController {
     private readonly runGuestCommand: RunGuestCommand,
   ) {}
 
+  @Needs(refInBody('guest'))
   @Post('password')
   @Describe('Sets the password of an account in a running guest, through its agent.', answer(200, StatusView))
   @HttpCode(200)
@@ -32,6 +35,7 @@ export class GuestControlController {
     return request.answer(query, this.setGuestPassword, [parseRef(ref), user, password], () => ({ status: 'ok' }));
   }
 
+  @Needs(refInBody('guest'))
   @Post('command')
   @Describe(
     'Runs a program in a running guest, through its agent, and waits for its end.',

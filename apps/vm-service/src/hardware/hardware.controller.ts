@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { vm } from '@headgate/access';
 import {
   AcceptedView,
   AddNicDto,
@@ -27,6 +28,7 @@ import {
 import { parseDiskSize, parseMemory } from '@headgate/domain-contracts';
 import { attachChange, ChangeHardware, MoveDisk, nicChange, ReadHardware, scaleChange } from '@headgate/instances';
 import { instanceQuery } from '../instances/instance-request.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { presentAttached, presentHardware, presentStatus } from './present-hardware.js';
@@ -36,6 +38,7 @@ import { presentAttached, presentHardware, presentStatus } from './present-hardw
 export class HardwareController {
   constructor(private readonly changeHardware: ChangeHardware) {}
 
+  @Needs(vm('change'))
   @Post('scale')
   @Describe('Changes the CPUs and the memory of a VM.', answer(200, HardwareStatusView))
   @HttpCode(200)
@@ -50,6 +53,7 @@ export class HardwareController {
     return request.answer(query, this.changeHardware, [instanceQuery('vm', path, query), change], presentStatus('ok'));
   }
 
+  @Needs(vm('change', { also: { action: 'change', field: 'pvc' } }))
   @Post('volumes')
   @Describe('Adds a new disk, or attaches a volume that exists.', answer(200, AttachedVolumeView))
   @HttpCode(200)
@@ -63,6 +67,7 @@ export class HardwareController {
     return request.answer(query, this.changeHardware, [instanceQuery('vm', path, query), change], presentAttached);
   }
 
+  @Needs(vm('change'))
   @Delete('volumes/:vol')
   @Describe('Detaches a disk; with delete=true also deletes its volume.', answer(200, HardwareStatusView))
   detach(
@@ -80,6 +85,7 @@ export class HardwareController {
     );
   }
 
+  @Needs(vm('change'))
   @Post('expand')
   @Describe('Makes a disk larger.', answer(200, HardwareStatusView))
   @HttpCode(200)
@@ -93,6 +99,7 @@ export class HardwareController {
     return request.answer(query, this.changeHardware, [instanceQuery('vm', path, query), change], presentStatus('ok'));
   }
 
+  @Needs(vm('change'))
   @Post('nics')
   @Describe('Adds a NIC.', answer(200, HardwareStatusView))
   @HttpCode(200)
@@ -116,12 +123,14 @@ export class HardwareExtensionsController {
     private readonly moveDisk: MoveDisk,
   ) {}
 
+  @Needs(vm('read'))
   @Get('hardware')
   @Describe('CPUs, memory, disks, NICs, boot order, and what waits for the next start.', answer(200, HardwareView))
   async read(@Param() path: InstancePath, @Query() query: ContextQuery): Promise<HardwareView> {
     return presentHardware(await this.readHardware.read(instanceQuery('vm', path, query)));
   }
 
+  @Needs(vm('change'))
   @Post('volumes/:vol/move')
   @Describe('Moves a disk of a running VM to another storage. The VM keeps running.', answer(202, AcceptedView))
   @HttpCode(202)
@@ -138,6 +147,7 @@ export class HardwareExtensionsController {
     }));
   }
 
+  @Needs(vm('change'))
   @Post('nics/:iface')
   @Describe('Moves a NIC to another network, or plugs or unplugs its cable.', answer(200, HardwareStatusView))
   @HttpCode(200)
@@ -151,6 +161,7 @@ export class HardwareExtensionsController {
     return request.answer(query, this.changeHardware, [instanceQuery('vm', path, query), change], presentStatus('ok'));
   }
 
+  @Needs(vm('change'))
   @Delete('nics/:iface')
   @Describe('Removes a NIC.', answer(200, HardwareStatusView))
   removeNic(
@@ -168,6 +179,7 @@ export class HardwareExtensionsController {
     );
   }
 
+  @Needs(vm('change', { also: { action: 'change', field: 'pvc' } }))
   @Post('drives/:drive')
   @Describe('Inserts a volume into a CD-ROM drive, or ejects the one in it.', answer(200, HardwareStatusView))
   @HttpCode(200)
@@ -181,6 +193,7 @@ export class HardwareExtensionsController {
     return request.answer(query, this.changeHardware, [instanceQuery('vm', path, query), change], presentStatus('ok'));
   }
 
+  @Needs(vm('change'))
   @Post('boot-order')
   @Describe('Sets the devices that the VM boots from, in their order.', answer(200, HardwareStatusView))
   @HttpCode(200)
@@ -194,6 +207,7 @@ export class HardwareExtensionsController {
     return request.answer(query, this.changeHardware, [instanceQuery('vm', path, query), change], presentStatus('ok'));
   }
 
+  @Needs(vm('change'))
   @Post('autostart')
   @Describe('Decides whether the VM is started with its host.', answer(200, HardwareStatusView))
   @HttpCode(200)

@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { everything, vm } from '@headgate/access';
 import {
   AttachHostDeviceDto,
   ChangeQuery,
@@ -12,13 +13,11 @@ import {
   PlacementQuery,
   type PlanView,
 } from '@headgate/api-contracts';
-import type { Caller } from '@headgate/domain-contracts';
 import { ChangeHardware, placementChange } from '@headgate/instances';
 import type { FastifyReply } from 'fastify';
 import { QueryBackends } from '../cluster/query-backends.js';
-import { CallerIdentity } from '../identity/caller-identity.js';
-import { CurrentCaller } from '../identity/caller.decorator.js';
 import { instanceQuery } from '../instances/instance-request.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { presentStatus } from './present-hardware.js';
@@ -29,6 +28,8 @@ import { placementSettings, presentHostDevice, presentTopology } from './present
 export class PlacementController {
   constructor(private readonly changeHardware: ChangeHardware) {}
 
+  // CPUs, memory and devices of the host are taken from other VMs, or from the host itself.
+  @Needs(vm('change', { also: { action: 'manage' } }))
   @Post('placement')
   @Describe('Places the CPUs and the memory of a VM: pins, NUMA nodes, hugepages.', answer(200, HardwareStatusView))
   @HttpCode(200)
@@ -42,6 +43,7 @@ export class PlacementController {
     return request.answer(query, this.changeHardware, [instanceQuery('vm', path, query), change], presentStatus('ok'));
   }
 
+  @Needs(vm('change', { also: { action: 'manage' } }))
   @Post('devices')
   @Describe('Passes a device of the host through to a VM.', answer(200, HardwareStatusView))
   @HttpCode(200)
@@ -55,6 +57,7 @@ export class PlacementController {
     return request.answer(query, this.changeHardware, [instanceQuery('vm', path, query), change], presentStatus('ok'));
   }
 
+  @Needs(vm('change', { also: { action: 'manage' } }))
   @Delete('devices/:device')
   @Describe('Takes a device of the host back from a VM.', answer(200, HardwareStatusView))
   detach(
@@ -76,11 +79,9 @@ export class PlacementController {
 /** The hosts as VMs are placed on them. */
 @Controller('api/ext')
 export class HostResourcesController {
-  constructor(
-    private readonly backends: QueryBackends,
-    private readonly identity: CallerIdentity,
-  ) {}
+  constructor(private readonly backends: QueryBackends) {}
 
+  @Needs(everything('manage', { doing: 'Listing the devices of hosts' }))
   @Get('host-resources')
   @Describe(
     'The CPUs, NUMA nodes and hugepages of the hosts, and their devices that can be passed through; for administrators.',
@@ -88,10 +89,8 @@ export class HostResourcesController {
   )
   async read(
     @Query() { context: wanted }: ContextQuery,
-    @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<HostResourcesView> {
-    this.identity.expectAdmin(caller, 'Listing the devices of hosts');
     const answers = await this.backends.all(
       reply,
       async (backend) => {

@@ -1,7 +1,9 @@
 import { Controller, Get, Header } from '@nestjs/common';
+import { anyone } from '@headgate/access';
 import { ReadyView } from '@headgate/api-contracts';
 import { DomainError } from '@headgate/domain-contracts';
 
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Readiness } from '../platform/readiness.js';
 
@@ -9,6 +11,7 @@ import { Readiness } from '../platform/readiness.js';
 export class HealthController {
   constructor(private readonly readiness: Readiness) {}
 
+  @Needs(anyone)
   @Get('healthz')
   @Describe('Whether the server responds.', answer(200, 'text/plain'))
   @Header('content-type', 'text/plain; charset=utf-8')
@@ -16,6 +19,7 @@ export class HealthController {
     return 'ok\n';
   }
 
+  @Needs(anyone)
   @Get('readyz')
   @Describe('Whether the registry is open, and its disk has space.', answer(200, ReadyView))
   ready(): ReadyView {

@@ -1,17 +1,25 @@
+import { expectAllowed } from '@headgate/access';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { knownCallerOf, rememberCaller } from './caller.decorator.js';
-import { RouteAccess } from './route-access.js';
+import { callerOf, knownCallerOf } from './caller.decorator.js';
+import { needOf } from './needs.decorator.js';
+import { RequestTargets } from './request-targets.js';
 
-/** Refuses what the API token or the roles of a caller do not allow. Callers without either were judged by the identity guard. */
+/** Asks the policy whether the caller may have what the route needs, before the route runs. */
 @Injectable()
 export class AccessGuard implements CanActivate {
-  constructor(private readonly access: RouteAccess) {}
+  constructor(private readonly targets: RequestTargets) {}
 
   canActivate(context: ExecutionContext): boolean {
+    const need = needOf(context.getHandler());
+    // The start refuses such a route.
+    if (!need) throw new Error(`${context.getClass().name}.${context.getHandler().name} states no need`);
+    if (need.of === 'anyone') return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    const caller = knownCallerOf(request);
-    if (caller?.grant) rememberCaller(request, this.access.admit(request, caller, caller.grant));
+    // The one-time token lets in a browser without an identity, to the page only.
+    if (need.of === 'caller' && !knownCallerOf(request)) return true;
+    const { grant } = callerOf(request);
+    for (const target of this.targets.of(need, request, grant)) expectAllowed(grant, need, target);
     return true;
   }
 }

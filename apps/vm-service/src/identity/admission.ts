@@ -1,36 +1,27 @@
+import { ApiTokens, BoundGrant, combineGrants, Roles, TokenGrant, type GrantRules } from '@headgate/access';
 import {
-  ApiTokens,
-  BoundGrant,
-  combineGrants,
-  EVERYWHERE,
-  RoleGrant,
-  Roles,
-  TokenGrant,
-  type GrantRules,
-} from '@headgate/access';
-import {
-  formatRef,
+  Grant,
   parseRef,
   type AccessSubject,
   type ApiToken,
   type Caller,
-  type FolderDirectory,
   type InstanceDirectory,
 } from '@headgate/domain-contracts';
 import { matchesScope } from '@headgate/fleet';
 import { bearerToken } from './bearer-token.js';
 import type { CallerIdentity } from './caller-identity.js';
 import { CallerResolver } from './caller-resolver.js';
+import type { InstanceAccess } from './instance-access.js';
 import type { PeerRequest } from './local-trust.js';
 
-/** Admits callers by their API token, or else by the identity of their connection, and limits them to what they may do. */
+/** Admits callers by their API token, or else by the identity of their connection, and gives them the grant with their rights. */
 export class Admission extends CallerResolver {
   constructor(
     private readonly identity: CallerIdentity,
     private readonly tokens: ApiTokens,
     private readonly roles: Roles,
     private readonly directory: InstanceDirectory,
-    private readonly folders: FolderDirectory,
+    private readonly instances: InstanceAccess,
   ) {
     super();
   }
@@ -40,39 +31,23 @@ export class Admission extends CallerResolver {
     const text = bearerToken(request.headers);
     // A request with a token has the rights of the token only, wherever it comes from.
     if (text !== undefined) return { ...this.ofToken(this.tokens.authenticate(text)), origin };
-    const caller = this.identity.of(request);
-    const grant = this.grantOf(caller.login, caller.admin);
-    return { ...caller, origin, ...(grant ? { grant: this.bind(grant) } : {}) };
+    const identity = this.identity.of(request);
+    return { ...identity, origin, grant: this.bind(this.identity.rightsOf(identity.login)) };
   }
 
   private ofToken(token: ApiToken): Caller {
     // Determined for every request: the creator may have lost rights since.
-    const admin = this.identity.isAdmin(token.creator);
-    const creator = this.grantOf(token.creator, admin) ?? (admin ? undefined : READER);
-    return {
-      login: token.creator,
-      name: token.name,
-      admin,
-      token: token.id,
-      grant: this.bind(combineGrants(new TokenGrant(token, matchesScope), creator, this.roles.ofToken(token.id))),
-    };
+    const creator = this.identity.rightsOf(token.creator);
+    const rules = combineGrants(new TokenGrant(token, matchesScope), creator, this.roles.ofToken(token.id));
+    return { login: token.creator, name: token.name, token: token.id, grant: this.bind(rules) };
   }
 
-  private bind(rules: GrantRules): BoundGrant {
-    return new BoundGrant(rules, (ref) => this.find(ref));
+  private bind(rules: GrantRules | Grant): Grant {
+    return rules instanceof Grant ? rules : new BoundGrant(rules, (ref) => this.find(ref));
   }
 
   private find(text: string): AccessSubject | undefined {
     const instance = this.directory.get(parseRef(text));
-    if (!instance) return undefined;
-    const folder = this.folders.folderOf({ ref: formatRef(instance.ref), uid: instance.uid });
-    return folder === undefined ? { instance } : { instance, folder };
-  }
-
-  private grantOf(login: string, admin: boolean): RoleGrant | undefined {
-    return this.roles.isEnabled && !admin ? this.roles.ofLogin(login) : undefined;
+    return instance && this.instances.subjectOf(instance);
   }
 }
-
-/** The rights of someone who is not on the allowlist of administrators. */
-const READER = new RoleGrant('A caller who is not an administrator', [{ folder: EVERYWHERE, role: 'viewer' }]);

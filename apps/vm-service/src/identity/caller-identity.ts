@@ -1,6 +1,6 @@
 import type { WhoamiView } from '@headgate/api-contracts';
-import { BoundGrant, RoleGrant, Roles } from '@headgate/access';
-import { DomainError, type Caller } from '@headgate/domain-contracts';
+import { BoundGrant, readerGrant, RoleGrant, Roles } from '@headgate/access';
+import { ADMINISTRATOR, DomainError, type Author, type Caller, type Grant } from '@headgate/domain-contracts';
 import { TrustedProxies } from '@headgate/nest-kit';
 import type { LocalTrust, PeerRequest } from './local-trust.js';
 
@@ -49,13 +49,18 @@ export class CallerIdentity {
   }
 
   /** @throws DomainError NOT_PERMITTED for a local peer that is not trusted */
-  of(request: PeerRequest): Caller {
+  of(request: PeerRequest): Pick<Author, 'login' | 'name'> {
     const refusal = this.trust.refusal(request);
     // Without an allowlist every caller is an administrator, so an untrusted peer is not let in at all.
     if (refusal !== undefined && !this.enforced) throw new DomainError('NOT_PERMITTED', refusal);
     const isTrusted = refusal === undefined && this.proxies.trusts(request.socket.remoteAddress ?? '');
-    const { login, name } = isTrusted ? this.identityIn(request) : ANONYMOUS;
-    return { login, name, admin: this.isAdmin(login) };
+    return isTrusted ? this.identityIn(request) : ANONYMOUS;
+  }
+
+  /** The rights of a user now. Those of roles are not bound to the instances yet. */
+  rightsOf(login: string): Grant | RoleGrant {
+    if (this.isAdmin(login)) return ADMINISTRATOR;
+    return this.roles.isEnabled ? this.roles.ofLogin(login) : readerGrant(login);
   }
 
   whoami({ login, name, token, grant }: Caller): WhoamiView {
@@ -67,15 +72,6 @@ export class CallerIdentity {
     // The console offers its actions to everyone who may act somewhere; the service decides about each of them.
     const isActive = rules.entries.some(({ role }) => role !== 'viewer');
     return { ...base, admin: isActive, roles: rules.entries.map(({ folder, role }) => ({ folder, role })) };
-  }
-
-  /** @throws DomainError NOT_PERMITTED */
-  expectAdmin(caller: Caller, action: string): void {
-    if (!caller.admin)
-      throw new DomainError(
-        'NOT_PERMITTED',
-        `${action} is for administrators; ${caller.login || 'a caller without a login'} is not one.`,
-      );
   }
 
   /** Anonymous when a header occurs twice: one of the two could be the caller's own. */

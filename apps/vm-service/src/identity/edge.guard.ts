@@ -2,9 +2,8 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import type { FastifyRequest } from 'fastify';
 import { bearerToken } from './bearer-token.js';
 import { EdgePolicy } from './edge-policy.js';
+import { needOf } from './needs.decorator.js';
 
-/** Probes are sent to an IP address by the platform, and their answers hold no data. */
-export const PROBES: readonly string[] = ['/healthz', '/readyz'];
 export const READS: readonly string[] = ['GET', 'HEAD'];
 
 /** Refuses requests from the pages of other sites and requests for other host names. */
@@ -13,8 +12,9 @@ export class EdgeGuard implements CanActivate {
   constructor(private readonly policy: EdgePolicy) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const { headers, method, routeOptions } = context.switchToHttp().getRequest<FastifyRequest>();
-    if (PROBES.includes(routeOptions.url ?? '')) return true;
+    // Probes are sent to an IP address by the platform, and their answers hold no data.
+    if (needOf(context.getHandler())?.of === 'anyone') return true;
+    const { headers, method } = context.switchToHttp().getRequest<FastifyRequest>();
     this.policy.checkHost(headers);
     // A page of another site can't send the header, and a browser never adds it: the request has no rights but those of its token.
     if (bearerToken(headers) !== undefined) return true;

@@ -17,9 +17,10 @@ import { CallerResolver } from './caller-resolver.js';
 import { EdgeGuard } from './edge.guard.js';
 import { EdgePolicy } from './edge-policy.js';
 import { IdentityGuard } from './identity.guard.js';
+import { InstanceAccess } from './instance-access.js';
 import { LocalTrust } from './local-trust.js';
 import type { PeerUsers } from './peer-users.js';
-import { RouteAccess } from './route-access.js';
+import { RequestTargets } from './request-targets.js';
 import { WhoamiController } from './whoami.controller.js';
 
 /** Who the caller is and what they may do. The guards run in this order, before every route; the last one refuses dry runs where there are none. */
@@ -33,15 +34,16 @@ import { WhoamiController } from './whoami.controller.js';
       useFactory: (settings: Settings, peers: PeerUsers) => new LocalTrust(settings, peers),
     },
     provideClass(CallerIdentity, [SETTINGS, LocalTrust, Roles]),
-    provideClass(Admission, [CallerIdentity, ApiTokens, Roles, InstanceDirectory, FolderDirectory]),
+    provideClass(Admission, [CallerIdentity, ApiTokens, Roles, InstanceDirectory, InstanceAccess]),
     { provide: CallerResolver, useExisting: Admission },
-    provideClass(RouteAccess, [FleetReader, InstanceDirectory, FolderDirectory]),
+    provideClass(InstanceAccess, [FleetReader, InstanceDirectory, FolderDirectory]),
+    provideClass(RequestTargets, [InstanceAccess]),
     provideClass(EdgePolicy, [SETTINGS]),
     { provide: APP_GUARD, useClass: EdgeGuard },
     { provide: APP_GUARD, useClass: IdentityGuard },
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: DryRunGuard },
   ],
-  exports: [CallerResolver, CallerIdentity, EdgePolicy, LocalTrust, RouteAccess],
+  exports: [CallerResolver, CallerIdentity, EdgePolicy, LocalTrust, InstanceAccess],
 })
 export class IdentityModule {}

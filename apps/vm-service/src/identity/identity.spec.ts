@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { CallerIdentity } from './caller-identity.js';
-import { LocalTrust } from './local-trust.js';
+import { LocalTrust, type PeerRequest } from './local-trust.js';
 import { PeerUsers } from './peer-users.js';
 import { EdgePolicy } from './edge-policy.js';
 
@@ -31,34 +31,45 @@ describe('CallerIdentity', () => {
       },
       new LocalTrust({ open: true, trustedUids: [] }, new StubPeers(0)),
     );
+  /** The identity of a caller, and the kind of their rights. */
+  const known = (list: CallerIdentity, request: PeerRequest) => {
+    const { login, name } = list.of(request);
+    return { login, name, kind: list.rightsOf(login).kind };
+  };
   const ann = { 'tailscale-user-login': 'Ann@Example.org', 'tailscale-user-name': 'Ann' };
 
   test('trusts the headers of a trusted proxy only', () => {
     const list = identity(['ann@example.org']);
-    expect(list.of(from('127.0.0.1', ann))).toEqual({ login: 'Ann@Example.org', name: 'Ann', admin: true });
-    expect(list.of(from('::ffff:127.0.0.1', ann)).admin).toBe(true);
-    expect(list.of(from('203.0.113.5', ann))).toEqual({ login: '', name: '', admin: false });
+    expect(known(list, from('127.0.0.1', ann))).toEqual({
+      login: 'Ann@Example.org',
+      name: 'Ann',
+      kind: 'administrator',
+    });
+    expect(known(list, from('::ffff:127.0.0.1', ann)).kind).toBe('administrator');
+    expect(known(list, from('203.0.113.5', ann))).toEqual({ login: '', name: '', kind: 'reader' });
   });
 
   test('makes everyone an administrator while there is no allowlist', () => {
-    expect(identity([]).of(from('203.0.113.5')).admin).toBe(true);
+    expect(known(identity([]), from('203.0.113.5')).kind).toBe('administrator');
     expect(identity([]).enforced).toBe(false);
   });
 
   test('ignores a header that occurs twice', () => {
-    expect(identity(['ann']).of(from('127.0.0.1', { 'tailscale-user-login': ['bob', 'ann'] })).admin).toBe(false);
-    expect(identity(['ann']).of(from('127.0.0.1', { 'tailscale-user-login': 'bob, ann' })).admin).toBe(false);
+    for (const login of [['bob', 'ann'], 'bob, ann']) {
+      const request = from('127.0.0.1', { 'tailscale-user-login': login });
+      expect(known(identity(['ann']), request).kind).toBe('reader');
+    }
     const twice = ['Tailscale-User-Name', 'Ann', 'tailscale-user-login', 'ann', 'Tailscale-User-NAME', 'Bob'];
     const request = { ...from('127.0.0.1', { 'tailscale-user-login': 'ann' }), rawHeaders: twice };
-    expect(identity(['ann']).of(request)).toEqual({ login: '', name: '', admin: false });
+    expect(known(identity(['ann']), request)).toEqual({ login: '', name: '', kind: 'reader' });
   });
 
   test('decodes no encoded word in a login', () => {
     const encoded = { 'tailscale-user-login': '=?utf-8?q?ann?=', 'tailscale-user-name': '=?utf-8?q?ann?=' };
-    expect(identity(['ann']).of(from('127.0.0.1', encoded))).toEqual({
+    expect(known(identity(['ann']), from('127.0.0.1', encoded))).toEqual({
       login: '=?utf-8?q?ann?=',
       name: 'ann',
-      admin: false,
+      kind: 'reader',
     });
   });
 

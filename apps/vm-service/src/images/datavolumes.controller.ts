@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { everything, sharedData } from '@headgate/access';
 import {
   ChangeQuery,
   EmptyBody,
@@ -15,6 +16,7 @@ import { DomainError, type ImageRef } from '@headgate/domain-contracts';
 import { DeleteImage, discard, hasImages, ImportImage, UploadImage, Uploads, type UploadPart } from '@headgate/images';
 import type { FastifyReply } from 'fastify';
 import { QueryBackends } from '../cluster/query-backends.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { AcceptsUpload, answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { ImageBody, type ImageContent } from './image-body.js';
@@ -31,6 +33,7 @@ export class DataVolumesController {
     private readonly deleteImage: DeleteImage,
   ) {}
 
+  @Needs(sharedData)
   @Get()
   @Describe('The imported images, and the imports and uploads that run.', answerList(200, ImportedImageView))
   async list(@Res({ passthrough: true }) reply: FastifyReply): Promise<ImportedImageView[]> {
@@ -46,6 +49,7 @@ export class DataVolumesController {
     return answers.flat();
   }
 
+  @Needs(everything('create'))
   @Post()
   @Describe(
     'Imports an image from a URL, or receives a part of its file. The last part begins the import.',
@@ -69,6 +73,7 @@ export class DataVolumesController {
     return request.answer(query, this.importImage, [order], ({ ref, task }) => ({ ...presentRef(ref), task }));
   }
 
+  @Needs(everything('delete'))
   @Delete(':ns/:name')
   @Describe('Deletes an image that no VM needs, or cancels its import or upload.', answer(200, StatusView))
   delete(

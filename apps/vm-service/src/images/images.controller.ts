@@ -1,7 +1,9 @@
 import { Controller, Get, Inject } from '@nestjs/common';
+import { sharedData } from '@headgate/access';
 import { CatalogEntryView } from '@headgate/api-contracts';
 import { ImageCatalog, type BackendDirectory } from '@headgate/domain-contracts';
 import { CONFIGURED_BACKENDS } from '../composition/backends.module.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answerList, Describe } from '../platform/answers.decorator.js';
 import { presentImage } from './present-image.js';
 
@@ -12,6 +14,7 @@ export class ImagesController {
     private readonly catalog: ImageCatalog,
   ) {}
 
+  @Needs(sharedData)
   @Get()
   @Describe('The images that some context can use.', answerList(200, CatalogEntryView))
   images(): CatalogEntryView[] {

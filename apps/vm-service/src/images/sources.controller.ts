@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { everything, sharedData } from '@headgate/access';
 import {
   CatalogEntryView,
   ChangeQuery,
@@ -10,6 +11,7 @@ import {
   type PlanView,
 } from '@headgate/api-contracts';
 import { AddSource, CatalogWithSources, RemoveSource } from '@headgate/images';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { presentImage } from './present-image.js';
@@ -22,12 +24,14 @@ export class SourcesController {
     private readonly removeSource: RemoveSource,
   ) {}
 
+  @Needs(sharedData)
   @Get()
   @Describe('The images that users have added to the catalog.', answerList(200, CatalogEntryView))
   list(): CatalogEntryView[] {
     return this.catalog.custom().map(presentImage);
   }
 
+  @Needs(everything('manage'))
   @Post()
   @Describe('Adds an image to the catalog, or replaces the one of the same name.', answer(200, SourceAddedView))
   @HttpCode(200)
@@ -40,6 +44,7 @@ export class SourcesController {
     return request.answer(query, this.addSource, [source], () => ({ status: 'ok', name }));
   }
 
+  @Needs(everything('manage'))
   @Delete(':name')
   @Describe('Removes an image that a user has added. VMs that were created from it stay.', answer(200, StatusView))
   remove(

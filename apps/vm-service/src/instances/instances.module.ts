@@ -24,6 +24,7 @@ import {
 } from '@headgate/instances';
 import { ShutdownEstimates } from '@headgate/moves';
 import { FleetModule } from '../fleet/fleet.module.js';
+import { IdentityModule } from '../identity/identity.module.js';
 import { FolderTreeModule } from '../folders/folder-tree.module.js';
 import { ImagesModule } from '../images/images.module.js';
 import { PluginsModule } from '../plugins/plugins.module.js';
@@ -35,7 +36,7 @@ import { VmsController } from './vms.controller.js';
 
 /** Virtual machines: the list, creation, power with the time that guests take to shut down, tags, migration, deletion. */
 @Module({
-  imports: [StoreModule, FleetModule, FolderTreeModule, TasksModule, ImagesModule, PluginsModule],
+  imports: [StoreModule, FleetModule, IdentityModule, FolderTreeModule, TasksModule, ImagesModule, PluginsModule],
   controllers: [VmsController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),

@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { everything, may, visibleInstances, vm } from '@headgate/access';
 import {
   AcceptedView,
   ChangeQuery,
@@ -21,7 +22,9 @@ import { BackendDirectory, InstanceDirectory, POWER_ACTIONS, type Caller, type J
 import { ApplyPower, CreateVm, DeleteVm, MigrateVm, ReadEvents, TagVm } from '@headgate/instances';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller } from '../identity/caller.decorator.js';
+import { InstanceAccess } from '../identity/instance-access.js';
 import { ListReader } from '../fleet/list-reader.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { expectAction, instanceQuery, presentCreated } from './instance-request.js';
@@ -30,6 +33,7 @@ import { expectAction, instanceQuery, presentCreated } from './instance-request.
 export class VmsController {
   constructor(
     private readonly directory: InstanceDirectory,
+    private readonly access: InstanceAccess,
     private readonly backends: BackendDirectory,
     private readonly lists: ListReader,
     private readonly createVm: CreateVm,
@@ -40,6 +44,7 @@ export class VmsController {
     private readonly readEvents: ReadEvents,
   ) {}
 
+  @Needs(visibleInstances)
   @Get()
   @Describe(
     'All VMs of all contexts; with Accept: text/event-stream, a snapshot and then each change.',
@@ -50,6 +55,7 @@ export class VmsController {
     return this.lists.answer('vm', query, request, reply);
   }
 
+  @Needs(everything('create'))
   @Post()
   @Describe(
     'Creates a VM from exactly one source. A disk from a bootc image is built first, which is 202.',
@@ -69,6 +75,7 @@ export class VmsController {
     });
   }
 
+  @Needs(vm('read'))
   @Get(':ns/:name')
   @Describe(
     "The backend's own object; secrets are masked for callers who are not administrators.",
@@ -79,10 +86,13 @@ export class VmsController {
     @Query() query: ContextQuery,
     @CurrentCaller() caller: Caller,
   ): Promise<Json> {
-    const { ref } = this.directory.resolve(instanceQuery('vm', path, query));
-    return this.backends.get(ref.context).require('inventory').manifest(ref, { masked: !caller.admin });
+    const instance = this.directory.resolve(instanceQuery('vm', path, query));
+    const { ref } = instance;
+    const masked = !may(caller.grant, vm('secrets'), { instance: this.access.subjectOf(instance) });
+    return this.backends.get(ref.context).require('inventory').manifest(ref, { masked });
   }
 
+  @Needs(vm('read'))
   @Get(':ns/:name/events')
   @Describe(
     'The last 50 events of the backend and actions of this service, newest first.',
@@ -92,6 +102,7 @@ export class VmsController {
     return [...(await this.readEvents.read(instanceQuery('vm', path, query)))];
   }
 
+  @Needs(vm('delete'))
   @Delete(':ns/:name')
   @Describe('Deletes a VM with everything that belongs to it.', answer(200, StatusView))
   delete(
@@ -103,6 +114,8 @@ export class VmsController {
     return request.answer(query, this.deleteVm, [instanceQuery('vm', path, query)], () => ({ status: 'deleted' }));
   }
 
+  // On libvirt, a node is another context, where a token or a role may allow nothing.
+  @Needs(vm('change', { also: { action: 'change' } }))
   @Post(':ns/:name/migrate')
   @Describe('Moves a running VM to another node.', answer(202, AcceptedView))
   @HttpCode(202)
@@ -116,6 +129,7 @@ export class VmsController {
     return request.answer(query, this.migrateVm, [vm, targetNode], (task) => ({ task, status: 'ok' }));
   }
 
+  @Needs(vm('change'))
   @Post(':ns/:name/tags')
   @Describe('Adds or removes a tag.', answer(200, TagDto))
   @HttpCode(200)
@@ -128,6 +142,7 @@ export class VmsController {
     return request.answer(query, this.tagVm, [instanceQuery('vm', path, query), tag, on], () => ({ tag, on }));
   }
 
+  @Needs(vm('power'))
   @Post(':ns/:name/:action')
   @Describe('Power: start, stop, restart, pause, unpause.', answer(200, StatusView))
   @HttpCode(200)

@@ -1,9 +1,9 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
+import { everything } from '@headgate/access';
 import { JournalEntryView, JournalQueryDto } from '@headgate/api-contracts';
-import { Journal, type Caller, type JournalQuery } from '@headgate/domain-contracts';
+import { Journal, type JournalQuery } from '@headgate/domain-contracts';
 import type { FastifyReply } from 'fastify';
-import { CallerIdentity } from '../identity/caller-identity.js';
-import { CurrentCaller } from '../identity/caller.decorator.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answerList, Describe } from '../platform/answers.decorator.js';
 import { STATUS } from '../platform/error-status.js';
 
@@ -11,22 +11,15 @@ const DEFAULT_LIMIT = 100;
 
 @Controller('api/ext/journal')
 export class JournalController {
-  constructor(
-    private readonly journal: Journal,
-    private readonly identity: CallerIdentity,
-  ) {}
+  constructor(private readonly journal: Journal) {}
 
+  @Needs(everything('manage', { doing: 'Reading the journal' }))
   @Get()
   @Describe(
     'Who did what, on all instances and the service itself, newest first; for administrators.',
     answerList(200, JournalEntryView),
   )
-  read(
-    @Query() query: JournalQueryDto,
-    @CurrentCaller() caller: Caller,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): JournalEntryView[] {
-    this.identity.expectAdmin(caller, 'Reading the journal');
+  read(@Query() query: JournalQueryDto, @Res({ passthrough: true }) reply: FastifyReply): JournalEntryView[] {
     const wanted = toJournalQuery(query);
     // One more than asked for shows whether there is a next page.
     const found = this.journal.find({ ...wanted, limit: wanted.limit + 1 });

@@ -1,5 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { Audit, Clock, formatRef, InstanceDirectory, type Caller, type ErrorCode } from '@headgate/domain-contracts';
+import {
+  Audit,
+  Clock,
+  formatRef,
+  InstanceDirectory,
+  isScoped,
+  type Caller,
+  type ErrorCode,
+} from '@headgate/domain-contracts';
 
 /** A finished request. */
 export interface RecordedRequest {
@@ -46,7 +54,7 @@ export class RequestRecorder {
     const isRefused = status >= 400;
     if (isRefused && !this.mayRecordRefusal()) return;
     const pattern = `${method} ${route}`;
-    this.audit.append(caller ?? { login: '', name: '', admin: false, origin: { address, route: pattern } }, {
+    this.audit.append(caller ?? { login: '', name: '', origin: { address, route: pattern } }, {
       kind: 'request',
       action: pattern,
       route: pattern,
@@ -88,7 +96,7 @@ export class RequestRecorder {
     const message = `${this.suppressed} more requests were refused and are not listed.`;
     this.suppressed = 0;
     this.audit.append(
-      { login: '', name: '', admin: false },
+      { login: '', name: '' },
       { kind: 'request', action: 'refused requests', ref: '', outcome: 'denied', message },
     );
   }
@@ -106,6 +114,6 @@ export class RequestRecorder {
   }
 }
 
-/** An instance that a limited caller may not read is 404 for them, whether it exists or not. */
+/** An instance that a token or a role does not allow to read is 404 for them, whether it exists or not. */
 const isDenied = ({ status, caller, code }: RecordedRequest): boolean =>
-  status === 403 || (caller?.grant !== undefined && code === 'INSTANCE_NOT_FOUND');
+  status === 403 || (caller !== undefined && isScoped(caller.grant) && code === 'INSTANCE_NOT_FOUND');

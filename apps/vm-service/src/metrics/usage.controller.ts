@@ -1,8 +1,10 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
+import { vm } from '@headgate/access';
 import { ContextQuery, InstancePath, MetricsSampleView, MetricsView } from '@headgate/api-contracts';
 import { FleetReader } from '@headgate/fleet';
 import { ReadMetrics } from '@headgate/metrics';
 import { instanceQuery } from '../instances/instance-request.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { NO_USAGE, presentUsage } from './present-usage.js';
 
@@ -14,6 +16,7 @@ export class UsageController {
     private readonly fleet: FleetReader,
   ) {}
 
+  @Needs(vm('read'))
   @Get()
   @Describe(
     'The current CPU, memory, disk and network usage of a VM; unknown values are null.',
@@ -24,6 +27,7 @@ export class UsageController {
     return sample ? { ...presentUsage(sample), t: sample.time } : { ...NO_USAGE, reason };
   }
 
+  @Needs(vm('read'))
   @Get('history')
   @Describe('The samples of the last hour, oldest first; about one in 15 seconds.', answerList(200, MetricsSampleView))
   history(@Param() path: InstancePath, @Query() query: ContextQuery): MetricsSampleView[] {

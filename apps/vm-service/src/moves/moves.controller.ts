@@ -1,4 +1,5 @@
 import { Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
+import { everything } from '@headgate/access';
 import {
   ChangeQuery,
   DestinationsView,
@@ -25,6 +26,7 @@ import {
 import type { FastifyReply } from 'fastify';
 import { findMembers } from '../bulk/find-members.js';
 import { CurrentCaller } from '../identity/caller.decorator.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 
 type PlanAnswer = MovePlanView | MoveQueuePlanView;
@@ -42,12 +44,15 @@ export class MovesController {
     private readonly fleet: FleetReader,
   ) {}
 
+  // A move leads to another context, and may delete the source.
+  @Needs(everything('read'))
   @Get('destinations')
   @Describe('The contexts that VMs can be moved to, and why the others receive none.', answer(200, DestinationsView))
   async destinations(): Promise<DestinationsView> {
     return { destinations: await this.listDestinations.run() };
   }
 
+  @Needs(everything('change'))
   @Post('preflight')
   @Describe(
     'The plan of a move, or of a queue of moves, with all refusals. Changes nothing.',
@@ -61,6 +66,7 @@ export class MovesController {
     return presentQueue(await this.planQueue.run(queueOf(body), members));
   }
 
+  @Needs(everything('change'))
   @Post()
   @Describe(
     'Moves a VM as a task, or several as a queue, unless a new preflight refuses it.',

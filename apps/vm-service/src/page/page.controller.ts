@@ -1,6 +1,8 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
+import { anyCaller } from '@headgate/access';
 import { PageQuery, ScriptQuery } from '@headgate/api-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { acceptsEncoding } from '../platform/accept-encoding.js';
 import { matchesEtag } from '../platform/etag.js';
@@ -22,6 +24,7 @@ const POLICY = [
 export class PageController {
   constructor(private readonly page: PageAssets) {}
 
+  @Needs(anyCaller)
   @Get()
   @Describe('The web console.', answer(200, 'text/html'))
   index(@Query() { token }: PageQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
@@ -30,18 +33,21 @@ export class PageController {
     return this.answer('index.html', request, reply);
   }
 
+  @Needs(anyCaller)
   @Get('style.css')
   @Describe('The web console.', answer(200, 'text/css'))
   style(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     return this.answer('style.css', request, reply);
   }
 
+  @Needs(anyCaller)
   @Get('app.js')
   @Describe('The web console.', answer(200, 'text/javascript'))
   app(@Query() { part }: ScriptQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     return this.answer(part === 'consoles' ? 'screen-libraries.js' : 'app.js', request, reply);
   }
 
+  @Needs(anyCaller)
   @Get('icons.js')
   @Describe('The web console.', answer(200, 'text/javascript'))
   icons(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {

@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { everything, sharedData } from '@headgate/access';
 import {
   ChangeQuery,
   EmptyBody,
@@ -10,6 +11,7 @@ import {
 } from '@headgate/api-contracts';
 import { InstallPlugin, ListPlugins, RemovePlugin } from '@headgate/plugins';
 import type { FastifyReply } from 'fastify';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 
@@ -21,6 +23,7 @@ export class PluginsController {
     private readonly removePlugin: RemovePlugin,
   ) {}
 
+  @Needs(sharedData)
   @Get()
   @Describe('The plugins of all stores, and the installed ones.', answerList(200, PluginView))
   async list(@Res({ passthrough: true }) reply: FastifyReply): Promise<PluginView[]> {
@@ -29,6 +32,7 @@ export class PluginsController {
     return [...plugins];
   }
 
+  @Needs(everything('manage'))
   @Post(':name/install')
   @Describe('Installs a plugin, or upgrades it.', answer(200, PluginInstalledView))
   @HttpCode(200)
@@ -41,6 +45,7 @@ export class PluginsController {
     return request.answer(query, this.installPlugin, [name], () => ({ installed: name }));
   }
 
+  @Needs(everything('manage'))
   @Delete(':name')
   @Describe('Removes an installed plugin.', answer(200, StatusView))
   remove(

@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { vm } from '@headgate/access';
 import {
   ChangeQuery,
   ClonedView,
@@ -25,6 +26,7 @@ import {
   RestoreSnapshot,
 } from '@headgate/instances';
 import { instanceQuery } from '../instances/instance-request.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 
@@ -40,12 +42,14 @@ export class SnapshotsController {
     private readonly markTemplate: MarkTemplate,
   ) {}
 
+  @Needs(vm('read'))
   @Get('snapshots')
   @Describe('The snapshots of a VM, the oldest first.', answerList(200, SnapshotView))
   async list(@Param() path: InstancePath, @Query() query: ContextQuery): Promise<SnapshotView[]> {
     return [...(await this.listSnapshots.list(instanceQuery('vm', path, query)))];
   }
 
+  @Needs(vm('change'))
   @Post('snapshots')
   @Describe('Saves the content of the disks. A running guest continues to run.', answer(200, CreatedSnapshotView))
   @HttpCode(200)
@@ -58,6 +62,7 @@ export class SnapshotsController {
     return request.answer(query, this.createSnapshot, [instanceQuery('vm', path, query), body], (created) => created);
   }
 
+  @Needs(vm('change'))
   @Post('snapshots/:snap/restore')
   @Describe(
     'Returns the disks to a snapshot. The VM is shut down for it, and started again if it ran.',
@@ -74,6 +79,7 @@ export class SnapshotsController {
     return request.answer(query, this.restoreSnapshot, [vm, path.snap], (task) => ({ status: 'restoring', task }));
   }
 
+  @Needs(vm('change'))
   @Delete('snapshots/:snap')
   @Describe('Deletes a snapshot. The content of the VM and of its other snapshots stays.', answer(200, ContinuedView))
   delete(
@@ -86,6 +92,8 @@ export class SnapshotsController {
     return request.answer(query, this.deleteSnapshot, [vm, path.snap], (task) => ({ status: 'deleted', task }));
   }
 
+  // The copy is in no folder, and its disk has everything that is on the source's.
+  @Needs(vm('change', { also: { action: 'create' } }))
   @Post('clone')
   @Describe('Copies a stopped VM or a template, with an identity of its own.', answer(200, ClonedView))
   @HttpCode(200)
@@ -102,6 +110,7 @@ export class SnapshotsController {
     }));
   }
 
+  @Needs(vm('change'))
   @Post('template')
   @Describe(
     'Marks a stopped VM as a template, which can be cloned but not started, or removes the mark.',

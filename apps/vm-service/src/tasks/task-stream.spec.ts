@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
 import { TaskBoard } from '@headgate/tasks';
-import type { TaskReporter } from '@headgate/domain-contracts';
+import { ADMINISTRATOR, type TaskReporter } from '@headgate/domain-contracts';
 import { FixedClock, MemoryTaskStore } from '@headgate/testing';
 import { TaskStream, type StreamPosition } from './task-stream.js';
 
@@ -55,7 +55,7 @@ describe('TaskStream', () => {
     gate = Promise.withResolvers();
     board = new TaskBoard(new MemoryTaskStore(), clock);
     const ref = { kind: 'vm', context: 'lab', namespace: 'local', name: 'web' } as const;
-    id = await board.start('create', ref, { login: 'ann', name: '', admin: true }, (given) => {
+    id = await board.start('create', ref, { login: 'ann', name: '', grant: ADMINISTRATOR }, (given) => {
       report = given;
       return gate.promise;
     });

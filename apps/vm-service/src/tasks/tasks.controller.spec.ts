@@ -1,12 +1,12 @@
 import 'reflect-metadata';
-import { AuditLog, TaskStore, type TaskReporter } from '@headgate/domain-contracts';
+import { ADMINISTRATOR, AuditLog, TaskStore, type TaskReporter } from '@headgate/domain-contracts';
 import { RegistryDatabase } from '@headgate/registry-store';
 import { TaskBoard } from '@headgate/tasks';
 import { Edge } from '../testing/edge.js';
 
 const ref = { kind: 'vm', context: 'lab', namespace: 'default', name: 'web' } as const;
 const PATIENCE = { stallMs: 60_000, waitsFor: 'the gate', ifStalled: 'It may still open.' };
-const ann = { login: 'ann', name: 'Ann', admin: true };
+const ann = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 
 interface StreamEvent {
   readonly event: string;

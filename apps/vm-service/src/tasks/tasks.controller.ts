@@ -1,10 +1,11 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Query, Req, Res } from '@nestjs/common';
-import { ApiTokens } from '@headgate/access';
+import { ApiTokens, everything, visibleInstances } from '@headgate/access';
 import { EmptyBody, StatusView, TaskQuery, TaskView } from '@headgate/api-contracts';
 import type { Caller } from '@headgate/domain-contracts';
 import { CancelTask, TaskReader } from '@headgate/tasks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller } from '../identity/caller.decorator.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { presentTask } from './present-task.js';
 import { expectReadable, mayReadTask } from './readable-task.js';
@@ -22,6 +23,7 @@ export class TasksController {
     private readonly tokens: ApiTokens,
   ) {}
 
+  @Needs(visibleInstances)
   @Get()
   @Describe('The last 100 tasks without their logs, the newest first.', answerList(200, TaskView))
   recent(@CurrentCaller() caller: Caller): TaskView[] {
@@ -31,6 +33,7 @@ export class TasksController {
       .map(presentTask);
   }
 
+  @Needs(visibleInstances)
   @Get(':id')
   @Describe(
     'One task with its log; with Accept: text/event-stream, a snapshot and then each change until the task ends.',
@@ -44,7 +47,8 @@ export class TasksController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const task = caller.grant ? expectReadable(caller, this.tasks.get(id)) : undefined;
+    // A stream needs no copy of the task for callers who may read all of them.
+    const task = caller.grant.allowsAll('read') ? undefined : expectReadable(caller, this.tasks.get(id));
     if (request.headers.accept?.includes('text/event-stream')) {
       this.streams.begin(id, request, reply, lastEventId);
       if (caller.token !== undefined)
@@ -60,6 +64,7 @@ export class TasksController {
       .send(presentTask(task ?? this.tasks.get(id)));
   }
 
+  @Needs(everything('change'))
   @Delete(':id')
   @Describe(
     'Cancels a task, which is rolled back then; 409 while it does something that must not be interrupted.',

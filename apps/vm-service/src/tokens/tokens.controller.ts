@@ -9,10 +9,9 @@ import {
   TokenView,
   type PlanView,
 } from '@headgate/api-contracts';
-import { ApiTokens, CreateToken, RevokeToken } from '@headgate/access';
-import { ApiTokenStore, type ApiToken, type Caller } from '@headgate/domain-contracts';
-import { CallerIdentity } from '../identity/caller-identity.js';
-import { CurrentCaller } from '../identity/caller.decorator.js';
+import { ApiTokens, CreateToken, everything, RevokeToken } from '@headgate/access';
+import { ApiTokenStore, type ApiToken } from '@headgate/domain-contracts';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 
@@ -25,16 +24,16 @@ export class TokensController {
     private readonly store: ApiTokenStore,
     private readonly createToken: CreateToken,
     private readonly revokeToken: RevokeToken,
-    private readonly identity: CallerIdentity,
   ) {}
 
+  @Needs(everything('manage', { doing: 'Reading the API tokens' }))
   @Get()
   @Describe('The API tokens without their secrets, for administrators.', answerList(200, TokenView))
-  list(@CurrentCaller() caller: Caller): TokenView[] {
-    this.identity.expectAdmin(caller, 'Reading the API tokens');
+  list(): TokenView[] {
     return this.store.all().map((token) => this.present(token));
   }
 
+  @Needs(everything('manage'))
   @Post()
   @Describe('Creates an API token. The response is the only one that contains it.', answer(201, CreatedTokenView))
   create(
@@ -53,6 +52,7 @@ export class TokensController {
     );
   }
 
+  @Needs(everything('manage'))
   @Delete(':id')
   @Describe('Revokes an API token, and closes its streams and consoles.', answer(200, StatusView))
   revoke(

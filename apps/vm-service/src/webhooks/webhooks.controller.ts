@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { everything } from '@headgate/access';
 import {
   ChangeQuery,
   CreatedWebhookView,
@@ -10,10 +11,9 @@ import {
   WebhookView,
   type PlanView,
 } from '@headgate/api-contracts';
-import { displayUrl, WebhookStore, type Caller, type Webhook } from '@headgate/domain-contracts';
+import { displayUrl, WebhookStore, type Webhook } from '@headgate/domain-contracts';
 import { CreateWebhook, DeleteWebhook, ReplayWebhook } from '@headgate/webhooks';
-import { CallerIdentity } from '../identity/caller-identity.js';
-import { CurrentCaller } from '../identity/caller.decorator.js';
+import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 
@@ -24,16 +24,16 @@ export class WebhooksController {
     private readonly createWebhook: CreateWebhook,
     private readonly deleteWebhook: DeleteWebhook,
     private readonly replayWebhook: ReplayWebhook,
-    private readonly identity: CallerIdentity,
   ) {}
 
+  @Needs(everything('manage', { doing: 'Reading the webhooks' }))
   @Get()
   @Describe('The webhooks without their secrets, for administrators.', answerList(200, WebhookView))
-  list(@CurrentCaller() caller: Caller): WebhookView[] {
-    this.identity.expectAdmin(caller, 'Reading the webhooks');
+  list(): WebhookView[] {
     return this.store.all().map(present);
   }
 
+  @Needs(everything('manage'))
   @Post()
   @Describe(
     'Creates a webhook. The response is the only one that contains its secret.',
@@ -50,6 +50,7 @@ export class WebhooksController {
     }));
   }
 
+  @Needs(everything('manage'))
   @Delete(':id')
   @Describe('Deletes a webhook. Events that were not delivered yet are not sent.', answer(200, StatusView))
   remove(
@@ -61,6 +62,7 @@ export class WebhooksController {
     return request.answer(query, this.deleteWebhook, [id], () => ({ status: 'deleted' }));
   }
 
+  @Needs(everything('manage'))
   @Post(':id/replay')
   @Describe('Delivers the events since a time again, and enables a disabled webhook.', answer(200, StatusView))
   @HttpCode(200)

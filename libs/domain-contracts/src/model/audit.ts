@@ -1,13 +1,13 @@
 import type { Clock } from '@headgate/clock';
 import type { AuditEntry, AuditLog } from '../ports/audit-log.port.js';
-import type { Caller } from '../values/caller.js';
+import type { Author } from '../values/caller.js';
 import { DomainError, messageOf } from '../values/domain-error.js';
 import { formatRef, type InstanceRef } from '../values/instance-ref.js';
 
 /** Records changes in the audit log, each with its caller and outcome. */
 export class Audit {
   /** The callers of requests that already have an entry. */
-  private readonly recorded = new WeakSet<Caller>();
+  private readonly recorded = new WeakSet<Author>();
 
   constructor(
     private readonly log: AuditLog,
@@ -21,7 +21,7 @@ export class Audit {
    * @throws DomainError REGISTRY_FULL when the work could not be recorded: it was not begun; and the errors of the work
    */
   async of<T>(
-    caller: Caller,
+    caller: Author,
     action: string,
     subject: InstanceRef | string,
     work: () => Promise<T>,
@@ -59,7 +59,7 @@ export class Audit {
 
   /** Writes an entry with the time, the caller and the origin of the request. */
   append(
-    caller: Caller,
+    caller: Author,
     entry: Omit<AuditEntry, 'time' | 'caller' | 'token' | 'address' | 'route'> & Pick<AuditEntry, 'route'>,
   ): void {
     const { login, token, origin } = caller;
@@ -74,7 +74,7 @@ export class Audit {
   }
 
   /** Whether the request of a caller has an entry. Every request has a caller object of its own. */
-  hasEntryOf(caller: Caller): boolean {
+  hasEntryOf(caller: Author): boolean {
     return this.recorded.has(caller);
   }
 }

@@ -1,4 +1,4 @@
-import type { Caller } from '../values/caller.js';
+import type { Author, Caller } from '../values/caller.js';
 import type { Patience, TaskKind } from './task.js';
 import type { Reservation } from './work.js';
 
@@ -56,8 +56,7 @@ export interface TaskJournal<Input extends object = object> {
   readonly task: string;
   /** Of the definition that wrote it. */
   readonly version: number;
-  /** Without its grant in the store. */
-  readonly caller: Caller;
+  readonly caller: Author;
   /** The caller had limited rights. They are not stored, so the task is not continued after a restart, but rolled back. */
   readonly isLimited?: boolean;
   readonly input: Input;

@@ -1,4 +1,4 @@
-import type { Caller } from '../values/caller.js';
+import type { Author, Caller } from '../values/caller.js';
 import type { ImageRef } from './imported-images.port.js';
 import type { InstanceRef } from '../values/instance-ref.js';
 import type { BulkOrder, MemberTasks, MemberWork } from '../model/bulk.js';
@@ -52,7 +52,7 @@ export abstract class TaskRunner {
    * Cancels a running task. Does nothing if it was canceled before.
    * @throws DomainError TASK_NOT_FOUND; WRONG_STATE when it has ended, or its step can't be interrupted
    */
-  abstract cancelTask(id: string, caller: Caller): Promise<void>;
+  abstract cancelTask(id: string, caller: Author): Promise<void>;
 
   /** Cancels the running tasks of an instance that is gone. They end with the reason as their error. */
   abstract cancel(ref: InstanceRef, reason: Error): void;

@@ -9,7 +9,11 @@ export type TokenAction = (typeof TOKEN_ACTIONS)[number];
  * Everything that a grant decides about. `watch` is a view-only console, `secrets` the manifest with its secrets, and `manage` the
  * settings of the service itself, such as API tokens.
  */
-export type AccessAction = TokenAction | 'watch' | 'secrets' | 'manage';
+export const ACCESS_ACTIONS = [...TOKEN_ACTIONS, 'watch', 'secrets', 'manage'] as const;
+export type AccessAction = (typeof ACCESS_ACTIONS)[number];
+
+/** `reader`: not on the allowlist of administrators. A token is also limited by the rights of its creator. */
+export type GrantKind = 'administrator' | 'reader' | 'token' | 'role';
 
 /** An instance, as far as a grant judges it. An entry of the fleet is one. */
 export interface AccessSubject {
@@ -27,8 +31,10 @@ export interface AccessScope {
   readonly folder?: string;
 }
 
-/** The limits of a caller. Whatever it does not allow is refused. */
+/** The rights of a caller. Whatever it does not allow is refused. */
 export abstract class Grant {
+  abstract readonly kind: GrantKind;
+
   /** Whether an action on one instance is allowed. */
   abstract allows(action: AccessAction, subject: AccessSubject): boolean;
 
@@ -44,6 +50,46 @@ export abstract class Grant {
   /** Whether data that belongs to no instance may be read, such as the nodes and the catalog. */
   abstract readonly readsShared: boolean;
 
-  /** The limits in words, for refusals: "The API token ci-7". */
+  /** Who has the rights, in words, for refusals: "The API token ci-7". */
   abstract readonly label: string;
 }
+
+/** Whether a grant chooses among instances. Those that it does not allow to read do not exist for its caller. */
+export const isScoped = ({ kind }: Pick<Grant, 'kind'>): boolean => kind === 'token' || kind === 'role';
+
+/** Allows the same actions on every instance, and on the service itself. */
+export class UniformGrant extends Grant {
+  private readonly actions: ReadonlySet<AccessAction>;
+
+  constructor(
+    readonly kind: GrantKind,
+    readonly label: string,
+    actions: readonly AccessAction[],
+  ) {
+    super();
+    this.actions = new Set(actions);
+  }
+
+  override get readsShared(): boolean {
+    return this.actions.has('read');
+  }
+
+  override allows(action: AccessAction): boolean {
+    return this.actions.has(action);
+  }
+
+  override allowsRef(action: AccessAction): boolean {
+    return this.actions.has(action);
+  }
+
+  override allowsFolder(action: AccessAction): boolean {
+    return this.actions.has(action);
+  }
+
+  override allowsAll(action: AccessAction): boolean {
+    return this.actions.has(action);
+  }
+}
+
+/** Allows everything. */
+export const ADMINISTRATOR: Grant = new UniformGrant('administrator', 'An administrator', ACCESS_ACTIONS);

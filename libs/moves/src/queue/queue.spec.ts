@@ -1,4 +1,11 @@
-import { formatRef, type BulkOrder, type Caller, type InstanceRef, type TaskRunner } from '@headgate/domain-contracts';
+import {
+  ADMINISTRATOR,
+  formatRef,
+  type BulkOrder,
+  type Caller,
+  type InstanceRef,
+  type TaskRunner,
+} from '@headgate/domain-contracts';
 import { buildVm, MemoryBackend } from '@headgate/testing';
 import { StartMove } from '../start-move.js';
 import { Throughput } from '../estimates/throughput.js';
@@ -7,7 +14,7 @@ import { PlanQueue } from './plan-queue.js';
 import type { QueueRequest } from './queue-request.js';
 import { MoveMembers, StartQueue } from './start-queue.js';
 
-const ANN: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ANN: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const MIB = 1024 ** 2;
 const TO_OTHER = { toBackend: 'memory', toContext: 'other' };
 const REQUEST: QueueRequest = { move: TO_OTHER, perHost: 2, skipRefused: false, leavesOutMoved: false };

@@ -1,4 +1,5 @@
 import {
+  ADMINISTRATOR,
   retryWhileAway,
   type Clock,
   type JournaledStep,
@@ -141,4 +142,4 @@ export class TaskRun<Input extends object> {
   }
 }
 
-const ANN = { login: 'ann', name: 'Ann', admin: true };
+const ANN = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };

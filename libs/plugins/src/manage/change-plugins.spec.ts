@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Audit, DomainError, SILENT_LOG, type Caller } from '@headgate/domain-contracts';
+import { ADMINISTRATOR, Audit, DomainError, SILENT_LOG, type Caller } from '@headgate/domain-contracts';
 import { FixedClock, MemoryAuditLog } from '@headgate/testing';
 import { PluginFolder } from '../install/plugin-folder.js';
 import { PluginHost } from '../run/plugin-host.js';
@@ -11,7 +11,7 @@ import { archiveOf, servingWith, sha256Of, type TestPlugin } from '../testing/bu
 import { ChangingPlugins, InstallPlugin, RemovePlugin } from './change-plugins.js';
 import { ListPlugins } from './list-plugins.js';
 
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 
 describe('plugins', () => {
   let data: string;

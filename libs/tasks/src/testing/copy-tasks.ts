@@ -1,4 +1,10 @@
-import type { Caller, StepContext, TaskDefinition, TaskJournal } from '@headgate/domain-contracts';
+import {
+  ADMINISTRATOR,
+  type Caller,
+  type StepContext,
+  type TaskDefinition,
+  type TaskJournal,
+} from '@headgate/domain-contracts';
 import { FixedClock, MemoryTaskStore } from '@headgate/testing';
 import { TaskBoard } from '../task-board.js';
 
@@ -11,8 +17,8 @@ export const PATIENCE = { stallMs: 60_000, waitsFor: 'the engine', ifStalled: 'T
 export type Step = (context: StepContext<CopyInput>) => Promise<unknown>;
 export type Steps = Partial<Record<'prepare' | 'copy' | 'switch', Step>>;
 
-export const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
-export const bob: Caller = { login: 'bob', name: 'Bob', admin: true };
+export const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
+export const bob: Caller = { login: 'bob', name: 'Bob', grant: ADMINISTRATOR };
 export const order = { name: 'web', ref: 'vm/lab/local/web', input: { disk: 'root' } };
 
 const nothing: Step = async () => undefined;

@@ -32,7 +32,7 @@ const buildTask = (overrides: Partial<Task> = {}): Task => ({
 const journal: TaskJournal = {
   task: 'bulk-stop-1',
   version: 1,
-  caller: { login: 'ann', name: 'Ann', admin: true },
+  caller: { login: 'ann', name: 'Ann' },
   input: { action: 'stop' },
   steps: [],
 };

@@ -1,4 +1,4 @@
-import type { StepContext } from '@headgate/domain-contracts';
+import { ADMINISTRATOR, type StepContext } from '@headgate/domain-contracts';
 
 export interface RecordingStepContext<Input extends object> extends StepContext<Input> {
   readonly lines: string[];
@@ -26,7 +26,7 @@ export function recordingStepContext<Input extends object>(
   const [waits, commits]: [string[], string[]] = [[], []];
   return {
     task: 'test-web-1',
-    caller: { login: 'ann', name: 'Ann', admin: true },
+    caller: { login: 'ann', name: 'Ann', grant: ADMINISTRATOR },
     signal: new AbortController().signal,
     params: {},
     attempt: 1,

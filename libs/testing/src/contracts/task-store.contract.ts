@@ -25,7 +25,7 @@ const buildTask = (overrides: Partial<Task> = {}): Task => ({
 const journal: TaskJournal = {
   task: 'create-web-1',
   version: 3,
-  caller: { login: 'ann', name: 'Ann', admin: true },
+  caller: { login: 'ann', name: 'Ann' },
   input: { disks: ['root'] },
   steps: [{ name: 'copy', params: { to: 'copy-1' }, attempts: 1, isFinished: true, result: { bytes: 7 } }],
 };

@@ -1,5 +1,13 @@
 import { writeSync } from 'node:fs';
-import { Audit, BackendDirectory, DomainError, SystemClock, type Backend, type Task } from '@headgate/domain-contracts';
+import {
+  ADMINISTRATOR,
+  Audit,
+  BackendDirectory,
+  DomainError,
+  SystemClock,
+  type Backend,
+  type Task,
+} from '@headgate/domain-contracts';
 import { Fleet } from '@headgate/fleet';
 import { Folders } from '@headgate/folders';
 import { LibvirtBackend } from '@headgate/libvirt-adapter';
@@ -48,7 +56,7 @@ export interface ProcessOutcome {
 }
 
 const order = JSON.parse(process.argv[2] ?? '{}') as ProcessOrder;
-const caller = { login: 'ann', name: 'Ann', admin: true };
+const caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 
 class TwoContexts extends BackendDirectory {
   constructor(private readonly backends: readonly Backend[]) {

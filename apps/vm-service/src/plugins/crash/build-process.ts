@@ -1,6 +1,7 @@
 import { existsSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  ADMINISTRATOR,
   buildPlan,
   SILENT_LOG,
   SystemClock,
@@ -34,7 +35,7 @@ export interface BuildTarget {
 const [folder = '', targetJson = '{"podman":""}', phase = '', killAt = ''] = process.argv.slice(2);
 const target = JSON.parse(targetJson) as BuildTarget;
 
-const caller = { login: 'ann', name: 'Ann', admin: true };
+const caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const place = target.kubeconfig === undefined ? ['local', 'local'] : ['prod', 'tailvm'];
 const ref = { kind: 'vm', context: place[0] ?? '', namespace: place[1] ?? '', name: 'web' } as const;
 const clock = new SystemClock();

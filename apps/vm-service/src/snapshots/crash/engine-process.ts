@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import {
+  ADMINISTRATOR,
   Audit,
   BackendDirectory,
   DomainError,
@@ -50,7 +51,7 @@ export interface EngineOutcome {
 }
 
 const order = JSON.parse(process.argv[2] ?? '{}') as EngineOrder;
-const caller = { login: 'ann', name: 'Ann', admin: true };
+const caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const ref = parseRef(order.ref);
 
 class OneContext extends BackendDirectory {

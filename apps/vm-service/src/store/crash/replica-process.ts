@@ -1,4 +1,4 @@
-import { DomainError } from '@headgate/domain-contracts';
+import { ADMINISTRATOR, DomainError } from '@headgate/domain-contracts';
 import { TaskBoard } from '@headgate/tasks';
 import { runReplica, type PreparedReplica } from './replica-service.js';
 
@@ -6,7 +6,7 @@ import { runReplica, type PreparedReplica } from './replica-service.js';
 // cluster.
 const RETRY_MS = 200;
 const STEPS = ['first', 'second', 'third', 'fourth'];
-const caller = { login: 'ann', name: 'Ann', admin: true };
+const caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 
 /** Tasks whose steps leave two objects if they run twice. The service itself defines no tasks of their kind. */
 function defineWork({ service, apiServer, log }: PreparedReplica): void {

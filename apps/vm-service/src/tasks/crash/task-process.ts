@@ -1,5 +1,5 @@
 import { appendFileSync, readFileSync, writeSync } from 'node:fs';
-import { SystemClock, type Task, type TaskJournal } from '@headgate/domain-contracts';
+import { ADMINISTRATOR, SystemClock, type Task, type TaskJournal } from '@headgate/domain-contracts';
 import { RegistryDatabase, SqliteTaskStore } from '@headgate/registry-store';
 import { TaskBoard } from '@headgate/tasks';
 
@@ -8,7 +8,7 @@ import { TaskBoard } from '@headgate/tasks';
 //   task-process DATABASE EFFECTS MODE start|restart [before:N|after:N]
 const [database = '', effects = '', mode = '', phase = '', killAt = ''] = process.argv.slice(2);
 
-const caller = { login: 'ann', name: 'Ann', admin: true };
+const caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const readEffects = (): string[] => readFileSync(effects, 'utf8').split('\n').filter(Boolean);
 /** The change that a step makes in the world, which survives the process. */
 const act = (name: string): void => appendFileSync(effects, `${name}\n`);
