@@ -1,6 +1,9 @@
 import 'reflect-metadata';
+import { ModulesContainer } from '@nestjs/core';
+import { routesOf } from '../identity/routes.js';
 import { previewApplication } from './preview-application.js';
 import { openapiDocument } from './openapi-document.js';
+import { permissionsPage } from './permissions-page.js';
 import { errorCodesPage, metricsPage, operationsPage } from './reference-pages.js';
 
 // Run by tools/docs/generate.mjs: prints the reference pages as one JSON object, file name → text.
@@ -10,6 +13,7 @@ const pages = {
   'error-codes.md': errorCodesPage(),
   'metrics.md': await metricsPage(),
   'operations.md': operationsPage(),
+  'permissions.md': permissionsPage(routesOf(app.get(ModulesContainer))),
 };
 process.stdout.write(JSON.stringify(pages));
 await app.close();

@@ -2,7 +2,8 @@ import { ERROR_CODES, meetingOf, OPERATION_NAMES, ruleOf, type Meeting } from '@
 import { createSeries } from '../exposition/series.js';
 import { STATUS } from '../platform/error-status.js';
 
-const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
+/** A row of a table in Markdown. */
+export const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
 
 /** The error codes with their statuses, as a page. */
 export const errorCodesPage = (): string =>
