@@ -41,7 +41,6 @@ export const KNOWN_KNOTS = [
     'rooms',
     'rtc',
   ),
-  knot('libs/homeserver-contracts/src', 'requests', 'wire'),
   knot('libs/kube-adapter/src', 'images', 'provisioning'),
   knot('libs/kube-sandbox/src/apiserver', 'auth', 'builtin', 'controllers', 'discovery', 'faults', 'http', 'openapi'),
   knot(

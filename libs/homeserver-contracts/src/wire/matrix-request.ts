@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { type JsonObject, MatrixError, parseJsonObject, tooDeep } from '@headgate/matrix-protocol';
-import { measureJson } from '../requests/json-values.js';
-import { DEFAULT_JSON_LIMIT_BYTES, MAX_JSON_VALUES } from '../requests/size-limits.js';
+import { measureJson } from './json-values.js';
+import { DEFAULT_JSON_LIMIT_BYTES, MAX_JSON_VALUES } from './size-limits.js';
 import { accessTokenIn, parseQuery } from './access-token.js';
 import { BodyBudget } from './body-budget.js';
 import { LengthLimit } from './length-limit.js';
