@@ -31,16 +31,6 @@ export const KNOWN_KNOTS = [
   knot('apps/web-console/src/features/fleet', 'components', 'use-vm-operations.ts'),
   knot('apps/web-console/src/shared', 'fleet', 'names', 'queries'),
   knot('libs/domain-contracts/src', 'model', 'ports', 'values'),
-  knot(
-    'libs/embedded-homeserver/src',
-    'accounts',
-    'delayed-events',
-    'devices',
-    'federation',
-    'own-user.ts',
-    'rooms',
-    'rtc',
-  ),
   knot('libs/kube-adapter/src', 'images', 'provisioning'),
   knot('libs/kube-sandbox/src/apiserver', 'auth', 'builtin', 'controllers', 'discovery', 'faults', 'http', 'openapi'),
   knot(

@@ -9,7 +9,7 @@ import { readKeysUpload } from './devices/keys-upload.js';
 import { canonicalFilter } from './filters/filter-shape.js';
 import { describePusher } from './push/pusher-shape.js';
 import { storedJson } from './request-json.js';
-import { Transactions } from './rooms/transactions.js';
+import { Transactions } from './sending/transactions.js';
 
 /** Counts from the tables. A malformed write is refused as such before its cap is checked. */
 @Injectable()

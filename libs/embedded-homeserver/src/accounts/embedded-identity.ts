@@ -2,9 +2,9 @@ import { MatrixError } from '@headgate/matrix-protocol';
 import { type Caller, Identity, type MatrixRequest } from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
 import { EmbeddedOptions } from '../embedded-options.js';
-import { OpenIdTokens } from '../rtc/openid-tokens.js';
-import { RemoteOpenId } from '../rtc/remote-openid.js';
+import { RemoteOpenId } from '../peers/remote-openid.js';
 import { Accounts, type TokenOwner } from './accounts.js';
+import { OpenIdTokens } from './openid-tokens.js';
 
 export interface EmbeddedCaller extends Caller {
   readonly deviceId: string;

@@ -1,5 +1,5 @@
 import { ServerKeySource } from '@headgate/matrix-protocol';
-import type { PeerClient } from './peer-client.js';
+import type { PeerClient } from '../peers/peer-client.js';
 
 /** Fetches the key documents of peers from the peers themselves. */
 export class PeerKeySource extends ServerKeySource {

@@ -13,7 +13,7 @@ import { Clock } from '@headgate/clock';
 import { Handlers } from '../handlers.js';
 import { ownUser } from '../own-user.js';
 import { Rooms } from '../rooms/rooms.js';
-import { OPENID_LIFETIME_S, OpenIdTokens } from './openid-tokens.js';
+import { OPENID_LIFETIME_S, OpenIdTokens } from '../accounts/openid-tokens.js';
 
 /** OpenID tokens, and the call credentials that they authorize. */
 @Injectable()

@@ -5,9 +5,9 @@ import { type EmbeddedCaller, EmbeddedIdentity } from '../accounts/embedded-iden
 import { DelayedEvents } from '../delayed-events/delayed-events.js';
 import { Handlers } from '../handlers.js';
 import { signedJson } from '../request-json.js';
-import { checkSize, RoomRules } from './room-rules.js';
-import type { NewEvent } from './events.js';
-import { Rooms } from './rooms.js';
+import { checkSize, RoomRules } from '../rooms/room-rules.js';
+import type { NewEvent } from '../rooms/events.js';
+import { Rooms } from '../rooms/rooms.js';
 import { Transactions } from './transactions.js';
 
 /** Sending events and setting state, now or delayed. */

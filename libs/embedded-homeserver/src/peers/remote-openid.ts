@@ -1,6 +1,6 @@
 import { parseUserId } from '@headgate/matrix-protocol';
 import { digest, LeastRecentlyUsed } from '@headgate/homeserver-contracts';
-import type { PeerClient } from '../federation/peer-client.js';
+import type { PeerClient } from './peer-client.js';
 
 const CACHE_MS = 60_000;
 
