@@ -1,5 +1,5 @@
 import type { Caller } from '@headgate/homeserver-contracts';
-import type { RuleFacts } from '../rules/rule.js';
+import type { RuleFacts } from '@headgate/limit-rules';
 
 /** What rules know about an identified caller. */
 export const factsOf = ({ userId, appservice }: Caller): Pick<RuleFacts, 'user' | 'appservice'> => ({

@@ -5,8 +5,8 @@ import {
   type MatrixResponse,
   UPLOAD_LIMIT_BYTES,
 } from '@headgate/homeserver-contracts';
+import type { RuleEvent } from '@headgate/limit-rules';
 import { isJsonObject, parseUserId, parseXMatrix } from '@headgate/matrix-protocol';
-import type { RuleEvent } from '../rules/rule.js';
 import type { RulePart, Rules } from '../rules/rules.js';
 import type { Next } from './bound.js';
 import { factsOf } from './caller-facts.js';

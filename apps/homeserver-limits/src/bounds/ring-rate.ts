@@ -1,8 +1,8 @@
+import type { Admission } from '@headgate/limit-rules';
 import { OLD_RING_EVENT_TYPES, RING_EVENT_TYPES } from '@headgate/matrix-protocol';
 import type { Caller, MatrixRequest } from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
-import type { Admission } from '../rules/rule.js';
 import { Rules } from '../rules/rules.js';
 import { factsOf } from './caller-facts.js';
 

@@ -1,3 +1,4 @@
+import type { RuleSet } from '@headgate/limit-rules';
 import { ConfigError, ListenAddress, parseSection } from '@headgate/nest-kit';
 import { parse, TomlError } from 'smol-toml';
 import { DelayedEventsSection } from './delayed-events.section.js';
@@ -7,7 +8,6 @@ import { LimitsSection } from './limits.section.js';
 import { LogSection } from './log.section.js';
 import { OperatorSection } from './operator.section.js';
 import { RatelimitSection } from './ratelimit.section.js';
-import type { RuleSet } from '../rules/rule.js';
 import { rtcProblems, RtcSection } from './rtc.section.js';
 import { parseRules } from './rules.section.js';
 import { ServerSection } from './server.section.js';

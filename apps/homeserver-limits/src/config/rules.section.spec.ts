@@ -1,4 +1,4 @@
-import { CONTRACT_RULES } from '../rules/contract-rules.js';
+import { CONTRACT_RULES } from '@headgate/limit-rules';
 import { parseConfig } from './config.js';
 
 const rule = (toml: string) =>

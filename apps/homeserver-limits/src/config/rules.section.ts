@@ -1,7 +1,14 @@
+import {
+  CONTRACT_RULES,
+  type Rule,
+  RULE_EVENTS,
+  RULE_KEYS,
+  type RuleEvent,
+  type RuleKey,
+  type RuleSet,
+} from '@headgate/limit-rules';
 import { ConfigError, parseSection } from '@headgate/nest-kit';
 import { IsArray, IsOptional, Matches } from 'class-validator';
-import { CONTRACT_RULES } from '../rules/contract-rules.js';
-import { RULE_EVENTS, RULE_KEYS, type Rule, type RuleEvent, type RuleKey, type RuleSet } from '../rules/rule.js';
 import { Costs, Duration, FilledText, Flag, Network, OneOf, parseDuration, UserId, WholeNumber } from './fields.js';
 import { MAX_RATE, type RatelimitSection } from './ratelimit.section.js';
 

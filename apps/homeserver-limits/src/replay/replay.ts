@@ -1,13 +1,13 @@
-import { Clock, MemoryRateLimiter } from '@headgate/limits-core';
-import { RuleEngine } from '../rules/rule-engine.js';
 import {
   type Admission,
   type RequestOutcome,
   RULE_EVENTS,
+  RuleEngine,
   type RuleFacts,
   type RuleRefusal,
   type RuleSet,
-} from '../rules/rule.js';
+} from '@headgate/limit-rules';
+import { Clock, MemoryRateLimiter } from '@headgate/limits-core';
 
 /** The refusals of one rule. */
 export interface RuleReport {

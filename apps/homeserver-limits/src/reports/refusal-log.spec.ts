@@ -1,4 +1,4 @@
-import type { RuleFacts, RuleRefusal } from '../rules/rule.js';
+import type { RuleFacts, RuleRefusal } from '@headgate/limit-rules';
 import { RefusalLog } from './refusal-log.js';
 
 const refusal = (key: string): RuleRefusal => ({

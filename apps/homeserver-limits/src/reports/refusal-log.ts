@@ -1,6 +1,6 @@
+import type { RuleFacts, RuleRefusal } from '@headgate/limit-rules';
 import type { Logger } from 'pino';
 import { LeastRecentlyUsed } from '@headgate/homeserver-contracts';
-import type { RuleFacts, RuleRefusal } from '../rules/rule.js';
 
 /** A refusal of a rate, a rule or a cap, with everything that explains it. It contains no token and no password. */
 export interface RefusalEntry {

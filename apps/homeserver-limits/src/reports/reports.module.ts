@@ -1,3 +1,4 @@
+import type { RuleListener } from '@headgate/limit-rules';
 import { type MemoryRateLimiter as Windows, MemoryRateLimiter } from '@headgate/limits-core';
 import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
@@ -5,7 +6,6 @@ import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
-import type { RuleListener } from '../rules/rule.js';
 import { RefusalLog } from './refusal-log.js';
 import { RequestLog } from './request-log.js';
 

@@ -1,9 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
+import type { RequestOutcome, RequestRecorder, RuleFacts } from '@headgate/limit-rules';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { ConfigError } from '@headgate/nest-kit';
 import { type Logger, pino } from 'pino';
-import type { RequestOutcome, RuleFacts } from '../rules/rule.js';
-import type { RequestRecorder } from '../rules/rules.js';
 
 /** Lines are written together when they have this length. */
 const BUFFER_BYTES = 8 * 1024;

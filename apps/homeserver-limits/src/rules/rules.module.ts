@@ -1,3 +1,4 @@
+import type { RuleListener } from '@headgate/limit-rules';
 import { CapLedger, RateLimiter } from '@headgate/limits-core';
 import type { DecisionListener } from '@headgate/limits-nest';
 import { Module } from '@nestjs/common';
@@ -9,7 +10,6 @@ import { ReportsModule, RULE_LISTENER } from '../reports/reports.module.js';
 import { RequestLog } from '../reports/request-log.js';
 import { Caps, type CountFreshness } from './caps.js';
 import { ReloadConfig } from './reload-config.js';
-import type { RuleListener } from './rule.js';
 import { Rules } from './rules.js';
 
 /** The embedded homeserver counts at once, so it is asked each time; an upstream's counts are cached. */

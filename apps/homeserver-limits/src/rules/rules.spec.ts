@@ -1,10 +1,10 @@
+import { ruleOf } from '@headgate/limit-rules';
 import { ManualClock, MemoryRateLimiter, RateExceeded } from '@headgate/limits-core';
 import { jsonResponse } from '@headgate/homeserver-contracts';
 import { parseConfig } from '../config/config.js';
 import { LiveConfig } from '../config/live-config.js';
-import { ruleOf } from './contract-rules.js';
 import { type RulePart, Rules } from './rules.js';
-import { AsyncLimiter } from './testing/async-limiter.js';
+import { AsyncLimiter } from '@headgate/limit-rules/testing';
 
 const HERE = { address: '192.0.2.1', source: '192.0.2.1' };
 

@@ -1,10 +1,20 @@
+import {
+  type Admission,
+  type Maybe,
+  rateNamesOf,
+  type RequestOutcome,
+  type RequestRecorder,
+  RuleEngine,
+  type RuleEvent,
+  type RuleFacts,
+  type RuleListener,
+  type RuleRefusal,
+  type RuleSet,
+  then,
+} from '@headgate/limit-rules';
 import { MAX_RATES, RateExceeded, type RateLimiter } from '@headgate/limits-core';
 import { type Caller, type MatrixRequest, type MatrixResponse, succeeded } from '@headgate/homeserver-contracts';
 import type { LiveConfig } from '../config/live-config.js';
-import { type Maybe, then } from './maybe.js';
-import { RuleEngine } from './rule-engine.js';
-import { rateNamesOf } from './rule-rates.js';
-import type { Admission, RequestOutcome, RuleEvent, RuleFacts, RuleListener, RuleRefusal, RuleSet } from './rule.js';
 
 /** A rule refuses the request: 429. */
 export class RuleExceeded extends RateExceeded {
@@ -15,13 +25,6 @@ export class RuleExceeded extends RateExceeded {
 
 /** What a bound knows about a part of a request. The address is that of the request. */
 export type RulePart = Omit<RuleFacts, 'address' | 'source'>;
-
-/** Receives the facts of every request that rules could count, and its outcome. */
-export interface RequestRecorder {
-  /** @returns a number that identifies the request */
-  onDecided(facts: readonly RuleFacts[], refusedBy: string | undefined): number;
-  onSettled(request: number, outcome: RequestOutcome): void;
-}
 
 const ADMITTED: Admission = { granted: true, settle: () => undefined };
 

@@ -1,17 +1,8 @@
 import type { RateLimiter, RateRefusal, Reservation } from '@headgate/limits-core';
 import { ExemptionList } from './exemption-list.js';
 import { all, type Maybe, then } from './maybe.js';
-import type {
-  Admission,
-  RequestOutcome,
-  Rule,
-  RuleEvent,
-  RuleFacts,
-  RuleKey,
-  RuleListener,
-  RuleRefusal,
-  RuleSet,
-} from './rule.js';
+import type { Admission, RequestOutcome, Rule, RuleEvent, RuleFacts, RuleKey, RuleRefusal, RuleSet } from './rule.js';
+import type { RuleListener } from './rule-listener.js';
 import { RuleRates } from './rule-rates.js';
 
 /** One rule and one of its keys, with what a request takes from its limit. */

@@ -135,10 +135,3 @@ export interface Admission {
   readonly granted: true;
   settle(outcome: RequestOutcome): Maybe<void>;
 }
-
-/** Receives each decision of each rule, in order. */
-export interface RuleListener {
-  onGranted(rule: string, key: string): void;
-  /** @param isShadow the rule only reports */
-  onRefused(refusal: RuleRefusal, facts: RuleFacts, isShadow: boolean): void;
-}

@@ -1,0 +1,1 @@
+export default { displayName: 'limit-rules', preset: '../../jest.preset.js' };
