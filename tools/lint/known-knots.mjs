@@ -4,7 +4,6 @@
  * @type {readonly (readonly string[])[]}
  */
 export const KNOWN_KNOTS = [
-  knot('apps/homeserver-limits/src', 'bounds', 'config', 'edge', 'gateway', 'metrics', 'reports', 'rules', 'state'),
   knot(
     'apps/vm-service/src',
     'access',

@@ -10,6 +10,8 @@ const FORBIDDEN = [
   ['a library that imports the framework', 'libs/instances/src/canary.ts', '@nestjs/common'],
   ['the domain that imports the wire', 'libs/domain-contracts/src/canary.ts', '@headgate/api-contracts'],
   ['the limits that import virtual machines', 'libs/limits-core/src/canary.ts', '@headgate/domain-contracts'],
+  ['the relay that imports Matrix', 'libs/http-relay/src/canary.ts', '@headgate/matrix-protocol'],
+  ['the rules that import the framework', 'libs/limit-rules/src/canary.ts', '@nestjs/common'],
   ['a sandbox that imports the product', 'libs/kube-sandbox/src/canary.ts', '@headgate/domain-contracts'],
   ['the API server that imports KubeVirt', 'libs/kube-sandbox/src/canary.ts', '@headgate/kubevirt-sandbox'],
   ['a feature that imports the test library outside a spec', 'libs/fleet/src/canary.ts', '@headgate/testing'],

@@ -12,7 +12,7 @@ import { dispatchDirectly } from './edge/direct-dispatch.js';
 import { matrixAdapter } from './edge/matrix-adapter.js';
 import { UpgradeProxy } from './gateway/upgrade-proxy.js';
 import { OperatorListener } from './operator/operator-listener.js';
-import { Relay } from './relay/relay.js';
+import { GatewayRelay } from './relay/gateway-relay.js';
 
 /** Nest logs an error of a provider and rethrows it. The caller of `create` reports it, so it is logged once. */
 class StartLogger extends PinoNestLogger {
@@ -47,7 +47,7 @@ export class LimitsApplication {
     if (gateway.upstream !== undefined) upgrades = app.get(UpgradeProxy, { strict: false });
     app.getHttpServer().on('upgrade', (request, socket, head) => upgrades?.handle(request, socket, head));
     dispatchDirectly(app.getHttpServer(), app.get(Dispatcher, { strict: false }), operator.listen === undefined);
-    if (hasRelay(gateway.upstream)) app.get(Relay, { strict: false }).attach(app.getHttpServer());
+    if (hasRelay(gateway.upstream)) app.get(GatewayRelay, { strict: false }).attach(app.getHttpServer());
     app.useGlobalFilters(new MatrixErrorFilter());
     return new LimitsApplication(app, settings);
   }

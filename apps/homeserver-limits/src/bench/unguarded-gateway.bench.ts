@@ -15,7 +15,7 @@ import { GatewayIdentity } from '../gateway/gateway-identity.js';
 import { UpstreamClient } from '../gateway/upstream-client.js';
 import { UpstreamHeaders } from '../gateway/upstream-headers.js';
 import { UpstreamQueries } from '../gateway/upstream-queries.js';
-import { Relay } from '../relay/relay.js';
+import { GatewayRelay } from '../relay/gateway-relay.js';
 import { RelayPlan } from '../relay/relay-plan.js';
 
 // The gateway's forwarding without a table and without bounds: the baseline of the gateway's benchmark.
@@ -61,6 +61,8 @@ const plan = new RelayPlan({
   ...{ table, bounds, addresses, timeoutMs: TIMEOUT_MS, hasMetrics: false },
   rules: { applyTo: () => false },
 });
-new Relay({ upstream: base, plan, addresses, identity, onAnswer: () => undefined, log }).attach(app.getHttpServer());
+new GatewayRelay({ upstream: base, plan, addresses, identity, onAnswer: () => undefined, log }).attach(
+  app.getHttpServer(),
+);
 await app.listen(0, '127.0.0.1');
 process.stdout.write(`${JSON.stringify({ url: await app.getUrl() })}\n`);

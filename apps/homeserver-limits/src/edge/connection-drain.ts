@@ -3,7 +3,7 @@ import { type BeforeApplicationShutdown, Injectable, type OnApplicationShutdown 
 import { HttpAdapterHost } from '@nestjs/core';
 
 /** Requests in progress at shutdown get this long to complete. */
-const DRAIN_TIMEOUT_MS = 3_000;
+export const DRAIN_TIMEOUT_MS = 3_000;
 
 /** Closes the connections that remain after the drain timeout, so that shutdown ends. */
 @Injectable()

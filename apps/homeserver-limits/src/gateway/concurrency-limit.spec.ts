@@ -1,5 +1,5 @@
+import { UpstreamTimeout } from '@headgate/http-relay';
 import { ConcurrencyLimit } from './concurrency-limit.js';
-import { UpstreamTimeout } from './upstream-failure.js';
 
 const nextTurn = () => new Promise((next) => setImmediate(next));
 

@@ -1,4 +1,4 @@
-import { UpstreamTimeout } from './upstream-failure.js';
+import { UpstreamTimeout } from '@headgate/http-relay';
 
 /** Runs a limited number of tasks at a time. The others wait, first come, first served. */
 export class ConcurrencyLimit {

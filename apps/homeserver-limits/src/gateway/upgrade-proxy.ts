@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { PathTable } from '@headgate/homeserver-contracts';
+import { UpstreamTimeout } from '@headgate/http-relay';
 import { errorResponse } from '../errors/error-response.js';
 import { serializeResponse } from '../errors/serialize-response.js';
 import type { UpstreamClient } from './upstream-client.js';
-import { upstreamFailure, UpstreamTimeout } from './upstream-failure.js';
+import { upstreamFailure } from './upstream-failure.js';
 import type { UpstreamHeaders } from './upstream-headers.js';
 
 export interface UpgradeProxyDeps {

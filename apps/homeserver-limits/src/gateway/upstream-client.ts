@@ -10,18 +10,22 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import { ClientGone } from '@headgate/homeserver-contracts';
+import {
+  type AgentRequest,
+  type AnswerListener,
+  CONNECT_TIMEOUT_MS,
+  type ConnectionOpener,
+  failureStatusOf,
+  IDEMPOTENT_METHODS,
+  InvalidUpstreamResponse,
+  openFewAtOnce,
+  UpstreamTimeout,
+  type WaitOptions,
+} from '@headgate/http-relay';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { UpstreamKind } from '../metrics/limits-metrics.js';
-import { CONNECT_TIMEOUT_MS, type ConnectionOpener } from './connection-opener.js';
 import type { JsonPruner } from './json-pruner.js';
-import { type AgentRequest, openFewAtOnce, type WaitOptions } from './open-few-at-once.js';
-import {
-  type FailureStatus,
-  failureStatus,
-  InvalidUpstreamResponse,
-  upstreamFailure,
-  UpstreamTimeout,
-} from './upstream-failure.js';
+import { upstreamFailure } from './upstream-failure.js';
 
 export interface UpstreamRequest {
   method: string;
@@ -39,11 +43,6 @@ export interface UpstreamRequest {
   kind?: UpstreamKind;
 }
 
-/** Receives how long the upstream took, or how it failed. */
-export type UpstreamListener = (kind: UpstreamKind, durationMs: number, failure?: FailureStatus) => void;
-
-export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
-
 /**
  * How long an idle connection is kept. Many servers close idle connections after 5 s, and a request sent at that moment is lost, so
  * ours are closed before.
@@ -59,7 +58,7 @@ export class UpstreamClient implements OnApplicationShutdown {
   constructor(
     private readonly base: URL,
     private readonly ca?: string,
-    private readonly onAnswer: UpstreamListener = () => undefined,
+    private readonly onAnswer: AnswerListener<UpstreamKind> = () => undefined,
   ) {
     const options = {
       keepAlive: true,
@@ -117,7 +116,7 @@ export class UpstreamClient implements OnApplicationShutdown {
     if (isAbandoned(request)) throw new ClientGone();
     const failure = upstreamFailure(error);
     // The caller's own error, such as a body that is too long, is no failure of the upstream.
-    if (failure !== error) this.onAnswer(kind, 0, failureStatus(failure));
+    if (failure !== error) this.onAnswer(kind, 0, failureStatusOf(error));
     throw failure;
   }
 

@@ -1,23 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-
-/** Headers that belong to one connection, not to the message. */
-export const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-
-/**
- * Headers that a `Connection` header cannot remove: without its length, the upstream would read a body as the next request,
- * which no bound has seen.
- */
-export const NOT_REMOVABLE: ReadonlySet<string> = new Set(['content-length', 'host']);
+import { HOP_BY_HOP, NOT_REMOVABLE, REPLACED, REPLACED_OR_UNTRUSTED } from '@headgate/http-relay';
 
 /** The headers of a message as received, without those of the connection. */
 export function endToEndHeaders(message: IncomingMessage, excluded: readonly string[] = []): string[] {
@@ -75,9 +57,6 @@ export class UpstreamHeaders {
     return forwarded ? `${[forwarded].flat().join(', ')}, ${peer}` : peer;
   }
 }
-
-export const REPLACED = ['x-forwarded-for', 'expect'];
-export const REPLACED_OR_UNTRUSTED = [...REPLACED, 'forwarded', 'x-real-ip', 'x-forwarded-proto', 'x-forwarded-host'];
 
 /**
  * A body that a bound has read as JSON is forwarded as JSON. Some servers read query parameters from the body of a form, which no

@@ -1,7 +1,7 @@
+import type { FailureStatus } from '@headgate/http-relay';
 import type { MemoryRateLimiter } from '@headgate/limits-core';
 import { type DecisionListener, LimitMetrics } from '@headgate/limits-nest';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import type { FailureStatus } from '../gateway/upstream-failure.js';
 import { FastHistogram } from './fast-histogram.js';
 
 /** The token of the function that receives each decision of a rule. */

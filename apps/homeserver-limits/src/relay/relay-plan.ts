@@ -1,14 +1,12 @@
 import { parseQuery, type PathTable } from '@headgate/homeserver-contracts';
+import { type ClientPeer, HEADER, type RelayedRequest, type RequestHead, requestHeadText } from '@headgate/http-relay';
 import type { Bounds } from '../bounds/bounds.js';
 import type { OperationRules } from '../bounds/operation-rules.js';
 import type { CallerAddress } from '../edge/caller-address.js';
 import { isMetricsRequest } from '../edge/matrix-adapter.js';
 import { CALLS, requestedWaitMs } from '../gateway/gateway-homeserver.js';
-import { FORM, HOP_BY_HOP, REPLACED, REPLACED_OR_UNTRUSTED } from '../gateway/upstream-headers.js';
-import type { ClientPeer } from './client-connection.js';
-import type { RelayedRequest } from './exchange.js';
-import { HEADER, headerSet } from './header-lines.js';
-import type { RequestHead } from './http-head.js';
+import { FORM } from '../gateway/upstream-headers.js';
+import type { UpstreamKind } from '../metrics/limits-metrics.js';
 
 export interface RelayPlanDeps {
   table: PathTable<string>;
@@ -35,16 +33,12 @@ const RELAYED_OPERATIONS: ReadonlySet<string> = new Set([
   'knock',
 ]);
 
-const DROPPED_TRUSTED = headerSet([...HOP_BY_HOP, ...REPLACED]);
-const DROPPED_UNTRUSTED = headerSet([...HOP_BY_HOP, ...REPLACED_OR_UNTRUSTED]);
-const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
-
 /** Decides which requests are relayed: those that the gateway does not have to read, count or answer. */
 export class RelayPlan {
   constructor(private readonly deps: RelayPlanDeps) {}
 
   /** @returns undefined for a request that Node's server handles */
-  of(head: RequestHead, peer: ClientPeer): RelayedRequest | undefined {
+  of(head: RequestHead, peer: ClientPeer): RelayedRequest<UpstreamKind> | undefined {
     const { method, target } = head;
     if (this.deps.hasMetrics && isMetricsRequest({ method, url: target })) return undefined;
     if (method === 'OPTIONS' && CALLS.test(target)) return undefined;
@@ -85,14 +79,9 @@ export class RelayPlan {
   }
 
   /** The head for the upstream, with the same changes as `UpstreamHeaders` makes. */
-  private headText({ method, target, headers }: RequestHead, { address, isTrusted }: ClientPeer): string {
-    const forwardedFor = headers.value(HEADER['x-forwarded-for']);
-    if (forwardedFor !== undefined && !isTrusted) this.deps.addresses.ignoreHeaderOf(address);
-    const chain = forwardedFor && isTrusted ? `${forwardedFor}, ${address}` : address;
-    const kept = headers.without(isTrusted ? DROPPED_TRUSTED : DROPPED_UNTRUSTED);
-    let text = `${method} ${target} HTTP/1.1\r\n${kept}X-Forwarded-For: ${chain}\r\n`;
-    if (!isTrusted || !headers.has(HEADER['x-forwarded-proto'])) text += 'X-Forwarded-Proto: http\r\n';
-    if (METHODS_WITH_BODY.has(method) && !headers.has(HEADER['content-length'])) text += 'Content-Length: 0\r\n';
-    return `${text}Connection: keep-alive\r\n\r\n`;
+  private headText(head: RequestHead, peer: ClientPeer): string {
+    if (!peer.isTrusted && head.headers.has(HEADER['x-forwarded-for']))
+      this.deps.addresses.ignoreHeaderOf(peer.address);
+    return requestHeadText(head, peer);
   }
 }

@@ -10,7 +10,7 @@ import { CallerAddressModule } from '../edge/caller-address.module.js';
 import type { GatewayIdentity } from '../gateway/gateway-identity.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
-import { Relay } from './relay.js';
+import { GatewayRelay } from './gateway-relay.js';
 import { RelayPlan } from './relay-plan.js';
 
 /** The relay of a gateway whose upstream has no TLS. */
@@ -39,7 +39,7 @@ export class RelayModule {
           inject: [PathTable, Bounds, OperationRules, CallerAddress, LiveConfig],
         },
         {
-          provide: Relay,
+          provide: GatewayRelay,
           useFactory: (
             plan: RelayPlan,
             addresses: CallerAddress,
@@ -48,7 +48,7 @@ export class RelayModule {
             metrics: LimitsMetrics,
             log: Logger,
           ) => {
-            const relay = new Relay({
+            const relay = new GatewayRelay({
               ...{ plan, addresses, identity, log },
               upstream: new URL(current.gateway.upstream ?? ''),
               onAnswer: metrics.recordUpstream,
@@ -59,7 +59,7 @@ export class RelayModule {
           inject: [RelayPlan, CallerAddress, Identity, LiveConfig, LimitsMetrics, LOGGER],
         },
       ],
-      exports: [Relay],
+      exports: [GatewayRelay],
     };
   }
 }

@@ -1,28 +1,10 @@
-import type { MatrixError } from '@headgate/matrix-protocol';
-import type { UpstreamKind } from '../metrics/limits-metrics.js';
-import { IDEMPOTENT_METHODS, type UpstreamListener } from '../gateway/upstream-client.js';
-import {
-  failureStatus,
-  InvalidUpstreamResponse,
-  upstreamFailure,
-  UpstreamTimeout,
-} from '../gateway/upstream-failure.js';
-import { ChunkedScanner } from './chunked-scanner.js';
-import { MAX_HEAD_BYTES, readResponseHead, type RequestHead, type ResponseHead } from './http-head.js';
+import { ChunkedScanner } from '../parser/chunked-scanner.js';
+import { MAX_HEAD_BYTES, readResponseHead, type RequestHead, type ResponseHead } from '../parser/http-head.js';
+import { failureStatusOf, InvalidUpstreamResponse, UpstreamTimeout } from '../pool/upstream-errors.js';
+import type { ConnectionUser, UpstreamConnection, UpstreamPool } from '../pool/upstream-pool.js';
+import { IDEMPOTENT_METHODS } from './idempotent-methods.js';
+import type { AnswerListener, RelayedRequest } from './relayed-request.js';
 import { responseHeadText } from './response-head-text.js';
-import type { ConnectionUser, UpstreamConnection, UpstreamPool } from './upstream-pool.js';
-
-/** A request on its way to the upstream. */
-export interface RelayedRequest {
-  readonly head: RequestHead;
-  /** The head as the upstream receives it. */
-  readonly text: string;
-  /** Whether it is forwarded to its end even when the caller hangs up. */
-  readonly outlivesCaller: boolean;
-  /** How long the upstream may be silent. */
-  readonly timeoutMs: number;
-  readonly kind: UpstreamKind;
-}
 
 /** The client's side of an exchange. */
 export interface ExchangeClient {
@@ -36,7 +18,7 @@ export interface ExchangeClient {
   /** The response is complete. */
   finish(): void;
   /** There is no response of the upstream. */
-  fail(error: MatrixError): void;
+  fail(error: Error): void;
   /** The response broke off. */
   abort(): void;
 }
@@ -49,12 +31,14 @@ export interface CoarseClock {
   readonly nowMs: number;
 }
 
-export interface ExchangeDeps {
+export interface ExchangeDeps<Kind extends string> {
   pool: UpstreamPool;
   clock: CoarseClock;
-  onAnswer: UpstreamListener;
-  /** The upstream does not accept the token of this request. */
+  onAnswer: AnswerListener<Kind>;
+  /** The upstream does not accept the credentials of this request: 401. */
   onUnauthorized: (head: RequestHead) => void;
+  /** The header lines that a response without CORS headers gets. */
+  corsLines: string;
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -68,7 +52,7 @@ type State = 'head' | 'length' | 'chunked' | 'until close' | 'done';
  * One request that is sent to the upstream, and its response. Nothing of either is kept in memory but their heads, and the beginning of the
  * request's body until it is sent.
  */
-export class Exchange implements ConnectionUser {
+export class Exchange<Kind extends string> implements ConnectionUser {
   /** Absent while it waits for one. */
   private connection: UpstreamConnection | undefined;
   private isRepeated = false;
@@ -87,10 +71,10 @@ export class Exchange implements ConnectionUser {
 
   /** Sends the request with the part of its body that has arrived. */
   constructor(
-    private readonly request: RelayedRequest,
+    private readonly request: RelayedRequest<Kind>,
     body: Buffer | undefined,
     client: ExchangeClient,
-    private readonly deps: ExchangeDeps,
+    private readonly deps: ExchangeDeps<Kind>,
   ) {
     this.client = client;
     this.bodyRemaining = request.head.contentLength - (body?.length ?? 0);
@@ -244,7 +228,8 @@ export class Exchange implements ConnectionUser {
       this.responseRemaining = head.contentLength;
     }
     const isChunked = this.state === 'chunked' || this.state === 'until close';
-    this.receiveBody(rest, responseHeadText(head, isChunked, this.client.closesAfterResponse));
+    const { corsLines } = this.deps;
+    this.receiveBody(rest, responseHeadText(head, { isChunked, closes: this.client.closesAfterResponse, corsLines }));
   }
 
   /** @param head the text to write before these bytes */
@@ -307,9 +292,8 @@ export class Exchange implements ConnectionUser {
     const { client, state } = this;
     this.leave();
     if (state !== 'head') return client?.abort();
-    const failure = upstreamFailure(error);
-    this.deps.onAnswer(this.request.kind, 0, failureStatus(failure));
-    client?.fail(failure);
+    this.deps.onAnswer(this.request.kind, 0, failureStatusOf(error));
+    client?.fail(error);
   }
 
   /** Closes the connection, which no other exchange can use, or stops to wait for one. */

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { boundedOperations, PathTable } from '@headgate/homeserver-contracts';
-import { Bounds } from '../../bounds/bounds.js';
-import { Relay } from '../relay.js';
-import { RelayPlan } from '../relay-plan.js';
+import { failureStatusOf } from '../pool/upstream-errors.js';
+import { Relay } from '../relay/relay.js';
+import { requestHeadText } from '../relay/request-head-text.js';
 
 export const OK = 'HTTP/1.1 200 OK\r\nDate: now\r\nContent-Length: 2\r\n\r\nok';
 export const ENDING = 'GET /last HTTP/1.1\r\nHost: b\r\nConnection: close\r\n\r\n';
@@ -12,6 +11,9 @@ export const ENDING = 'GET /last HTTP/1.1\r\nHost: b\r\nConnection: close\r\n\r\
 export const get = (target: string, headers = ''): string => `GET ${target} HTTP/1.1\r\nHost: b\r\n${headers}\r\n`;
 export const statusesOf = (text: string): (string | undefined)[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
+
+/** How long requests in progress get when the fixture closes, in ms. */
+const DRAIN_TIMEOUT_MS = 3_000;
 
 /** Requests as the upstream receives them, and the sockets to respond on. */
 class TestUpstream {
@@ -41,26 +43,36 @@ class TestUpstream {
   }
 }
 
-/** A relay between a server of Node and an upstream. Requests for `/ruled` are left to Node. */
+type TestedRelay = Pick<Relay, 'attach' | 'close' | 'drain' | 'waitingCount'>;
+
+/** Creates the relay under test. */
+export type CreateRelay = (upstream: URL, fixture: RelayFixture) => TestedRelay;
+
+/** A relay between a server of Node and an upstream. */
 export class RelayFixture {
   readonly upstream = new TestUpstream();
   readonly answers: [string, number | undefined][] = [];
-  readonly forgotten: string[] = [];
+  /** The targets of requests that the upstream has refused with 401. */
+  readonly unauthorized: string[] = [];
   /** The requests that Node's server has handled. */
   readonly byNode: string[] = [];
   isTrusted = false;
   /** How long the upstream may be silent: never the cause of a failure, unless a test is about it. */
   timeoutMs = 60_000;
-  relay!: Relay;
+  relay!: TestedRelay;
   port = 0;
   readonly server: HttpServer = createHttpServer((request, response) => {
     this.byNode.push(`${request.method} ${request.url}`);
     void this.handle(request, response);
   });
 
-  static async open(): Promise<RelayFixture> {
+  static async open(create: CreateRelay = createPlainRelay): Promise<RelayFixture> {
     const fixture = new RelayFixture();
-    await fixture.start();
+    fixture.relay = create(await fixture.upstream.listen(), fixture);
+    fixture.relay.attach(fixture.server);
+    fixture.server.listen(0, '127.0.0.1');
+    await once(fixture.server, 'listening');
+    ({ port: fixture.port } = fixture.server.address() as AddressInfo);
     return fixture;
   }
 
@@ -82,36 +94,33 @@ export class RelayFixture {
   }
 
   async close(): Promise<void> {
-    this.relay.beforeApplicationShutdown();
-    this.relay.onApplicationShutdown();
+    this.relay.drain(DRAIN_TIMEOUT_MS);
+    this.relay.close();
     this.upstream.close();
     this.server.closeAllConnections();
     this.server.close();
     await once(this.server, 'close');
   }
-
-  private async start(): Promise<void> {
-    const timeout = () => this.timeoutMs;
-    this.relay = new Relay({
-      upstream: await this.upstream.listen(),
-      plan: new RelayPlan({
-        table: new PathTable(boundedOperations),
-        bounds: new Bounds([]),
-        rules: { applyTo: (target) => target.startsWith('/ruled') },
-        addresses: { ignoreHeaderOf: () => undefined },
-        get timeoutMs() {
-          return timeout();
-        },
-        hasMetrics: true,
-      }),
-      addresses: { trusts: () => this.isTrusted },
-      identity: { forget: (token) => void this.forgotten.push(token) },
-      onAnswer: (kind, _ms, failure) => this.answers.push([kind, failure]),
-      log: { warn: () => undefined } as never,
-    });
-    this.relay.attach(this.server);
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    ({ port: this.port } = this.server.address() as AddressInfo);
-  }
 }
+
+/** A relay that leaves requests for `/ruled` to Node. Those for `/kept` are forwarded to their end when their caller hangs up. */
+const createPlainRelay: CreateRelay = (upstream, fixture) =>
+  new Relay({
+    upstream,
+    plan: (head, peer) =>
+      head.target.startsWith('/ruled')
+        ? undefined
+        : {
+            head,
+            text: requestHeadText(head, peer),
+            outlivesCaller: head.target.startsWith('/kept'),
+            timeoutMs: fixture.timeoutMs,
+            kind: 'forwarded',
+          },
+    trusts: () => fixture.isTrusted,
+    onAnswer: (kind, _ms, failure) => fixture.answers.push([kind, failure]),
+    onUnauthorized: ({ target }) => fixture.unauthorized.push(target),
+    respondToFailure: (error, { connection }) =>
+      `HTTP/1.1 ${failureStatusOf(error)} X\r\nContent-Length: 6\r\nConnection: ${connection}\r\n\r\nfailed`,
+    corsHeaders: ['Access-Control-Allow-Origin', '*'],
+  });

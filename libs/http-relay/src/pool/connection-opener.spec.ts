@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import { ConnectionOpener } from './connection-opener.js';
-import { UpstreamBusy, UpstreamTimeout } from './upstream-failure.js';
+import { UpstreamBusy, UpstreamTimeout } from './upstream-errors.js';
 
 /** A connection that opens or fails when a test says so. */
 class FakeSocket extends EventEmitter {

@@ -1,27 +1,19 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { MatrixError } from '@headgate/matrix-protocol';
-import { errorResponse } from '../errors/error-response.js';
-import { serializeResponse } from '../errors/serialize-response.js';
-import { Exchange, type ExchangeClient, type ExchangeDeps, type RelayedRequest, SMALL_BODY_BYTES } from './exchange.js';
-import { beginsRequest, MAX_HEAD_BYTES, readRequestHead, type RequestHead } from './http-head.js';
+import { beginsRequest, MAX_HEAD_BYTES, readRequestHead, type RequestHead } from '../parser/http-head.js';
+import { Exchange, type ExchangeClient, type ExchangeDeps, SMALL_BODY_BYTES } from './exchange.js';
 import { NodeConnection, type NodeConnectionClient, type WrittenChunk } from './node-connection.js';
+import type { PlanRequest, RelayedRequest, RespondToFailure } from './relayed-request.js';
+import type { ClientPeer } from './request-head-text.js';
 
-export interface ClientConnectionDeps extends ExchangeDeps {
-  /** Whether a request is relayed, and how; undefined: Node's server handles it. */
-  plan: (head: RequestHead, peer: ClientPeer) => RelayedRequest | undefined;
+export interface ClientConnectionDeps<Kind extends string> extends ExchangeDeps<Kind> {
+  plan: PlanRequest<Kind>;
   trusts: (address: string) => boolean;
   /** Gives a connection to Node's server. */
   handOver: (connection: Duplex) => void;
-  onClose: (connection: ClientConnection) => void;
-  onFailure: (error: MatrixError, target: string) => void;
+  onClose: (connection: ClientConnection<Kind>) => void;
+  respondToFailure: RespondToFailure;
   isClosing: () => boolean;
-}
-
-/** Where a connection comes from. */
-export interface ClientPeer {
-  readonly address: string;
-  readonly isTrusted: boolean;
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -43,10 +35,10 @@ const MAX_PENDING_BYTES = MAX_HEAD_BYTES;
  * A client's connection. Its requests are relayed, or handled by Node's server over a connection that carries only those. A request that
  * the relay can't read moves the socket itself to Node's server, and so do many requests in a row for that server.
  */
-export class ClientConnection implements ExchangeClient, NodeConnectionClient {
+export class ClientConnection<Kind extends string> implements ExchangeClient, NodeConnectionClient {
   private pending: Buffer | undefined;
   private pieces = 0;
-  private exchange: Exchange | NodeConnection | undefined;
+  private exchange: Exchange<Kind> | NodeConnection | undefined;
   private node: NodeConnection | undefined;
   /** How many requests in a row Node's server has handled. */
   private nodeRequests = 0;
@@ -59,7 +51,7 @@ export class ClientConnection implements ExchangeClient, NodeConnectionClient {
 
   constructor(
     private readonly socket: Socket,
-    private readonly deps: ClientConnectionDeps,
+    private readonly deps: ClientConnectionDeps<Kind>,
   ) {
     const address = socket.remoteAddress ?? '';
     this.peer = { address, isTrusted: deps.trusts(address) };
@@ -141,9 +133,9 @@ export class ClientConnection implements ExchangeClient, NodeConnectionClient {
     this.finish();
   }
 
-  fail(error: MatrixError): void {
-    this.deps.onFailure(error, this.target);
-    this.socket.write(serializeResponse(errorResponse(error), this.closesAfterResponse ? 'close' : 'keep-alive'));
+  fail(error: Error): void {
+    const connection = this.closesAfterResponse ? 'close' : 'keep-alive';
+    this.socket.write(this.deps.respondToFailure(error, { target: this.target, connection }));
     this.finish();
   }
 
@@ -213,7 +205,7 @@ export class ClientConnection implements ExchangeClient, NodeConnectionClient {
     this.start(head, request, bytes, end + 4);
   }
 
-  private start(head: RequestHead, request: RelayedRequest | undefined, bytes: Buffer, bodyStart: number): void {
+  private start(head: RequestHead, request: RelayedRequest<Kind> | undefined, bytes: Buffer, bodyStart: number): void {
     const bodyEnd = bodyStart + head.contentLength;
     this.pieces = 0;
     this.target = head.target;

@@ -14,14 +14,14 @@ const get = (headers: string) => request(`GET /x HTTP/1.1\r\nHost: b\r\n${header
 describe('the head of a request', () => {
   test('has a method, a target, a length and its headers as received', () => {
     const head = request(
-      'PUT /_matrix/x?y=1;2 HTTP/1.1\r\nhOsT: b\r\nContent-Length: 12\r\nX-a:\r\nX-B:\t\u00e9 c\r\nConnection: Close\r\n\r\n',
+      'PUT /a/x?y=1;2 HTTP/1.1\r\nhOsT: b\r\nContent-Length: 12\r\nX-a:\r\nX-B:\t\u00e9 c\r\nConnection: Close\r\n\r\n',
     );
     // A tab after the colon is legal, but rare.
     expect(head).toBeUndefined();
     const usual = request(
-      'PUT /_matrix/x?y=1;2 HTTP/1.1\r\nhOsT: b\r\nContent-Length: 12\r\nX-a:\r\nX-B: \u00e9 \tc\r\nConnection: Close\r\n\r\n',
+      'PUT /a/x?y=1;2 HTTP/1.1\r\nhOsT: b\r\nContent-Length: 12\r\nX-a:\r\nX-B: \u00e9 \tc\r\nConnection: Close\r\n\r\n',
     );
-    expect(usual).toMatchObject({ method: 'PUT', target: '/_matrix/x?y=1;2', contentLength: 12, closes: true });
+    expect(usual).toMatchObject({ method: 'PUT', target: '/a/x?y=1;2', contentLength: 12, closes: true });
     expect(usual?.headers.entries()).toEqual([
       'hOsT',
       'b',

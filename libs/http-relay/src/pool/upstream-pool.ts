@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { ConnectionOpener } from '../gateway/connection-opener.js';
+import { ConnectionOpener } from './connection-opener.js';
 
 /** The exchange that uses a connection, or waits for one. */
 export interface ConnectionUser {

@@ -1,0 +1,1 @@
+export default { displayName: 'http-relay', preset: '../../jest.preset.js' };
