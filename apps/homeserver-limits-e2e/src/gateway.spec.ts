@@ -15,12 +15,15 @@ function answer(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 }
 
-describe('the gateway', () => {
+describe.each([
+  ['', true],
+  [' without the relay', false],
+])('the gateway%s', (_how, relay) => {
   let upstream: RecordingUpstream;
   let limits: LimitsProcess;
 
   const toml = (extra = '') =>
-    `[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.2"]\n[gateway]\nupstream = "${upstream.url}"\ntimeout_ms = 700\n${extra}`;
+    `[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.2"]\n[gateway]\nupstream = "${upstream.url}"\nrelay = ${relay}\ntimeout_ms = 700\n${extra}`;
 
   beforeAll(async () => {
     upstream = await RecordingUpstream.listen();

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { BoundsModule } from './bounds/bounds.module.js';
+import type { Config } from './config/config.js';
 import { type Settings, SettingsModule } from './config/settings.module.js';
 import { EdgeModule } from './edge/edge.module.js';
 import { GatewayModule } from './gateway/gateway.module.js';
@@ -29,7 +30,7 @@ export class AppModule {
         homeserver,
         bounds,
         EdgeModule.over(homeserver, bounds),
-        ...(hasRelay(gateway.upstream) ? [RelayModule.over(homeserver, bounds)] : []),
+        ...(hasRelay(gateway) ? [RelayModule.over(homeserver, bounds)] : []),
         ...(operator.listen === undefined ? [] : [OperatorModule]),
       ],
     };
@@ -37,7 +38,8 @@ export class AppModule {
 }
 
 /** TLS to the upstream is left to Node's client. */
-export const hasRelay = (upstream: string | undefined): boolean => upstream?.startsWith('http:') ?? false;
+export const hasRelay = ({ relay, upstream }: Config['gateway']): boolean =>
+  relay && upstream !== undefined && upstream.startsWith('http:');
 
 /** The module of the mode. A gateway does not load the embedded homeserver. */
 export async function loadHomeserverModule({ config }: Settings): Promise<Type> {

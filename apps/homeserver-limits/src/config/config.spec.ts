@@ -17,6 +17,7 @@ describe('parseConfig', () => {
     expect(config.delayed_events).toEqual({ max_per_room: 100, max_delay_ms: 86_400_000 });
     expect(config.server.listen).toBe('127.0.0.1:8008');
     expect(config.gateway.upstream).toBeUndefined();
+    expect(config.gateway.relay).toBe(true);
   });
 
   test.each([
@@ -92,6 +93,7 @@ describe('parseConfig', () => {
       '[gateway]\nupstream = "http://me:secret@x"',
       'gateway.upstream must be an http or https URL of a host and a port',
     ],
+    ['[gateway]\nrelay = "off"', 'gateway.relay must be true or false'],
     ['[gateway]\nupstream = "http://x"\nca_file = "ca.pem"', 'gateway.ca_file is for an https upstream'],
     ['[rtc]\nurl = "wss://sfu.example"', 'belong together'],
     ['[federation.peers]\n"a.example" = "nowhere"', 'federation.peers must be a table'],

@@ -1,5 +1,5 @@
 import { IsArray, IsOptional } from 'class-validator';
-import { FilledText, HttpOrigin, MAX_TIMEOUT_MS, WholeNumber } from './fields.js';
+import { FilledText, Flag, HttpOrigin, MAX_TIMEOUT_MS, WholeNumber } from './fields.js';
 
 /** 7 days. */
 const MAX_COUNT_AGE_MS = 7 * 24 * 60 * 60 * 1000;
@@ -9,6 +9,8 @@ export class GatewaySection {
   @IsOptional() @HttpOrigin() upstream?: string;
   /** The certificate authorities of an https upstream, a PEM file; those of the system when left out. */
   @IsOptional() @FilledText() ca_file?: string;
+  /** Whether requests that are not read are relayed from socket to socket. Off: Node's HTTP server and client handle every request. */
+  @Flag() relay = true;
   /** Registration files of application services, YAML. */
   @IsArray() @FilledText({ each: true }) appservices: string[] = [];
   /** How long the upstream may be idle before the caller gets a 504. A long poll adds its own timeout. */
