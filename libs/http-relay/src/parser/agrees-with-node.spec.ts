@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { FUZZ_SEED, randomNumbers } from '../testing/random.js';
 import { readRequestHead } from './http-head.js';
 
 /** A message as one of the two readers understood it. */
@@ -11,7 +12,6 @@ interface Reading {
   body: string;
 }
 
-const SEED = Number(process.env['HEADGATE_TEST_FUZZ_SEED'] ?? 20_261_122);
 const STREAMS = 1_000;
 
 const END = Buffer.from('\r\n\r\n');
@@ -109,17 +109,6 @@ function randomStream(below: (limit: number) => number): Buffer {
   return Buffer.from(parts.join('') + lines, 'latin1');
 }
 
-/** Mulberry32. */
-function numbers(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
-  };
-}
-
 describe('the relay reads a stream of bytes as Node does, or not at all', () => {
   let server: Server;
   let port: number;
@@ -162,8 +151,8 @@ describe('the relay reads a stream of bytes as Node does, or not at all', () => 
     return readings;
   }
 
-  test(`${STREAMS} streams, seed ${SEED}`, async () => {
-    const below = numbers(SEED);
+  test(`${STREAMS} streams, seed ${FUZZ_SEED}`, async () => {
+    const below = randomNumbers(FUZZ_SEED);
     let taken = 0;
     for (let batch = 0; batch < STREAMS; batch += 50) {
       await Promise.all(

@@ -34,7 +34,11 @@ class TestUpstream {
   async listen(): Promise<URL> {
     this.server.listen(0, '127.0.0.1');
     await once(this.server, 'listening');
-    return new URL(`http://127.0.0.1:${(this.server.address() as AddressInfo).port}`);
+    return new URL(`http://127.0.0.1:${this.port}`);
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
   }
 
   close(): void {
