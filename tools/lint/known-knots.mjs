@@ -29,8 +29,6 @@ export const KNOWN_KNOTS = [
   ),
   knot('apps/web-console/src/features/fleet', 'components', 'use-vm-operations.ts'),
   knot('apps/web-console/src/shared', 'fleet', 'names', 'queries'),
-  knot('libs/domain-contracts/src', 'model', 'ports', 'values'),
-  knot('libs/kube-adapter/src', 'images', 'provisioning'),
   knot('libs/kube-sandbox/src/apiserver', 'auth', 'builtin', 'controllers', 'discovery', 'faults', 'http', 'openapi'),
   knot(
     'libs/kubevirt-sandbox/src',
@@ -62,7 +60,6 @@ export const KNOWN_KNOTS = [
   ),
   knot('libs/libvirt-adapter/src/hardware', 'domain-hardware.ts', 'placement', 'restarts.ts'),
   knot('libs/libvirt-adapter/src', 'images', 'provisioning'),
-  knot('libs/moves/src', 'plan', 'work-of-move.ts'),
 ];
 
 function knot(parent, ...rooms) {

@@ -15,7 +15,7 @@ import { chooseDestination } from './plan/choose-destination.js';
 import { Concerns, type MovePlan } from './plan/move-plan.js';
 import type { MoveRequest } from './plan/move-request.js';
 import type { PlanMove } from './plan/plan-move.js';
-import { workOfMove } from './work-of-move.js';
+import { workOfMove } from './plan/work-of-move.js';
 
 export interface AcceptedMove {
   readonly plan: MovePlan;

@@ -1,4 +1,4 @@
-import type { Caller } from '../values/caller.js';
+import type { Caller } from './caller.js';
 import type { InstanceRef } from '../values/instance-ref.js';
 
 /** The actions that `POST /api/ext/bulk` carries out on each of its instances. */

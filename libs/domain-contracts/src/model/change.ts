@@ -1,4 +1,4 @@
-import type { Caller } from '../values/caller.js';
+import type { Caller } from './caller.js';
 import type { Plan } from './plan.js';
 
 /** A use case that changes something. It can be rehearsed, and it has an author. */

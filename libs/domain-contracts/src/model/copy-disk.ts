@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import type { DiskWriter } from '../ports/disk-ingest.port.js';
 import { closeStream } from './close-when-read.js';
 import { blocksOf, dataRuns } from './disk-blocks.js';
+import type { DiskWriter } from './disk-writer.js';
 
 export interface CopyReport {
   /** @param offset how much of the disk has been read */

@@ -1,4 +1,4 @@
-import type { Firmware } from '../ports/instance-provisioning.port.js';
+import type { Firmware } from './firmware.js';
 import type { Loss } from './loss.js';
 import type { Refusal } from './plan.js';
 

@@ -1,4 +1,4 @@
-import type { Author, Caller } from '../values/caller.js';
+import type { Author, Caller } from './caller.js';
 import type { Patience, TaskKind } from './task.js';
 import type { Reservation } from './work.js';
 

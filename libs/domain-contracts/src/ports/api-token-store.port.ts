@@ -1,4 +1,4 @@
-import type { AccessScope, TokenAction } from '../values/grant.js';
+import type { AccessScope, TokenAction } from '../model/grant.js';
 
 /** An API token as it is stored: the token itself is known only to its user. */
 export interface ApiToken {

@@ -1,4 +1,4 @@
-import type { Caller } from '../values/caller.js';
+import type { Caller } from '../model/caller.js';
 
 /** An action of this service and its caller. Never contains a secret. */
 export interface AuditEntry {

@@ -1,3 +1,4 @@
+import type { DiskWriter } from '../model/disk-writer.js';
 import type { Loss } from '../model/loss.js';
 import type { PortableVm, ResourceMapping } from '../model/portable-vm.js';
 import type { Plan } from '../model/plan.js';
@@ -30,19 +31,6 @@ export interface IngestPlan extends Plan {
 
 /** `partial`: it has a name and disks, but can't be started. `committed`: it is a VM like any other. */
 export type IngestState = 'absent' | 'partial' | 'committed';
-
-/** Writes the content of one disk. */
-export interface DiskWriter {
-  /**
-   * Offsets ascend; parts that are not written are zeros. Resolves when the next part can be taken, which may be before this one is on the disk.
-   * @throws DomainError INSUFFICIENT_STORAGE, BACKEND_FAILED
-   */
-  write(offset: number, data: Buffer): Promise<void>;
-  /** Resolves once everything is on the disk, which is free then. */
-  finish(): Promise<void>;
-  /** Frees the disk, whose content is undefined then. No error if it is free already. */
-  abort(): Promise<void>;
-}
 
 /** A disk of the machine of the service as the content of a new one. */
 export interface DiskFilling {

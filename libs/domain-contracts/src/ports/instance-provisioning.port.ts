@@ -1,4 +1,5 @@
 import type { InstanceRef } from '../values/instance-ref.js';
+import type { Firmware } from '../model/firmware.js';
 import type { Plan } from '../model/plan.js';
 import type { BackgroundWork } from '../model/task.js';
 import type { CatalogEntry } from './image-catalog.port.js';
@@ -24,10 +25,6 @@ export type VmSource =
       readonly volume?: string;
     }
   | { readonly kind: 'pvc'; readonly claim: string };
-
-/** `uefi-secure` starts only boot loaders with a signature that the firmware trusts. */
-export const FIRMWARES = ['bios', 'uefi', 'uefi-secure'] as const;
-export type Firmware = (typeof FIRMWARES)[number];
 
 export interface VmSpec {
   readonly ref: InstanceRef;

@@ -1,4 +1,4 @@
-import type { Author, Caller } from '../values/caller.js';
+import type { Author, Caller } from '../model/caller.js';
 import type { ImageRef } from './imported-images.port.js';
 import type { InstanceRef } from '../values/instance-ref.js';
 import type { BulkOrder, MemberTasks, MemberWork } from '../model/bulk.js';

@@ -20,7 +20,7 @@ import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { LABEL } from '../labels.js';
 import { nodeSelectorFor } from '../migration/migration-target.js';
 import { claimUser } from '../provisioning/create-checks.js';
-import { followDataVolume, ImportDeadline } from '../provisioning/follow-data-volume.js';
+import { followDataVolume, ImportDeadline } from '../data-volumes/follow-data-volume.js';
 import { BUILD_RBAC_RULES } from '../rbac.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
 import {

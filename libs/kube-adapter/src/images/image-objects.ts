@@ -1,6 +1,6 @@
 import { displayUrl, IMAGE_PHASE, type ImportedImage } from '@headgate/domain-contracts';
 import type { DataVolumeObject, VmObject } from '../api/object-types.js';
-import { importProblem, progressOf, waitsForFirstStart } from '../inventory/data-volume-facts.js';
+import { importProblem, progressOf, waitsForFirstStart } from '../data-volumes/data-volume-facts.js';
 import { bytesOf } from '../inventory/guest-size.js';
 import { ANNOTATION, LABEL } from '../labels.js';
 

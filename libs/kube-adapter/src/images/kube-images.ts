@@ -28,7 +28,7 @@ import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { NEEDS_CDI } from '../discovery/cluster-facts.js';
 import { nameRefusals } from '../kubevirt-traits.js';
 import { ANNOTATION, LABEL } from '../labels.js';
-import { followDataVolume, ImportDeadline } from '../provisioning/follow-data-volume.js';
+import { followDataVolume, ImportDeadline } from '../data-volumes/follow-data-volume.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
 import { IMAGE_KIND, isImage, presentImage, userOfImage } from './image-objects.js';
 import type { ImageUploads } from './image-uploads.js';

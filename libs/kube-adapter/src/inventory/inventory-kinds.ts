@@ -21,7 +21,7 @@ import { LABEL } from '../labels.js';
 import type { KindSink } from '../watch/kind-watch.js';
 import { containerClaimFacts, containerPodFacts } from './container-facts.js';
 import type { ContainerTable } from './container-table.js';
-import { dataVolumeFacts } from './data-volume-facts.js';
+import { dataVolumeFacts } from '../data-volumes/data-volume-facts.js';
 import { bytesOf } from './guest-size.js';
 import { vmFacts, vmiFacts } from './vm-facts.js';
 import type { VmTable } from './vm-table.js';

@@ -1,5 +1,5 @@
 import { isSameInstance, type InstanceRef, type VirtualMachine } from '@headgate/domain-contracts';
-import type { DataVolumeFacts } from './data-volume-facts.js';
+import type { DataVolumeFacts } from '../data-volumes/data-volume-facts.js';
 import type { GuestSize } from './guest-size.js';
 import { vmRecord, type VmFacts, type VmiFacts } from './vm-facts.js';
 

@@ -33,7 +33,7 @@ import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { NEEDS_CDI } from '../discovery/cluster-facts.js';
 import type { KubeExport } from '../export/kube-export.js';
 import type { ImageUploads } from '../images/image-uploads.js';
-import { importProblem } from '../inventory/data-volume-facts.js';
+import { importProblem } from '../data-volumes/data-volume-facts.js';
 import { bytesOf } from '../inventory/guest-size.js';
 import { nameRefusals } from '../kubevirt-traits.js';
 import { ANNOTATION, LABEL } from '../labels.js';

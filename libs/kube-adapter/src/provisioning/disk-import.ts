@@ -4,7 +4,7 @@ import type { VmObject } from '../api/object-types.js';
 import { VIRTUAL_MACHINES } from '../api/resources.js';
 import { followObject } from '../watch/follow-object.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
-import { followDataVolume, ImportDeadline } from './follow-data-volume.js';
+import { followDataVolume, ImportDeadline } from '../data-volumes/follow-data-volume.js';
 
 export interface DiskImport {
   readonly ref: InstanceRef;

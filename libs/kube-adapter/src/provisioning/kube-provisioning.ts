@@ -23,7 +23,7 @@ import { DATA_VOLUMES, SECRETS, VIRTUAL_MACHINES } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
 import type { ImageUploads } from '../images/image-uploads.js';
-import { isProvided } from '../inventory/data-volume-facts.js';
+import { isProvided } from '../data-volumes/data-volume-facts.js';
 import { ANNOTATION, LABEL, TAG_PREFIX } from '../labels.js';
 import { nodeSelectorFor } from '../migration/migration-target.js';
 import { followObject } from '../watch/follow-object.js';

@@ -19,7 +19,7 @@ import type { Throughput } from '../estimates/throughput.js';
 import { checkSnapshots, checkSource, readSource } from './check-source.js';
 import { chooseDestination, type ChosenDestination } from './choose-destination.js';
 import { findStateLosses } from './find-state-losses.js';
-import { workOfMove } from '../work-of-move.js';
+import { workOfMove } from './work-of-move.js';
 import { Concerns, type DowntimeEstimate, type MovePlan } from './move-plan.js';
 import type { MoveRequest } from './move-request.js';
 import { planLiveMove } from './plan-live-move.js';

@@ -1,5 +1,5 @@
-import type { Instance } from '../model/instance.js';
-import type { InstanceKind } from './instance-ref.js';
+import type { Instance } from './instance.js';
+import type { InstanceKind } from '../values/instance-ref.js';
 
 /** The actions that an API token may be created for. */
 export const TOKEN_ACTIONS = ['read', 'console', 'power', 'change', 'guest', 'create', 'delete', 'export'] as const;

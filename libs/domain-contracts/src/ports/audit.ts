@@ -1,6 +1,6 @@
 import type { Clock } from '@headgate/clock';
-import type { AuditEntry, AuditLog } from '../ports/audit-log.port.js';
-import type { Author } from '../values/caller.js';
+import type { AuditEntry, AuditLog } from './audit-log.port.js';
+import type { Author } from '../model/caller.js';
 import { DomainError, messageOf } from '../values/domain-error.js';
 import { formatRef, type InstanceRef } from '../values/instance-ref.js';
 

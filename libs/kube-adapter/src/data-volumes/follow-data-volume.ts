@@ -2,7 +2,7 @@ import { conditionOf } from '../api/kube-object.js';
 import type { Clock, DomainError, TaskReporter } from '@headgate/domain-contracts';
 import type { DataVolumeObject } from '../api/object-types.js';
 import { DATA_VOLUMES } from '../api/resources.js';
-import { importProblem, progressOf, waitsForFirstStart } from '../inventory/data-volume-facts.js';
+import { importProblem, progressOf, waitsForFirstStart } from './data-volume-facts.js';
 import { followObject } from '../watch/follow-object.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
 
