@@ -8,6 +8,7 @@ import {
   type Log,
   SILENT_LOG,
 } from '@headgate/domain-contracts';
+import { obstacleTo } from './ability-needs.js';
 import { KubeApi } from './api/kube-api.js';
 import { KubeConnection, type WriteFence } from './api/kube-connection.js';
 import { KubeCredentials } from './api/kube-credentials.js';
@@ -20,9 +21,7 @@ import { KubeConsoles } from './consoles/kube-consoles.js';
 import { KubeContainers } from './containers/kube-containers.js';
 import { KubeDiagnostics } from './diagnostics/kube-diagnostics.js';
 import { ClusterDiscovery } from './discovery/cluster-discovery.js';
-import { NEEDS_CDI } from './discovery/cluster-facts.js';
 import { KubeDiskMove } from './disk-move/kube-disk-move.js';
-import { moveObstacle } from './disk-move/move-support.js';
 import { KubeExport } from './export/kube-export.js';
 import { KubeEvents } from './events/kube-events.js';
 import { KubeGuestInspection } from './guests/kube-guest-inspection.js';
@@ -61,33 +60,11 @@ export interface KubeBackendOptions {
   readonly mayWrite?: WriteFence;
 }
 
-/** Abilities that need KubeVirt. Containers, their consoles, the nodes and the doctor work without it. */
-const NEEDS_KUBEVIRT: ReadonlySet<AbilityName> = new Set<AbilityName>([
-  'power',
-  'provisioning',
-  'diskBuilds',
-  'hardware',
-  'diskMove',
-  'hostResources',
-  'migration',
-  'events',
-  'guestInfo',
-  'diskExport',
-  'diskSource',
-  'backups',
-  'diskIngest',
-  'liveDisks',
-  'snapshots',
-  'cloning',
-]);
-
 const NO_BACKUPS =
   "Checkpoints need KubeVirt's API backup.kubevirt.io, which this cluster does not serve: export the disk of the stopped VM.";
 const NO_LIVE_DISKS = 'KubeVirt exports the disks of stopped VMs only, so a VM of a cluster moves cold.';
 const BUILDS_NOT_ALLOWED =
   'The configuration does not allow builds in this cluster (diskBuilds): disks are built on the machine of the service.';
-const BACKUPS_NOT_USED =
-  'Checkpoints are not available: a backup through backup.kubevirt.io deletes the checkpoint that it is based on. Export the disk of the stopped VM.';
 
 interface OpenedCluster {
   readonly context: string;
@@ -175,16 +152,8 @@ export class KubeBackend extends Backend {
   }
 
   override ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility {
-    const facts = this.opened.discovery.latest;
-    if (facts && !facts.hasKubevirt && NEEDS_KUBEVIRT.has(name)) {
-      return new UnavailableAbility(`${this.context} has no KubeVirt: the API kubevirt.io/v1 is not served.`);
-    }
-    if (facts?.servesGroup('backup.kubevirt.io') === true && name === 'backups')
-      return new UnavailableAbility(BACKUPS_NOT_USED);
-    const obstacle = facts && name === 'diskMove' ? moveObstacle(facts) : undefined;
-    if (obstacle !== undefined) return new UnavailableAbility(obstacle);
-    if (facts && !facts.hasCdi && name === 'images') return new UnavailableAbility(NEEDS_CDI);
-    return this.opened.abilities[name];
+    const obstacle = obstacleTo(name, this.opened.discovery.latest, this.context);
+    return obstacle === undefined ? this.opened.abilities[name] : new UnavailableAbility(obstacle);
   }
 
   override async close(): Promise<void> {

@@ -55,33 +55,36 @@ export interface Abilities {
 
 export type AbilityName = keyof Abilities;
 
+/** In the order in which they are listed. A record, so that an ability that is missing here does not compile. */
+const LISTED: { readonly [K in AbilityName]: true } = {
+  inventory: true,
+  power: true,
+  provisioning: true,
+  diskBuilds: true,
+  hardware: true,
+  diskMove: true,
+  hostResources: true,
+  migration: true,
+  snapshots: true,
+  cloning: true,
+  images: true,
+  containers: true,
+  consoles: true,
+  events: true,
+  metrics: true,
+  guestInfo: true,
+  guestControl: true,
+  diskExport: true,
+  diskSource: true,
+  diskIngest: true,
+  liveDisks: true,
+  backups: true,
+  cluster: true,
+  diagnostics: true,
+};
+
 /** The names, in the order in which they are listed. */
-export const ABILITY_NAMES: readonly AbilityName[] = [
-  'inventory',
-  'power',
-  'provisioning',
-  'diskBuilds',
-  'hardware',
-  'diskMove',
-  'hostResources',
-  'migration',
-  'snapshots',
-  'cloning',
-  'images',
-  'containers',
-  'consoles',
-  'events',
-  'metrics',
-  'guestInfo',
-  'guestControl',
-  'diskExport',
-  'diskSource',
-  'diskIngest',
-  'liveDisks',
-  'backups',
-  'cluster',
-  'diagnostics',
-];
+export const ABILITY_NAMES = Object.keys(LISTED) as readonly AbilityName[];
 
 /** Takes the place of an ability that a backend does not have. */
 export class UnavailableAbility {

@@ -1,0 +1,59 @@
+import type { AbilityName } from '@headgate/domain-contracts';
+import { NEEDS_CDI, type ClusterFacts } from './discovery/cluster-facts.js';
+import { moveObstacle } from './disk-move/move-support.js';
+
+/** Returns the reason why a cluster can't have an ability, one sentence; undefined if it can. */
+export type Need = (facts: ClusterFacts, context: string) => string | undefined;
+
+/** The needs of each ability. An ability that is missing here does not compile. */
+export type AbilityNeeds = { readonly [K in AbilityName]: readonly Need[] };
+
+const BACKUPS_NOT_USED =
+  'Checkpoints are not available: a backup through backup.kubevirt.io deletes the checkpoint that it is based on. Export the disk of the stopped VM.';
+
+const kubevirt: Need = (facts, context) =>
+  facts.hasKubevirt ? undefined : `${context} has no KubeVirt: the API kubevirt.io/v1 is not served.`;
+const cdi: Need = (facts) => (facts.hasCdi ? undefined : NEEDS_CDI);
+const noBackupApi: Need = (facts) => (facts.servesGroup('backup.kubevirt.io') ? BACKUPS_NOT_USED : undefined);
+
+/**
+ * What a cluster needs for each ability besides the permissions of `rbac.ts`: the APIs and features that its discovery reports. The first need that is not met
+ * is the reason that users see. Containers, their consoles, the nodes and the doctor work in any cluster.
+ */
+export const ABILITY_NEEDS: AbilityNeeds = {
+  inventory: [],
+  power: [kubevirt],
+  provisioning: [kubevirt],
+  diskBuilds: [kubevirt],
+  hardware: [kubevirt],
+  diskMove: [kubevirt, moveObstacle],
+  hostResources: [kubevirt],
+  migration: [kubevirt],
+  snapshots: [kubevirt],
+  cloning: [kubevirt],
+  images: [cdi],
+  containers: [],
+  consoles: [],
+  events: [kubevirt],
+  metrics: [],
+  guestInfo: [kubevirt],
+  // No cluster has it.
+  guestControl: [],
+  diskExport: [kubevirt],
+  diskSource: [kubevirt],
+  diskIngest: [kubevirt],
+  liveDisks: [kubevirt],
+  backups: [kubevirt, noBackupApi],
+  cluster: [],
+  diagnostics: [],
+};
+
+/** Why a cluster can't have this ability. @param facts undefined while they are unknown: then a request finds out */
+export function obstacleTo(name: AbilityName, facts: ClusterFacts | undefined, context: string): string | undefined {
+  if (!facts) return undefined;
+  for (const need of ABILITY_NEEDS[name]) {
+    const obstacle = need(facts, context);
+    if (obstacle !== undefined) return obstacle;
+  }
+  return undefined;
+}
