@@ -21,6 +21,7 @@ const kebab = (text) =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');
 const pascal = (text) => text.replace(/(^|-)([a-z0-9])/g, (_, _dash, letter) => letter.toUpperCase());
+const camel = (text) => pascal(text).replace(/^./, (letter) => letter.toLowerCase());
 const constant = (text) => text.toUpperCase().replaceAll('-', '_');
 const fill = (text, values) => text.replace(/__(\w+?)__/g, (whole, key) => values[key] ?? whole);
 
@@ -37,7 +38,10 @@ function newLibrary(template) {
   if (existsSync(target)) fail(`${values.into}/${name} already exists.`);
   if (!['vm', 'limits', 'shared'].includes(values.scope)) fail('--scope must be vm, limits or shared.');
   cpSync(join(templates, template), target, { recursive: true });
-  fillFolder(target, { name, Name: pascal(name), NAME: constant(name), scope: values.scope });
+  fillFolder(target, {
+    ...{ name, Name: pascal(name), camel: camel(name), NAME: constant(name) },
+    scope: values.scope,
+  });
   console.log(`Created ${values.into}/${name}. Run \`npm install\` once to link it as @headgate/${name}.`);
 }
 

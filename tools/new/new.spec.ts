@@ -62,7 +62,7 @@ describe('npm run new -- adapter', () => {
 
   test('fills every template', () => {
     const files = filesIn(library);
-    expect(files).toContain(`src/${name}-backend.ts`);
+    expect(files).toEqual(expect.arrayContaining([`src/${name}-backend.ts`, 'src/kind.ts']));
     for (const file of files) {
       expect(file).not.toMatch(/__|\.tpl$/);
       expect(readFileSync(join(library, file), 'utf8')).not.toMatch(/__\w+__/);

@@ -1,4 +1,4 @@
-import type { BackendKind, Holder, Instance } from '@headgate/domain-contracts';
+import type { BackendKindName, Holder, Instance } from '@headgate/domain-contracts';
 
 /** An instance in the fleet. */
 export interface FleetEntry {
@@ -14,7 +14,7 @@ export interface FleetEntry {
 /** The current state of one context. */
 export interface ContextState {
   readonly context: string;
-  readonly kind: BackendKind;
+  readonly kind: BackendKindName;
   /** `connecting` until it was listed, or found to be lost, for the first time. */
   readonly state: 'connecting' | 'up' | 'lost';
   /** The reason why it is lost. */

@@ -1,11 +1,19 @@
 import 'reflect-metadata';
-import { MemoryBackend } from '@headgate/testing';
+import type { BackendDeps, BackendKind } from '@headgate/domain-contracts';
+import { ConfigError } from '@headgate/nest-kit';
+import { MEMORY_TRAITS, MemoryBackend } from '@headgate/testing';
 import { pino } from 'pino';
 import { parseCommandLine } from '../config/command-line.js';
 import { loadSettings, type Settings } from '../config/load-config.js';
-import type { ContextSection } from '../config/service-config.js';
-import { BACKEND_KINDS, type BackendKinds } from './backend-kinds.js';
+import type { ContextSection } from '../config/context-section.js';
+import { BACKEND_KINDS, type BackendKinds } from '../engines/backend-kinds.js';
 import { chooseContexts } from './choose-contexts.js';
+
+class NoSettings {}
+
+class CountSettings {
+  count = 3;
+}
 
 const log = pino({ level: 'silent' });
 const options = parseCommandLine([]);
@@ -14,7 +22,11 @@ const settingsWith = (...contexts: ContextSection[]): Settings => ({ ...loadSett
 describe('chooseContexts', () => {
   const kinds: BackendKinds = {
     ...BACKEND_KINDS,
-    memory: async ({ section }) => ({ backend: new MemoryBackend(section.name), isSimulated: true }),
+    memory: {
+      traits: MEMORY_TRAITS,
+      settings: NoSettings,
+      open: async ({ context }) => ({ backend: new MemoryBackend(context), isSimulated: true }),
+    },
   };
 
   test('opens the contexts of the configuration in their order, with the factories of their kinds', async () => {
@@ -40,5 +52,25 @@ describe('chooseContexts', () => {
     await expect(
       chooseContexts({ options, settings: settingsWith({ name: 'a', kind: 'toString' }), log }),
     ).rejects.toThrow('contexts[0].kind must be');
+  });
+
+  test('opens a context without settings with the defaults of its kind', async () => {
+    const opened: BackendDeps[] = [];
+    const open: BackendKind['open'] = async (deps) => {
+      opened.push(deps);
+      return { backend: new MemoryBackend(deps.context) };
+    };
+    const counted = { memory: { traits: MEMORY_TRAITS, settings: CountSettings, open } };
+    await chooseContexts({ options, settings: settingsWith({ name: 'a', kind: 'memory' }), log, kinds: counted });
+    expect(opened).toMatchObject([{ context: 'a', settings: { count: 3 } }]);
+  });
+
+  test('reports a setting that an engine can not use as an error of the configuration', async () => {
+    const settings = settingsWith({ name: 'a', kind: 'kubevirt', settings: { uploadProxyCa: '/does/not/exist.pem' } });
+    const failure = await chooseContexts({ options, settings, log }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ConfigError);
+    expect((failure as ConfigError).message).toMatch(
+      /^\/does\/not\/exist\.pem: uploadProxyCa can't be read \(.*ENOENT/,
+    );
   });
 });

@@ -1,13 +1,20 @@
-import { SystemClock, type Backend } from '@headgate/domain-contracts';
+import { join } from 'node:path';
+import {
+  SettingError,
+  SystemClock,
+  type Backend,
+  type BackendDeps,
+  type BackendKind,
+  type OpenedBackend,
+} from '@headgate/domain-contracts';
 import { ConfigError } from '@headgate/nest-kit';
 import type { Logger } from 'pino';
 import type { CommandLine } from '../config/command-line.js';
+import type { ContextSection } from '../config/context-section.js';
+import { importExceptions } from '../config/import-exceptions.js';
 import type { Settings } from '../config/load-config.js';
-import type { ContextSection } from '../config/service-config.js';
-import type { OpenedBackend } from './backend-factory.js';
-import { BACKEND_KINDS, type BackendKinds } from './backend-kinds.js';
+import { BACKEND_KINDS, type BackendKinds } from '../engines/backend-kinds.js';
 import { findCluster, findLibvirt } from './find-backends.js';
-import { LOCAL_URI } from './open-libvirt.js';
 import { ReplicaFence } from './replica-fence.js';
 
 /** The opened backends. */
@@ -36,7 +43,7 @@ export interface ChooseDeps {
 /**
  * Opens the contexts of the configuration and of the command line. Without any, it opens what it finds: a cluster that answers,
  * libvirt on this machine, or else a simulated cluster.
- * @throws ConfigError when a context has an unknown kind
+ * @throws ConfigError when a context has an unknown kind, or a setting that can't be used
  */
 export async function chooseContexts({
   options,
@@ -51,10 +58,15 @@ export async function chooseContexts({
   const { mayWrite } = fence;
   const opened: OpenedBackend[] = [];
   const peers = (): Backend[] => opened.map(({ backend }) => backend);
+  const { tinyGuest, accelerator } = options;
+  const importAllow = importExceptions(settings);
   for (const section of sections) {
-    const open = kinds[section.kind] ?? unknownKind(section.kind);
-    const child = log.child({ context: section.name });
-    opened.push(await open({ section, options, settings, clock, peers, mayWrite, log: child }));
+    const kind = kinds[section.kind] ?? unknownKind(section.kind);
+    const context = section.name;
+    const dataDir = join(settings.dataDir, 'fetch', encodeURIComponent(context));
+    const child = log.child({ context });
+    const deps = { context, dataDir, clock, peers, mayWrite, importAllow, tinyGuest, accelerator, log: child };
+    opened.push(await openBackend(kind, { ...deps, settings: section.settings ?? new kind.settings() }));
   }
   const simulated = opened.filter(({ isSimulated }) => isSimulated);
   return {
@@ -67,6 +79,15 @@ export async function chooseContexts({
     notes: simulated.length > 0 ? [...notes.found, SIMULATED, ...notes.hints] : [...notes.found, ...notes.hints],
     close: async () => void (await Promise.all(opened.map((one) => one.close?.()))),
   };
+}
+
+/** @throws ConfigError */
+async function openBackend(kind: BackendKind, deps: BackendDeps): Promise<OpenedBackend> {
+  try {
+    return await kind.open(deps);
+  } catch (error) {
+    throw error instanceof SettingError ? new ConfigError(error.source, [error.problem], { cause: error }) : error;
+  }
 }
 
 const SIMULATED = 'This is a sandbox: its cluster and its guests are simulated.';
@@ -85,8 +106,8 @@ async function chooseSections(
 ): Promise<{ sections: readonly ContextSection[]; notes: Notes }> {
   const configured: ContextSection[] = [
     ...contexts,
-    ...(local ? [{ name: 'local', kind: 'libvirt', uri: LOCAL_URI }] : []),
-    ...(sandbox === undefined ? [] : [{ name: 'sandbox', kind: 'sandbox', instances: sandbox }]),
+    ...(local ? [{ name: 'local', kind: 'libvirt' }] : []),
+    ...(sandbox === undefined ? [] : [{ name: 'sandbox', kind: 'sandbox', settings: { instances: sandbox } }]),
   ];
   if (configured.length > 0) return { sections: configured, notes: NO_NOTES };
   const cluster = await findCluster();

@@ -1,8 +1,8 @@
 import { access, constants } from 'node:fs/promises';
 import { SystemClock } from '@headgate/domain-contracts';
-import type { ContextSection } from '../config/service-config.js';
-import type { RegisteredKind } from './backend-kinds.js';
-import { LOCAL_URI } from './open-libvirt.js';
+import type { KubevirtSettings } from '@headgate/kube-adapter/kind';
+import type { ContextSection } from '../config/context-section.js';
+import type { RegisteredKind } from '../engines/backend-kinds.js';
 
 const CLUSTER_KIND: RegisteredKind = 'kubevirt';
 const HOST_KIND: RegisteredKind = 'libvirt';
@@ -23,12 +23,13 @@ export async function findCluster(): Promise<ContextSection | undefined> {
     clock: new SystemClock(),
     timeoutMs: CLUSTER_TIMEOUT_MS,
   });
-  return isReachable ? { name: current.name, kind: CLUSTER_KIND, kubeContext: current.name } : undefined;
+  const settings: KubevirtSettings = { kubeContext: current.name };
+  return isReachable ? { name: current.name, kind: CLUSTER_KIND, settings } : undefined;
 }
 
 /** This machine's libvirt, when its socket is writable. */
 export async function findLibvirt(): Promise<ContextSection | undefined> {
   const results = await Promise.allSettled(LIBVIRT_SOCKETS.map((socket) => access(socket, constants.W_OK)));
   const isHere = results.some(({ status }) => status === 'fulfilled');
-  return isHere ? { name: 'local', kind: HOST_KIND, uri: LOCAL_URI } : undefined;
+  return isHere ? { name: 'local', kind: HOST_KIND } : undefined;
 }

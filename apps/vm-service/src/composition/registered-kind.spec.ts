@@ -2,12 +2,14 @@ import 'reflect-metadata';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { BackendDeps, BackendKind } from '@headgate/domain-contracts';
 import { buildVm, MEMORY_TRAITS, MemoryBackend } from '@headgate/testing';
+import { IsInt, IsOptional } from 'class-validator';
 import { pino } from 'pino';
 import { parseCommandLine } from '../config/command-line.js';
 import { loadSettings } from '../config/load-config.js';
 import { createService, type Service } from '../create-app.js';
-import { BACKEND_KINDS, type BackendKinds } from './backend-kinds.js';
+import { BACKEND_KINDS, type BackendKinds } from '../engines/backend-kinds.js';
 import { chooseContexts } from './choose-contexts.js';
 
 const TRAITS = {
@@ -26,11 +28,24 @@ function createBackend(context: string): MemoryBackend {
   return backend;
 }
 
-/** The one line that registers a kind of backend. */
-const kinds: BackendKinds = {
-  ...BACKEND_KINDS,
-  [TRAITS.kind]: async ({ section }) => ({ backend: createBackend(section.name) }),
+class NineSettings {
+  @IsOptional() @IsInt() rooms = 1;
+}
+
+const opened: BackendDeps<NineSettings>[] = [];
+
+/** The door of an adapter. */
+const nineKind: BackendKind<NineSettings> = {
+  traits: TRAITS,
+  settings: NineSettings,
+  open: async (deps) => {
+    opened.push(deps);
+    return { backend: createBackend(deps.context) };
+  },
 };
+
+/** The one line that registers a kind of backend. */
+const kinds: BackendKinds = { ...BACKEND_KINDS, [TRAITS.kind]: nineKind };
 
 describe('a registered kind of backend', () => {
   let folder: string;
@@ -39,9 +54,9 @@ describe('a registered kind of backend', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'headgate-kind-'));
     const config = join(folder, 'headgate.yaml');
-    writeFileSync(config, `contexts: [{ name: nine, kind: ${TRAITS.kind} }]\nmetrics: true`);
+    writeFileSync(config, `contexts: [{ name: nine, kind: ${TRAITS.kind}, rooms: 9 }]\nmetrics: true`);
     const options = parseCommandLine(['--config', config, '--data-dir', folder, '--listen', '127.0.0.1:0']);
-    const settings = loadSettings(options, {});
+    const settings = loadSettings(options, {}, kinds);
     const log = pino({ level: 'silent' });
     const contexts = await chooseContexts({ options, settings, log, kinds });
     service = await createService({ settings, contexts, log, pageDir: folder });
@@ -61,6 +76,11 @@ describe('a registered kind of backend', () => {
     });
     return { status: response.status, json: await response.json() };
   };
+
+  test('is opened with its settings, and a folder of its own', () => {
+    expect(opened).toMatchObject([{ context: 'nine', settings: { rooms: 9 }, dataDir: join(folder, 'fetch/nine') }]);
+    expect(opened[0]?.settings).toBeInstanceOf(NineSettings);
+  });
 
   test('appears in the lists', async () => {
     expect((await send('/api/vms')).json).toMatchObject([

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BACKEND_KINDS } from '../engines/backend-kinds.js';
 import { parseCommandLine } from './command-line.js';
 import { loadSettings } from './load-config.js';
 
@@ -71,6 +72,15 @@ describe('loadSettings', () => {
       'contexts: [{ name: a, kind: libvirt, migrationTransport: plain }]',
       'contexts[0].migrationTransport must be one of the following values: tls, insecure',
     ],
+    [
+      'contexts: [{ name: a, kind: kubevirt, diskBuilds: { images: 7 } }]',
+      'contexts[0].diskBuilds.images must be an array',
+    ],
+    ['contexts: [{ name: a, kind: sandbox, instances: -1 }]', 'contexts[0].instances must not be less than 0'],
+    ['contexts: [{ name: a, kind: libvirt, url: "qemu:///system" }]', 'contexts[0].url is not a known key'],
+    ['contexts: [{ name: a, kind: sandbox, settings: { instances: 1 } }]', 'contexts[0].settings is not a known key'],
+    ['contexts: [{ name: a, kind: sandbox }, 7]', 'contexts[1]'],
+    ['contexts: 7', 'contexts must be an array'],
     ['contexts: [{ name: a, kind: 7 }]', 'contexts[0].kind must be a string'],
     ['contexts: [{ name: a, kind: sandbox }, { name: a, kind: sandbox }]', 'contexts must have different names'],
     ['plugins: { indexes: ["file:///etc/passwd"] }', 'plugins.indexes must be http or https URLs'],
@@ -85,6 +95,25 @@ describe('loadSettings', () => {
     ['a: [', 'it is not YAML'],
   ])('refuses «%s» and names the key', (yaml, problem) => {
     expect(() => load(yaml)).toThrow(problem);
+  });
+
+  test('gives each context the settings of its kind', () => {
+    const { contexts } = load(
+      'contexts:\n  - { name: a, kind: kubevirt, diskBuilds: { images: ["*"] } }\n  - { name: b, kind: sandbox }',
+    );
+    expect(contexts).toEqual([
+      { name: 'a', kind: 'kubevirt', settings: { diskBuilds: { images: ['*'] } } },
+      { name: 'b', kind: 'sandbox', settings: {} },
+    ]);
+    expect(contexts[0]?.settings).toBeInstanceOf(BACKEND_KINDS.kubevirt.settings);
+  });
+
+  test('names every key that is wrong, of the service and of its contexts', () => {
+    const yaml =
+      'listen: 8006\ncontexts: [{ name: a, kind: libvirt, uri: 7 }, { name: b, kind: sandbox, instances: x }]';
+    expect(() => load(yaml)).toThrow(
+      /listen must be HOST:PORT.*contexts\[0\]\.uri must be a libvirt URI.*contexts\[1\]\.instances must/,
+    );
   });
 
   test('names a file that it cannot read', () => {

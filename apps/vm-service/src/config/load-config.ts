@@ -3,7 +3,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { CatalogEntry } from '@headgate/domain-contracts';
+import { BACKEND_KINDS } from '../engines/backend-kinds.js';
 import type { CommandLine } from './command-line.js';
+import type { SettingsOfKinds } from './context-settings.js';
 import { readCatalog } from './read-catalog.js';
 import { ConfigError, parseServiceConfig, type ServiceConfig } from './service-config.js';
 
@@ -16,8 +18,11 @@ export type Settings = Readonly<ServiceConfig> & {
   readonly catalog: readonly CatalogEntry[];
 };
 
-/** @throws ConfigError when the file can't be read or a value is invalid */
-export function loadSettings(options: CommandLine, env: Environment): Settings {
+/**
+ * @param kinds the kinds of backends that parse the settings of their contexts
+ * @throws ConfigError when the file can't be read or a value is invalid
+ */
+export function loadSettings(options: CommandLine, env: Environment, kinds: SettingsOfKinds = BACKEND_KINDS): Settings {
   const file = options.config === undefined ? {} : readYaml(options.config);
   const source = options.config ?? 'the command line and environment';
   const raw = {
@@ -33,7 +38,7 @@ export function loadSettings(options: CommandLine, env: Environment): Settings {
     ...(options.metrics ? { metrics: true } : {}),
     ...(options.open ? { open: true } : {}),
   };
-  const config = parseServiceConfig(raw, source);
+  const config = parseServiceConfig(raw, source, kinds);
   return Object.freeze({
     ...config,
     dataDir: config.dataDir ?? defaultDataDir(env),

@@ -1,5 +1,5 @@
 import { EVERYWHERE, ROLES, Roles, type Role } from '@headgate/access';
-import { isContextName, isFolderPath } from '@headgate/domain-contracts';
+import { isFolderPath } from '@headgate/domain-contracts';
 import { ConfigError, IsListenAddress, parseSection, TrustedProxies } from '@headgate/nest-kit';
 import { parsePublicKey } from '@headgate/plugins';
 import { Type } from 'class-transformer';
@@ -18,15 +18,8 @@ import {
   ValidateBy,
   ValidateNested,
 } from 'class-validator';
-
-const IsContextNameKey = (): PropertyDecorator =>
-  ValidateBy({
-    name: 'isContextName',
-    validator: {
-      validate: (value: unknown) => typeof value === 'string' && isContextName(value),
-      defaultMessage: (args) => `${args?.property} must be a name of letters, digits and . _ @ : / -`,
-    },
-  });
+import { ContextSection } from './context-section.js';
+import { parseContextSettings, type SettingsOfKinds } from './context-settings.js';
 
 const IsFolderOrEverything = (): PropertyDecorator =>
   ValidateBy({
@@ -54,51 +47,6 @@ const IsProxyList = (): PropertyDecorator =>
 
 const IsHeaderName = (): PropertyDecorator =>
   Matches(/^[A-Za-z0-9-]+$/, { message: '$property must be the name of a header such as Tailscale-User-Login' });
-
-/** Builds of disks in a cluster, from bootable container images. */
-export class DiskBuildsSection {
-  /** Repositories such as quay.io/fedora/fedora-bootc, or paths of repositories that end in /; * allows any image. */
-  @IsArray() @IsString({ each: true }) @IsNotEmpty({ each: true }) images!: string[];
-  /** An image with bootc that runs instead of the built image. */
-  @IsOptional() @IsString() @IsNotEmpty() builderImage?: string;
-  /** A Secret with the credentials of registries, in the namespaces of the VMs. */
-  @IsOptional() @IsString() @IsNotEmpty() pullSecret?: string;
-  @IsOptional() @IsInt() @Min(1) @Max(1440) timeoutMinutes?: number;
-}
-
-/** One backend. The keys after `kind` are for the kinds that they name. */
-export class ContextSection {
-  /** The operator's name for it. */
-  @IsContextNameKey() name!: string;
-  /** A key of BACKEND_KINDS, which is checked when the contexts are opened. */
-  @IsString() @IsNotEmpty() kind!: string;
-  /** libvirt: the URI of the connection, such as qemu:///system or qemu+ssh://root@host/system. */
-  @IsOptional()
-  @Matches(/^[a-z]+(\+[a-z]+)?:\/\/\S*$/, { message: '$property must be a libvirt URI such as qemu:///system' })
-  uri?: string;
-  /** libvirt: the host name or address at which other hosts reach this one for migrations, and where its QEMU accepts them. */
-  @IsOptional()
-  @Matches(/^[A-Za-z0-9][A-Za-z0-9.:-]*$/, { message: '$property must be a host name or an address' })
-  migrationAddress?: string;
-  /** libvirt: how running VMs come from and go to other machines: `tls`, or `insecure` on a network that everyone is trusted on. By default they don't. */
-  @IsOptional()
-  @IsIn(['tls', 'insecure'])
-  migrationTransport?: 'tls' | 'insecure';
-  /** kubevirt: the kubeconfig file; by default KUBECONFIG, ~/.kube/config or the pod's service account. */
-  @IsOptional() @IsString() @IsNotEmpty() kubeconfig?: string;
-  /** kubevirt: the context in that file; by default its current one. */
-  @IsOptional() @IsString() @IsNotEmpty() kubeContext?: string;
-  /** kubevirt: the URL of CDI's upload proxy; by default the one that CDI reports. */
-  @IsOptional()
-  @Matches(/^https?:\/\/[^\s@#?]+$/, { message: '$property must be a URL such as https://cdi-uploadproxy.example.org' })
-  uploadProxy?: string;
-  /** kubevirt: a file with certificate authorities, in PEM, that the upload proxy's certificate may have. */
-  @IsOptional() @IsString() @IsNotEmpty() uploadProxyCa?: string;
-  /** kubevirt: allows builds in the cluster, in privileged pods. By default disks are built on the machine of the service. */
-  @IsOptional() @ValidateNested() @Type(() => DiskBuildsSection) diskBuilds?: DiskBuildsSection;
-  /** sandbox: the initial number of simulated instances. */
-  @IsOptional() @IsInt() @Min(0) @Max(10_000) instances?: number;
-}
 
 /** An image of the catalog. */
 export class ImageSection {
@@ -218,12 +166,22 @@ export class ServiceConfig {
   contexts: ContextSection[] = [];
 }
 
-/** @throws ConfigError naming every key that is wrong */
-export function parseServiceConfig(raw: unknown, source: string): Readonly<ServiceConfig> {
-  const config = parseSection(ServiceConfig, raw, '', source);
-  const problems = problemsOfRoles(config);
-  if (problems.length > 0) throw new ConfigError(source, problems);
-  return config;
+/**
+ * @param kinds the kinds of backends that parse the settings of their contexts
+ * @throws ConfigError naming every key that is wrong
+ */
+export function parseServiceConfig(raw: unknown, source: string, kinds: SettingsOfKinds): Readonly<ServiceConfig> {
+  const parsed = parseContextSettings(raw, source, kinds);
+  const problems = [...parsed.problems];
+  try {
+    const config = parseSection(ServiceConfig, parsed.raw, '', source);
+    problems.push(...problemsOfRoles(config));
+    if (problems.length === 0) return config;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    problems.unshift(...error.problems);
+  }
+  throw new ConfigError(source, problems);
 }
 
 function problemsOfRoles({ roles, admins }: Readonly<ServiceConfig>): string[] {

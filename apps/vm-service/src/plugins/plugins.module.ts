@@ -18,7 +18,7 @@ import {
   RemovePlugin,
   type PluginChangeDeps,
 } from '@headgate/plugins';
-import { registryOf } from '../composition/open-libvirt.js';
+import { importExceptions } from '../config/import-exceptions.js';
 import type { Settings } from '../config/load-config.js';
 import { provideClass } from '../platform/provide-class.js';
 import { LOGGER, SETTINGS } from '../platform/tokens.js';
@@ -48,9 +48,7 @@ const CHANGE_DEPS = Symbol('CHANGE_DEPS');
     {
       provide: EgressPolicy,
       inject: [SETTINGS],
-      // The operator has chosen the image registry, wherever it is.
-      useFactory: (settings: Settings) =>
-        new EgressPolicy({ allow: [...settings.importAllow, ...registryOf(settings)] }),
+      useFactory: (settings: Settings) => new EgressPolicy({ allow: importExceptions(settings) }),
     },
     {
       provide: PluginStore,

@@ -1,7 +1,7 @@
 import { DomainError } from '../values/domain-error.js';
 
 /** The identifier of a kind of backend, such as `kubevirt`. Adapters define them; only the registry of kinds lists them. */
-export type BackendKind = string;
+export type BackendKindName = string;
 
 /** The namespace of new instances on backends that have namespaces, unless the operator configures another. Source: the API contract. */
 export const DEFAULT_NAMESPACE = 'tailvm';
@@ -38,7 +38,7 @@ export type PlacementField = (typeof PLACEMENT_FIELDS)[number];
  * instead of comparing kinds.
  */
 export interface BackendTraits {
-  readonly kind: BackendKind;
+  readonly kind: BackendKindName;
   /** The name of the engine for people: `KubeVirt`, `libvirt`. */
   readonly label: string;
   readonly namespaces: NamespaceRule;

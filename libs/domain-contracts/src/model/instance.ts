@@ -1,10 +1,10 @@
-import type { BackendKind } from './backend-traits.js';
+import type { BackendKindName } from './backend-traits.js';
 import type { InstanceRef } from '../values/instance-ref.js';
 import type { ContainerPhase, VmStatus } from './instance-status.js';
 
 interface InstanceBase {
   readonly ref: InstanceRef;
-  readonly backend: BackendKind;
+  readonly backend: BackendKindName;
   /** The backend's ID of this object; different after it was deleted and created again under the same name. */
   readonly uid: string;
   readonly ready: boolean;

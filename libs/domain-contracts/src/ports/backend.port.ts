@@ -1,5 +1,5 @@
 import { DomainError } from '../values/domain-error.js';
-import type { BackendKind, BackendTraits } from '../model/backend-traits.js';
+import type { BackendKindName, BackendTraits } from '../model/backend-traits.js';
 import type { ClusterInventory } from './cluster-inventory.port.js';
 import type { ConsoleSource } from './console-source.port.js';
 import type { Containers } from './containers.port.js';
@@ -100,7 +100,7 @@ export abstract class Backend {
   /** The only source of a backend's abilities: the 501, the capabilities and disabled buttons use it. */
   abstract ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility;
 
-  get kind(): BackendKind {
+  get kind(): BackendKindName {
     return this.traits.kind;
   }
 

@@ -3,11 +3,11 @@ import {
   UnavailableAbility,
   type Backend,
   type BackendDirectory,
-  type BackendKind,
+  type BackendKindName,
 } from '@headgate/domain-contracts';
 
 export interface Destination {
-  readonly backend: BackendKind;
+  readonly backend: BackendKindName;
   readonly context: string;
   /** Whether it can receive VMs. */
   readonly can: boolean;

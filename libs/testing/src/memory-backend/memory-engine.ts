@@ -4,7 +4,7 @@ import {
   isContainer,
   isRunningStatus,
   isVm,
-  type BackendKind,
+  type BackendKindName,
   type ClusterNode,
   type Container,
   type ContainerPhase,
@@ -56,7 +56,7 @@ export class MemoryEngine {
    * @param nodeCount how many nodes there are: `memory-1` and so on
    */
   constructor(
-    readonly kind: BackendKind,
+    readonly kind: BackendKindName,
     nodeCount = 2,
   ) {
     this.nodes = Array.from({ length: nodeCount }, (_none, index) => ({

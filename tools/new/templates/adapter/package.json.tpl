@@ -3,10 +3,24 @@
   "version": "0.1.0",
   "private": true,
   "type": "module",
-  "exports": { ".": "./src/index.ts" },
-  "dependencies": { "@headgate/domain-contracts": "*" },
+  "exports": {
+    ".": "./src/index.ts",
+    "./kind": "./src/kind.ts"
+  },
+  "dependencies": {
+    "@headgate/domain-contracts": "*",
+    "class-validator": "0.15.1"
+  },
   "nx": {
-    "tags": ["type:adapter", "scope:__scope__", "platform:node"],
-    "targets": { "test": {}, "typecheck": {}, "lint": {} }
+    "tags": [
+      "type:adapter",
+      "scope:__scope__",
+      "platform:node"
+    ],
+    "targets": {
+      "lint": {},
+      "typecheck": {},
+      "test": {}
+    }
   }
 }

@@ -1,18 +1,15 @@
-import {
-  ABILITY_NAMES,
-  Backend,
-  UnavailableAbility,
-  type Abilities,
-  type AbilityName,
-  type Clock,
-} from '@headgate/domain-contracts';
+import { Backend, UnavailableAbility, type Abilities, type AbilityName, type Clock } from '@headgate/domain-contracts';
 import { __NAME___TRAITS } from './__name__-traits.js';
 
 export interface __Name__BackendOptions {
   /** The operator's name for it. */
   readonly context: string;
   readonly clock: Clock;
+  readonly address?: string;
 }
+
+/** An ability that is missing here does not compile. */
+type AbilityTable = { readonly [K in AbilityName]: Abilities[K] | UnavailableAbility };
 
 /** One __Name__ engine. */
 export class __Name__Backend extends Backend {
@@ -20,15 +17,39 @@ export class __Name__Backend extends Backend {
 
   private constructor(
     override readonly context: string,
-    private readonly abilities: { readonly [K in AbilityName]: Abilities[K] | UnavailableAbility },
+    private readonly abilities: AbilityTable,
   ) {
     super();
   }
 
   /** Does no I/O and never fails: the inventory reports an engine that does not answer. */
   static open({ context }: __Name__BackendOptions): __Name__Backend {
-    const missing = ABILITY_NAMES.map((name) => [name, new UnavailableAbility(`__Name__ has no ${name} yet.`)]);
-    return new __Name__Backend(context, Object.fromEntries(missing) as Record<AbilityName, UnavailableAbility>);
+    return new __Name__Backend(context, {
+      inventory: missing('inventory'),
+      power: missing('power'),
+      provisioning: missing('provisioning'),
+      diskBuilds: missing('diskBuilds'),
+      hardware: missing('hardware'),
+      diskMove: missing('diskMove'),
+      hostResources: missing('hostResources'),
+      migration: missing('migration'),
+      snapshots: missing('snapshots'),
+      cloning: missing('cloning'),
+      images: missing('images'),
+      containers: missing('containers'),
+      consoles: missing('consoles'),
+      events: missing('events'),
+      metrics: missing('metrics'),
+      guestInfo: missing('guestInfo'),
+      guestControl: missing('guestControl'),
+      diskExport: missing('diskExport'),
+      diskSource: missing('diskSource'),
+      diskIngest: missing('diskIngest'),
+      liveDisks: missing('liveDisks'),
+      backups: missing('backups'),
+      cluster: missing('cluster'),
+      diagnostics: missing('diagnostics'),
+    });
   }
 
   override ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility {
@@ -39,3 +60,5 @@ export class __Name__Backend extends Backend {
     // Close the connections and watches that the abilities open. Guests keep running.
   }
 }
+
+const missing = (name: AbilityName): UnavailableAbility => new UnavailableAbility(`__Name__ has no ${name} yet.`);

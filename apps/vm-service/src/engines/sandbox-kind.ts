@@ -1,0 +1,31 @@
+import type { BackendKind } from '@headgate/domain-contracts';
+import { kubevirtKind } from '@headgate/kube-adapter/kind';
+import { SandboxSettings } from './sandbox-settings.js';
+
+/** Instances of a simulated cluster when the configuration gives no number. */
+const DEFAULT_INSTANCES = 40;
+
+/** A simulated cluster in this process, reached over the real wire protocol. */
+export const sandboxKind: BackendKind<SandboxSettings> = {
+  traits: kubevirtKind.traits,
+  settings: SandboxSettings,
+  open: async ({ context, settings, clock, log }) => {
+    const [kubeAdapter, { KubeSandbox }, { KubevirtSimulation }, { sandboxFleet }] = await Promise.all([
+      import('@headgate/kube-adapter'),
+      import('@headgate/kube-sandbox'),
+      import('@headgate/kubevirt-sandbox'),
+      import('./sandbox-fleet.js'),
+    ]);
+    const simulation = new KubevirtSimulation();
+    const sandbox = await KubeSandbox.listen({ extensions: [simulation] });
+    simulation.seedFleet(settings.instances ?? DEFAULT_INSTANCES, sandboxFleet(kubeAdapter));
+    const backend = kubeAdapter.KubeBackend.open({
+      context,
+      kubeconfig: { text: sandbox.kubeconfig() },
+      diskBuilds: { images: ['*'] },
+      clock,
+      log,
+    });
+    return { backend, isSimulated: true, close: () => sandbox.close() };
+  },
+};

@@ -1,0 +1,68 @@
+import type { Clock } from '@headgate/clock';
+import type { BackendTraits } from '../model/backend-traits.js';
+import type { Backend } from './backend.port.js';
+import type { Log } from './log.port.js';
+
+/**
+ * An engine that this service can manage, as its adapter exports it: the only import from an adapter that the composition of the service needs. `S` is the class of
+ * its settings.
+ */
+export interface BackendKind<S extends object = object> {
+  readonly traits: BackendTraits;
+  /**
+   * The keys that a context of this kind may have in the configuration besides `name` and `kind`, with the decorators of class-validator. Keys that it does not
+   * have are refused.
+   */
+  readonly settings: new () => S;
+  /**
+   * Does no I/O and does not fail when the engine is away: its inventory reports that.
+   * @throws SettingError
+   */
+  open(deps: BackendDeps<S>): Promise<OpenedBackend>;
+}
+
+/** The context to open, and what the service offers to it. */
+export interface BackendDeps<S extends object = object> {
+  /** The operator's name for it. */
+  readonly context: string;
+  readonly settings: Readonly<S>;
+  /** A folder for files of the backend. It need not exist. */
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** All backends of the service, once they are open. */
+  readonly peers: () => readonly Backend[];
+  /** Whether this process may change the engine at this moment. */
+  readonly mayWrite: () => boolean;
+  /** Exceptions from the ranges to which downloads may not connect: addresses, ranges and host names. */
+  readonly importAllow: readonly string[];
+  /** The path of the disk image that was built on this machine; absent when there is none. */
+  readonly tinyGuest?: string;
+  /** How guests on this machine run; absent when the backend has to find out. */
+  readonly accelerator?: 'kvm' | 'tcg';
+}
+
+export interface OpenedBackend {
+  readonly backend: Backend;
+  /** Whether its guests are simulated. */
+  readonly isSimulated?: boolean;
+  /** Closes the engine behind the backend when this process runs it. Called after the backend was closed. */
+  close?(): Promise<void>;
+}
+
+/** A setting that is valid but can't be used, such as the name of a file that can't be read. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError';
+
+  /**
+   * @param source the file, or the context
+   * @param problem begins with the name of the setting
+   */
+  constructor(
+    readonly source: string,
+    readonly problem: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${source}: ${problem}`, options);
+  }
+}

@@ -1,0 +1,25 @@
+import type { BackendKind } from '@headgate/domain-contracts';
+import { LibvirtBackend } from './libvirt-backend.js';
+import { LibvirtSettings } from './libvirt-settings.js';
+import { LIBVIRT_TRAITS } from './libvirt-traits.js';
+
+/** The libvirt of this machine. */
+const LOCAL_URI = 'qemu:///system';
+
+/** A host that runs libvirt. */
+export const libvirtKind: BackendKind<LibvirtSettings> = {
+  traits: LIBVIRT_TRAITS,
+  settings: LibvirtSettings,
+  open: async ({ settings, tinyGuest, accelerator, ...deps }) => {
+    const { context, dataDir, clock, log, peers, importAllow } = deps;
+    const backend = LibvirtBackend.open({
+      ...{ context, dataDir, clock, log, peers, importAllow },
+      uri: settings.uri ?? LOCAL_URI,
+      migrationAddress: settings.migrationAddress,
+      migrationTransport: settings.migrationTransport,
+      tinyGuest: tinyGuest === undefined ? undefined : async () => tinyGuest,
+      accelerator: accelerator === undefined ? undefined : async () => accelerator,
+    });
+    return { backend };
+  },
+};
