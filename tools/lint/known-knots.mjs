@@ -29,7 +29,6 @@ export const KNOWN_KNOTS = [
   ),
   knot('apps/web-console/src/features/fleet', 'components', 'use-vm-operations.ts'),
   knot('apps/web-console/src/shared', 'fleet', 'names', 'queries'),
-  knot('libs/kube-sandbox/src/apiserver', 'auth', 'builtin', 'controllers', 'discovery', 'faults', 'http', 'openapi'),
   knot(
     'libs/kubevirt-sandbox/src',
     'admission',

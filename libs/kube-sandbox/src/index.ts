@@ -13,7 +13,7 @@ export type { ResetMoment } from './apiserver/faults/disruption.js';
 export type { FaultSchedule } from './apiserver/faults/fault-schedule.js';
 export * from './apiserver/faults/faults.js';
 export * from './apiserver/http/request-counter.js';
-export * from './apiserver/http/request-matcher.js';
+export * from './apiserver/requests/request-matcher.js';
 export * from './apiserver/kube-object.js';
 export * from './apiserver/paced-clock.js';
 export * from './apiserver/object-store.js';

@@ -1,6 +1,6 @@
 import type { UserInfo } from '../admission.js';
 import { forbidden } from '../api-error.js';
-import type { RequestInfo } from '../http/request-info.js';
+import type { RequestInfo } from '../requests/request-info.js';
 
 /** One action on a resource or on a non-resource path. */
 export interface AccessAttributes {

@@ -1,10 +1,10 @@
 import { fieldInvalid, type StatusCause } from '../api-error.js';
-import type { CustomResourceDefinition } from '../controllers/custom-resource-definitions.js';
 import type { KubeObject } from '../kube-object.js';
 import type { ResourceDefinition } from '../resource-definition.js';
 import { anything, atomic, integer, listBy, listOf, object, oneOf, string } from '../schema/schema-builders.js';
 import { builtIn } from './built-in.js';
 import { ageColumn, column } from './column.js';
+import type { CustomResourceDefinition } from './custom-resource-definition.js';
 import { labelSelector } from './shared-schemas.js';
 
 const RBAC = 'rbac.authorization.k8s.io';

@@ -1,7 +1,7 @@
 import { KubeSandbox } from '../../kube-sandbox.js';
 import { ApiClient } from '../../testing/api-client.js';
 import { denied } from '../admission.js';
-import { BUDGETS } from '../controllers/disruption-controller.js';
+import { BUDGETS } from './budgeted-pods.js';
 import type { KubeObject } from '../kube-object.js';
 import type { PodDisruptionBudget } from './pod-disruption-budget.js';
 

@@ -1,11 +1,11 @@
 import { apiError, badRequest, internalError, notFound } from '../api-error.js';
 import type { AdmissionChain } from '../admission.js';
-import { BUDGETS, isHealthy, selectsPod } from '../controllers/disruption-controller.js';
 import type { KubeObject } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
+import { parseDryRun } from '../requests/dry-run.js';
 import type { DeleteOptions } from '../store/deletion-plan.js';
 import type { SubresourceRegistry } from '../subresources.js';
-import { parseDryRun } from '../http/write-options.js';
+import { BUDGETS, isHealthy, selectsPod } from './budgeted-pods.js';
 import type { PodDisruptionBudget } from './pod-disruption-budget.js';
 
 interface Eviction {

@@ -1,42 +1,11 @@
+import { CRDS, type CrdVersion, type CustomResourceDefinition } from '../builtin/custom-resource-definition.js';
 import type { SandboxClock } from '../clock.js';
 import type { KubeObject } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
-import type { PrinterColumn, ResourceDefinition, ResourceVersion } from '../resource-definition.js';
+import type { ResourceDefinition, ResourceVersion } from '../resource-definition.js';
 import { nameOf, type ResourceRegistry } from '../resource-registry.js';
-import type { StructuralSchema } from '../schema/structural-schema.js';
 import type { StoreEvent } from '../store/store-event.js';
 import { evaluateJsonPath } from '../table/json-path.js';
-
-export const CRDS = 'customresourcedefinitions.apiextensions.k8s.io';
-
-interface CrdVersion {
-  name: string;
-  served: boolean;
-  storage: boolean;
-  deprecated?: boolean;
-  deprecationWarning?: string;
-  schema?: { openAPIV3Schema?: StructuralSchema };
-  subresources?: { status?: object; scale?: ResourceDefinition['scale'] };
-  additionalPrinterColumns?: PrinterColumn[];
-  selectableFields?: { jsonPath: string }[];
-}
-
-export interface CustomResourceDefinition extends KubeObject {
-  spec: {
-    group: string;
-    scope: 'Namespaced' | 'Cluster';
-    names: {
-      plural: string;
-      singular?: string;
-      kind: string;
-      listKind?: string;
-      shortNames?: string[];
-      categories?: string[];
-    };
-    versions: CrdVersion[];
-  };
-  status?: object;
-}
 
 /** Serves the resources that the stored CustomResourceDefinitions define. */
 export class CustomResourceDefinitions {

@@ -1,26 +1,8 @@
+import { BUDGETS, isHealthy, selectsPod, type BudgetedPod } from '../builtin/budgeted-pods.js';
 import type { PodDisruptionBudget } from '../builtin/pod-disruption-budget.js';
 import type { SandboxClock } from '../clock.js';
-import type { KubeObject } from '../kube-object.js';
-import { labelSelectorOf } from '../label-selector.js';
 import type { ObjectStore } from '../object-store.js';
 import type { StoreEvent } from '../store/store-event.js';
-
-export const BUDGETS = 'poddisruptionbudgets.policy';
-
-interface Pod extends KubeObject {
-  status?: { phase?: string; conditions?: { type: string; status: string }[] };
-}
-
-/** Whether a pod counts as available for a budget. */
-export const isHealthy = ({ metadata, status }: Pod): boolean =>
-  metadata.deletionTimestamp === undefined &&
-  status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') === true;
-
-/** Whether a budget selects a pod. */
-export const selectsPod = ({ metadata, spec }: PodDisruptionBudget, pod: KubeObject): boolean =>
-  spec?.selector !== undefined &&
-  metadata.namespace === pod.metadata.namespace &&
-  labelSelectorOf(spec.selector)(pod.metadata.labels);
 
 /** Keeps the status of pod disruption budgets up to date, synchronously with the change that affects it. */
 export class DisruptionController {
@@ -64,7 +46,7 @@ export class DisruptionController {
   private update(budget: PodDisruptionBudget): void {
     if (!this.store.get(BUDGETS, budget.metadata)) return;
     const pods = this.store
-      .list<Pod>('pods', { namespace: budget.metadata.namespace, where: (pod) => selectsPod(budget, pod) })
+      .list<BudgetedPod>('pods', { namespace: budget.metadata.namespace, where: (pod) => selectsPod(budget, pod) })
       .filter(({ status }) => !['Succeeded', 'Failed'].includes(status?.phase ?? ''));
     const expectedPods = pods.length;
     const currentHealthy = pods.filter(isHealthy).length;

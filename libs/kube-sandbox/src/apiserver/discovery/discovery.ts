@@ -1,7 +1,7 @@
 import { apiVersionOf } from '../kube-object.js';
 import type { ResourceRegistry } from '../resource-registry.js';
 import type { SubresourceRegistry } from '../subresources.js';
-import { parseAccept } from '../http/negotiation.js';
+import { parseAccept } from '../requests/negotiation.js';
 import { aggregatedDiscovery } from './aggregated-discovery.js';
 import { apiResources, servedGroups } from './api-resources.js';
 

@@ -11,13 +11,24 @@ import {
 } from '../api-error.js';
 import { refusalOf, attributesOf } from '../auth/authorizer.js';
 import type { SandboxClock } from '../clock.js';
-import { continueTooOld, decodeContinue } from '../http/continue-token.js';
-import type { RequestInfo } from '../http/request-info.js';
-import { matchesRequest, type RequestMatcher } from '../http/request-matcher.js';
-import type { WatchSession } from '../http/watch-session.js';
+import { continueTooOld, decodeContinue } from '../requests/continue-token.js';
+import type { RequestInfo } from '../requests/request-info.js';
+import { matchesRequest, type RequestMatcher } from '../requests/request-matcher.js';
 import type { ObjectStore } from '../object-store.js';
 import type { Disruption, ResetMoment } from './disruption.js';
 import { ScheduleCounter, type FaultSchedule } from './fault-schedule.js';
+
+/** An open watch. */
+export interface OpenWatch {
+  /** The name of the watched resource. */
+  readonly resource: string;
+  /** Ends the stream like a timeout of the server. */
+  finish(): void;
+  /** Ends the stream with 410. */
+  expire(): void;
+  /** Breaks the connection in the middle of a line. */
+  cutMidLine(): void;
+}
 
 /** The parts of the server in which faults are injected. */
 export interface FaultTargets {
@@ -25,7 +36,7 @@ export interface FaultTargets {
   admission: AdmissionChain;
   clock: SandboxClock;
   /** The open watches. */
-  watches: Set<WatchSession>;
+  watches: ReadonlySet<OpenWatch>;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -224,7 +235,7 @@ export class Faults {
     };
   }
 
-  private eachWatch(resource: string | undefined, act: (watch: WatchSession) => void): number {
+  private eachWatch(resource: string | undefined, act: (watch: OpenWatch) => void): number {
     const chosen = [...this.targets.watches].filter((watch) => resource === undefined || watch.resource === resource);
     chosen.forEach(act);
     return chosen.length;

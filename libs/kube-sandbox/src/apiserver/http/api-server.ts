@@ -11,7 +11,7 @@ import { resetResponse } from '../faults/reset-response.js';
 import { sendError, sendPathNotFound } from './responses.js';
 import type { RequestCounter } from './request-counter.js';
 import type { RequestContext } from './request-context.js';
-import { parseRequest } from './request-info.js';
+import { parseRequest } from '../requests/request-info.js';
 import type { ResourceRouter } from './resource-router.js';
 import type { ServerPaths } from './server-paths.js';
 import type { SubresourceDispatch } from './subresource-dispatch.js';

@@ -5,7 +5,7 @@ import { parseLabelSelector, type LabelSelector } from '../label-selector.js';
 import type { KubeObject } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
 import type { ResourceDefinition } from '../resource-definition.js';
-import { decodeContinue, type ContinueToken } from './continue-token.js';
+import { decodeContinue, type ContinueToken } from '../requests/continue-token.js';
 
 /** The objects that a list or a watch selects. */
 export interface Selection {

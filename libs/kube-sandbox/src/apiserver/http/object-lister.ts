@@ -3,7 +3,7 @@ import { keyOf, type KubeObject, type ObjectKey } from '../kube-object.js';
 import type { ObjectStore } from '../object-store.js';
 import type { ServedResource } from '../resource-registry.js';
 import { compareKeys } from '../store/resource-table.js';
-import { continueTooOld, encodeContinue, PRESENT_REVISION } from './continue-token.js';
+import { continueTooOld, encodeContinue, PRESENT_REVISION } from '../requests/continue-token.js';
 import { listTooOld, selects, type ListOptions, type Selection } from './list-options.js';
 
 export interface Page {

@@ -4,6 +4,7 @@ import type { SandboxClock } from '../clock.js';
 import { apiVersionOf, type KubeObject } from '../kube-object.js';
 import { applyJsonPatch } from '../patch/json-patch.js';
 import { applyMergePatch, isObject } from '../patch/merge-patch.js';
+import { JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, patchTypesOf } from '../patch/patch-types.js';
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.js';
 import type { ServedResource } from '../resource-registry.js';
 import { rootSchema } from '../schema/object-meta-schema.js';
@@ -12,15 +13,6 @@ import { checkUnknownFields, readIncoming, unknownInApply } from './incoming-obj
 import { decodeJson, decodeYaml } from './request-body.js';
 import { toServed } from './served-form.js';
 import type { WriteRequestOptions } from './write-options.js';
-
-export const JSON_PATCH = 'application/json-patch+json';
-export const MERGE_PATCH = 'application/merge-patch+json';
-export const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json';
-export const APPLY_PATCH = 'application/apply-patch+yaml';
-
-export function patchTypesOf({ definition }: Pick<ServedResource, 'definition'>): string[] {
-  return [JSON_PATCH, MERGE_PATCH, ...(definition.builtIn ? [STRATEGIC_MERGE_PATCH] : []), APPLY_PATCH];
-}
 
 /** @throws ApiError 415 */
 export function checkPatchType(type: string, served: Pick<ServedResource, 'definition'>): void {

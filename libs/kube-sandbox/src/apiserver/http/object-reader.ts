@@ -15,10 +15,10 @@ import {
   type Selection,
   waitForRevision,
 } from './list-options.js';
-import { presentationOf, type Presentation } from './negotiation.js';
+import { presentationOf, type Presentation } from '../requests/negotiation.js';
 import { ObjectLister } from './object-lister.js';
 import type { RequestContext } from './request-context.js';
-import { isTrue } from './request-info.js';
+import { isTrue } from '../requests/request-info.js';
 import { toServed } from './served-form.js';
 import { WatchSession } from './watch-session.js';
 

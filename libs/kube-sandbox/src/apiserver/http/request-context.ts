@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { UserInfo } from '../admission.js';
 import type { Disruption } from '../faults/disruption.js';
-import type { RequestInfo } from './request-info.js';
+import type { RequestInfo } from '../requests/request-info.js';
 
 /** One request and its state. */
 export interface RequestContext {

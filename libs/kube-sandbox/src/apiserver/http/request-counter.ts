@@ -1,7 +1,7 @@
 import type { UserInfo } from '../admission.js';
 import { resourceName } from '../kube-object.js';
-import { matchesRequest, type RequestMatcher } from './request-matcher.js';
-import type { RequestInfo } from './request-info.js';
+import { matchesRequest, type RequestMatcher } from '../requests/request-matcher.js';
+import type { RequestInfo } from '../requests/request-info.js';
 
 interface Counted {
   info: RequestInfo;

@@ -7,7 +7,7 @@ import type { ScalePaths } from '../resource-definition.js';
 import type { ServedResource } from '../resource-registry.js';
 import { evaluateJsonPath, plainPath } from '../table/json-path.js';
 import { sendJson } from './responses.js';
-import { JSON_PATCH } from './object-patcher.js';
+import { JSON_PATCH } from '../patch/patch-types.js';
 import type { ObjectReader } from './object-reader.js';
 import { decodeBody, decodeJson, mediaTypeOf, readBody } from './request-body.js';
 import type { RequestContext } from './request-context.js';

@@ -6,7 +6,7 @@ import { OpenApiV3 } from '../openapi/openapi-v3.js';
 import type { ResourceRegistry } from '../resource-registry.js';
 import type { SubresourceRegistry } from '../subresources.js';
 import { sendBytes, sendJson, sendText } from './responses.js';
-import { parseAccept } from './negotiation.js';
+import { parseAccept } from '../requests/negotiation.js';
 import type { RequestContext } from './request-context.js';
 
 /** The response of `/version`. */

@@ -12,11 +12,11 @@ import type {
   SubresourceRequest,
   WebSocketSubresourceHandler,
 } from '../subresources.js';
-import { acceptsAny } from './negotiation.js';
+import { acceptsAny } from '../requests/negotiation.js';
 import { sendJson, sendText, headersOf } from './responses.js';
 import { decodeYaml, mediaTypeOf, readBody } from './request-body.js';
 import type { RequestContext } from './request-context.js';
-import type { RequestInfo } from './request-info.js';
+import type { RequestInfo } from '../requests/request-info.js';
 
 /** Dispatches requests and upgrades to the registered handlers. */
 export class SubresourceDispatch {

@@ -1,4 +1,5 @@
 import { fieldForbidden, fieldNotSupported, invalidOptions } from '../api-error.js';
+import { parseDryRun } from '../requests/dry-run.js';
 import type { DeleteOptions } from '../store/deletion-plan.js';
 import type { RequestContext } from './request-context.js';
 
@@ -41,15 +42,6 @@ export function parseWriteOptions({ info, request }: RequestContext): WriteReque
     fieldValidation: fieldValidation as FieldValidation,
     force: query.get('force') === 'true',
   };
-}
-
-/** @throws ApiError 422 */
-export function parseDryRun(values: string[], kind: string): boolean {
-  const given = values.filter(Boolean);
-  if (given.some((value) => value !== 'All')) {
-    throw invalidOptions(kind, [fieldNotSupported('dryRun', given, ['All'])]);
-  }
-  return given.length > 0;
 }
 
 /** The options of a DELETE; those in the body override the query. @throws ApiError 422 */

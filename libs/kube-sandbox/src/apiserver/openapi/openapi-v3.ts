@@ -1,7 +1,7 @@
 import { apiVersionOf } from '../kube-object.js';
 import type { ResourceDefinition, ResourceVersion } from '../resource-definition.js';
 import type { ResourceRegistry } from '../resource-registry.js';
-import { patchTypesOf } from '../http/object-patcher.js';
+import { patchTypesOf } from '../patch/patch-types.js';
 import { rootSchema } from '../schema/object-meta-schema.js';
 import { schemaName } from './schema-names.js';
 
