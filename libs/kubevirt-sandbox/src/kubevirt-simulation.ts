@@ -31,7 +31,7 @@ import { KubevirtRelease, type KubevirtVersion } from './kubevirt-version.js';
 import { DiskContents } from './proxies/disk-contents.js';
 import { JobController } from './controllers/jobs/job-controller.js';
 import { JobPodController } from './controllers/jobs/job-pod-controller.js';
-import type { ProgramChooser } from './controllers/jobs/program.js';
+import type { ProgramChooser } from './pods/program.js';
 import { registerProxies } from './proxies/register-proxies.js';
 import { metricsDefinitions } from './metrics/metrics-definitions.js';
 import { churn, type ChurnOptions } from './seeds/churn.js';

@@ -1,5 +1,5 @@
 import { apiError, fieldForbidden, invalid } from '@headgate/kube-sandbox';
-import { defaultStorageClass } from '../controllers/storage/default-storage-class.js';
+import { defaultStorageClass } from '../storage-classes/default-storage-class.js';
 import { quantityValue } from '../quantity.js';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim, StorageClass } from '../types/core-kinds.js';

@@ -1,6 +1,6 @@
 import type { StatusCause } from '@headgate/kube-sandbox';
 import type { VirtualMachine } from '../types/virtual-machine.js';
-import { claimNameOf } from '../controllers/virtual-machine/volume-snapshot-statuses.js';
+import { claimNameOf } from '../machines/volume-snapshot-statuses.js';
 import { invalidValue } from './cause.js';
 
 /** Validates the `dataVolumeTemplates` of a VM. */

@@ -1,5 +1,5 @@
 import { deepCopy, deepEqual, denied } from '@headgate/kube-sandbox';
-import { applyVmiDefaults } from '../controllers/virtual-machine/vmi-defaults.js';
+import { applyVmiDefaults } from '../machines/vmi-defaults.js';
 import { RESOURCES } from '../resources.js';
 import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../simulation-context.js';

@@ -1,5 +1,5 @@
 import { type AdmissionRequest, deepEqual, denied } from '@headgate/kube-sandbox';
-import { isFinal } from '../controllers/virtual-machine/printable-status.js';
+import { isFinal } from '../machines/printable-status.js';
 import { RESOURCES } from '../resources.js';
 import { findCondition } from '../types/condition.js';
 import type { Migration } from '../types/kubevirt-kinds.js';

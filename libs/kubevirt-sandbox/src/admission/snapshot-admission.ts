@@ -1,5 +1,5 @@
 import { badRequest, deepEqual, denied, generateName, type KubeObject, type StatusCause } from '@headgate/kube-sandbox';
-import { unsnapshottable } from '../controllers/snapshots/clone-controller.js';
+import { unsnapshottable } from '../machines/unsnapshottable.js';
 import { RESOURCES } from '../resources.js';
 import type { TypedReference, VmClone, VmExport, VmRestore, VmSnapshot } from '../types/kubevirt-kinds.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';

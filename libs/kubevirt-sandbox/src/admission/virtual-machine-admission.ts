@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import { type AdmissionRequest, deepEqual, denied } from '@headgate/kube-sandbox';
-import { applyDisks } from '../controllers/virtual-machine/vmi-defaults.js';
+import { applyDisks } from '../machines/vmi-defaults.js';
 import { RESOURCES } from '../resources.js';
 import { runStrategyOf, type VirtualMachine } from '../types/virtual-machine.js';
 import type { SimulationContext } from '../simulation-context.js';

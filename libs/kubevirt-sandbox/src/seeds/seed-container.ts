@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectsAtRest } from '@headgate/kube-sandbox';
 import { PVC_PROTECTION } from '../controllers/storage/claim-markers.js';
-import { defaultStorageClass } from '../controllers/storage/default-storage-class.js';
+import { defaultStorageClass } from '../storage-classes/default-storage-class.js';
 import { chooseNode } from '../controllers/pods/node-choice.js';
 import { setRunning, qosClass } from '../controllers/pods/pod-status.js';
 import { setCondition } from '../types/condition.js';

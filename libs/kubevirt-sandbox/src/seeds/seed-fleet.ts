@@ -1,5 +1,5 @@
 import type { ObjectsAtRest } from '@headgate/kube-sandbox';
-import { podRequests, type PodRequests } from '../controllers/pods/node-load.js';
+import { podRequests, type PodRequests } from '../pods/node-load.js';
 import { quantityValue } from '../quantity.js';
 import { RESOURCES } from '../resources.js';
 import type { Pod } from '../types/core-kinds.js';

@@ -8,7 +8,7 @@ import { setRunning } from '../controllers/instance/running-status.js';
 import { claimInfo } from '../controllers/instance/volume-status.js';
 import { setRunning as podRuns } from '../controllers/pods/pod-status.js';
 import { chooseNode } from '../controllers/pods/node-choice.js';
-import { buildInstance } from '../controllers/virtual-machine/instance-builder.js';
+import { buildInstance } from '../machines/instance-builder.js';
 import { RESOURCES } from '../resources.js';
 import { setCondition } from '../types/condition.js';
 import type { Node, PersistentVolumeClaim, Pod } from '../types/core-kinds.js';

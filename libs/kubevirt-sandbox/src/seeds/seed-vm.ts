@@ -1,10 +1,10 @@
 import type { KubeObject, ObjectAtRest, ObjectsAtRest } from '@headgate/kube-sandbox';
 import { applyVmDefaults } from '../admission/virtual-machine-admission.js';
 import { PVC_PROTECTION } from '../controllers/storage/claim-markers.js';
-import { defaultVirtClass } from '../controllers/storage/default-storage-class.js';
+import { defaultVirtClass } from '../storage-classes/default-storage-class.js';
 import { reportTransfer } from '../controllers/storage/data-volume-status.js';
-import { VM_FINALIZER } from '../controllers/virtual-machine/instance-builder.js';
-import { startRevision, startRevisionName } from '../controllers/virtual-machine/start-revision.js';
+import { VM_FINALIZER } from '../machines/instance-builder.js';
+import { startRevision, startRevisionName } from '../machines/start-revision.js';
 import { updateVmStatus } from '../controllers/virtual-machine/vm-status.js';
 import { RESOURCES } from '../resources.js';
 import type { PersistentVolumeClaim } from '../types/core-kinds.js';

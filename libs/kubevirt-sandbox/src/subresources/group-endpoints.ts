@@ -1,7 +1,7 @@
 import { badRequest, deepCopy, denied } from '@headgate/kube-sandbox';
 import { applyVmDefaults } from '../admission/virtual-machine-admission.js';
 import { virtualMachineCauses } from '../admission/virtual-machine-rules.js';
-import { expandedSpec, ExpansionFailure } from '../controllers/virtual-machine/instancetype-expansion.js';
+import { expandedSpec, ExpansionFailure } from '../machines/instancetype-expansion.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { SUBRESOURCES } from './subresource-support.js';

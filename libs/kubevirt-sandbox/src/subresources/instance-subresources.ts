@@ -2,7 +2,7 @@ import { apiError, type HttpSubresourceHandler, type SubresourceResponse } from 
 import { guestFacts, type GuestRegistry } from '../controllers/instance/guest-registry.js';
 import type { InstanceController } from '../controllers/instance/instance-controller.js';
 import { goDuration } from '../controllers/snapshots/snapshot-conditions.js';
-import { isFinal } from '../controllers/virtual-machine/printable-status.js';
+import { isFinal } from '../machines/printable-status.js';
 import { guestAgentInfo, guestFileSystems, guestUsers } from '../guests/guest-agent.js';
 import { pngImage } from '../guests/png-image.js';
 import { RESOURCES } from '../resources.js';

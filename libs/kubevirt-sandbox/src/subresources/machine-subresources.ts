@@ -1,7 +1,7 @@
 import { apiError, deepCopy, type HttpSubresourceHandler } from '@headgate/kube-sandbox';
 import { completeMigration, refuseMigration } from '../admission/migration-admission.js';
-import { expandedSpec } from '../controllers/virtual-machine/instancetype-expansion.js';
-import { isFinal } from '../controllers/virtual-machine/printable-status.js';
+import { expandedSpec } from '../machines/instancetype-expansion.js';
+import { isFinal } from '../machines/printable-status.js';
 import { RESOURCES } from '../resources.js';
 import type { Migration } from '../types/kubevirt-kinds.js';
 import type { SimulationContext } from '../simulation-context.js';

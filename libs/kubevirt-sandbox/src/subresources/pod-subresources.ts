@@ -8,7 +8,7 @@ import type { Container, Pod } from '../types/core-kinds.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { ContainerFiles, containerFacts } from './container-shells.js';
 import { isOfJob } from '../controllers/jobs/job-pod-controller.js';
-import { containerLog, HEARTBEAT_MS, heartbeatLine, type LogLine } from './container-log.js';
+import { containerLog, HEARTBEAT_MS, heartbeatLine, type LogLine } from '../pods/container-log.js';
 import { portForwarding } from './port-forwarding.js';
 import { EXEC_PROTOCOLS, ExecChannels, NO_INPUT, type TerminalSize } from './exec-channels.js';
 import { kubeletError } from './kubelet-access.js';

@@ -1,5 +1,5 @@
 import { apiError, badRequest, internalError } from '@headgate/kube-sandbox';
-import { isFinal } from '../controllers/virtual-machine/printable-status.js';
+import { isFinal } from '../machines/printable-status.js';
 import { RESOURCES } from '../resources.js';
 import { isTrue } from '../types/condition.js';
 import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';

@@ -1,10 +1,10 @@
 import { apiError, badRequest, deepCopy, denied, type StatusCause } from '@headgate/kube-sandbox';
 import { virtualMachineCauses } from '../admission/virtual-machine-rules.js';
-import { hotplugDiskProblem, MIGRATING } from '../controllers/virtual-machine/hotplug-rules.js';
-import { addVolume, removeVolume } from '../controllers/virtual-machine/volume-requests.js';
-import { isHotplugged } from '../controllers/virtual-machine/live-update.js';
-import { claimNameOf } from '../controllers/virtual-machine/volume-snapshot-statuses.js';
-import { isMigrating } from '../controllers/virtual-machine/printable-status.js';
+import { hotplugDiskProblem, MIGRATING } from '../machines/hotplug-rules.js';
+import { addVolume, removeVolume } from '../machines/volume-requests.js';
+import { isHotplugged } from '../machines/live-update.js';
+import { claimNameOf } from '../machines/volume-snapshot-statuses.js';
+import { isMigrating } from '../machines/printable-status.js';
 import { RESOURCES } from '../resources.js';
 import type { VirtualMachineInstance, VmiSpec, Volume } from '../types/virtual-machine-instance.js';
 import type { AddVolumeOptions, VirtualMachine, VolumeRequest } from '../types/virtual-machine.js';

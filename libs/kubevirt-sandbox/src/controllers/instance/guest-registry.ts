@@ -7,8 +7,8 @@ import { isTrue } from '../../types/condition.js';
 import type { DataVolume } from '../../types/data-volume.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../../simulation-context.js';
-import { vcpus } from '../virtual-machine/vmi-defaults.js';
-import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
+import { vcpus } from '../../machines/vmi-defaults.js';
+import { claimNameOf } from '../../machines/volume-snapshot-statuses.js';
 import { guestHostname } from './launcher-pod.js';
 import { diskTargets } from './volume-status.js';
 

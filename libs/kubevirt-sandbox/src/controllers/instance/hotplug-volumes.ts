@@ -1,9 +1,10 @@
 import { generateName } from '@headgate/kube-sandbox';
 import { RESOURCES } from '../../resources.js';
-import type { PersistentVolumeClaim, Pod, StorageClass } from '../../types/core-kinds.js';
+import type { PersistentVolumeClaim, Pod } from '../../types/core-kinds.js';
 import type { VirtualMachineInstance, Volume, VolumeStatus } from '../../types/virtual-machine-instance.js';
 import { controlledBy, type SimulationContext } from '../../simulation-context.js';
-import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
+import { selectNode } from '../../storage-classes/select-node.js';
+import { claimNameOf } from '../../machines/volume-snapshot-statuses.js';
 import { claimInfo, diskTargets, hotplugVolumes } from './volume-status.js';
 
 /** The functions of the controller that the hot-plugging of volumes uses. */
@@ -124,16 +125,6 @@ const replace =
   (name: string, change: Partial<VolumeStatus>) =>
   (all: VolumeStatus[]): VolumeStatus[] =>
     all.map((entry) => (entry.name === name ? { ...entry, ...change } : entry));
-
-/** Gives storage that waits for its first consumer the consumer's node, as the scheduler would. */
-export function selectNode(context: SimulationContext, claim: PersistentVolumeClaim, node: string | undefined): void {
-  if (!node || claim.metadata.annotations?.['volume.kubernetes.io/selected-node']) return;
-  const storageClass = context.find<StorageClass>(RESOURCES.storageClass, undefined, claim.spec.storageClassName ?? '');
-  if (storageClass?.volumeBindingMode !== 'WaitForFirstConsumer') return;
-  context.store.patch<PersistentVolumeClaim>(RESOURCES.claim, claim.metadata, ({ metadata }) => {
-    metadata.annotations = { ...metadata.annotations, 'volume.kubernetes.io/selected-node': node };
-  });
-}
 
 function attachmentPod(context: SimulationContext, launcher: Pod, volume: string, claimName: string): Pod {
   return {

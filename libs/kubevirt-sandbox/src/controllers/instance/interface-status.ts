@@ -4,7 +4,7 @@ import type {
   NetworkInterface,
   VirtualMachineInstance,
 } from '../../types/virtual-machine-instance.js';
-import { macAddressFor } from '../virtual-machine/vmi-defaults.js';
+import { macAddressFor } from '../../machines/vmi-defaults.js';
 
 /** An address of a secondary network, which only the guest agent reports. */
 function secondaryAddress(mac: string): string {

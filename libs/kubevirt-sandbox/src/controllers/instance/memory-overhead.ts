@@ -1,7 +1,7 @@
 import { binaryQuantity, MIB, quantityValue } from '../../quantity.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import type { VirtualMachineInstance, VmiSpec } from '../../types/virtual-machine-instance.js';
-import { vcpus } from '../virtual-machine/vmi-defaults.js';
+import { vcpus } from '../../machines/vmi-defaults.js';
 
 /** Of virt-launcher and its monitor, virtlogd, virtqemud and QEMU. */
 const PROCESSES_MIB = 25 + 100 + 25 + 40 + 30;

@@ -4,7 +4,7 @@ import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { updateCondition } from './instance-phase.js';
-import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
+import { claimNameOf } from '../../machines/volume-snapshot-statuses.js';
 
 const ALLOW_BRIDGE = 'kubevirt.io/allow-pod-bridge-network-live-migration';
 

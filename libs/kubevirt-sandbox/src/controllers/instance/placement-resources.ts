@@ -1,7 +1,7 @@
 import { binaryQuantity } from '../../quantity.js';
 import type { VirtualMachineInstance, VmiSpec } from '../../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../../simulation-context.js';
-import { guestMemoryBytes, vcpus } from '../virtual-machine/vmi-defaults.js';
+import { guestMemoryBytes, vcpus } from '../../machines/vmi-defaults.js';
 
 /** The resources of a launcher that a node must offer besides ordinary CPU and memory. They are requests and limits alike. */
 export function placementResources(spec: VmiSpec): Record<string, string> {

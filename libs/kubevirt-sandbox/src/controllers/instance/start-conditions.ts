@@ -3,7 +3,7 @@ import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { DataVolume } from '../../types/data-volume.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../../simulation-context.js';
-import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
+import { claimNameOf } from '../../machines/volume-snapshot-statuses.js';
 import { deviceObstacle } from './placement-resources.js';
 import { bootVolumes } from './volume-status.js';
 

@@ -3,8 +3,8 @@ import { RESOURCES } from '../../resources.js';
 import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { VirtualMachineInstance, Volume, VolumeStatus } from '../../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../../simulation-context.js';
-import { isHotplugged } from '../virtual-machine/live-update.js';
-import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
+import { isHotplugged } from '../../machines/live-update.js';
+import { claimNameOf } from '../../machines/volume-snapshot-statuses.js';
 
 const CLOUD_INIT_BYTES = 1_048_576;
 const PREFIX: Record<string, string> = { virtio: 'vd', sata: 'sd', scsi: 'sd', usb: 'sd' };

@@ -5,7 +5,7 @@ import { setCondition } from '../../types/condition.js';
 import type { Pod } from '../../types/core-kinds.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
-import type { SimulatedProgram } from './program.js';
+import type { SimulatedProgram } from '../../pods/program.js';
 import { simulatedProgram } from './simulated-program.js';
 
 export const isOfJob = ({ metadata }: Pod): boolean =>

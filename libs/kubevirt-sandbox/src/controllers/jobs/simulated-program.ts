@@ -2,8 +2,8 @@ import { basename } from 'node:path';
 import { RESOURCES } from '../../resources.js';
 import type { Container, PersistentVolumeClaim, Pod, Secret } from '../../types/core-kinds.js';
 import type { SimulationContext } from '../../simulation-context.js';
-import { containerLog } from '../../subresources/container-log.js';
-import type { SimulatedProgram } from './program.js';
+import { containerLog } from '../../pods/container-log.js';
+import type { SimulatedProgram } from '../../pods/program.js';
 
 const BOOT_SIGNATURE_OFFSET = 510;
 const BOOT_SIGNATURE = 0x55aa;

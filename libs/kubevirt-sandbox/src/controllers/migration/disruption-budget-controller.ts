@@ -6,7 +6,7 @@ import { controlledBy, type SimulationContext } from '../../simulation-context.j
 import type { Migration } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import { Controller } from '../controller.js';
-import { isFinal } from '../virtual-machine/printable-status.js';
+import { isFinal } from '../../machines/printable-status.js';
 
 const CREATED_BY = 'kubevirt.io/created-by';
 

@@ -8,7 +8,7 @@ import type { Migration } from '../../types/kubevirt-kinds.js';
 import type { MigrationState, VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
-import { isFinal } from '../virtual-machine/printable-status.js';
+import { isFinal } from '../../machines/printable-status.js';
 import { beginState, handOver } from './hand-over.js';
 import { copiedBytes } from './copied-bytes.js';
 import { mayBegin } from './migration-limits.js';

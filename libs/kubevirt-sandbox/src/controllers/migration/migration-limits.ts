@@ -1,4 +1,4 @@
-import { isMigrating } from '../virtual-machine/printable-status.js';
+import { isMigrating } from '../../machines/printable-status.js';
 import { RESOURCES } from '../../resources.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { Migration } from '../../types/kubevirt-kinds.js';

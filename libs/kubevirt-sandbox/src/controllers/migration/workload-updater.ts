@@ -5,7 +5,7 @@ import type { Migration } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
-import { isVolumeMigrating } from '../virtual-machine/volume-migration.js';
+import { isVolumeMigrating } from '../../machines/volume-migration.js';
 
 const REASONS = ['HotVCPUChange', 'HotMemoryChange', 'MigrationRequired', 'VolumesChange'];
 const AUTOMATIC = 'kubevirt.io/workloadUpdateMigration';

@@ -4,7 +4,7 @@ import { isTrue } from '../../types/condition.js';
 import type { Node, Pod } from '../../types/core-kinds.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { admitsNode, untoleratedTaint } from './node-affinity.js';
-import { podRequests, type PodRequests } from './node-load.js';
+import { podRequests, type PodRequests } from '../../pods/node-load.js';
 import { repelled } from './pod-anti-affinity.js';
 
 export interface NodeChoice {

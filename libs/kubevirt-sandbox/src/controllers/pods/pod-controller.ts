@@ -5,9 +5,9 @@ import { setCondition } from '../../types/condition.js';
 import type { Node, PersistentVolumeClaim, Pod } from '../../types/core-kinds.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
-import { selectNode } from '../instance/hotplug-volumes.js';
+import { selectNode } from '../../storage-classes/select-node.js';
 import { chooseNode } from './node-choice.js';
-import { freesNode } from './node-load.js';
+import { freesNode } from '../../pods/node-load.js';
 import { badImage, containerStatus, setRunning, setWaiting } from './pod-status.js';
 
 const SCHEDULER = { component: 'default-scheduler' };

@@ -4,6 +4,7 @@ import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { VmClone, VmRestore, VmSnapshot } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
 import { controlledBy, type SimulationContext } from '../../simulation-context.js';
+import { unsnapshottable } from '../../machines/unsnapshottable.js';
 import { Controller } from '../controller.js';
 import { adjustClone } from './cloned-machine.js';
 import { reportProgress } from './snapshot-conditions.js';
@@ -168,13 +169,4 @@ export class CloneController extends Controller<VmClone> {
   private get now(): string {
     return this.context.clock.timestamp();
   }
-}
-
-/** A claim that can't be snapshotted prevents a clone; disks that are created again do not. */
-export function unsnapshottable(vm: VirtualMachine): string | undefined {
-  const statuses = vm.status?.volumeSnapshotStatuses ?? [];
-  const broken = statuses.find(
-    ({ enabled, reason = '' }) => !enabled && !reason.startsWith('Snapshot is not supported'),
-  );
-  return broken && `Virtual Machine volume ${broken.name} does not support snapshots`;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { KubeObject } from '@headgate/kube-sandbox';
-import { EXPORT_CERTIFICATE } from '../../proxies/export-certificate.js';
+import { EXPORT_CERTIFICATE } from './export-certificate.js';
 import { RESOURCES } from '../../resources.js';
 import { setCondition } from '../../types/condition.js';
 import type { Pod, Secret } from '../../types/core-kinds.js';

@@ -4,8 +4,8 @@ import type { VmExport, VmSnapshot, VmSnapshotContent } from '../../types/kubevi
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
 import type { SimulationContext } from '../../simulation-context.js';
-import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
-import { isFinal } from '../virtual-machine/printable-status.js';
+import { claimNameOf } from '../../machines/volume-snapshot-statuses.js';
+import { isFinal } from '../../machines/printable-status.js';
 
 /** The contents of an export, or the reason why it has to wait. */
 export type ExportSource =

@@ -6,7 +6,7 @@ import type { VmRestore, VmSnapshot, VmSnapshotContent } from '../../types/kubev
 import { runStrategyOf, type VirtualMachine } from '../../types/virtual-machine.js';
 import { controlledBy, type SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
-import { VM_FINALIZER } from '../virtual-machine/instance-builder.js';
+import { VM_FINALIZER } from '../../machines/instance-builder.js';
 import { claimsToReplace, createRestoredClaim, isOwned, restoredClaimName, restoredSpec } from './restored-machine.js';
 import { reportProgress } from './snapshot-conditions.js';
 

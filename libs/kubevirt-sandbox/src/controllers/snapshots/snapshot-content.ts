@@ -4,8 +4,8 @@ import type { PersistentVolumeClaim, StorageClass } from '../../types/core-kinds
 import type { VmSnapshot, VmSnapshotContent, VolumeBackup, VolumeSnapshot } from '../../types/kubevirt-kinds.js';
 import type { VirtualMachine } from '../../types/virtual-machine.js';
 import { controlledBy, type SimulationContext } from '../../simulation-context.js';
-import { snapshotClassFor } from '../storage/snapshot-class.js';
-import { claimNameOf } from '../virtual-machine/volume-snapshot-statuses.js';
+import { snapshotClassFor } from '../../storage-classes/snapshot-class.js';
+import { claimNameOf } from '../../machines/volume-snapshot-statuses.js';
 
 /** The volumes of a VM that a snapshot includes. */
 export function splitVolumes(vm: VirtualMachine): { includedVolumes: string[]; excludedVolumes: string[] } {

@@ -6,7 +6,7 @@ import type { VirtualMachineInstance } from '../../types/virtual-machine-instanc
 import type { VirtualMachine } from '../../types/virtual-machine.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
-import { isFinal } from '../virtual-machine/printable-status.js';
+import { isFinal } from '../../machines/printable-status.js';
 import { createContent, splitVolumes } from './snapshot-content.js';
 import { goDuration, reportProgress } from './snapshot-conditions.js';
 

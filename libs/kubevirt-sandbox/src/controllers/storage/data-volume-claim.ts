@@ -5,7 +5,7 @@ import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
 import type { DataSource, DataVolume, DataVolumeSource } from '../../types/data-volume.js';
 import type { CdiConfig, StorageProfile, VolumeSnapshot } from '../../types/kubevirt-kinds.js';
 import { controlledBy, type SimulationContext } from '../../simulation-context.js';
-import { defaultStorageClass, defaultVirtClass } from './default-storage-class.js';
+import { defaultStorageClass, defaultVirtClass } from '../../storage-classes/default-storage-class.js';
 import { populationSource, usesPopulator } from './population.js';
 
 /** The reason why no claim can be created for a DataVolume. */

@@ -3,7 +3,7 @@ import type { StorageClass } from '../../types/core-kinds.js';
 import type { StorageProfile } from '../../types/kubevirt-kinds.js';
 import type { SimulationContext } from '../../simulation-context.js';
 import { Controller } from '../controller.js';
-import { snapshotClassFor } from './snapshot-class.js';
+import { snapshotClassFor } from '../../storage-classes/snapshot-class.js';
 
 /** CDI's knowledge about provisioners: the usable access and volume modes. An unknown one has no property sets. */
 const CLAIM_PROPERTIES: Record<string, { accessModes: string[]; volumeMode: string }[]> = {

@@ -1,6 +1,6 @@
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import { runStrategyOf, type VirtualMachine } from '../../types/virtual-machine.js';
-import { isFinal } from './printable-status.js';
+import { isFinal } from '../../machines/printable-status.js';
 
 /** The next action of the VM controller on its VMI. */
 export type RunDecision = 'create' | 'delete' | 'rerun' | 'start-paused' | 'none';

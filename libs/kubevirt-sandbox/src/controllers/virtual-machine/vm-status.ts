@@ -6,11 +6,11 @@ import type { DataVolume } from '../../types/data-volume.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import { runStrategyOf, type VirtualMachine, type VmStatus } from '../../types/virtual-machine.js';
 import type { SimulationContext } from '../../simulation-context.js';
-import { observedGeneration } from './live-update.js';
-import { isFinal, printableStatus, type StatusInputs } from './printable-status.js';
+import { observedGeneration } from '../../machines/live-update.js';
+import { isFinal, printableStatus, type StatusInputs } from '../../machines/printable-status.js';
 import { openRequests } from './run-decision.js';
-import { followVolumeMigration } from './volume-migration.js';
-import { claimNameOf, volumeSnapshotStatuses } from './volume-snapshot-statuses.js';
+import { followVolumeMigration } from '../../machines/volume-migration.js';
+import { claimNameOf, volumeSnapshotStatuses } from '../../machines/volume-snapshot-statuses.js';
 
 /** Conditions of the VM itself; all others are copied from its VMI. */
 const OWN_CONDITIONS = ['Ready', 'Failure', 'RestartRequired', 'ManualRecoveryRequired'];

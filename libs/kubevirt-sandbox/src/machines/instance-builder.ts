@@ -1,8 +1,8 @@
 import { deepCopy } from '@headgate/kube-sandbox';
-import { FAULT_ANNOTATION } from '../../faults.js';
-import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
-import type { VirtualMachine } from '../../types/virtual-machine.js';
-import { controlledBy, type SimulationContext } from '../../simulation-context.js';
+import { FAULT_ANNOTATION } from '../faults.js';
+import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
+import type { VirtualMachine } from '../types/virtual-machine.js';
+import { controlledBy, type SimulationContext } from '../simulation-context.js';
 import { expandedSpec } from './instancetype-expansion.js';
 import { startRevisionName } from './start-revision.js';
 import { applyVmiDefaults, macAddressFor } from './vmi-defaults.js';

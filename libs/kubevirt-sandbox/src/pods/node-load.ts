@@ -1,5 +1,5 @@
-import { quantityValue } from '../../quantity.js';
-import type { Node, Pod } from '../../types/core-kinds.js';
+import { quantityValue } from '../quantity.js';
+import type { Node, Pod } from '../types/core-kinds.js';
 
 /** The resources that a pod requests. */
 export interface PodRequests {

@@ -1,9 +1,9 @@
 import { deepCopy, deepEqual } from '@headgate/kube-sandbox';
-import { GIB, quantityValue } from '../../quantity.js';
-import { findCondition, isTrue, setCondition } from '../../types/condition.js';
-import type { VirtualMachineInstance, VmiSpec, Volume } from '../../types/virtual-machine-instance.js';
-import type { VirtualMachine } from '../../types/virtual-machine.js';
-import type { SimulationContext } from '../../simulation-context.js';
+import { GIB, quantityValue } from '../quantity.js';
+import { findCondition, isTrue, setCondition } from '../types/condition.js';
+import type { VirtualMachineInstance, VmiSpec, Volume } from '../types/virtual-machine-instance.js';
+import type { VirtualMachine } from '../types/virtual-machine.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { hotplugDiskProblem, MIGRATING } from './hotplug-rules.js';
 import { buildInstance } from './instance-builder.js';
 import { expandedSpec } from './instancetype-expansion.js';

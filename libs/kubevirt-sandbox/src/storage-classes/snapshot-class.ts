@@ -1,7 +1,7 @@
-import { RESOURCES } from '../../resources.js';
-import type { StorageClass } from '../../types/core-kinds.js';
-import type { StorageProfile, VolumeSnapshotClass } from '../../types/kubevirt-kinds.js';
-import type { SimulationContext } from '../../simulation-context.js';
+import { RESOURCES } from '../resources.js';
+import type { StorageClass } from '../types/core-kinds.js';
+import type { StorageProfile, VolumeSnapshotClass } from '../types/kubevirt-kinds.js';
+import type { SimulationContext } from '../simulation-context.js';
 
 const DEFAULT_CLASS = 'snapshot.storage.kubernetes.io/is-default-class';
 

@@ -1,8 +1,8 @@
-import { RESOURCES } from '../../resources.js';
-import type { ControllerRevision } from '../../types/core-kinds.js';
-import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
-import type { VirtualMachine, VmSpec } from '../../types/virtual-machine.js';
-import { controlledBy, type SimulationContext } from '../../simulation-context.js';
+import { RESOURCES } from '../resources.js';
+import type { ControllerRevision } from '../types/core-kinds.js';
+import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
+import type { VirtualMachine, VmSpec } from '../types/virtual-machine.js';
+import { controlledBy, type SimulationContext } from '../simulation-context.js';
 
 const prefixOf = ({ metadata }: Pick<VirtualMachine, 'metadata'>): string => `revision-start-vm-${metadata.uid}-`;
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { binaryQuantity, GIB, quantityValue } from '../../quantity.js';
-import type { Disk, VmiSpec } from '../../types/virtual-machine-instance.js';
+import { binaryQuantity, GIB, quantityValue } from '../quantity.js';
+import type { Disk, VmiSpec } from '../types/virtual-machine-instance.js';
 
 const MAX_CPUS = 512;
 const DEFAULT_HOTPLUG_RATIO = 4;

@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectKey } from '@headgate/kube-sandbox';
-import type { Pod } from '../../types/core-kinds.js';
+import type { Pod } from '../types/core-kinds.js';
 
 const idOf = (namespace = '', name: string): string => `${namespace}/${name}`;
 const isOver = ({ status }: Pod): boolean => ['Succeeded', 'Failed'].includes(status?.phase ?? '');

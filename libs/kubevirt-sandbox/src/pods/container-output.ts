@@ -1,5 +1,5 @@
 import type { SandboxClock } from '@headgate/kube-sandbox';
-import type { LogLine } from '../../subresources/container-log.js';
+import type { LogLine } from './container-log.js';
 
 type Listener = (line: LogLine) => void;
 

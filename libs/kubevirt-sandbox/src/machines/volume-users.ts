@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectKey } from '@headgate/kube-sandbox';
-import type { Volume } from '../../types/virtual-machine-instance.js';
+import type { Volume } from '../types/virtual-machine-instance.js';
 import { claimNameOf } from './volume-snapshot-statuses.js';
 
 const idOf = (namespace = '', name: string): string => `${namespace}/${name}`;

@@ -1,10 +1,10 @@
 import { deepCopy } from '@headgate/kube-sandbox';
-import { quantityValue } from '../../quantity.js';
-import { RESOURCES } from '../../resources.js';
-import type { Instancetype, Preference } from '../../types/kubevirt-kinds.js';
-import type { VmiSpec } from '../../types/virtual-machine-instance.js';
-import type { Matcher, VirtualMachine } from '../../types/virtual-machine.js';
-import type { SimulationContext } from '../../simulation-context.js';
+import { quantityValue } from '../quantity.js';
+import { RESOURCES } from '../resources.js';
+import type { Instancetype, Preference } from '../types/kubevirt-kinds.js';
+import type { VmiSpec } from '../types/virtual-machine-instance.js';
+import type { Matcher, VirtualMachine } from '../types/virtual-machine.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { revisionOf } from './instancetype-revision.js';
 
 /** The VM names an instancetype or a preference that can't be used; the message is KubeVirt's. */

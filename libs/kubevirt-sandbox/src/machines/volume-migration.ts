@@ -1,16 +1,16 @@
 import { deepCopy } from '@headgate/kube-sandbox';
-import { RESOURCES } from '../../resources.js';
-import { findCondition, isTrue, removeCondition, setCondition } from '../../types/condition.js';
-import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
-import type { DataVolume } from '../../types/data-volume.js';
+import { RESOURCES } from '../resources.js';
+import { findCondition, isTrue, removeCondition, setCondition } from '../types/condition.js';
+import type { PersistentVolumeClaim } from '../types/core-kinds.js';
+import type { DataVolume } from '../types/data-volume.js';
 import type {
   MigratedClaim,
   MigratedVolume,
   VirtualMachineInstance,
   Volume,
-} from '../../types/virtual-machine-instance.js';
-import type { VirtualMachine } from '../../types/virtual-machine.js';
-import type { SimulationContext } from '../../simulation-context.js';
+} from '../types/virtual-machine-instance.js';
+import type { VirtualMachine } from '../types/virtual-machine.js';
+import type { SimulationContext } from '../simulation-context.js';
 import { isHotplugged } from './live-update.js';
 import { isFinal } from './printable-status.js';
 import { claimNameOf } from './volume-snapshot-statuses.js';

@@ -1,11 +1,11 @@
 import type { KubeObject } from '@headgate/kube-sandbox';
-import type { SimulationOptions } from '../../kubevirt-simulation.js';
-import { RESOURCES } from '../../resources.js';
-import { buildVirtualMachine, simulatedCluster, type SimulatedCluster } from '../../testing/simulated-cluster.js';
-import { findCondition } from '../../types/condition.js';
-import type { DataVolume } from '../../types/data-volume.js';
-import type { Migration } from '../../types/kubevirt-kinds.js';
-import type { VirtualMachine } from '../../types/virtual-machine.js';
+import type { SimulationOptions } from '../kubevirt-simulation.js';
+import { RESOURCES } from '../resources.js';
+import { buildVirtualMachine, simulatedCluster, type SimulatedCluster } from '../testing/simulated-cluster.js';
+import { findCondition } from '../types/condition.js';
+import type { DataVolume } from '../types/data-volume.js';
+import type { Migration } from '../types/kubevirt-kinds.js';
+import type { VirtualMachine } from '../types/virtual-machine.js';
 
 const DB = { namespace: 'tailvm', name: 'db' };
 const AUTOMATIC = { workloadUpdateMethods: ['LiveMigrate'] };

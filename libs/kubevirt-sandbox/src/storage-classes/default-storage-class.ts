@@ -1,6 +1,6 @@
-import { RESOURCES } from '../../resources.js';
-import type { StorageClass } from '../../types/core-kinds.js';
-import type { SimulationContext } from '../../simulation-context.js';
+import { RESOURCES } from '../resources.js';
+import type { StorageClass } from '../types/core-kinds.js';
+import type { SimulationContext } from '../simulation-context.js';
 
 export const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 export const DEFAULT_VIRT_CLASS = 'storageclass.kubevirt.io/is-default-virt-class';

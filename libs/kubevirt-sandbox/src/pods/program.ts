@@ -1,4 +1,4 @@
-import type { Container, PersistentVolumeClaim, Pod } from '../../types/core-kinds.js';
+import type { Container, PersistentVolumeClaim, Pod } from '../types/core-kinds.js';
 
 /** What a container of a Job prints, how it ends, and what it writes. */
 export interface SimulatedProgram {

@@ -1,11 +1,11 @@
-import { RESOURCES } from '../../resources.js';
-import type { SimulationOptions } from '../../kubevirt-simulation.js';
-import { buildVirtualMachine, simulatedCluster, type SimulatedCluster } from '../../testing/simulated-cluster.js';
-import { findCondition } from '../../types/condition.js';
-import type { ControllerRevision } from '../../types/core-kinds.js';
-import type { KubeVirt, Migration } from '../../types/kubevirt-kinds.js';
-import type { VmiSpec } from '../../types/virtual-machine-instance.js';
-import type { VirtualMachine } from '../../types/virtual-machine.js';
+import { RESOURCES } from '../resources.js';
+import type { SimulationOptions } from '../kubevirt-simulation.js';
+import { buildVirtualMachine, simulatedCluster, type SimulatedCluster } from '../testing/simulated-cluster.js';
+import { findCondition } from '../types/condition.js';
+import type { ControllerRevision } from '../types/core-kinds.js';
+import type { KubeVirt, Migration } from '../types/kubevirt-kinds.js';
+import type { VmiSpec } from '../types/virtual-machine-instance.js';
+import type { VirtualMachine } from '../types/virtual-machine.js';
 
 const WEB = { namespace: 'tailvm', name: 'web' };
 const CHANGED = 'a non-live-updatable field was changed in the template spec';

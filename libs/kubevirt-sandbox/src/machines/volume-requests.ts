@@ -1,5 +1,5 @@
-import type { AddVolumeOptions, VirtualMachine, VolumeRequest } from '../../types/virtual-machine.js';
-import type { VmiSpec } from '../../types/virtual-machine-instance.js';
+import type { AddVolumeOptions, VirtualMachine, VolumeRequest } from '../types/virtual-machine.js';
+import type { VmiSpec } from '../types/virtual-machine-instance.js';
 
 /** Adds a volume and its disk to a spec, unless they exist already. */
 export function addVolume(spec: VmiSpec, { name, disk, volumeSource }: AddVolumeOptions): void {

@@ -1,8 +1,8 @@
 import type { KubeObject } from '@headgate/kube-sandbox';
-import { RESOURCES } from '../../resources.js';
-import type { ControllerRevision } from '../../types/core-kinds.js';
-import type { Matcher, VirtualMachine } from '../../types/virtual-machine.js';
-import { controlledBy, type SimulationContext } from '../../simulation-context.js';
+import { RESOURCES } from '../resources.js';
+import type { ControllerRevision } from '../types/core-kinds.js';
+import type { Matcher, VirtualMachine } from '../types/virtual-machine.js';
+import { controlledBy, type SimulationContext } from '../simulation-context.js';
 
 /** The copy of an instancetype or preference that was taken when the VM first used it. */
 export function revisionOf<T extends KubeObject>(

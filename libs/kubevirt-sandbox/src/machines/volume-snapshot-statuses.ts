@@ -1,9 +1,9 @@
-import { RESOURCES } from '../../resources.js';
-import type { PersistentVolumeClaim, StorageClass } from '../../types/core-kinds.js';
-import type { Volume } from '../../types/virtual-machine-instance.js';
-import type { VirtualMachine } from '../../types/virtual-machine.js';
-import type { SimulationContext } from '../../simulation-context.js';
-import { snapshotClassFor } from '../storage/snapshot-class.js';
+import { RESOURCES } from '../resources.js';
+import type { PersistentVolumeClaim, StorageClass } from '../types/core-kinds.js';
+import type { Volume } from '../types/virtual-machine-instance.js';
+import type { VirtualMachine } from '../types/virtual-machine.js';
+import type { SimulationContext } from '../simulation-context.js';
+import { snapshotClassFor } from '../storage-classes/snapshot-class.js';
 
 /** The claim of a volume, if it has one. */
 export const claimNameOf = (volume: Volume): string | undefined =>

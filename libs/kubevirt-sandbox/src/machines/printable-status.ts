@@ -1,8 +1,8 @@
-import { findCondition, isTrue } from '../../types/condition.js';
-import type { PersistentVolumeClaim } from '../../types/core-kinds.js';
-import type { DataVolume } from '../../types/data-volume.js';
-import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
-import { runStrategyOf, type VirtualMachine } from '../../types/virtual-machine.js';
+import { findCondition, isTrue } from '../types/condition.js';
+import type { PersistentVolumeClaim } from '../types/core-kinds.js';
+import type { DataVolume } from '../types/data-volume.js';
+import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
+import { runStrategyOf, type VirtualMachine } from '../types/virtual-machine.js';
 
 /** The inputs of a VM's printable status. */
 export interface StatusInputs {

@@ -1,5 +1,5 @@
-import type { Disk } from '../../types/virtual-machine-instance.js';
-import type { SimulationContext } from '../../simulation-context.js';
+import type { Disk } from '../types/virtual-machine-instance.js';
+import type { SimulationContext } from '../simulation-context.js';
 
 export const MIGRATING = 'Cannot handle volume requests while VMI migration is in progress';
 
