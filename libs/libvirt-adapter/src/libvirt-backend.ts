@@ -1,5 +1,13 @@
 import { join } from 'node:path';
 import {
+  EgressPolicy,
+  PartialDownloads,
+  SPACE_WATERMARK_BYTES,
+  SpaceGuard,
+  type Downloads,
+  type FreeSpace,
+} from '@headgate/downloads';
+import {
   Backend,
   UnavailableAbility,
   type Abilities,
@@ -19,9 +27,6 @@ import { DomainReader } from './domains/domain-reader.js';
 import { EventJournal } from './events/event-journal.js';
 import { LibvirtEvents } from './events/libvirt-events.js';
 import { LibvirtExport } from './export/libvirt-export.js';
-import { EgressPolicy } from './fetching/egress-policy.js';
-import { SPACE_WATERMARK_BYTES, SpaceGuard, type FreeSpace } from './fetching/limits.js';
-import { PartialDownloads } from './fetching/partial-downloads.js';
 import { LibvirtGuestControl } from './guests/libvirt-guest-control.js';
 import { LibvirtGuestInspection } from './guests/libvirt-guest-inspection.js';
 import { LibvirtHardware } from './hardware/libvirt-hardware.js';
@@ -43,7 +48,7 @@ import type { MigrationHost, MigrationTransport } from './migration/migration-ho
 import { GuestNetwork } from './network/guest-network.js';
 import { LibvirtPower } from './power/libvirt-power.js';
 import { StopRequests } from './power/stop-requests.js';
-import { BootDiskBuilder, type Downloads } from './provisioning/boot-disk-builder.js';
+import { BootDiskBuilder } from './provisioning/boot-disk-builder.js';
 import { DomainEditor } from './provisioning/domain-editor.js';
 import { DomainRemover } from './provisioning/domain-remover.js';
 import { HostLock } from './host/host-lock.js';

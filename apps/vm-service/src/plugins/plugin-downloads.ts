@@ -1,5 +1,5 @@
 import { DomainError, formatBytes, messageOf, type Clock } from '@headgate/domain-contracts';
-import { httpGet, type EgressPolicy } from '@headgate/libvirt-adapter';
+import { httpGet, type EgressPolicy } from '@headgate/downloads';
 import type { Download } from '@headgate/plugins';
 
 /** Downloads of plugins and indexes, to the addresses that imports may connect to. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Audit, Clock, DiskBuilder, TaskStore, type Log } from '@headgate/domain-contracts';
-import { EgressPolicy } from '@headgate/libvirt-adapter';
+import { EgressPolicy } from '@headgate/downloads';
 import {
   BundledSource,
   ChangingPlugins,

@@ -1,7 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { DomainError, messageOf, type Clock } from '@headgate/domain-contracts';
-import { EgressPolicy } from '@headgate/libvirt-adapter';
+import { EgressPolicy } from '@headgate/downloads';
 import { WebhookSender, type WebhookMessage } from '@headgate/webhooks';
 
 /** How long a receiver may take for its answer. */

@@ -1,7 +1,7 @@
 import { Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { Audit, Clock, Replicas, WebhookStore, type Log } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
-import { EgressPolicy } from '@headgate/libvirt-adapter';
+import { EgressPolicy } from '@headgate/downloads';
 import { TaskBoard } from '@headgate/tasks';
 import {
   CreateWebhook,

@@ -15,12 +15,12 @@ import {
   type InstanceRef,
   type Plan,
 } from '@headgate/domain-contracts';
+import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { BackupRecord } from '../domain-xml/backup-metadata.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import { DiskStreams, type DiskStreamsDeps } from '../export/disk-streams.js';
 import { exportedDisk, notLocal } from '../export/libvirt-export.js';
-import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import { expectOwnSession } from '../host/foreign-session.js';
 import { isRemote } from '../host/host.js';
 import type { EditableDomain } from '../provisioning/domain-editor.js';

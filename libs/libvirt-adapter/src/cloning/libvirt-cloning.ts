@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
 import {
   buildPlan,
   formatBytes,
@@ -20,7 +21,6 @@ import type { DiskVolume } from '../domain-xml/snapshot-metadata.js';
 import { element, elements, parseXml, text } from '../domain-xml/xml.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import { instanceNameOf, LOCAL_NAMESPACE } from '../domains/instance-name.js';
-import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import { isRemote } from '../host/host.js';
 import { LIBVIRT_TRAITS } from '../libvirt-traits.js';
 import type { EditableDomain } from '../provisioning/domain-editor.js';

@@ -6,10 +6,10 @@ import {
   type StorageCapabilities,
   type StorageSpace,
 } from '@headgate/domain-contracts';
+import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
 import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
 import { archOf } from '../host/host.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
-import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 
 /** A libvirt connection is a cluster of one node. */

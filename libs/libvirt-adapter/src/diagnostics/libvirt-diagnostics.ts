@@ -1,5 +1,5 @@
 import { Diagnostics, DomainError, formatBytes, messageOf, type DiagnosticCheck } from '@headgate/domain-contracts';
-import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
+import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { Accelerator } from '../host/host.js';

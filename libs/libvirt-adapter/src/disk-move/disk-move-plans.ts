@@ -7,12 +7,12 @@ import {
   type Plan,
   type Refusal,
 } from '@headgate/domain-contracts';
+import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
 import { basename } from 'node:path';
 import type { DomainId } from '../connection/domain-operations.js';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { OwnedVolume } from '../domain-xml/instance-metadata.js';
 import { attribute, element, formatXml, parseXml, text } from '../domain-xml/xml.js';
-import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import type { DiskChangesDeps } from '../snapshots/disk-changes.js';
 import { busyRefusal, type DiskHolds } from '../snapshots/disk-holds.js';
 import { describeVolume } from '../storage/find-volume.js';

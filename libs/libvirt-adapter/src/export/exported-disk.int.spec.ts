@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { Backend, ExportFormat, GuestCommandResult, InstanceRef, VmSpec } from '@headgate/domain-contracts';
 import { InventoryRecorder, readUntil, recordingReporter } from '@headgate/testing';
-import { HttpServer } from '../testing/http-server.js';
+import { HttpServer } from '@headgate/downloads/testing';
 import { LibvirtUnderTest, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
 

@@ -23,9 +23,8 @@ import {
   type ResumedImage,
   type TaskReporter,
 } from '@headgate/domain-contracts';
-import { maxImageBytes, SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
-import { openImage, parseImageUrl } from '../fetching/open-image.js';
-import type { Downloads, ImportedBases } from '../provisioning/boot-disk-builder.js';
+import { maxImageBytes, openImage, parseImageUrl, SPACE_WATERMARK_BYTES, type Downloads } from '@headgate/downloads';
+import type { ImportedBases } from '../provisioning/boot-disk-builder.js';
 import type { WorkInProgress } from '../provisioning/work-in-progress.js';
 import type { BaseReferences } from '../storage/base-references.js';
 import { convertImage } from '../storage/convert-image.js';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
 import { DomainError, formatBytes, type Refusal } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import { INSTANCE_PREFIX, type InstanceMetadata, type VolumeRole } from '../domain-xml/instance-metadata.js';
-import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import type { FoundDisks } from '../snapshots/snapshot-disks.js';
 import { DiskUsage } from '../storage/disk-usage.js';
 import type { StoragePool } from '../storage/storage-pool.js';

@@ -9,10 +9,10 @@ import {
   type ResourceMapping,
   type VmSpec,
 } from '@headgate/domain-contracts';
+import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { NicSpec } from '../domain-xml/domain-spec.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
-import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import type { GuestProfiles } from '../guest-profiles/guest-profile.js';
 import { variablesTemplate } from '../host/firmware-descriptions.js';
 import type { Host } from '../host/host.js';

@@ -10,12 +10,12 @@ import {
   type InstanceRef,
   type Refusal,
 } from '@headgate/domain-contracts';
+import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
 import type { FrozenDisk, LibvirtBackups } from '../backups/libvirt-backups.js';
 import { RecordedCheckpoints } from '../backups/recorded-checkpoints.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import { NbdServer, type ExportedDisk, type NbdServerOptions } from '../export/nbd-server.js';
-import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import { expectOwnSession, foreignSessionRefusal } from '../host/foreign-session.js';
 import { isRemote } from '../host/host.js';
 import type { DomainEditor, EditableDomain } from '../provisioning/domain-editor.js';

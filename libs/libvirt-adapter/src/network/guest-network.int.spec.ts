@@ -1,6 +1,6 @@
 import { InventoryRecorder, recordingReporter } from '@headgate/testing';
+import { HttpServer } from '@headgate/downloads/testing';
 import { openShell, ROOT_LOGIN, shell } from '../testing/guest-shell.js';
-import { HttpServer } from '../testing/http-server.js';
 import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
 import { VirshConnection } from '../virsh/virsh-connection.js';

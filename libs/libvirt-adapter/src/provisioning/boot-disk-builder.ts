@@ -3,13 +3,16 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import {
+  openContainerDisk,
+  openCloudImage,
+  openImage,
+  type Downloads,
+  type OpenImage,
+  MAX_ISO_BYTES,
+  maxImageBytes,
+} from '@headgate/downloads';
 import { DomainError, formatBytes, type VmSpec } from '@headgate/domain-contracts';
-import { openContainerDisk } from '../fetching/open-container-disk.js';
-import { openCloudImage } from '../fetching/open-cloud-image.js';
-import { openImage, type OpenImage } from '../fetching/open-image.js';
-import type { HttpClient } from '../fetching/http-get.js';
-import { MAX_ISO_BYTES, maxImageBytes, type SpaceGuard } from '../fetching/limits.js';
-import type { PartialDownloads } from '../fetching/partial-downloads.js';
 import type { BaseFormat, BaseImage, BaseImages, StoredFile } from '../storage/base-images.js';
 import { checkFits, convertImage } from '../storage/convert-image.js';
 import { checkIso } from '../storage/disk-image.js';
@@ -34,14 +37,6 @@ export interface DiskRequest {
   readonly disk: string;
   /** Volume of the installation ISO, for a source of kind `iso`. */
   readonly cdrom: string;
-}
-
-export interface Downloads {
-  readonly http: HttpClient;
-  /** The space for downloads. */
-  readonly space: SpaceGuard;
-  /** Downloads that were interrupted. */
-  readonly partials: PartialDownloads;
 }
 
 export interface BootDiskBuilderDeps {

@@ -1,4 +1,5 @@
 import { throwFirstRefusal, DomainError, type VmSource, type VmSpec } from '@headgate/domain-contracts';
+import { EgressPolicy } from '@headgate/downloads';
 import { DomainFinder } from '../domains/domain-finder.js';
 import { StoragePool } from '../storage/storage-pool.js';
 import { BUILT_IN_PROFILES } from '../guest-profiles/guest-profile.js';
@@ -6,7 +7,6 @@ import { FEATURES, ownDomainXml } from '../testing/domain-xml.js';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
 import { TINY_ENTRY } from '../testing/tiny-guest.js';
 import { planCreation, type CreationPlan, type CreationPlanDeps } from './creation-plan.js';
-import { EgressPolicy } from '../fetching/egress-policy.js';
 import type { Host } from '../host/host.js';
 
 const HOST: Host = {

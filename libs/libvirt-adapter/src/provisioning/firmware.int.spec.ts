@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import type { Backend, VmSpec } from '@headgate/domain-contracts';
 import { InventoryRecorder, readUntil, recordingReporter } from '@headgate/testing';
-import { HttpServer } from '../testing/http-server.js';
+import { HttpServer } from '@headgate/downloads/testing';
 import { LibvirtUnderTest, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { diskWithUnsignedLoader, LOADER_MESSAGE } from '../testing/unsigned-loader.js';
 

@@ -16,14 +16,13 @@ import {
   type VmSpec,
 } from '@headgate/domain-contracts';
 import { readUntil, InventoryRecorder, recordingReporter } from '@headgate/testing';
+import { HttpServer, layerOf, serveImage } from '@headgate/downloads/testing';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { POOL_NAME } from '../libvirt-backend.js';
 import { RpcLibvirt } from '../rpc/rpc-libvirt.js';
 import { fileDisk, foreignDomainXml } from '../testing/domain-xml.js';
-import { HttpServer } from '../testing/http-server.js';
 import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
-import { layerOf, serveImage } from '../testing/oci-image.js';
 import { TINY_ENTRY, TINY_LOGIN, tinyGuest } from '../testing/tiny-guest.js';
 
 const missing = await whyLibvirtIsUnavailable();

@@ -13,9 +13,9 @@ import {
   type VmSourceKind,
   type VmSpec,
 } from '@headgate/domain-contracts';
+import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { BaseImages } from '../storage/base-images.js';
-import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import type { GuestNetwork } from '../network/guest-network.js';
 import { planCreation, type CreationPlanDeps } from './creation-plan.js';
 import { DomainCreator, INTERRUPTED, NO_NETWORK_CARD, type DomainCreatorDeps } from './domain-creator.js';

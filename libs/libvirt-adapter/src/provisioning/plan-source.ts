@@ -1,8 +1,6 @@
 import { basename } from 'node:path';
+import { parseImageUrl, type EgressPolicy, parseImageReference } from '@headgate/downloads';
 import { DomainError, formatBytes, type ErrorCode, type VmSpec } from '@headgate/domain-contracts';
-import { parseImageUrl } from '../fetching/open-image.js';
-import type { EgressPolicy } from '../fetching/egress-policy.js';
-import { parseImageReference } from '../fetching/image-reference.js';
 import { isImportedImage } from '../images/libvirt-images.js';
 import { isBaseImage } from '../storage/base-images.js';
 import type { ImportedBases } from './boot-disk-builder.js';

@@ -9,12 +9,12 @@ import {
   recordingReporter,
   type BackendHarness,
 } from '@headgate/testing';
+import { HttpServer } from '@headgate/downloads/testing';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { InstanceMetadata } from '../domain-xml/instance-metadata.js';
 import { POOL_NAME } from '../libvirt-backend.js';
 import { RpcLibvirt } from '../rpc/rpc-libvirt.js';
 import { DyingConnection } from '../testing/dying-connection.js';
-import { HttpServer } from '../testing/http-server.js';
 import { diskWithUnsignedLoader } from '../testing/unsigned-loader.js';
 import { fileDisk, foreignDomainXml } from '../testing/domain-xml.js';
 import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';

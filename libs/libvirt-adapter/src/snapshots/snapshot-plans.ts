@@ -7,9 +7,9 @@ import {
   type Refusal,
   type SnapshotRequest,
 } from '@headgate/domain-contracts';
+import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
 import type { SnapshotRecord } from '../domain-xml/snapshot-metadata.js';
 import type { DomainId } from '../domains/domain-finder.js';
-import { SPACE_WATERMARK_BYTES } from '../fetching/limits.js';
 import type { DomainEditor, EditableDomain } from '../provisioning/domain-editor.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import { busyRefusal, type DiskHolds } from './disk-holds.js';

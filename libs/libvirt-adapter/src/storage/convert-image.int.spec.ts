@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DomainError } from '@headgate/domain-contracts';
 import { pack } from 'tar-stream';
 import { buffer } from 'node:stream/consumers';
-import { SpaceGuard } from '../fetching/limits.js';
+import { SpaceGuard } from '@headgate/downloads';
 import { convertImage } from './convert-image.js';
 import { QemuImg } from './qemu-img.js';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { FixedClock } from '@headgate/testing';
-import { HttpServer } from '../testing/http-server.js';
+import { HttpServer } from './testing/http-server.js';
 import { fetchChecksum, findChecksum, MAX_LIST_BYTES } from './checksum-list.js';
 import { EgressPolicy } from './egress-policy.js';
 

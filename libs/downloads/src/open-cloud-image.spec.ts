@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FixedClock } from '@headgate/testing';
-import { HttpServer } from '../testing/http-server.js';
+import { HttpServer } from './testing/http-server.js';
 import { EgressPolicy } from './egress-policy.js';
 import { SpaceGuard } from './limits.js';
 import { openCloudImage } from './open-cloud-image.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { FixedClock } from '@headgate/testing';
-import { HttpServer } from '../testing/http-server.js';
+import { HttpServer } from './testing/http-server.js';
 import { openImage, parseImageUrl } from './open-image.js';
 import { EgressPolicy } from './egress-policy.js';
 import { SpaceGuard } from './limits.js';

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { messageOf } from '@headgate/domain-contracts';
 import { FixedClock } from '@headgate/testing';
-import { HttpServer } from '../testing/http-server.js';
+import { HttpServer } from './testing/http-server.js';
 import { EgressPolicy } from './egress-policy.js';
 import { httpGet } from './http-get.js';
 

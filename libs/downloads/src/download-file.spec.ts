@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { ServiceShutdown } from '@headgate/domain-contracts';
 import { FixedClock } from '@headgate/testing';
-import { HttpServer } from '../testing/http-server.js';
+import { HttpServer } from './testing/http-server.js';
 import { MAX_INTERRUPTIONS, validatorOf } from './download-file.js';
 import { EgressPolicy } from './egress-policy.js';
 import { SpaceGuard } from './limits.js';

@@ -1,0 +1,1 @@
+export default { displayName: 'downloads', preset: '../../jest.preset.js' };
