@@ -29,20 +29,6 @@ export const KNOWN_KNOTS = [
   ),
   knot('apps/web-console/src/features/fleet', 'components', 'use-vm-operations.ts'),
   knot('apps/web-console/src/shared', 'fleet', 'names', 'queries'),
-  knot(
-    'libs/libvirt-adapter/src',
-    'connection',
-    'domain-xml',
-    'domains',
-    'events',
-    'guest-profiles',
-    'host',
-    'network',
-    'storage',
-    'virsh',
-  ),
-  knot('libs/libvirt-adapter/src/hardware', 'domain-hardware.ts', 'placement', 'restarts.ts'),
-  knot('libs/libvirt-adapter/src', 'images', 'provisioning'),
 ];
 
 function knot(parent, ...rooms) {

@@ -2,9 +2,9 @@ import { DomainError, messageOf, type Clock, type Log } from '@headgate/domain-c
 import type { DiskBackup } from '../connection/backup-operations.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { BackupRecord } from '../domain-xml/backup-metadata.js';
-import type { DomainEditor } from '../provisioning/domain-editor.js';
+import type { DomainEditor } from '../domains/domain-editor.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import type { KeyedLock } from '../virsh/concurrency.js';
+import type { KeyedLock } from '../locks/concurrency.js';
 import type { RecordedCheckpoints } from './recorded-checkpoints.js';
 
 export interface BackupJobDeps {

@@ -1,7 +1,7 @@
 import { DomainError } from '@headgate/domain-contracts';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { describeDomain } from '../domain-xml/domain-description.js';
-import type { EditableDomain } from '../provisioning/domain-editor.js';
+import type { EditableDomain } from '../domains/domain-editor.js';
 import { checkpointOf, newCheckpointId, RecordedCheckpoints } from './recorded-checkpoints.js';
 
 const UUID = '2c749204-8322-4dfd-b324-cb2e556e0e9a';

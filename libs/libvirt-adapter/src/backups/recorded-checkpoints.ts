@@ -3,8 +3,8 @@ import { DomainError, type Checkpoint } from '@headgate/domain-contracts';
 import type { NewCheckpoint } from '../connection/backup-operations.js';
 import type { DomainId } from '../connection/domain-operations.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
-import { attribute, element, elements, parseXml, text } from '../domain-xml/xml.js';
-import type { EditableDomain } from '../provisioning/domain-editor.js';
+import { attribute, element, elements, parseXml, text } from '../xml/xml.js';
+import type { EditableDomain } from '../domains/domain-editor.js';
 import type { QemuImg } from '../storage/qemu-img.js';
 
 /** A checkpoint that this service created. */

@@ -13,7 +13,7 @@ import { constants, createGzip } from 'node:zlib';
 import { SystemClock, type ExportFormat, type InstanceRef } from '@headgate/domain-contracts';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { DomainFinder } from '../domains/domain-finder.js';
-import { parseDomainState } from '../domains/domain-state.js';
+import { parseDomainState } from '../connection/domain-state.js';
 import { LibvirtExport } from '../export/libvirt-export.js';
 
 const run = promisify(execFile);

@@ -1,5 +1,5 @@
 import type { InstanceMetadata } from '../domain-xml/instance-metadata.js';
-import { formatXml } from '../domain-xml/xml.js';
+import { formatXml } from '../xml/xml.js';
 import { editDomainXml } from '../snapshots/edit-domain-xml.js';
 
 export interface CloneXmlEdit {

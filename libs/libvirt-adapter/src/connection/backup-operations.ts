@@ -1,4 +1,4 @@
-import { formatXml } from '../domain-xml/xml.js';
+import { formatXml } from '../xml/xml.js';
 
 export interface DiskBackup {
   /** Such as `vda`. */

@@ -1,5 +1,5 @@
 import { DomainError } from '@headgate/domain-contracts';
-import { formatXml } from '../domain-xml/xml.js';
+import { formatXml } from '../xml/xml.js';
 
 /** A disk of a domain, and the overlay that replaces it. */
 export interface OverlayOfDisk {

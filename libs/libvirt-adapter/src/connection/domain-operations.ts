@@ -1,4 +1,4 @@
-import type { DomainState } from '../domains/domain-state.js';
+import type { DomainState } from './domain-state.js';
 import type { CallOptions } from './call-options.js';
 
 export interface DomainId {

@@ -12,9 +12,9 @@ import { basename } from 'node:path';
 import type { DomainId } from '../connection/domain-operations.js';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { OwnedVolume } from '../domain-xml/instance-metadata.js';
-import { attribute, element, formatXml, parseXml, text } from '../domain-xml/xml.js';
+import { attribute, element, formatXml, parseXml, text } from '../xml/xml.js';
 import type { DiskChangesDeps } from '../snapshots/disk-changes.js';
-import { busyRefusal, type DiskHolds } from '../snapshots/disk-holds.js';
+import { busyRefusal, type DiskHolds } from '../locks/disk-holds.js';
 import { describeVolume } from '../storage/find-volume.js';
 import { readPoolSpace } from '../storage/pool-space.js';
 

@@ -2,9 +2,9 @@ import { SILENT_LOG } from '@headgate/domain-contracts';
 import { FixedClock } from '@headgate/testing';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import { NO_METADATA, type InstanceMetadata } from '../domain-xml/instance-metadata.js';
-import { DiskHolds } from '../snapshots/disk-holds.js';
+import { DiskHolds } from '../locks/disk-holds.js';
 import { ownDomainXml, UUID } from '../testing/domain-xml.js';
-import { KeyedLock } from '../virsh/concurrency.js';
+import { KeyedLock } from '../locks/concurrency.js';
 import { LibvirtDiskMove, type LibvirtDiskMoveDeps } from './libvirt-disk-move.js';
 
 const DISK = 'web-2c749204.qcow2';

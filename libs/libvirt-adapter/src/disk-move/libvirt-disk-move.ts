@@ -13,9 +13,9 @@ import { describeDomain, type DomainDescription } from '../domain-xml/domain-des
 import type { InstanceMetadata } from '../domain-xml/instance-metadata.js';
 import type { PendingChange } from '../domain-xml/snapshot-metadata.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
-import { Slots } from '../virsh/concurrency.js';
+import { Slots } from '../locks/concurrency.js';
 import type { DiskChangesDeps } from '../snapshots/disk-changes.js';
-import type { DiskHolds } from '../snapshots/disk-holds.js';
+import type { DiskHolds } from '../locks/disk-holds.js';
 import { DiskMovePlans, type PreparedMove } from './disk-move-plans.js';
 
 export interface LibvirtDiskMoveDeps extends DiskChangesDeps {

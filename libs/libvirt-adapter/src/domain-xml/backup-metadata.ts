@@ -1,4 +1,4 @@
-import { attribute, element, type XmlElement } from './xml.js';
+import { attribute, element, type XmlElement } from '../xml/xml.js';
 
 /**
  * An export of the disk of a running domain, recorded before it begins, so that the files of an interrupted one can be

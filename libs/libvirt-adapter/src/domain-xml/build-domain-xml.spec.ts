@@ -1,7 +1,7 @@
 import { ownDomainXml, FEATURES } from '../testing/domain-xml.js';
 import { ALL_HYPERV, profileOf } from '../testing/domain-variants.js';
 import type { DomainSpec } from './domain-spec.js';
-import { attribute, element, elements, parseXml, text, type XmlElement } from './xml.js';
+import { attribute, element, elements, parseXml, text, type XmlElement } from '../xml/xml.js';
 
 const GIB = 1024 ** 3;
 

@@ -3,7 +3,7 @@ import { domainDevices } from './domain-devices.js';
 import { domainPlatform } from './domain-platform.js';
 import type { DomainSpec } from './domain-spec.js';
 import { INSTANCE_PREFIX, INSTANCE_XMLNS, metadataElement } from './instance-metadata.js';
-import { formatXml, type XmlElement } from './xml.js';
+import { formatXml, type XmlElement } from '../xml/xml.js';
 
 /** Slots for memory that is added to the running VM. */
 const MEMORY_SLOTS = 16;

@@ -1,5 +1,5 @@
 import { DomainError, messageOf } from '@headgate/domain-contracts';
-import { attribute, element, elements, parseXml, text, type XmlElement } from './xml.js';
+import { attribute, element, elements, parseXml, text, type XmlElement } from '../xml/xml.js';
 import { NO_METADATA, readMetadata, type InstanceMetadata } from './instance-metadata.js';
 
 export interface DiskDescription {

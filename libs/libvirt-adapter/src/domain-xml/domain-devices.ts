@@ -1,6 +1,6 @@
 import type { DiskBus } from '@headgate/domain-contracts';
 import type { DiskSpec, DomainSpec, NicSpec } from './domain-spec.js';
-import type { XmlElement } from './xml.js';
+import type { XmlElement } from '../xml/xml.js';
 
 /** Free PCIe ports for devices that are added to the running VM, besides those of the initial devices. */
 const SPARE_PORTS = 6;

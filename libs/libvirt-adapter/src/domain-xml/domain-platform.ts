@@ -1,5 +1,5 @@
 import type { DomainSpec } from './domain-spec.js';
-import type { XmlElement } from './xml.js';
+import type { XmlElement } from '../xml/xml.js';
 
 /** The features, CPU and clock of a new domain. */
 export const domainPlatform = (spec: DomainSpec): XmlElement => ({

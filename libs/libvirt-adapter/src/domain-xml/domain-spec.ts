@@ -1,8 +1,14 @@
 import type { DiskBus, Firmware } from '@headgate/domain-contracts';
 import type { GuestProfile } from '../guest-profiles/guest-profile.js';
 import type { HypervisorFeatures } from '../host/hypervisor-features.js';
-import type { DiskIo } from '../storage/disk-io.js';
 import type { InstanceMetadata } from './instance-metadata.js';
+
+/** How QEMU reads and writes disk images; an absent field leaves the choice to QEMU. */
+export interface DiskIo {
+  /** `none` bypasses the page cache of the machine. */
+  readonly cache?: 'none';
+  readonly io?: 'io_uring' | 'native';
+}
 
 export interface DiskSpec {
   readonly path: string;

@@ -4,7 +4,7 @@ import { fileDisk, foreignDomainXml } from '../testing/domain-xml.js';
 import { bootDisk, describeDomain } from './domain-description.js';
 import { formatMetadata, INSTANCE_XMLNS, NO_METADATA } from './instance-metadata.js';
 import { hasPendingChanges } from './pending-changes.js';
-import { element, parseXml } from './xml.js';
+import { element, parseXml } from '../xml/xml.js';
 
 describe('a domain that the service created', () => {
   test('round-trips through the parser', () => {

@@ -7,7 +7,7 @@ import {
   type PendingChange,
   type SnapshotRecord,
 } from './snapshot-metadata.js';
-import { attribute, element, elements, formatXml, text, type XmlElement } from './xml.js';
+import { attribute, element, elements, formatXml, text, type XmlElement } from '../xml/xml.js';
 
 /** The XML namespace of the service's metadata in a domain. */
 export const INSTANCE_XMLNS = 'https://headgate.dev/xmlns/instance/1';

@@ -1,4 +1,4 @@
-import { attribute, element, elements, type XmlElement } from './xml.js';
+import { attribute, element, elements, type XmlElement } from '../xml/xml.js';
 
 /** A volume of a disk, by the target of the disk in the domain: `vda`. */
 export interface DiskVolume {

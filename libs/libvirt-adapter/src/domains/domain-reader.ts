@@ -7,7 +7,7 @@ import {
   type DomainDescription,
 } from '../domain-xml/domain-description.js';
 import { hasPendingChanges } from '../domain-xml/pending-changes.js';
-import type { DomainState } from './domain-state.js';
+import type { DomainState } from '../connection/domain-state.js';
 
 /** The state of one domain at one moment. */
 export interface DomainSnapshot {

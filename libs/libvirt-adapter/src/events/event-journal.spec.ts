@@ -1,5 +1,5 @@
 import { LifecycleEvent, type DomainEventMessage } from '@headgate/libvirt-rpc';
-import { describeLine, describeMessage } from './describe-event.js';
+import { describeLine, describeMessage } from '../connection/describe-event.js';
 import { EventJournal } from './event-journal.js';
 
 const domain = { name: 'web', uuid: 'uuid-1', id: 1 };

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { pipeline, type Readable } from 'node:stream';
 import { constants as zlib, createGzip } from 'node:zlib';
 import { DomainError, releaseOnDestroy, type Clock, type ExportFormat } from '@headgate/domain-contracts';
-import { runProgram, type RunProgram } from '../virsh/run-program.js';
-import { translateFailure } from '../virsh/virsh-errors.js';
+import { runProgram, type RunProgram } from '../programs/run-program.js';
+import { translateFailure } from '../programs/translate-failure.js';
 import { NbdServer, type ExportedDisk } from './nbd-server.js';
 
 export interface DiskStreamsDeps {

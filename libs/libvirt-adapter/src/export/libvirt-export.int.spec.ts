@@ -11,8 +11,8 @@ import { gunzipSync } from 'node:zlib';
 import { SystemClock, type InstanceRef } from '@headgate/domain-contracts';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { DomainFinder } from '../domains/domain-finder.js';
-import { parseDomainState } from '../domains/domain-state.js';
-import { runProgram, type RunProgram } from '../virsh/run-program.js';
+import { parseDomainState } from '../connection/domain-state.js';
+import { runProgram, type RunProgram } from '../programs/run-program.js';
 import { LibvirtExport } from './libvirt-export.js';
 import { NbdServer } from './nbd-server.js';
 

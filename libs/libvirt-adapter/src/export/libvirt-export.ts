@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { DiskExport, DomainError, type ExportFormat, type InstanceRef } from '@headgate/domain-contracts';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { bootDisk, describeDomain, type DomainDescription } from '../domain-xml/domain-description.js';
-import { attribute, element, elements } from '../domain-xml/xml.js';
+import { attribute, element, elements } from '../xml/xml.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import { expectOwnSession } from '../host/foreign-session.js';
 import { isRemote } from '../host/host.js';

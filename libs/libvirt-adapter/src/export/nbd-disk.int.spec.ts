@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SystemClock } from '@headgate/domain-contracts';
-import { runProgram } from '../virsh/run-program.js';
+import { runProgram } from '../programs/run-program.js';
 import type { NbdDisk } from './nbd-disk.js';
 import { NbdServer, type NbdServerOptions } from './nbd-server.js';
 

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { DomainError, type Clock } from '@headgate/domain-contracts';
-import { englishEnvironment } from '../virsh/run-program.js';
-import { translateFailure } from '../virsh/virsh-errors.js';
+import { englishEnvironment } from '../programs/run-program.js';
+import { translateFailure } from '../programs/translate-failure.js';
 import { NbdConnection } from './nbd-connection.js';
 import { NbdDisk } from './nbd-disk.js';
 import { NbdReader } from './nbd-reader.js';

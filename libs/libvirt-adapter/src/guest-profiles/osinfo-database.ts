@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { attribute, element, elements, parseXml, text, type XmlElement } from '../domain-xml/xml.js';
+import { attribute, element, elements, parseXml, text, type XmlElement } from '../xml/xml.js';
 import { BUILT_IN_PROFILES, type GuestProfile, type GuestProfiles, type OsFamily } from './guest-profile.js';
 
 /** Folders with data of libosinfo: the operator's, and the distribution's. https://libosinfo.org */

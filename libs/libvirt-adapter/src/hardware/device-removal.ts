@@ -1,6 +1,6 @@
 import { DomainError, type Clock } from '@headgate/domain-contracts';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
-import { formatXml, type XmlElement } from '../domain-xml/xml.js';
+import { formatXml, type XmlElement } from '../xml/xml.js';
 
 export interface DeviceRemovalDeps {
   readonly connection: LibvirtConnection;

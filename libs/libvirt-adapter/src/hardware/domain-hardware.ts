@@ -11,10 +11,10 @@ import type { DomainId } from '../connection/domain-operations.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { VolumeId } from '../connection/storage-operations.js';
 import { bootDisk, describeDomain, type DomainDescription } from '../domain-xml/domain-description.js';
-import { attribute, element, elements, text, type XmlElement } from '../domain-xml/xml.js';
-import type { DomainState } from '../domains/domain-state.js';
+import { attribute, element, elements, text, type XmlElement } from '../xml/xml.js';
+import type { DomainState } from '../connection/domain-state.js';
 import { hostdevsOf } from './hostdevs.js';
-import { describeMemory, describePins, effectivePins, readPlacement } from './placement/read-placement.js';
+import { describeMemory, describePins, effectivePins, readPlacement } from './read-placement.js';
 
 export interface DiskDevice extends HardwareDisk {
   /** Path of its file or block device; absent for an empty drive. */

@@ -10,7 +10,7 @@ import {
   type Refusal,
 } from '@headgate/domain-contracts';
 import { parseDomain } from '../domain-xml/domain-description.js';
-import { formatXml } from '../domain-xml/xml.js';
+import { formatXml } from '../xml/xml.js';
 import { hostdevElement, isSameDevice, type DeviceAddress } from '../host-resources/device-address.js';
 import { HostDevices, inUse, type CheckedDevice, type HostDevicesDeps } from '../host-resources/host-devices.js';
 import { isGpu, labelOf } from '../host-resources/node-devices.js';

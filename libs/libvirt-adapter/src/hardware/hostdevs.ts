@@ -1,5 +1,5 @@
 import type { AttachedHostDevice } from '@headgate/domain-contracts';
-import { element, elements, type XmlElement } from '../domain-xml/xml.js';
+import { element, elements, type XmlElement } from '../xml/xml.js';
 import { addressName, addressOfHostdev, type DeviceAddress } from '../host-resources/device-address.js';
 
 /** A device of the host in one XML document of a domain. */

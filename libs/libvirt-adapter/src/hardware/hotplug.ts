@@ -1,5 +1,5 @@
 import { refusal, type HardwareChange, type Refusal } from '@headgate/domain-contracts';
-import { attribute, element } from '../domain-xml/xml.js';
+import { attribute, element } from '../xml/xml.js';
 import type { DomainHardware } from './domain-hardware.js';
 
 /** Changes that add devices to a bus of the VM, or remove them. Media, and the settings of devices, can be changed anyway. */

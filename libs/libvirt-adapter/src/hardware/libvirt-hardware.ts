@@ -22,13 +22,13 @@ import {
 import type { DomainId } from '../connection/domain-operations.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
-import { attribute, element, elements, parseXml } from '../domain-xml/xml.js';
+import { attribute, element, elements, parseXml } from '../xml/xml.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { Host } from '../host/host.js';
-import type { DomainEditor } from '../provisioning/domain-editor.js';
+import type { DomainEditor } from '../domains/domain-editor.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import type { StopRequests } from '../power/stop-requests.js';
-import type { KeyedLock } from '../virsh/concurrency.js';
+import type { StopRequests } from '../domains/stop-requests.js';
+import type { KeyedLock } from '../locks/concurrency.js';
 import { bootOrderOf, readDomainHardware, type DomainHardware } from './domain-hardware.js';
 import { withBootOrder } from './edit-domain-xml.js';
 import { HostDeviceChanges } from './host-devices.js';

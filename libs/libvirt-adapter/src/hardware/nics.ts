@@ -15,7 +15,7 @@ import {
 } from '@headgate/domain-contracts';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { describeDomain } from '../domain-xml/domain-description.js';
-import { formatXml, type XmlElement } from '../domain-xml/xml.js';
+import { formatXml, type XmlElement } from '../xml/xml.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import { removeDevice } from './device-removal.js';
 import { ALIAS_PREFIX, type DomainHardware, type NicDevice } from './domain-hardware.js';

@@ -1,4 +1,4 @@
-import { attribute, element, elements, type XmlElement } from '../domain-xml/xml.js';
+import { attribute, element, elements, type XmlElement } from '../xml/xml.js';
 
 /** Slot 0 is the host bridge. */
 const PCI_SLOTS = 31;

@@ -9,9 +9,9 @@ import {
 import type { DomainId } from '../connection/domain-operations.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
-import type { DomainEditor } from '../provisioning/domain-editor.js';
-import type { StopRequests } from '../power/stop-requests.js';
-import type { KeyedLock } from '../virsh/concurrency.js';
+import type { DomainEditor } from '../domains/domain-editor.js';
+import type { StopRequests } from '../domains/stop-requests.js';
+import type { KeyedLock } from '../locks/concurrency.js';
 import type { DomainHardware } from './domain-hardware.js';
 
 export interface RestartsDeps {

@@ -4,7 +4,7 @@ import { describeDomain } from '../domain-xml/domain-description.js';
 import type { Host } from '../host/host.js';
 import { FEATURES } from '../testing/domain-xml.js';
 import type { DomainHardware } from './domain-hardware.js';
-import { StopRequests } from '../power/stop-requests.js';
+import { StopRequests } from '../domains/stop-requests.js';
 import { Restarts, type RestartsDeps } from './restarts.js';
 import { planScale } from './scale.js';
 

@@ -17,7 +17,7 @@ import { readHostTopology } from '../host-resources/host-topology.js';
 import type { Host } from '../host/host.js';
 import type { DomainHardware } from './domain-hardware.js';
 import { hasMemoryDevices, numaCellsOf, withSize } from './edit-domain-xml.js';
-import { readPlacement } from './placement/read-placement.js';
+import { readPlacement } from './read-placement.js';
 import type { Restarts } from './restarts.js';
 
 export interface ScaleDeps {

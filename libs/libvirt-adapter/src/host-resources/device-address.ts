@@ -1,5 +1,5 @@
 import type { HostDeviceKind } from '@headgate/domain-contracts';
-import { attribute, element, elements, text, type XmlElement } from '../domain-xml/xml.js';
+import { attribute, element, elements, text, type XmlElement } from '../xml/xml.js';
 
 /** How libvirt identifies a device of the host. */
 export type DeviceAddress =

@@ -13,7 +13,7 @@ import {
 import { addressesOfDomain, hostdevElement } from './device-address.js';
 import { HostDevices } from './host-devices.js';
 import { describeDomain } from '../domain-xml/domain-description.js';
-import { formatXml } from '../domain-xml/xml.js';
+import { formatXml } from '../xml/xml.js';
 
 const MDEV = '4b20d080-1b54-4048-85b3-a6a62d165c01';
 const STORAGE = '0x010802';

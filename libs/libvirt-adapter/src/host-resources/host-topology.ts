@@ -1,6 +1,6 @@
 import { formatCpuSet, type HostNumaNode, type HostTopology, type HugepagePool } from '@headgate/domain-contracts';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
-import { attribute, element, elements, parseXml, text, type XmlElement } from '../domain-xml/xml.js';
+import { attribute, element, elements, parseXml, text, type XmlElement } from '../xml/xml.js';
 
 const KIB = 1024;
 

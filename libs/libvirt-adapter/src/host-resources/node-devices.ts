@@ -1,4 +1,4 @@
-import { attribute, element, elements, parseXml, text, type XmlElement } from '../domain-xml/xml.js';
+import { attribute, element, elements, parseXml, text, type XmlElement } from '../xml/xml.js';
 import { addressOfCapability, type DeviceAddress } from './device-address.js';
 
 /** A device of the host as libvirt describes it. Source: https://libvirt.org/formatnode.html */

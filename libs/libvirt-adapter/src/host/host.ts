@@ -1,4 +1,4 @@
-import { attribute, element, parseXml, text } from '../domain-xml/xml.js';
+import { attribute, element, parseXml, text } from '../xml/xml.js';
 import type { GuestNetwork } from '../network/guest-network.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { hasEnrolledFirmware } from './firmware-descriptions.js';

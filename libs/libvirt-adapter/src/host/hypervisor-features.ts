@@ -1,4 +1,4 @@
-import { attribute, element, elements, parseXml, text, type XmlElement } from '../domain-xml/xml.js';
+import { attribute, element, elements, parseXml, text, type XmlElement } from '../xml/xml.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 
 /** Watchdog devices: `itco` is part of the chipset of q35. */

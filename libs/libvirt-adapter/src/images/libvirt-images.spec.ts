@@ -7,13 +7,13 @@ import { SILENT_LOG, type ImageOrigin, type ImageRef, type ImportedImage } from 
 import { FixedClock, recordingReporter } from '@headgate/testing';
 import { HttpServer } from '@headgate/downloads/testing';
 import { EgressPolicy, SpaceGuard, PartialDownloads } from '@headgate/downloads';
-import { WorkInProgress } from '../provisioning/work-in-progress.js';
+import { WorkInProgress } from '../work-in-progress/work-in-progress.js';
 import { JsonIndex } from '../storage/json-index.js';
 import { QemuImg } from '../storage/qemu-img.js';
 import { StoragePool } from '../storage/storage-pool.js';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
-import { KeyedLock } from '../virsh/concurrency.js';
-import type { RunProgram } from '../virsh/run-program.js';
+import { KeyedLock } from '../locks/concurrency.js';
+import type { RunProgram } from '../programs/run-program.js';
 import { isImportedImage, LibvirtImages, type LibvirtImagesDeps } from './libvirt-images.js';
 
 const MIB = 1024 ** 2;

@@ -24,15 +24,15 @@ import {
   type TaskReporter,
 } from '@headgate/domain-contracts';
 import { maxImageBytes, openImage, parseImageUrl, SPACE_WATERMARK_BYTES, type Downloads } from '@headgate/downloads';
-import type { ImportedBases } from '../provisioning/boot-disk-builder.js';
-import type { WorkInProgress } from '../provisioning/work-in-progress.js';
+import type { WorkInProgress } from '../work-in-progress/work-in-progress.js';
 import type { BaseReferences } from '../storage/base-references.js';
 import { convertImage } from '../storage/convert-image.js';
 import type { DiskUsage } from '../storage/disk-usage.js';
 import type { JsonIndex } from '../storage/json-index.js';
 import type { QemuImg } from '../storage/qemu-img.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import type { KeyedLock } from '../virsh/concurrency.js';
+import type { KeyedLock } from '../locks/concurrency.js';
+import type { ImportedBases } from './imported-bases.js';
 
 /** The facts about an image that its volume does not have. */
 export interface ImageRecord {

@@ -11,7 +11,7 @@ import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { DomainReader } from '../domains/domain-reader.js';
-import type { StopRequests } from '../power/stop-requests.js';
+import type { StopRequests } from '../domains/stop-requests.js';
 import { GuestAddresses } from './guest-addresses.js';
 import { LiveDomains, type DomainObserver } from './live-domains.js';
 

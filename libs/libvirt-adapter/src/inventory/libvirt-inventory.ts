@@ -7,7 +7,7 @@ import {
 } from '@headgate/domain-contracts';
 import type { DomainId } from '../connection/domain-operations.js';
 import { parseDomain } from '../domain-xml/domain-description.js';
-import { toJson } from '../domain-xml/xml.js';
+import { toJson } from '../xml/xml.js';
 import { DomainWatch, type DomainWatchDeps } from './domain-watch.js';
 import { maskSecrets } from './mask-secrets.js';
 

@@ -2,7 +2,7 @@ import { isSameInstance, type InventoryListener, type VirtualMachine } from '@he
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { DomainReader, DomainSnapshot } from '../domains/domain-reader.js';
-import type { StopRequests } from '../power/stop-requests.js';
+import type { StopRequests } from '../domains/stop-requests.js';
 import type { DomainEvent } from '../connection/domain-events.js';
 import type { GuestAddresses } from './guest-addresses.js';
 import { toVirtualMachine } from './to-virtual-machine.js';

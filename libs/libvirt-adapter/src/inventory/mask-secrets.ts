@@ -1,4 +1,4 @@
-import type { XmlElement, XmlValue } from '../domain-xml/xml.js';
+import type { XmlElement, XmlValue } from '../xml/xml.js';
 
 const MASK = '********';
 

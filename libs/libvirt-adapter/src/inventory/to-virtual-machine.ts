@@ -1,5 +1,5 @@
 import type { InstanceRef, VirtualMachine } from '@headgate/domain-contracts';
-import { statusOf, type StatusAndReason } from '../domains/domain-state.js';
+import { statusOf, type StatusAndReason } from '../domains/domain-status.js';
 import type { DomainSnapshot } from '../domains/domain-reader.js';
 import { LIBVIRT_TRAITS } from '../libvirt-traits.js';
 

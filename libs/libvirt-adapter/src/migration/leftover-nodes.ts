@@ -1,7 +1,7 @@
 import { DomainError, messageOf } from '@headgate/domain-contracts';
 import type { DomainId } from '../connection/domain-operations.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
-import { namesTakenNode } from '../virsh/virsh-errors.js';
+import { namesTakenNode } from '../programs/translate-failure.js';
 
 /** libvirt's names for the nodes through which QEMU copies a disk to another host. The outer one uses the inner one. */
 const LEFTOVER = /^migration-.+-(format|storage)$/;

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { refusal, type Refusal } from '@headgate/domain-contracts';
 import type { MigrationParameter } from '../connection/migration-operations.js';
-import { attribute, element, elements, parseXml, text } from '../domain-xml/xml.js';
+import { attribute, element, elements, parseXml, text } from '../xml/xml.js';
 import { isRemote } from '../host/host.js';
 import type { VolumeOwner } from '../storage/storage-pool.js';
 import type { MigrationHost } from './migration-host.js';

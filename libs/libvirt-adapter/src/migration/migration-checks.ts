@@ -1,6 +1,6 @@
 import { DomainError, formatBytes, type Refusal } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
-import { attribute, element, elements, parseXml, text, type XmlElement } from '../domain-xml/xml.js';
+import { attribute, element, elements, parseXml, text, type XmlElement } from '../xml/xml.js';
 import type { MigrationHost } from './migration-host.js';
 
 const refuse = (code: Refusal['code'], reason: string, remedy: string): Refusal => ({ code, reason, remedy });

@@ -3,7 +3,7 @@ import { FixedClock } from '@headgate/testing';
 import { NO_METADATA, type InstanceMetadata } from '../domain-xml/instance-metadata.js';
 import type { PendingChange } from '../domain-xml/snapshot-metadata.js';
 import { fileDisk, foreignDomainXml, ownDomainXml, UUID } from '../testing/domain-xml.js';
-import { KeyedLock } from '../virsh/concurrency.js';
+import { KeyedLock } from '../locks/concurrency.js';
 import type { MigrationHost } from './migration-host.js';
 import { MigrationSettlement, type SettlementDeps } from './migration-settlement.js';
 

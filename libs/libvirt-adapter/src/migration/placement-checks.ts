@@ -1,6 +1,6 @@
 import { formatBytes, formatCpuSet, isCpuSet, parseCpuSet, type Refusal } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
-import { readPlacement } from '../hardware/placement/read-placement.js';
+import { readPlacement } from '../hardware/read-placement.js';
 import { readHostTopology } from '../host-resources/host-topology.js';
 import type { MigrationHost } from './migration-host.js';
 

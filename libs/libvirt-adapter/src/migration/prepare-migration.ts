@@ -2,8 +2,8 @@ import { buildPlan, DomainError, type Plan, type PlanStep, type Refusal } from '
 import type { DomainId } from '../connection/domain-operations.js';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import { describeDomain } from '../domain-xml/domain-description.js';
-import type { DomainState } from '../domains/domain-state.js';
-import { busyRefusal, type DiskHolds } from '../snapshots/disk-holds.js';
+import type { DomainState } from '../connection/domain-state.js';
+import { busyRefusal, type DiskHolds } from '../locks/disk-holds.js';
 import { findDisks, type FoundDisks } from '../snapshots/snapshot-disks.js';
 import {
   deviceRefusals,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SystemClock, type LocalDisk } from '@headgate/domain-contracts';
 import { NbdServer } from '../export/nbd-server.js';
-import { runProgram } from '../virsh/run-program.js';
+import { runProgram } from '../programs/run-program.js';
 import { copyImage } from './copy-image.js';
 
 const MIB = 1024 ** 2;

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { ZERO_RUN_BYTES, type LocalDisk } from '@headgate/domain-contracts';
-import { englishEnvironment, limitArguments, type ProgramResult } from '../virsh/run-program.js';
-import { translateFailure } from '../virsh/virsh-errors.js';
+import { englishEnvironment, limitArguments, type ProgramResult } from '../programs/run-program.js';
+import { translateFailure } from '../programs/translate-failure.js';
 
 export interface ImageCopy {
   readonly from: LocalDisk;

@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DISK_BUSES, loss, type DiskBus, type Loss, type Refusal } from '@headgate/domain-contracts';
 import { bootDisk, type DiskDescription, type DomainDescription } from '../domain-xml/domain-description.js';
-import { attribute, element, elements, type XmlElement } from '../domain-xml/xml.js';
+import { attribute, element, elements, type XmlElement } from '../xml/xml.js';
 
 /** A disk of a domain whose content can be read from here. */
 export interface CopyableDisk {

@@ -1,6 +1,6 @@
 import { loss, type Firmware, type Loss, type PortableNic, type Refusal } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
-import { attribute, element, elements, type XmlElement } from '../domain-xml/xml.js';
+import { attribute, element, elements, type XmlElement } from '../xml/xml.js';
 
 /** Devices that a new VM of another backend does not get. */
 const DROPPED_DEVICES: readonly (readonly [element: string, label: string])[] = [

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
 import { messageOf, type Firmware, type FirmwareVariables } from '@headgate/domain-contracts';
-import { attribute, element, text, type XmlElement } from '../domain-xml/xml.js';
+import { attribute, element, text, type XmlElement } from '../xml/xml.js';
 
 /** More is no store of variables: the largest, of ARM firmware, has 64 MiB. */
 export const MAX_VARIABLES_BYTES = 64 * 1024 ** 2;

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeDomain } from '../domain-xml/domain-description.js';
-import { parseXml, element, type XmlElement } from '../domain-xml/xml.js';
+import { parseXml, element, type XmlElement } from '../xml/xml.js';
 import { OsinfoDatabase } from '../guest-profiles/osinfo-database.js';
 import { variablesTemplate } from '../host/firmware-descriptions.js';
 import { describeVariables, readVariables, variablesFile, variablesMismatch } from './firmware-variables.js';

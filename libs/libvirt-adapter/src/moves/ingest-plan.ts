@@ -20,7 +20,7 @@ import { OWN_NETWORK } from '../network/guest-network.js';
 import { refuseName } from '../provisioning/creation-plan.js';
 import { planPlatform, type Platform } from '../provisioning/plan-platform.js';
 import type { Refuse } from '../provisioning/plan-source.js';
-import { NO_DISC_WRITER } from '../provisioning/seed-iso.js';
+import { NO_DISC_WRITER } from '../seeds/seed-iso.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import { variablesMismatch } from './firmware-variables.js';
 

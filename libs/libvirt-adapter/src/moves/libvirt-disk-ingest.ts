@@ -19,19 +19,18 @@ import {
   type Loss,
 } from '@headgate/domain-contracts';
 import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
-import type { DiskSpec, NicSpec } from '../domain-xml/domain-spec.js';
+import type { DiskIo, DiskSpec, NicSpec } from '../domain-xml/domain-spec.js';
 import type { InstanceMetadata, OwnedVolume, VolumeRole } from '../domain-xml/instance-metadata.js';
 import { NbdServer } from '../export/nbd-server.js';
 import { recordedOs } from '../guest-profiles/guest-profile.js';
 import { expectOwnSession } from '../host/foreign-session.js';
 import { isRemote } from '../host/host.js';
 import type { GuestNetwork } from '../network/guest-network.js';
-import type { DomainEditor } from '../provisioning/domain-editor.js';
-import type { DomainRemover } from '../provisioning/domain-remover.js';
-import type { writeSeedIso } from '../provisioning/seed-iso.js';
-import type { DiskIo } from '../storage/disk-io.js';
-import type { KeyedLock } from '../virsh/concurrency.js';
-import { runProgram, type RunProgram } from '../virsh/run-program.js';
+import type { DomainEditor } from '../domains/domain-editor.js';
+import type { DomainRemover } from '../removal/domain-remover.js';
+import type { writeSeedIso } from '../seeds/seed-iso.js';
+import type { KeyedLock } from '../locks/concurrency.js';
+import { runProgram, type RunProgram } from '../programs/run-program.js';
 import { copyImage } from './copy-image.js';
 import { openUpdate } from './disk-update.js';
 import { planIngest, type IngestPlanDeps, type PlannedIngest } from './ingest-plan.js';

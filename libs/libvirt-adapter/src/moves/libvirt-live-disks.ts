@@ -18,10 +18,10 @@ import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import { NbdServer, type ExportedDisk, type NbdServerOptions } from '../export/nbd-server.js';
 import { expectOwnSession, foreignSessionRefusal } from '../host/foreign-session.js';
 import { isRemote } from '../host/host.js';
-import type { DomainEditor, EditableDomain } from '../provisioning/domain-editor.js';
+import type { DomainEditor, EditableDomain } from '../domains/domain-editor.js';
 import type { QemuImg } from '../storage/qemu-img.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import type { KeyedLock } from '../virsh/concurrency.js';
+import type { KeyedLock } from '../locks/concurrency.js';
 import { findCopyableDisks, type CopyableDisk } from './copyable-disks.js';
 import { openDisk, type OpenDiskDeps } from './libvirt-disk-source.js';
 

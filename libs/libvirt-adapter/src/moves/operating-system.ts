@@ -1,5 +1,5 @@
 import type { DomainDescription } from '../domain-xml/domain-description.js';
-import { attribute, element, elements, type XmlElement } from '../domain-xml/xml.js';
+import { attribute, element, elements, type XmlElement } from '../xml/xml.js';
 import { ANY_WINDOWS, type GuestProfiles } from '../guest-profiles/guest-profile.js';
 
 /** The metadata that virt-manager and virt-install write. */

@@ -1,5 +1,5 @@
 import { DomainError, messageOf } from '@headgate/domain-contracts';
-import { attribute, elements, formatXml, type XmlElement } from '../domain-xml/xml.js';
+import { attribute, elements, formatXml, type XmlElement } from '../xml/xml.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 
 /** The network that libvirt's packages define. It is used if it is active, and never started by the service. */

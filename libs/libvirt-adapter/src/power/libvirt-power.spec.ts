@@ -4,9 +4,9 @@ import { NO_METADATA } from '../domain-xml/instance-metadata.js';
 import { DomainFinder } from '../domains/domain-finder.js';
 import { ownDomainXml, UUID } from '../testing/domain-xml.js';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
-import { KeyedLock } from '../virsh/concurrency.js';
+import { KeyedLock } from '../locks/concurrency.js';
 import { LibvirtPower } from './libvirt-power.js';
-import { StopRequests } from './stop-requests.js';
+import { StopRequests } from '../domains/stop-requests.js';
 
 const REF: InstanceRef = { kind: 'vm', context: 'local', namespace: 'local', name: 'web' };
 

@@ -9,11 +9,11 @@ import {
 import { describeDomain } from '../domain-xml/domain-description.js';
 import { NO_METADATA, type InstanceMetadata } from '../domain-xml/instance-metadata.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
-import type { DomainState } from '../domains/domain-state.js';
+import type { DomainState } from '../connection/domain-state.js';
 import type { DomainOperations } from '../connection/domain-operations.js';
-import type { KeyedLock } from '../virsh/concurrency.js';
+import type { KeyedLock } from '../locks/concurrency.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
-import type { StopRequests } from './stop-requests.js';
+import type { StopRequests } from '../domains/stop-requests.js';
 
 export interface LibvirtPowerDeps {
   readonly connection: LibvirtConnection;

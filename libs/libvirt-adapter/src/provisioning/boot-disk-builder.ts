@@ -13,6 +13,7 @@ import {
   maxImageBytes,
 } from '@headgate/downloads';
 import { DomainError, formatBytes, type VmSpec } from '@headgate/domain-contracts';
+import type { ImportedBases } from '../images/imported-bases.js';
 import type { BaseFormat, BaseImage, BaseImages, StoredFile } from '../storage/base-images.js';
 import { checkFits, convertImage } from '../storage/convert-image.js';
 import { checkIso } from '../storage/disk-image.js';
@@ -46,14 +47,6 @@ export interface BootDiskBuilderDeps {
   readonly downloads: Downloads;
   readonly imported: ImportedBases;
   readonly tinyGuest?: () => Promise<string>;
-}
-
-/** The imported images as bases of disks. */
-export interface ImportedBases {
-  /** The virtual size of an image that is ready; undefined if there is none of this name. */
-  bytesOf(name: string): Promise<number | undefined>;
-  /** Keeps an image from being deleted during the work. @throws DomainError IMAGE_NOT_FOUND */
-  use(name: string, work: (base: Omit<BaseImage, 'name'>) => Promise<void>): Promise<void>;
 }
 
 /** Creates the volumes of a new domain from its source: overlays of base images, which are stored once. */

@@ -18,7 +18,7 @@ import { OWN_NETWORK } from '../network/guest-network.js';
 import type { GuestProfiles } from '../guest-profiles/guest-profile.js';
 import { planPlatform, type Platform } from './plan-platform.js';
 import { planSource, type Refuse, type SourcePlanDeps } from './plan-source.js';
-import { NO_DISC_WRITER } from './seed-iso.js';
+import { NO_DISC_WRITER } from '../seeds/seed-iso.js';
 
 export interface CreationPlanDeps extends Omit<SourcePlanDeps, 'arch'> {
   readonly finder: DomainFinder;

@@ -9,18 +9,18 @@ import {
   type VmSpec,
 } from '@headgate/domain-contracts';
 import { buildDomainXml } from '../domain-xml/build-domain-xml.js';
+import type { DiskIo } from '../domain-xml/domain-spec.js';
 import { recordedOs } from '../guest-profiles/guest-profile.js';
-import type { DiskIo } from '../storage/disk-io.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import type { KeyedLock } from '../virsh/concurrency.js';
+import type { KeyedLock } from '../locks/concurrency.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { BootDiskBuilder } from './boot-disk-builder.js';
 import type { CreationPlan } from './creation-plan.js';
-import type { DomainEditor } from './domain-editor.js';
-import type { DomainRemover } from './domain-remover.js';
+import type { DomainEditor } from '../domains/domain-editor.js';
+import type { DomainRemover } from '../removal/domain-remover.js';
 import { nameVolumes, type DomainFiles } from './domain-files.js';
-import type { writeSeedIso } from './seed-iso.js';
-import type { WorkInProgress } from './work-in-progress.js';
+import type { writeSeedIso } from '../seeds/seed-iso.js';
+import type { WorkInProgress } from '../work-in-progress/work-in-progress.js';
 
 export interface DomainCreatorDeps {
   readonly connection: LibvirtConnection;

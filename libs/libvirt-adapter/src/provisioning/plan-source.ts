@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import { parseImageUrl, type EgressPolicy, parseImageReference } from '@headgate/downloads';
 import { DomainError, formatBytes, type ErrorCode, type VmSpec } from '@headgate/domain-contracts';
+import type { ImportedBases } from '../images/imported-bases.js';
 import { isImportedImage } from '../images/libvirt-images.js';
 import { isBaseImage } from '../storage/base-images.js';
-import type { ImportedBases } from './boot-disk-builder.js';
 import { cloudImageOf, importedName } from './creation-steps.js';
 import type { ExistingVolume } from '../storage/find-volume.js';
 

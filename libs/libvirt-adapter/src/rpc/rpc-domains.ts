@@ -20,7 +20,7 @@ import {
   type InterfaceAddress,
   type MetadataChange,
 } from '../connection/domain-operations.js';
-import { domainStateOf, type DomainState } from '../domains/domain-state.js';
+import { domainStateOf, type DomainState } from '../connection/domain-state.js';
 import type { RpcLink } from './rpc-link.js';
 
 /** `virDomainXMLFlags`. */

@@ -1,7 +1,7 @@
 import { DomainError, type ErrorCode } from '@headgate/domain-contracts';
 import { ErrorNumber, LibvirtError, RpcCallError, RpcConnectionError } from '@headgate/libvirt-rpc';
 import { TransportError } from '../connection/transport-error.js';
-import { isStoppedDaemon, translateFailure } from '../virsh/virsh-errors.js';
+import { isStoppedDaemon, translateFailure } from '../programs/translate-failure.js';
 
 /** Translates the errors of the RPC client. libvirt's messages are the same as those that virsh prints. */
 export function translateRpcError(error: unknown): unknown {

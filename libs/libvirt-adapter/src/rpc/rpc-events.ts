@@ -7,7 +7,7 @@ import {
 } from '@headgate/libvirt-rpc';
 import { messageOf, DomainError } from '@headgate/domain-contracts';
 import type { DomainEvent, EventListener, EventSubscription } from '../connection/domain-events.js';
-import { describeMessage } from '../events/describe-event.js';
+import { describeMessage } from '../connection/describe-event.js';
 import type { RpcLink } from './rpc-link.js';
 
 /** Events over a connection of their own, so that no long call delays them. Its keepalives detect a hanging daemon. */

@@ -11,7 +11,7 @@ import {
 } from '@headgate/libvirt-rpc';
 import type { CallOptions } from '../connection/call-options.js';
 import { StorageOperations, type PoolState, type VolumeId } from '../connection/storage-operations.js';
-import { Slots } from '../virsh/concurrency.js';
+import { Slots } from '../locks/concurrency.js';
 import type { RpcLink } from './rpc-link.js';
 
 /** `virConnectListAllStoragePoolsFlags` and `virStoragePoolState`. */

@@ -3,9 +3,9 @@ import { DomainError, type Clock, type Log } from '@headgate/domain-contracts';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { InstanceMetadata, OwnedVolume, VolumeRole } from '../domain-xml/instance-metadata.js';
 import type { DiskVolume, PendingChange } from '../domain-xml/snapshot-metadata.js';
-import type { DomainEditor, EditableDomain } from '../provisioning/domain-editor.js';
+import type { DomainEditor, EditableDomain } from '../domains/domain-editor.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import type { KeyedLock } from '../virsh/concurrency.js';
+import type { KeyedLock } from '../locks/concurrency.js';
 import { editDomainXml } from './edit-domain-xml.js';
 
 export interface DiskChangesDeps {

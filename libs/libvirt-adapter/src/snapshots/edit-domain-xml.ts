@@ -4,7 +4,7 @@ import {
   metadataElement,
   type InstanceMetadata,
 } from '../domain-xml/instance-metadata.js';
-import { formatXml } from '../domain-xml/xml.js';
+import { formatXml } from '../xml/xml.js';
 
 export interface DomainXmlEdit {
   /** The new files of disks, by target. */

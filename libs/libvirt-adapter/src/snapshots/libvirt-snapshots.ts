@@ -20,10 +20,10 @@ import type { DiskVolume, PendingChange, SnapshotRecord } from '../domain-xml/sn
 import { endJob, followJob } from '../connection/follow-job.js';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
-import type { EditableDomain } from '../provisioning/domain-editor.js';
-import { Slots } from '../virsh/concurrency.js';
+import type { EditableDomain } from '../domains/domain-editor.js';
+import { Slots } from '../locks/concurrency.js';
 import { DiskChanges, volumesOf, withRole, type DiskChangesDeps } from './disk-changes.js';
-import type { DiskHolds } from './disk-holds.js';
+import type { DiskHolds } from '../locks/disk-holds.js';
 import type { LayerMerger } from './layer-merger.js';
 import { editDomainXml } from './edit-domain-xml.js';
 import type { FoundDisks } from './snapshot-disks.js';

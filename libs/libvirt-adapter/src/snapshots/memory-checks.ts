@@ -1,8 +1,8 @@
 import { formatBytes, type Refusal } from '@headgate/domain-contracts';
 import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
 import type { PoolState } from '../connection/storage-operations.js';
-import { element, elements } from '../domain-xml/xml.js';
-import type { EditableDomain } from '../provisioning/domain-editor.js';
+import { element, elements } from '../xml/xml.js';
+import type { EditableDomain } from '../domains/domain-editor.js';
 
 /** Why the memory of a guest can't be saved. */
 export function memoryRefusals(

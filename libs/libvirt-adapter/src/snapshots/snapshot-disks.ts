@@ -2,8 +2,8 @@ import { basename, dirname } from 'node:path';
 import type { Refusal } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DiskVolume } from '../domain-xml/snapshot-metadata.js';
-import { attribute, element, elements, text } from '../domain-xml/xml.js';
-import type { EditableDomain } from '../provisioning/domain-editor.js';
+import { attribute, element, elements, text } from '../xml/xml.js';
+import type { EditableDomain } from '../domains/domain-editor.js';
 
 /** The writable disks of a domain, all of them volumes that the service created for it, and the state outside the disks. */
 export interface SnapshotDisks {

@@ -10,9 +10,9 @@ import {
 import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
 import type { SnapshotRecord } from '../domain-xml/snapshot-metadata.js';
 import type { DomainId } from '../domains/domain-finder.js';
-import type { DomainEditor, EditableDomain } from '../provisioning/domain-editor.js';
+import type { DomainEditor, EditableDomain } from '../domains/domain-editor.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import { busyRefusal, type DiskHolds } from './disk-holds.js';
+import { busyRefusal, type DiskHolds } from '../locks/disk-holds.js';
 import type { LayerMerger } from './layer-merger.js';
 import { memoryRefusals } from './memory-checks.js';
 import { findDisks, type FoundDisks } from './snapshot-disks.js';

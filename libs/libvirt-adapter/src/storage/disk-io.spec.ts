@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ProgramResult, RunProgram } from '../virsh/run-program.js';
+import type { ProgramResult, RunProgram } from '../programs/run-program.js';
 import { DiskIoProbe, probeDiskIo } from './disk-io.js';
 
 describe('probeDiskIo', () => {

@@ -1,14 +1,8 @@
 import { constants } from 'node:fs';
 import { chmod, open, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runProgram, type RunProgram } from '../virsh/run-program.js';
-
-/** How QEMU reads and writes disk images; an absent field leaves the choice to QEMU. */
-export interface DiskIo {
-  /** `none` bypasses the page cache of the machine. */
-  readonly cache?: 'none';
-  readonly io?: 'io_uring' | 'native';
-}
+import type { DiskIo } from '../domain-xml/domain-spec.js';
+import { runProgram, type RunProgram } from '../programs/run-program.js';
 
 export interface DiskIoProbeOptions {
   readonly run?: RunProgram;

@@ -1,7 +1,7 @@
 import { open, realpath } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { describeDomain, type DiskDescription } from '../domain-xml/domain-description.js';
-import { element, parseXml, text } from '../domain-xml/xml.js';
+import { element, parseXml, text } from '../xml/xml.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import { isRemote } from '../host/host.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';

@@ -1,6 +1,6 @@
 import { DomainError } from '@headgate/domain-contracts';
-import { attribute, element, parseXml, text } from '../domain-xml/xml.js';
-import { isLockName } from '../host/lock-name.js';
+import { attribute, element, parseXml, text } from '../xml/xml.js';
+import { isLockName } from './lock-name.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 
 export interface ExistingVolume {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { runProgram, type RunOptions, type RunProgram } from '../virsh/run-program.js';
+import { runProgram, type RunOptions, type RunProgram } from '../programs/run-program.js';
 import { QemuImg } from './qemu-img.js';
 
 const RAW = { format: 'raw', bytes: 1024 ** 3 } as const;

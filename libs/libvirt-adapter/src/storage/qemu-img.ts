@@ -1,8 +1,8 @@
 import { chown } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { DomainError } from '@headgate/domain-contracts';
-import { runProgram, type ProgramLimits, type RunOptions, type RunProgram } from '../virsh/run-program.js';
-import { translateFailure } from '../virsh/virsh-errors.js';
+import { runProgram, type ProgramLimits, type RunOptions, type RunProgram } from '../programs/run-program.js';
+import { translateFailure } from '../programs/translate-failure.js';
 import type { DiskImage } from './disk-image.js';
 
 const CONVERT_TIMEOUT_MS = 6 * 60 * 60_000;

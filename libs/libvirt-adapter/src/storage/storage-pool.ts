@@ -5,10 +5,10 @@ import { DomainError, formatBytes, SystemClock, type Clock } from '@headgate/dom
 import type { CallOptions } from '../connection/call-options.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { PoolState, StorageOperations } from '../connection/storage-operations.js';
-import { formatXml } from '../domain-xml/xml.js';
+import { formatXml } from '../xml/xml.js';
 import { describeVolume, type ExistingVolume } from './find-volume.js';
 import { isRemote } from '../host/host.js';
-import { isLockName } from '../host/lock-name.js';
+import { isLockName } from './lock-name.js';
 import { fileSystemOf, readPoolSpace } from './pool-space.js';
 
 /** The directory pool for the service's volumes. Names of volumes that the service created contain part of their domain's UUID. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describeDomain } from '../domain-xml/domain-description.js';
-import type { ProgramResult, RunProgram } from '../virsh/run-program.js';
+import type { ProgramResult, RunProgram } from '../programs/run-program.js';
 import { VirshConnection } from '../virsh/virsh-connection.js';
 
 interface FakeDomain {

@@ -9,7 +9,7 @@ import { DomainFinder } from '../domains/domain-finder.js';
 import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
 import { LibvirtBackend, POOL_NAME, type LibvirtBackendOptions } from '../libvirt-backend.js';
 import { parseDomainList } from '../virsh/virsh-domains.js';
-import { WorkInProgress } from '../provisioning/work-in-progress.js';
+import { WorkInProgress } from '../work-in-progress/work-in-progress.js';
 import { BaseImageIndex } from '../storage/base-image-index.js';
 import { BaseImages } from '../storage/base-images.js';
 import { BaseReferences } from '../storage/base-references.js';

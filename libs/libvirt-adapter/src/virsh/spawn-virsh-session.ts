@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { englishEnvironment } from './run-program.js';
+import { englishEnvironment } from '../programs/run-program.js';
 import type { SessionProcess } from './virsh-session.js';
 
 /** Starts a virsh that reads commands from its standard input, as from a terminal. */

@@ -12,7 +12,7 @@ import {
   type StatisticFields,
 } from '../connection/domain-operations.js';
 import type { CallOptions } from '../connection/call-options.js';
-import { parseDomainState } from '../domains/domain-state.js';
+import { parseDomainState } from '../connection/domain-state.js';
 import type { Virsh } from './virsh.js';
 
 /** Keeps a command line within its length limit. */

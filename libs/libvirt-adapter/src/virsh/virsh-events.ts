@@ -5,8 +5,8 @@ import {
   type EventListener,
   type EventSubscription,
 } from '../connection/domain-events.js';
-import { describeLine } from '../events/describe-event.js';
-import { translateFailure } from './virsh-errors.js';
+import { describeLine } from '../connection/describe-event.js';
+import { translateFailure } from '../programs/translate-failure.js';
 import type { Virsh } from './virsh.js';
 
 /** Parses a line of `virsh event --all --loop --timestamp`. */

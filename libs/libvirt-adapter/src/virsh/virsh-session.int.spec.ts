@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { englishEnvironment } from './run-program.js';
+import { englishEnvironment } from '../programs/run-program.js';
 import { spawnVirshSession } from './spawn-virsh-session.js';
 import type { SessionProcess } from './virsh-session.js';
 import { Virsh } from './virsh.js';

@@ -1,4 +1,4 @@
-import { isDisconnected } from './virsh-errors.js';
+import { isDisconnected } from '../programs/translate-failure.js';
 import { VirshSession, type SessionOptions, type SessionProcess, type SessionResult } from './virsh-session.js';
 
 /** A session without commands for this time ends. */

@@ -1,5 +1,5 @@
 import { StoragePool } from '../storage/storage-pool.js';
-import type { ProgramResult, RunProgram } from './run-program.js';
+import type { ProgramResult, RunProgram } from '../programs/run-program.js';
 import { VirshConnection } from './virsh-connection.js';
 import { Virsh } from './virsh.js';
 

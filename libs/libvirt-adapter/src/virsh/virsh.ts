@@ -5,9 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { DomainError } from '@headgate/domain-contracts';
-import { Slots } from './concurrency.js';
-import { englishEnvironment, runProgram, type ProgramResult, type RunOptions, type RunProgram } from './run-program.js';
-import { isDisconnected, translateFailure } from './virsh-errors.js';
+import { Slots } from '../locks/concurrency.js';
+import {
+  englishEnvironment,
+  runProgram,
+  type ProgramResult,
+  type RunOptions,
+  type RunProgram,
+} from '../programs/run-program.js';
+import { isDisconnected, translateFailure } from '../programs/translate-failure.js';
 import { spawnVirshSession } from './spawn-virsh-session.js';
 import type { SessionProcess, SessionResult } from './virsh-session.js';
 import { VirshSessions } from './virsh-sessions.js';

@@ -1,7 +1,7 @@
 import { describeDomain } from '../../domain-xml/domain-description.js';
 import { withSize } from '../edit-domain-xml.js';
 import { withPlacement } from './edit-placement-xml.js';
-import { effectivePins, foreignNumaSettings, readPlacement } from './read-placement.js';
+import { effectivePins, foreignNumaSettings, readPlacement } from '../read-placement.js';
 
 const MIB = 1024 ** 2;
 const whole = { maxCpu: 4, memoryBytes: 1024 * MIB };

@@ -26,7 +26,7 @@ import { readHostTopology } from '../../host-resources/host-topology.js';
 import type { DomainHardware } from '../domain-hardware.js';
 import type { Restarts } from '../restarts.js';
 import { withPlacement } from './edit-placement-xml.js';
-import { describeMemory, describePins, effectivePins, foreignNumaSettings, readPlacement } from './read-placement.js';
+import { describeMemory, describePins, effectivePins, foreignNumaSettings, readPlacement } from '../read-placement.js';
 
 export interface PlacementDeps {
   readonly connection: LibvirtConnection;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Backend, InstanceRef, SetPlacementChange } from '@headgate/domain-contracts';
 import { InventoryRecorder } from '@headgate/testing';
-import { formatXml } from '../../domain-xml/xml.js';
+import { formatXml } from '../../xml/xml.js';
 import { hostdevElement, type DeviceAddress } from '../../host-resources/device-address.js';
 import { foreignDomainXml, ownDomainXml } from '../../testing/domain-xml.js';
 import { LibvirtUnderTest, whyLibvirtIsUnavailable } from '../../testing/libvirt-under-test.js';

@@ -8,7 +8,7 @@ import {
   type PlanStep,
 } from '@headgate/domain-contracts';
 import type { OwnedVolume } from '../../domain-xml/instance-metadata.js';
-import { formatXml } from '../../domain-xml/xml.js';
+import { formatXml } from '../../xml/xml.js';
 import { volumeName, type DomainHardware } from '../domain-hardware.js';
 
 import { attachStep, diskElement, newPlace, type DiskFile, type Place } from './new-disk.js';

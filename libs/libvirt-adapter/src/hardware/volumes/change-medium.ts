@@ -7,7 +7,7 @@ import {
   type ChangeMediumChange,
   type PlannedChange,
 } from '@headgate/domain-contracts';
-import { formatXml, type XmlElement } from '../../domain-xml/xml.js';
+import { formatXml, type XmlElement } from '../../xml/xml.js';
 import type { FoundVolume } from '../../storage/find-volume.js';
 import type { DomainHardware } from '../domain-hardware.js';
 import type { UsableVolumes } from './usable-volumes.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PlanStep } from '@headgate/domain-contracts';
-import type { XmlElement } from '../../domain-xml/xml.js';
+import type { XmlElement } from '../../xml/xml.js';
 import type { DomainHardware } from '../domain-hardware.js';
 import { freePlaces } from '../pcie-ports.js';
 

@@ -2,7 +2,7 @@ import type { Clock } from '@headgate/domain-contracts';
 import type { DomainId } from '../../connection/domain-operations.js';
 import type { LibvirtConnection } from '../../connection/libvirt-connection.js';
 import type { DomainFinder } from '../../domains/domain-finder.js';
-import type { DomainEditor } from '../../provisioning/domain-editor.js';
+import type { DomainEditor } from '../../domains/domain-editor.js';
 import type { StoragePool } from '../../storage/storage-pool.js';
 
 export interface VolumeDeps {

@@ -2,10 +2,10 @@ import { messageOf, type Clock, type Log } from '@headgate/domain-contracts';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { DiskDescription, DomainDescription } from '../domain-xml/domain-description.js';
 import type { OwnedVolume } from '../domain-xml/instance-metadata.js';
-import { formatXml, type XmlElement } from '../domain-xml/xml.js';
+import { formatXml, type XmlElement } from '../xml/xml.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import type { KeyedLock } from '../virsh/concurrency.js';
-import type { DomainEditor } from './domain-editor.js';
+import type { KeyedLock } from '../locks/concurrency.js';
+import type { DomainEditor } from '../domains/domain-editor.js';
 
 export interface SeedRemovalDeps {
   readonly connection: LibvirtConnection;

@@ -1,4 +1,5 @@
-import { parseDomainState, statusOf } from './domain-state.js';
+import { parseDomainState } from '../connection/domain-state.js';
+import { statusOf } from './domain-status.js';
 
 describe('domain state', () => {
   test.each([

@@ -7,7 +7,7 @@ import {
   type InstanceMetadata,
 } from '../domain-xml/instance-metadata.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
-import type { KeyedLock } from '../virsh/concurrency.js';
+import type { KeyedLock } from '../locks/concurrency.js';
 
 export interface EditableDomain {
   readonly description: DomainDescription;

@@ -6,8 +6,8 @@ import { ownDomainXml, UUID } from '../testing/domain-xml.js';
 import { profileOf } from '../testing/domain-variants.js';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
 import { StoragePool } from '../storage/storage-pool.js';
-import { KeyedLock } from '../virsh/concurrency.js';
-import { DomainEditor } from './domain-editor.js';
+import { KeyedLock } from '../locks/concurrency.js';
+import { DomainEditor } from '../domains/domain-editor.js';
 import { SeedRemoval } from './seed-removal.js';
 
 const SEED = 'web-2c749204-seed.iso';

@@ -1,4 +1,4 @@
-import type { ServiceProcess } from './service-process.js';
+import type { ServiceProcess } from '../host/service-process.js';
 
 /** A ticket for a lock, which is a volume with this content in its name. */
 export interface LockTicket {

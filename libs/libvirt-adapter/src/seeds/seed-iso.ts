@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError } from '@headgate/domain-contracts';
-import { runProgram, type RunProgram } from '../virsh/run-program.js';
+import { runProgram, type RunProgram } from '../programs/run-program.js';
 
 /** Programs that write ISO images and accept the same arguments. */
 const WRITERS = ['xorrisofs', 'genisoimage', 'mkisofs'] as const;

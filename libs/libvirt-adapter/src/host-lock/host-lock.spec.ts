@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { DomainError, SILENT_LOG } from '@headgate/domain-contracts';
 import { FixedClock } from '@headgate/testing';
 import { EXPIRY_MS, HostLock, MAX_WAIT_MS } from './host-lock.js';
-import { formatLockName } from './lock-name.js';
-import { ownProcess, type ServiceProcess } from './service-process.js';
+import { formatLockName } from '../storage/lock-name.js';
+import { ownProcess, type ServiceProcess } from '../host/service-process.js';
 
 /** A pool whose operations take a turn of the event loop. */
 class SharedPool {

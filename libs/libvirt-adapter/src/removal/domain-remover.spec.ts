@@ -3,7 +3,7 @@ import { ownDomainXml, UUID } from '../testing/domain-xml.js';
 import { FakeLibvirt } from '../testing/fake-libvirt.js';
 import { DomainFinder } from '../domains/domain-finder.js';
 import { StoragePool } from '../storage/storage-pool.js';
-import { DomainEditor } from './domain-editor.js';
+import { DomainEditor } from '../domains/domain-editor.js';
 import { DomainRemover } from './domain-remover.js';
 
 const OTHER = '6f1b0b45-9d35-4e1b-8a0f-0c5f4f9d5a11';

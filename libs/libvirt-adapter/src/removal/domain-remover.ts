@@ -8,7 +8,7 @@ import type { BaseImages } from '../storage/base-images.js';
 import { DiskUsage } from '../storage/disk-usage.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
-import type { DomainEditor, EditableDomain } from './domain-editor.js';
+import type { DomainEditor, EditableDomain } from '../domains/domain-editor.js';
 
 export interface RemovalPlan {
   readonly domain: EditableDomain;

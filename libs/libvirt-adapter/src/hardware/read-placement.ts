@@ -6,7 +6,7 @@ import {
   type GuestCell,
   type Placement,
 } from '@headgate/domain-contracts';
-import { attribute, element, elements, type XmlElement } from '../../domain-xml/xml.js';
+import { attribute, element, elements, type XmlElement } from '../xml/xml.js';
 
 const KIB = 1024;
 const UNITS: Readonly<Record<string, number>> = {

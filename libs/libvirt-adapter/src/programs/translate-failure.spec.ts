@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@headgate/domain-contracts';
-import { translateFailure } from './virsh-errors.js';
+import { translateFailure } from './translate-failure.js';
 
 const failed = (stderr: string) => ({ code: 1, stdout: '', stderr });
 

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { DomainError, messageOf, type Clock, type Log } from '@headgate/domain-contracts';
 import type { StoragePool } from '../storage/storage-pool.js';
-import { KeyedLock } from '../virsh/concurrency.js';
-import { formatLockName, parseLockName, type LockTicket } from './lock-name.js';
-import { hasEnded, ownProcess, type ServiceProcess } from './service-process.js';
+import { KeyedLock } from '../locks/concurrency.js';
+import { formatLockName, parseLockName, type LockTicket } from '../storage/lock-name.js';
+import { hasEnded, ownProcess, type ServiceProcess } from '../host/service-process.js';
 
 export interface HostLockDeps {
   readonly pool: Pick<StoragePool, 'lockNames' | 'addLock' | 'removeLock'>;
