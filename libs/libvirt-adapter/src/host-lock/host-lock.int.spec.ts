@@ -6,10 +6,10 @@ import type { Backend, VmSource } from '@headgate/domain-contracts';
 import { createdVm, InventoryRecorder, recordingReporter, type BackendHarness } from '@headgate/testing';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { describeDomain } from '../domain-xml/domain-description.js';
-import { POOL_NAME } from '../libvirt-backend.js';
 import { RpcLibvirt } from '../rpc/rpc-libvirt.js';
 import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
+import { POOL_NAME } from '../storage/storage-pool.js';
 
 const missing = await whyLibvirtIsUnavailable();
 const describeWithLibvirt = missing === undefined ? describe : describe.skip;

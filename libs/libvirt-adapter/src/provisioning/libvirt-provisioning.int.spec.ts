@@ -19,11 +19,11 @@ import { readUntil, InventoryRecorder, recordingReporter } from '@headgate/testi
 import { HttpServer, layerOf, serveImage } from '@headgate/downloads/testing';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
-import { POOL_NAME } from '../libvirt-backend.js';
 import { RpcLibvirt } from '../rpc/rpc-libvirt.js';
 import { fileDisk, foreignDomainXml } from '../testing/domain-xml.js';
 import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { TINY_ENTRY, TINY_LOGIN, tinyGuest } from '../testing/tiny-guest.js';
+import { POOL_NAME } from '../storage/storage-pool.js';
 
 const missing = await whyLibvirtIsUnavailable();
 const describeWithLibvirt = missing === undefined ? describe : describe.skip;

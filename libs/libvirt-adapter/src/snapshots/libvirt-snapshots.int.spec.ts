@@ -12,13 +12,13 @@ import {
 import { HttpServer } from '@headgate/downloads/testing';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { InstanceMetadata } from '../domain-xml/instance-metadata.js';
-import { POOL_NAME } from '../libvirt-backend.js';
 import { RpcLibvirt } from '../rpc/rpc-libvirt.js';
 import { DyingConnection } from '../testing/dying-connection.js';
 import { diskWithUnsignedLoader } from '../testing/unsigned-loader.js';
 import { fileDisk, foreignDomainXml } from '../testing/domain-xml.js';
 import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
+import { POOL_NAME } from '../storage/storage-pool.js';
 
 const missing = await whyLibvirtIsUnavailable();
 const describeWithLibvirt = missing === undefined ? describe : describe.skip;

@@ -11,9 +11,10 @@ import {
   type BackendHarness,
 } from '@headgate/testing';
 import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
-import { LibvirtBackend, POOL_NAME } from '../libvirt-backend.js';
+import { LibvirtBackend } from '../libvirt-backend.js';
 import { whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
+import { POOL_NAME } from './storage-pool.js';
 
 const why = process.getuid?.() === 0 ? await whyLibvirtIsUnavailable() : 'it needs root';
 const suite = why === undefined ? describe : describe.skip;

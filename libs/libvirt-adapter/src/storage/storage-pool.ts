@@ -11,6 +11,9 @@ import { isRemote } from '../host/host.js';
 import { isLockName } from './lock-name.js';
 import { fileSystemOf, readPoolSpace } from './pool-space.js';
 
+/** The storage pool for volumes that this service creates. */
+export const POOL_NAME = 'headgate';
+
 /** The directory pool for the service's volumes. Names of volumes that the service created contain part of their domain's UUID. */
 export class StoragePool {
   constructor(

@@ -7,13 +7,13 @@ import { promisify } from 'node:util';
 import { SILENT_LOG, SystemClock, type InstanceRef } from '@headgate/domain-contracts';
 import { DomainFinder } from '../domains/domain-finder.js';
 import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
-import { LibvirtBackend, POOL_NAME, type LibvirtBackendOptions } from '../libvirt-backend.js';
+import { LibvirtBackend, type LibvirtBackendOptions } from '../libvirt-backend.js';
 import { parseDomainList } from '../virsh/virsh-domains.js';
 import { WorkInProgress } from '../work-in-progress/work-in-progress.js';
 import { BaseImageIndex } from '../storage/base-image-index.js';
 import { BaseImages } from '../storage/base-images.js';
 import { BaseReferences } from '../storage/base-references.js';
-import { StoragePool } from '../storage/storage-pool.js';
+import { POOL_NAME, StoragePool } from '../storage/storage-pool.js';
 import { VirshConnection } from '../virsh/virsh-connection.js';
 import { Virsh } from '../virsh/virsh.js';
 
