@@ -34,9 +34,24 @@ describe('parseLibvirtUri', () => {
     });
   });
 
+  test.each<[string, object]>([
+    ['qemu+tls://host/system', { host: 'host', port: 16514, skipCertificateCheck: false }],
+    ['qemu://host/system', { host: 'host', port: 16514, skipCertificateCheck: false }],
+    [
+      'qemu+tls://ada@[::1]:7/system?no_verify=1&pkipath=/k',
+      { host: '::1', port: 7, pkiPath: '/k', skipCertificateCheck: true },
+    ],
+  ])('connects to %s with TLS', (uri, target) => {
+    expect(parseLibvirtUri(uri, ENV)).toEqual({
+      name: 'qemu:///system',
+      isSession: false,
+      transport: { kind: 'tls', ...target },
+    });
+  });
+
   test.each([
-    'qemu+tls://host/system',
-    'qemu://host/system',
+    'qemu+tls:///system',
+    'qemu+tls://host/system?tls_priority=NORMAL',
     'qemu+tcp://host/system',
     'qemu+libssh2://host/system',
     'qemu+ext:///system?command=/bin/x',

@@ -8,7 +8,7 @@ export interface LibvirtTarget {
   readonly name: string;
   /** Whether the daemon belongs to one user, and is started on demand by libvirt's own client. */
   readonly isSession: boolean;
-  readonly transport: UnixTarget | SshTarget;
+  readonly transport: UnixTarget | SshTarget | TlsTarget;
 }
 
 export interface UnixTarget {
@@ -30,6 +30,15 @@ export interface SshTarget {
   readonly socket: string;
 }
 
+export interface TlsTarget {
+  readonly kind: 'tls';
+  readonly host: string;
+  readonly port: number;
+  /** The folder with the certificates, instead of the usual ones. */
+  readonly pkiPath?: string;
+  readonly skipCertificateCheck: boolean;
+}
+
 /** Drivers that libvirt runs in the client, or that have no daemon here. */
 const CLIENT_DRIVERS = new Set([
   'test',
@@ -46,12 +55,21 @@ const CLIENT_DRIVERS = new Set([
 ]);
 
 /** Parameters for the way to the daemon: https://libvirt.org/uri.html#transport-configuration */
-const SUPPORTED_PARAMETERS = new Set(['socket', 'name', 'netcat', 'keyfile', 'no_verify', 'no_tty', 'proxy', 'mode']);
+const SUPPORTED_PARAMETERS = new Set([
+  'socket',
+  'name',
+  'netcat',
+  'keyfile',
+  'no_verify',
+  'no_tty',
+  'proxy',
+  'mode',
+  'pkipath',
+]);
 const UNSUPPORTED_PARAMETERS = new Set([
   'command',
   'auth',
   'sshauth',
-  'pkipath',
   'known_hosts',
   'known_hosts_verify',
   'tls_priority',
@@ -93,8 +111,10 @@ export function parseLibvirtUri(uri: string, env: NodeJS.ProcessEnv = process.en
       transport: { kind: 'unix', sockets: sockets({ driver, mode, isSession, parameters, env }) },
     };
   }
-  if (transport !== 'ssh')
-    throw unsupported(`The transport ${transport ?? 'tls'} is supported by libvirt's client only.`);
+  if (transport === undefined || transport === 'tls') {
+    return { name, isSession, transport: tlsTarget(host, port, parameters) };
+  }
+  if (transport !== 'ssh') throw unsupported(`The transport ${transport} is supported by libvirt's client only.`);
   return { name, isSession, transport: sshTarget({ userInfo, host, port, parameters, isSession }) };
 }
 
@@ -121,6 +141,21 @@ function sessionFolder(env: NodeJS.ProcessEnv): string {
   const runtime = env['XDG_RUNTIME_DIR'];
   if (runtime) return join(runtime, 'libvirt');
   return join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'libvirt');
+}
+
+const TLS_PORT = 16514;
+
+function tlsTarget(host: string, port: string | undefined, parameters: URLSearchParams): TlsTarget {
+  const bareHost = host.replace(/^\[(.*)\]$/, '$1');
+  if (bareHost === '') throw unsupported('The URI names no host to connect to with TLS.');
+  const pkiPath = parameters.get('pkipath');
+  return {
+    kind: 'tls',
+    host: bareHost,
+    port: port === undefined ? TLS_PORT : Number(port),
+    ...(pkiPath !== null && { pkiPath }),
+    skipCertificateCheck: parameters.get('no_verify') === '1',
+  };
 }
 
 interface SshParts {

@@ -100,7 +100,7 @@ describe('openLibvirt', () => {
   });
 
   test('refuses what it does not speak without connecting', async () => {
-    await expect(openLibvirt('qemu+tls://host/system')).rejects.toBeInstanceOf(RpcConnectionError);
+    await expect(openLibvirt('qemu+tcp://host/system')).rejects.toBeInstanceOf(RpcConnectionError);
   });
 
   test('reports a missing ssh as unsupported', async () => {

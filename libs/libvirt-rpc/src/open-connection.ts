@@ -6,6 +6,7 @@ import { procedures } from './procedures.js';
 import { RpcConnection } from './rpc-connection.js';
 import { systemTimers, type Timers } from './timers.js';
 import { connectOverSsh } from './transport/ssh.js';
+import { connectOverTls } from './transport/tls.js';
 import { connectUnixSocket } from './transport/unix-socket.js';
 
 export interface OpenOptions {
@@ -79,6 +80,7 @@ export async function closeConnection(connection: RpcConnection, timeoutMs = 100
 
 function connectTo({ transport, name }: LibvirtTarget, signal: AbortSignal, sshProgram?: string): Promise<Duplex> {
   if (transport.kind === 'unix') return connectUnixSocket(transport, signal);
+  if (transport.kind === 'tls') return connectOverTls(transport, signal);
   return Promise.resolve(connectOverSsh(transport, name, sshProgram));
 }
 

@@ -22,22 +22,24 @@ export class PrivateLibvirtd {
   private constructor(
     readonly name: string,
     private readonly folder: string,
+    private readonly hasNetwork: boolean,
   ) {}
 
   /**
    * @param name its host name
    * @param settings more lines for qemu.conf
+   * @param network lines for libvirtd.conf with which it also listens on the network
    */
-  static async create(name = 'private', settings = ''): Promise<PrivateLibvirtd> {
+  static async create(name = 'private', settings = '', network?: string): Promise<PrivateLibvirtd> {
     // A short path: those of the guests' sockets are limited to 107 characters.
     const folder = await mkdtemp(join(tmpdir(), 'hgl-'));
     await chmod(folder, 0o755);
     for (const child of FOLDERS) await mkdir(join(folder, child));
-    await writeFile(join(folder, 'config/libvirt/libvirtd.conf'), `host_uuid = "${randomUUID()}"\n`);
+    await writeFile(join(folder, 'config/libvirt/libvirtd.conf'), `host_uuid = "${randomUUID()}"\n${network ?? ''}`);
     // Without virtlogd, which would be started on demand and outlive the test.
     await writeFile(join(folder, 'config/libvirt/qemu.conf'), `stdio_handler = "file"\n${settings}`);
     for (const child of FOLDERS) await chown(join(folder, child), UNPRIVILEGED_ID, UNPRIVILEGED_ID);
-    return new PrivateLibvirtd(name, folder);
+    return new PrivateLibvirtd(name, folder, network !== undefined);
   }
 
   get uri(): string {
@@ -64,7 +66,7 @@ export class PrivateLibvirtd {
   /** Starts the daemon, and waits until it listens. Guests that were running when it was killed continue. */
   async start(): Promise<void> {
     const user = ['--reuid', UNPRIVILEGED_ID, '--regid', UNPRIVILEGED_ID, '--clear-groups', '--pdeathsig', 'KILL'];
-    const daemon = `hostname ${this.name} && exec setpriv ${user.join(' ')} libvirtd`;
+    const daemon = `hostname ${this.name} && exec setpriv ${user.join(' ')} libvirtd${this.hasNetwork ? ' --listen' : ''}`;
     const child = spawn('unshare', ['--uts', 'sh', '-c', daemon], {
       stdio: 'ignore',
       env: {
@@ -76,7 +78,7 @@ export class PrivateLibvirtd {
       },
     });
     this.child = child;
-    while (!(await this.isListening())) {
+    while (!(await this.answers())) {
       if (child.exitCode !== null) throw new Error(`libvirtd exited with code ${child.exitCode}.`);
       await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
     }
@@ -128,7 +130,7 @@ export class PrivateLibvirtd {
     return join(this.folder, 'run', 'libvirt', 'libvirt-sock');
   }
 
-  private isListening(): Promise<boolean> {
+  private answers(): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = connect(this.socket, () => resolve(true)).on('error', () => resolve(false));
       socket.once('connect', () => socket.destroy());

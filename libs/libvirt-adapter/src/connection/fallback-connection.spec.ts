@@ -54,7 +54,7 @@ describe('FallbackConnection', () => {
     expect(connection.describeTransport()).toBe('through virsh: libvirt requires SASL authentication.');
   });
 
-  test.each(['qemu+tls://host/system', 'qemu+ext:///system?command=/bin/x', 'test:///default'])(
+  test.each(['qemu+tcp://host/system', 'qemu+ext:///system?command=/bin/x', 'test:///default'])(
     'uses virsh for %s without trying anything else',
     async (uri) => {
       const connection = new FallbackConnection(new RpcLibvirt({ uri }), virsh.connection(), log);

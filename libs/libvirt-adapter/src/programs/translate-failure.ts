@@ -63,6 +63,7 @@ const TRANSLATIONS: readonly (readonly [RegExp, ErrorCode, Message])[] = [
     'BACKEND_FORBIDDEN',
     "libvirt's machine refuses this user's ssh key: add it to that machine's authorized keys.",
   ],
+  [/^error: TLS: (.*)$/m, 'BACKEND_UNREACHABLE', ([, why]) => `libvirt's machine can't be reached over TLS: ${why}.`],
   [
     /no polkit agent available|authentication (?:unavailable|failed)|access denied by policy/i,
     'BACKEND_FORBIDDEN',

@@ -90,6 +90,7 @@ describe('translateRpcError', () => {
       'BACKEND_UNREACHABLE',
       'port 22: Connection refused',
     ],
+    ['unreachable', 'TLS: h:16514: connect ECONNREFUSED', 'BACKEND_UNREACHABLE', 'over TLS: h:16514: connect'],
     ['unreachable', 'Cannot recv data: Host key verification failed.', 'BACKEND_UNREACHABLE', 'host key'],
     ['unreachable', 'Cannot recv data: ada@h: Permission denied (publickey).', 'BACKEND_FORBIDDEN', 'ssh key'],
     ['timeout', 'libvirt did not respond within 15000 ms.', 'BACKEND_TIMEOUT', 'hangs'],
