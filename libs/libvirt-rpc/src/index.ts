@@ -3,7 +3,7 @@ export { domainEvents, LifecycleEvent, subscribeToEvents } from './events.js';
 export type { DomainEventMessage, DomainEventName } from './events.js';
 export type { KeepaliveOptions } from './keepalive.js';
 export { parseLibvirtUri } from './libvirt-uri.js';
-export type { LibvirtTarget, SshTarget, UnixTarget } from './libvirt-uri.js';
+export type { LibvirtTarget, SshTarget, TlsTarget, UnixTarget } from './libvirt-target.js';
 export { closeConnection, openLibvirt, openOver } from './open-connection.js';
 export type { OpenOptions } from './open-connection.js';
 export { migrationProcedures } from './migration-procedures.js';

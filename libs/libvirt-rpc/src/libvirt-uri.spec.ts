@@ -1,3 +1,4 @@
+import type { UnixTarget } from './libvirt-target.js';
 import { parseLibvirtUri } from './libvirt-uri.js';
 import { sshArguments } from './transport/ssh.js';
 
@@ -6,12 +7,6 @@ const ENV = { XDG_RUNTIME_DIR: '/run/user/1000', HOME: '/home/ada' };
 describe('parseLibvirtUri', () => {
   test.each<[string, string, boolean, string[]]>([
     ['qemu:///system', 'qemu:///system', false, ['/var/run/libvirt/virtqemud-sock', '/var/run/libvirt/libvirt-sock']],
-    [
-      'qemu:///session',
-      'qemu:///session',
-      true,
-      ['/run/user/1000/libvirt/virtqemud-sock', '/run/user/1000/libvirt/libvirt-sock'],
-    ],
     ['qemu+unix:///session?socket=/tmp/sock', 'qemu:///session', true, ['/tmp/sock']],
     ['qemu+unix:///system?mode=legacy', 'qemu:///system', false, ['/var/run/libvirt/libvirt-sock']],
     ['qemu:///system?mode=direct', 'qemu:///system', false, ['/var/run/libvirt/virtqemud-sock']],
@@ -26,6 +21,28 @@ describe('parseLibvirtUri', () => {
     ],
   ])('parses %s', (uri, name, isSession, sockets) => {
     expect(parseLibvirtUri(uri, ENV)).toEqual({ name, isSession, transport: { kind: 'unix', sockets } });
+  });
+
+  test('parses qemu:///session', () => {
+    expect(parseLibvirtUri('qemu:///session', ENV)).toEqual({
+      name: 'qemu:///session',
+      isSession: true,
+      transport: {
+        kind: 'unix',
+        sockets: ['/run/user/1000/libvirt/virtqemud-sock', '/run/user/1000/libvirt/libvirt-sock'],
+        daemons: ['virtqemud', 'libvirtd'],
+      },
+    });
+  });
+
+  test.each<[string, string[] | undefined]>([
+    ['qemu:///session', ['virtqemud', 'libvirtd']],
+    ['qemu:///session?mode=direct', ['virtqemud']],
+    ['qemu:///session?mode=legacy', ['libvirtd']],
+    ['qemu+unix:///session?socket=/tmp/sock', undefined],
+    ['qemu:///system', undefined],
+  ])('for %s, starts one of %j', (uri, daemons) => {
+    expect((parseLibvirtUri(uri, ENV).transport as UnixTarget).daemons).toEqual(daemons);
   });
 
   test('finds the sockets of a session without a runtime directory', () => {

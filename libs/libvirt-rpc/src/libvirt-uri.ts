@@ -1,43 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { RpcConnectionError } from './errors.js';
-
-/** How to reach a libvirt, and the name under which it is opened there. */
-export interface LibvirtTarget {
-  /** The URI that the daemon opens, without the parts that describe the way to it. */
-  readonly name: string;
-  /** Whether the daemon belongs to one user, and is started on demand by libvirt's own client. */
-  readonly isSession: boolean;
-  readonly transport: UnixTarget | SshTarget | TlsTarget;
-}
-
-export interface UnixTarget {
-  readonly kind: 'unix';
-  /** Paths of sockets in order of preference. The first one that exists is used. */
-  readonly sockets: readonly string[];
-}
-
-export interface SshTarget {
-  readonly kind: 'ssh';
-  readonly host: string;
-  readonly port?: string;
-  readonly user?: string;
-  readonly keyFile?: string;
-  readonly skipHostKeyCheck: boolean;
-  /** The program that connects to the socket on the other machine; `auto` prefers virt-ssh-helper. */
-  readonly proxy: 'auto' | 'virt-ssh-helper' | 'netcat';
-  readonly netcat: string;
-  readonly socket: string;
-}
-
-export interface TlsTarget {
-  readonly kind: 'tls';
-  readonly host: string;
-  readonly port: number;
-  /** The folder with the certificates, instead of the usual ones. */
-  readonly pkiPath?: string;
-  readonly skipCertificateCheck: boolean;
-}
+import type { LibvirtTarget, SshTarget, TlsTarget } from './libvirt-target.js';
 
 /** Drivers that libvirt runs in the client, or that have no daemon here. */
 const CLIENT_DRIVERS = new Set([
@@ -108,7 +72,11 @@ export function parseLibvirtUri(uri: string, env: NodeJS.ProcessEnv = process.en
     return {
       name,
       isSession,
-      transport: { kind: 'unix', sockets: sockets({ driver, mode, isSession, parameters, env }) },
+      transport: {
+        kind: 'unix',
+        sockets: sockets({ driver, mode, isSession, parameters, env }),
+        ...(isSession && !parameters.has('socket') && { daemons: daemonsOf(driver, mode) }),
+      },
     };
   }
   if (transport === undefined || transport === 'tls') {
@@ -135,6 +103,11 @@ function sockets({ driver, mode, isSession, parameters, env }: SocketChoice): st
   if (mode === 'direct') return names.direct.map((name) => join(folder, name));
   if (mode === 'legacy') return names.legacy.map((name) => join(folder, name));
   return [...names.direct, ...names.legacy].map((name) => join(folder, name));
+}
+
+function daemonsOf(driver: string, mode: string): string[] {
+  if (mode === 'direct') return [`virt${driver}d`];
+  return mode === 'legacy' ? ['libvirtd'] : [`virt${driver}d`, 'libvirtd'];
 }
 
 function sessionFolder(env: NodeJS.ProcessEnv): string {

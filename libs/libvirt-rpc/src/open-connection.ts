@@ -1,13 +1,14 @@
 import type { Duplex } from 'node:stream';
 import { ErrorNumber, LibvirtError, RpcCallError, RpcConnectionError } from './errors.js';
 import type { KeepaliveOptions } from './keepalive.js';
-import { parseLibvirtUri, type LibvirtTarget } from './libvirt-uri.js';
+import type { LibvirtTarget } from './libvirt-target.js';
+import { parseLibvirtUri } from './libvirt-uri.js';
 import { procedures } from './procedures.js';
 import { RpcConnection } from './rpc-connection.js';
 import { systemTimers, type Timers } from './timers.js';
+import { connectToSession } from './transport/session-daemon.js';
 import { connectOverSsh } from './transport/ssh.js';
 import { connectOverTls } from './transport/tls.js';
-import { connectUnixSocket } from './transport/unix-socket.js';
 
 export interface OpenOptions {
   readonly timers?: Timers;
@@ -35,7 +36,7 @@ export async function openLibvirt(uri: string, options: OpenOptions = {}): Promi
   const timeout = new AbortController();
   const cancelTimeout = timers.after(timeoutMs, () => timeout.abort());
   try {
-    const transport = await connectTo(target, timeout.signal, options.sshProgram);
+    const transport = await connectTo(target, { ...options, signal: timeout.signal });
     return await openOver(transport, target.name, { ...options, signal: timeout.signal });
   } catch (error) {
     if (!timeout.signal.aborted) throw error;
@@ -78,8 +79,11 @@ export async function closeConnection(connection: RpcConnection, timeoutMs = 100
   connection.close();
 }
 
-function connectTo({ transport, name }: LibvirtTarget, signal: AbortSignal, sshProgram?: string): Promise<Duplex> {
-  if (transport.kind === 'unix') return connectUnixSocket(transport, signal);
+function connectTo(
+  { transport, name }: LibvirtTarget,
+  { signal, timers, sshProgram }: OpenOptions & { readonly signal: AbortSignal },
+): Promise<Duplex> {
+  if (transport.kind === 'unix') return connectToSession(transport, { signal, timers });
   if (transport.kind === 'tls') return connectOverTls(transport, signal);
   return Promise.resolve(connectOverSsh(transport, name, sshProgram));
 }

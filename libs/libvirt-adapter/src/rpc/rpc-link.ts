@@ -111,7 +111,7 @@ export class RpcLink {
     );
   }
 
-  /** The daemon of a session runs on demand; virsh starts it. */
+  /** The daemon of a session runs on demand. virsh may know another place of it, and reports why it does not start. */
   private isStartedByVirsh(): boolean {
     const { isSession, transport } = parseLibvirtUri(this.options.uri);
     return isSession && transport.kind === 'unix' && !/[?&]socket=/.test(this.options.uri);

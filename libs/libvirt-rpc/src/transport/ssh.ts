@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { Duplex } from 'node:stream';
 import { RpcConnectionError } from '../errors.js';
-import type { SshTarget } from '../libvirt-uri.js';
+import type { SshTarget } from '../libvirt-target.js';
 
 const MAX_STDERR_CHARACTERS = 4096;
 

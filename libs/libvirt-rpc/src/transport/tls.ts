@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { checkServerIdentity, connect, type ConnectionOptions, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { RpcConnectionError } from '../errors.js';
-import type { TlsTarget } from '../libvirt-uri.js';
+import type { TlsTarget } from '../libvirt-target.js';
 import { readCertificates, type CertificateFolders } from './certificates.js';
 
 /** The daemon sends it once it has accepted the certificate and the address of the client. */

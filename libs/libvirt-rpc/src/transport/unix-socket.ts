@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { RpcConnectionError } from '../errors.js';
-import type { UnixTarget } from '../libvirt-uri.js';
+import type { UnixTarget } from '../libvirt-target.js';
 
 /** @throws RpcConnectionError `unreachable` or `forbidden`, with the message that virsh prints for it */
 export async function connectUnixSocket({ sockets }: UnixTarget, signal?: AbortSignal): Promise<Duplex> {
