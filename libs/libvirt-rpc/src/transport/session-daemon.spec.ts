@@ -54,6 +54,18 @@ describe('connectToSession', () => {
     expect(JSON.stringify(passedOn)).not.toContain('hunter2');
   });
 
+  test('starts one for connections that open at the same time', async () => {
+    await installDaemon('hgtestd');
+    await install(
+      'counts',
+      `echo started >> ${folder}/starts; PATH=/bin:/usr/bin; exec ${join(folder, 'bin/hgtestd')} "$@"`,
+    );
+    const open = () => connectToSession(target('counts'), { env, isRoot: false });
+    const sockets = await Promise.all([open(), open(), open()]);
+    for (const socket of sockets) socket.destroy();
+    expect(await readFile(join(folder, 'starts'), 'utf8')).toBe('started\n');
+  });
+
   test('starts none if one listens', async () => {
     await install('hgtestd', `touch ${folder}/started`);
     await mkdir(join(folder, 'libvirt'));

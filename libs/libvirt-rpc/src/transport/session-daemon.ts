@@ -58,14 +58,24 @@ async function connect(target: UnixTarget, signal?: AbortSignal): Promise<Duplex
   }
 }
 
+interface Daemon {
+  hasExited: boolean;
+}
+
+/** The daemons that this process has started and that run, by their sockets: connections that open together share one. */
+const STARTED = new Map<string, Daemon>();
+
 /** @returns undefined if there is none that could be started */
 async function startDaemon(
-  { daemons = [] }: UnixTarget,
+  { daemons = [], sockets }: UnixTarget,
   { env = process.env, isRoot = process.geteuid?.() === 0 }: SessionOptions,
-): Promise<{ readonly hasExited: boolean } | undefined> {
+): Promise<Readonly<Daemon> | undefined> {
   if (isRoot || env['LIBVIRT_AUTOSTART'] === '0') return undefined;
   const program = await findProgram(daemons, env['PATH']);
   if (program === undefined) return undefined;
+  const key = sockets.join(':');
+  const started = STARTED.get(key);
+  if (started) return started;
   const passedOn = Object.fromEntries(
     PASSED_ON.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
@@ -76,7 +86,11 @@ async function startDaemon(
     env: { ...passedOn, LC_ALL: 'C' },
   });
   const daemon = { hasExited: false };
-  const onExit = (): void => void (daemon.hasExited = true);
+  STARTED.set(key, daemon);
+  const onExit = (): void => {
+    daemon.hasExited = true;
+    STARTED.delete(key);
+  };
   child.on('error', onExit).on('exit', onExit).unref();
   return daemon;
 }
