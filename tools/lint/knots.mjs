@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 
 /**
- * The rooms that each room imports from. A room is a folder, or a file beside folders: such files, for example the entry of a library, serve or use the folders
+ * The rooms that each room imports from. A room is a folder, or a file next to folders: such files, for example the entry of a library, serve or use the folders
  * around them one by one.
  *
  * @param {readonly { source: string; dependencies: readonly { resolved: string }[] }[]} modules

@@ -21,7 +21,7 @@ describe('knots of folders', () => {
     expect(knotsOf(graph)).toEqual([['a', 'b', 'c']]);
   });
 
-  test('do not include files beside folders that only use these folders', () => {
+  test('do not include files next to folders that only use these folders', () => {
     const graph = graphOf({
       'src/index.ts': ['src/a/one.ts'],
       'src/a/one.ts': ['src/names.ts'],
@@ -30,7 +30,7 @@ describe('knots of folders', () => {
     expect(knotsOf(graph)).toEqual([]);
   });
 
-  test('include a file beside folders that imports from a folder which imports it', () => {
+  test('include a file next to folders that imports from a folder which imports it', () => {
     const graph = graphOf({
       'src/names.ts': ['src/a/one.ts'],
       'src/a/one.ts': [],
@@ -43,7 +43,7 @@ describe('knots of folders', () => {
 describe('compareKnots', () => {
   const known = [['a', 'b', 'c']];
 
-  test('accepts what is known', () => {
+  test('accepts a known knot', () => {
     expect(compareKnots([['a', 'b', 'c']], known)).toEqual([]);
   });
 

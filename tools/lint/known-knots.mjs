@@ -1,5 +1,5 @@
 /**
- * Folders, and files beside folders, that import each other in a circle. This list only gets shorter.
+ * Folders, and files next to folders, that import each other in a circle. This list only gets shorter.
  *
  * @type {readonly (readonly string[])[]}
  */
