@@ -79,3 +79,24 @@ export function compareKnots(knots, known) {
 }
 
 const isPartOfOne = (knot, known) => known.some((other) => knot.every((folder) => other.includes(folder)));
+
+/**
+ * @param {Map<string, Set<string>>} graph
+ * @param {{ root: string, tiers: readonly (readonly string[])[] }} order folders in `root` from the bottom to the top: `*` are those without a name there,
+ *   `*.ts` the files next to them
+ * @returns {string[]} a sentence for each folder that imports from a tier above its own
+ */
+export function outOfOrder(graph, { root, tiers }) {
+  const placeOf = (name) => tiers.findIndex((names) => names.includes(name));
+  const tierOf = (room) => {
+    if (!room.startsWith(`${root}/`)) return -1;
+    const [name = '', ...rest] = room.slice(root.length + 1).split('/');
+    if (rest.length === 0 && name.endsWith('.ts')) return placeOf('*.ts');
+    return placeOf(name) === -1 ? placeOf('*') : placeOf(name);
+  };
+  return [...graph].flatMap(([room, targets]) =>
+    [...targets]
+      .filter((target) => room.startsWith(`${root}/`) && tierOf(target) > tierOf(room))
+      .map((target) => `${room} imports from ${target}, which is above it in the order of the folders.`),
+  );
+}

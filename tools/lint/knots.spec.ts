@@ -1,4 +1,4 @@
-import { compareKnots, knotsOf, roomGraph } from './knots.mjs';
+import { compareKnots, knotsOf, outOfOrder, roomGraph } from './knots.mjs';
 
 const graphOf = (imports: Record<string, string[]>): Map<string, Set<string>> =>
   roomGraph(
@@ -69,5 +69,30 @@ describe('compareKnots', () => {
       'It is now:\n  a\n  b',
     ]);
     expect(compareKnots([], known)).toHaveLength(1);
+  });
+});
+
+describe('outOfOrder', () => {
+  const order = { root: 'app/src', tiers: [['config'], ['platform', 'store'], ['*'], ['*.ts'], ['reference']] };
+  const imports = (from: string, to: string): string[] =>
+    outOfOrder(new Map([[`app/src/${from}`, new Set([`app/src/${to}`])]]), order);
+
+  test.each([
+    ['config', 'store'],
+    ['platform', 'vms/create'],
+    ['vms', 'app.module.ts'],
+  ])('reports an import from %s to %s', (from, to) => {
+    expect(imports(from, to)).toEqual([expect.stringContaining(`app/src/${from} imports from app/src/${to}`)]);
+  });
+
+  test.each([
+    ['store', 'config'],
+    ['store', 'platform'],
+    ['vms', 'folders'],
+    ['vms', '../../libs/fleet'],
+    ['main.ts', 'vms'],
+    ['reference', 'app.module.ts'],
+  ])('accepts an import from %s to %s', (from, to) => {
+    expect(imports(from, to)).toEqual([]);
   });
 });

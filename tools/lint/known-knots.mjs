@@ -4,29 +4,6 @@
  * @type {readonly (readonly string[])[]}
  */
 export const KNOWN_KNOTS = [
-  knot(
-    'apps/vm-service/src',
-    'access',
-    'bulk',
-    'cluster',
-    'composition',
-    'containers',
-    'fleet/event-streams.ts',
-    'fleet/fleet.module.ts',
-    'fleet/list-reader.ts',
-    'folders',
-    'identity',
-    'images',
-    'instances',
-    'metrics',
-    'platform',
-    'plugins/plugins.controller.ts',
-    'plugins/plugins.module.ts',
-    'store/registry-readiness.ts',
-    'store/store.module.ts',
-    'tasks/tasks.controller.ts',
-    'tasks/tasks.module.ts',
-  ),
   knot('apps/web-console/src/features/fleet', 'components', 'use-vm-operations.ts'),
   knot('apps/web-console/src/shared', 'fleet', 'names', 'queries'),
 ];

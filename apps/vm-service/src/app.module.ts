@@ -1,7 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { BulkModule } from './bulk/bulk.module.js';
 import { ClusterModule } from './cluster/cluster.module.js';
-import { BackendsModule } from './composition/backends.module.js';
+import { BackendsModule } from './fleet/backends.module.js';
 import { ConsolesModule } from './consoles/consoles.module.js';
 import { ContainersModule } from './containers/containers.module.js';
 import { DoctorModule } from './doctor/doctor.module.js';
@@ -25,7 +25,7 @@ import { PlatformModule } from './platform/platform.module.js';
 import type { AppDeps } from './platform/tokens.js';
 import { SnapshotsModule } from './snapshots/snapshots.module.js';
 import { StoreModule } from './store/store.module.js';
-import { ResumedTasksModule } from './tasks/resumed-tasks.module.js';
+import { ResumedTasksModule } from './resumed-tasks.module.js';
 import { TasksModule } from './tasks/tasks.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';

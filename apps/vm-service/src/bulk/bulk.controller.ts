@@ -4,7 +4,7 @@ import { AcceptedView, BulkDto, ChangeQuery, EmptyBody, StatusView, type PlanVie
 import { DomainError, type Caller } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
 import { RunBulk } from '@headgate/instances';
-import { CurrentCaller } from '../identity/caller.decorator.js';
+import { CurrentCaller } from '../platform/caller.decorator.js';
 import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';

@@ -5,7 +5,7 @@ import type { ClusterNode } from '@headgate/domain-contracts';
 import { MetricsSampler, type NodeLoad } from '@headgate/metrics';
 import { formatBytes, type Backend } from '@headgate/domain-contracts';
 import type { FastifyReply } from 'fastify';
-import { QueryBackends } from './query-backends.js';
+import { QueryBackends } from '../fleet/query-backends.js';
 import { ReadCapabilities } from './read-capabilities.js';
 import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';

@@ -5,7 +5,7 @@ import { ImagesModule } from '../images/images.module.js';
 import { PluginsModule } from '../plugins/plugins.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { ClusterController } from './cluster.controller.js';
-import { QueryBackends } from './query-backends.js';
+import { QueryBackends } from '../fleet/query-backends.js';
 import { ReadCapabilities } from './read-capabilities.js';
 
 /** Nodes, instancetypes and the capabilities of every context. */

@@ -2,7 +2,7 @@ import { DomainError, type CatalogEntry, type DiskBuilder } from '@headgate/doma
 import { Fleet } from '@headgate/fleet';
 import { ConfiguredCatalog } from '@headgate/images';
 import { FixedClock, MemoryBackend } from '@headgate/testing';
-import { Backends } from '../composition/backends.js';
+import { Backends } from '../fleet/backends.js';
 import { ReadCapabilities } from './read-capabilities.js';
 
 const catalog = (...images: CatalogEntry[]) => new ConfiguredCatalog({ tiny: false, catalog: [], images });

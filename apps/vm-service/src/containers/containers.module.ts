@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { Audit, BackendDirectory, FolderDirectory, InstanceDirectory, Reservations } from '@headgate/domain-contracts';
 import { ApplyContainerPower, CreateContainer, DeleteContainer, PlaceInstance } from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
-import { FolderTreeModule } from '../folders/folder-tree.module.js';
+import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
 import { ContainersController } from './containers.controller.js';

@@ -11,7 +11,7 @@ import {
 } from '@headgate/domain-contracts';
 import { ExportDisk } from '@headgate/instances';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentCaller } from '../identity/caller.decorator.js';
+import { CurrentCaller } from '../platform/caller.decorator.js';
 import { EdgePolicy } from '../identity/edge-policy.js';
 import { instanceQuery } from '../instances/instance-request.js';
 import { Needs } from '../identity/needs.decorator.js';

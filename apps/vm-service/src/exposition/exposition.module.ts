@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CheckBackends } from '@headgate/doctor';
 import { BackendDirectory } from '@headgate/domain-contracts';
-import { FolderTreeModule } from '../folders/folder-tree.module.js';
+import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { GzipBlocks } from '../fleet/gzip/gzip-blocks.js';
 import { provideClass } from '../platform/provide-class.js';

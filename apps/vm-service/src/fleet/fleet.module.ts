@@ -11,8 +11,8 @@ import {
 import { Fleet, FleetReader } from '@headgate/fleet';
 import { MetricsSampler } from '@headgate/metrics';
 import { AccessModule } from '../access/access.module.js';
-import { BackendsModule, CONFIGURED_BACKENDS } from '../composition/backends.module.js';
-import { FolderTreeModule } from '../folders/folder-tree.module.js';
+import { BackendsModule, CONFIGURED_BACKENDS } from './backends.module.js';
+import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { LOGGER } from '../platform/tokens.js';
 import { SHARED_STORE, type SharedStore } from '../store/shared-store.js';

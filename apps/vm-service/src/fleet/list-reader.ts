@@ -5,14 +5,14 @@ import { DomainError, formatRef, type Grant, type InstanceKind } from '@headgate
 import { FleetReader, queryEntries, wordsOf, type FleetEntry } from '@headgate/fleet';
 import { MetricsSampler } from '@headgate/metrics';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf } from '../identity/caller.decorator.js';
+import { callerOf } from '../platform/caller.decorator.js';
 import { acceptsEncoding } from '../platform/accept-encoding.js';
 import { matchesEtag } from '../platform/etag.js';
 import { sendPieces } from '../platform/send-pieces.js';
 import { EventStreams } from './event-streams.js';
 import { GzipBlocks } from './gzip/gzip-blocks.js';
 import { readable } from './readable.js';
-import { presentUsage } from '../metrics/present-usage.js';
+import { presentUsage } from './present-usage.js';
 import { presentEntry } from './present.js';
 
 /** Most entries on one page. */

@@ -28,7 +28,7 @@ import {
   RunFolderAction,
 } from '@headgate/folders';
 import type { Caller } from '@headgate/domain-contracts';
-import { CurrentCaller } from '../identity/caller.decorator.js';
+import { CurrentCaller } from '../platform/caller.decorator.js';
 import { expectAction } from '../instances/instance-request.js';
 import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';

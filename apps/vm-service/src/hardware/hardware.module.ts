@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Audit, BackendDirectory, InstanceDirectory, TaskRunner, Reservations } from '@headgate/domain-contracts';
 import { ChangeHardware, MoveDisk, ReadHardware } from '@headgate/instances';
-import { QueryBackends } from '../cluster/query-backends.js';
+import { QueryBackends } from '../fleet/query-backends.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { IdentityModule } from '../identity/identity.module.js';
 import { provideClass } from '../platform/provide-class.js';

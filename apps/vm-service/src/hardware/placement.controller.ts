@@ -15,7 +15,7 @@ import {
 } from '@headgate/api-contracts';
 import { ChangeHardware, placementChange } from '@headgate/instances';
 import type { FastifyReply } from 'fastify';
-import { QueryBackends } from '../cluster/query-backends.js';
+import { QueryBackends } from '../fleet/query-backends.js';
 import { instanceQuery } from '../instances/instance-request.js';
 import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';

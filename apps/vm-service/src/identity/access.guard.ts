@@ -1,7 +1,7 @@
 import { expectAllowed } from '@headgate/access';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { callerOf, knownCallerOf } from './caller.decorator.js';
+import { callerOf, knownCallerOf } from '../platform/caller.decorator.js';
 import { needOf } from './needs.decorator.js';
 import { RequestTargets } from './request-targets.js';
 

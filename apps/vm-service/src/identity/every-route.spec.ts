@@ -9,7 +9,7 @@ import { ADMINISTRATOR, TOKEN_ACTIONS, type AccessScope } from '@headgate/domain
 import { openapiDocument } from '../reference/openapi-document.js';
 import { previewApplication } from '../reference/preview-application.js';
 import { Edge } from '../testing/edge.js';
-import { ProcPeerUsers } from './peer-users.js';
+import { ProcPeerUsers } from '../platform/peer-users.js';
 import { routesOf } from './routes.js';
 
 /**

@@ -1,7 +1,7 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Admission } from './admission.js';
-import { rememberCaller } from './caller.decorator.js';
+import { rememberCaller } from '../platform/caller.decorator.js';
 import { LocalTrust } from './local-trust.js';
 import { needOf } from './needs.decorator.js';
 

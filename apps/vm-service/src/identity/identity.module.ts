@@ -9,7 +9,7 @@ import type { Settings } from '../config/load-config.js';
 import { PEER_USERS, SETTINGS } from '../platform/tokens.js';
 import { AccessModule } from '../access/access.module.js';
 import { FleetModule } from '../fleet/fleet.module.js';
-import { FolderTreeModule } from '../folders/folder-tree.module.js';
+import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { AccessGuard } from './access.guard.js';
 import { Admission } from './admission.js';
 import { CallerIdentity } from './caller-identity.js';
@@ -19,7 +19,7 @@ import { EdgePolicy } from './edge-policy.js';
 import { IdentityGuard } from './identity.guard.js';
 import { InstanceAccess } from './instance-access.js';
 import { LocalTrust } from './local-trust.js';
-import type { PeerUsers } from './peer-users.js';
+import type { PeerUsers } from '../platform/peer-users.js';
 import { RequestTargets } from './request-targets.js';
 import { WhoamiController } from './whoami.controller.js';
 

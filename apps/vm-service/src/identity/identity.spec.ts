@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { CallerIdentity } from './caller-identity.js';
 import { LocalTrust, type PeerRequest } from './local-trust.js';
-import { PeerUsers } from './peer-users.js';
+import { PeerUsers } from '../platform/peer-users.js';
 import { EdgePolicy } from './edge-policy.js';
 
 class StubPeers extends PeerUsers {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { Edge, refusalOf } from '../testing/edge.js';
 import { describeTrust } from './describe-trust.js';
 import { LocalTrust } from './local-trust.js';
-import { PeerUsers, ProcPeerUsers } from './peer-users.js';
+import { PeerUsers, ProcPeerUsers } from '../platform/peer-users.js';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { TRUST_KINDS, type TrustKind } from '@headgate/api-contracts';
 import { normalizeAddress } from '@headgate/nest-kit';
-import type { PeerUsers } from './peer-users.js';
+import type { PeerUsers } from '../platform/peer-users.js';
 
 export { TRUST_KINDS, type TrustKind };
 

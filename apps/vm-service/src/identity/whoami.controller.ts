@@ -3,7 +3,7 @@ import { anyCaller } from '@headgate/access';
 import { WhoamiView } from '@headgate/api-contracts';
 import type { Caller } from '@headgate/domain-contracts';
 import { CallerIdentity } from './caller-identity.js';
-import { CurrentCaller } from './caller.decorator.js';
+import { CurrentCaller } from '../platform/caller.decorator.js';
 import { Needs } from './needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 

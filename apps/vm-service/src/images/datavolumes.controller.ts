@@ -15,7 +15,7 @@ import {
 import { DomainError, type ImageRef } from '@headgate/domain-contracts';
 import { DeleteImage, discard, hasImages, ImportImage, UploadImage, Uploads, type UploadPart } from '@headgate/images';
 import type { FastifyReply } from 'fastify';
-import { QueryBackends } from '../cluster/query-backends.js';
+import { QueryBackends } from '../fleet/query-backends.js';
 import { Needs } from '../identity/needs.decorator.js';
 import { AcceptsUpload, answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';

@@ -9,7 +9,7 @@ import {
   Uploads,
   type ImageDeps,
 } from '@headgate/images';
-import { QueryBackends } from '../cluster/query-backends.js';
+import { QueryBackends } from '../fleet/query-backends.js';
 import type { Settings } from '../config/load-config.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';

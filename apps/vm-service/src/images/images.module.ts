@@ -3,7 +3,7 @@ import { Audit, ImageCatalog, SourceStore } from '@headgate/domain-contracts';
 import { AddSource, CatalogWithSources, ConfiguredCatalog, RemoveSource } from '@headgate/images';
 import type { ChosenContexts } from '../composition/choose-contexts.js';
 import type { Settings } from '../config/load-config.js';
-import { BackendsModule } from '../composition/backends.module.js';
+import { BackendsModule } from '../fleet/backends.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { CONTEXTS, SETTINGS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';

@@ -21,7 +21,7 @@ import {
 import { BackendDirectory, InstanceDirectory, POWER_ACTIONS, type Caller, type Json } from '@headgate/domain-contracts';
 import { ApplyPower, CreateVm, DeleteVm, MigrateVm, ReadEvents, TagVm } from '@headgate/instances';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentCaller } from '../identity/caller.decorator.js';
+import { CurrentCaller } from '../platform/caller.decorator.js';
 import { InstanceAccess } from '../identity/instance-access.js';
 import { ListReader } from '../fleet/list-reader.js';
 import { Needs } from '../identity/needs.decorator.js';

@@ -2,7 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { CallerIdentity } from '../identity/caller-identity.js';
-import { knownCallerOf } from '../identity/caller.decorator.js';
+import { knownCallerOf } from '../platform/caller.decorator.js';
 import { refusalOf } from '../platform/refused-request.js';
 import { Readiness } from '../platform/readiness.js';
 import { RequestRecorder, type RecordedRequest } from './request-recorder.js';

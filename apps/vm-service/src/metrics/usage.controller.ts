@@ -6,7 +6,7 @@ import { ReadMetrics } from '@headgate/metrics';
 import { instanceQuery } from '../instances/instance-request.js';
 import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
-import { NO_USAGE, presentUsage } from './present-usage.js';
+import { NO_USAGE, presentUsage } from '../fleet/present-usage.js';
 
 /** The resource usage of VMs, from the samples in memory. */
 @Controller('api/vms/:ns/:name/metrics')

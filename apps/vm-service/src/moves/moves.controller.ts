@@ -25,7 +25,7 @@ import {
 } from '@headgate/moves';
 import type { FastifyReply } from 'fastify';
 import { findMembers } from '../bulk/find-members.js';
-import { CurrentCaller } from '../identity/caller.decorator.js';
+import { CurrentCaller } from '../platform/caller.decorator.js';
 import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 

@@ -20,7 +20,7 @@ import {
   Throughput,
 } from '@headgate/moves';
 import { FleetModule } from '../fleet/fleet.module.js';
-import { FolderTreeModule } from '../folders/folder-tree.module.js';
+import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { InstancesModule } from '../instances/instances.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';

@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { ChangeQuery, PlanView } from '@headgate/api-contracts';
 import type { Caller, Change, Plan } from '@headgate/domain-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf } from '../identity/caller.decorator.js';
+import { callerOf } from './caller.decorator.js';
 
 /** A request for a change, with its caller and its response. */
 export class ChangeRequest {

@@ -1,7 +1,7 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { Clock, SystemClock } from '@headgate/domain-contracts';
-import { ProcPeerUsers } from '../identity/peer-users.js';
+import { ProcPeerUsers } from './peer-users.js';
 import { DomainErrorFilter } from './domain-error.filter.js';
 import { HttpListener } from './http-listener.js';
 import { CONTEXTS, LOGGER, PAGE_DIR, PEER_USERS, SETTINGS, type AppDeps } from './tokens.js';

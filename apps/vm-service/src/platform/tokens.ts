@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ChosenContexts } from '../composition/choose-contexts.js';
 import type { Settings } from '../config/load-config.js';
-import type { PeerUsers } from '../identity/peer-users.js';
+import type { PeerUsers } from './peer-users.js';
 
 /** The inputs of the application. */
 export interface AppDeps {

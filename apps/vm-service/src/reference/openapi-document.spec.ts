@@ -3,7 +3,7 @@ import { Body, Controller, Get, Module, Param, Post, Query, type Type } from '@n
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ChangeQuery, InstancePath, PlanView, StatusView, TagDto, TaskView } from '@headgate/api-contracts';
-import { CurrentCaller } from '../identity/caller.decorator.js';
+import { CurrentCaller } from '../platform/caller.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { openapiDocument } from './openapi-document.js';
 import { previewApplication } from './preview-application.js';

@@ -4,7 +4,7 @@ import { EmptyBody, StatusView, TaskQuery, TaskView } from '@headgate/api-contra
 import type { Caller } from '@headgate/domain-contracts';
 import { CancelTask, TaskReader } from '@headgate/tasks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CurrentCaller } from '../identity/caller.decorator.js';
+import { CurrentCaller } from '../platform/caller.decorator.js';
 import { Needs } from '../identity/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { presentTask } from './present-task.js';

@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 import { parseCommandLine } from '../config/command-line.js';
 import { loadSettings } from '../config/load-config.js';
 import { createService, type Service } from '../create-app.js';
-import { ProcPeerUsers, type PeerSocket, type PeerUsers } from '../identity/peer-users.js';
+import { ProcPeerUsers, type PeerSocket, type PeerUsers } from '../platform/peer-users.js';
 
 const silent = pino({ level: 'silent' });
 

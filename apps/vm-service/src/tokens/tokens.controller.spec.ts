@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { Journal } from '@headgate/domain-contracts';
 import { pino } from 'pino';
 import { Edge, type Reply } from '../testing/edge.js';
-import { ProcPeerUsers } from '../identity/peer-users.js';
+import { ProcPeerUsers } from '../platform/peer-users.js';
 
 const ann = { 'tailscale-user-login': 'ann' };
 const DB = 'vm/lab/default/db';

@@ -1,7 +1,7 @@
 import type { KubeObject, PacedClock } from '@headgate/kube-sandbox';
 import type { OperationRequest } from '@headgate/testing';
-import { ReplicaWorld } from '../../store/crash/replicas.js';
-import { until } from '../../store/crash/until.js';
+import { ReplicaWorld } from '../replicas/replicas.js';
+import { until } from '../replicas/until.js';
 import type { ListEntry } from '../cluster-state.js';
 import { RestoreObserver } from '../restore-observer.js';
 import type { Answer } from './outcome.js';

@@ -2,9 +2,9 @@ import { Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { INSTANCE_KINDS, isVm, parseRef } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
 import { TaskBoard } from '@headgate/tasks';
-import { FleetModule } from '../fleet/fleet.module.js';
-import { PluginsModule } from '../plugins/plugins.module.js';
-import { TasksModule } from './tasks.module.js';
+import { FleetModule } from './fleet/fleet.module.js';
+import { PluginsModule } from './plugins/plugins.module.js';
+import { TasksModule } from './tasks/tasks.module.js';
 
 /** Continues the tasks of an earlier process when every context was listed or lost: they need the backends and the plugins. */
 @Module({ imports: [TasksModule, FleetModule, PluginsModule] })

@@ -3,7 +3,7 @@ import type { BackendDirectory } from '@headgate/domain-contracts';
 import { CONTEXTS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { Backends } from './backends.js';
-import type { ChosenContexts } from './choose-contexts.js';
+import type { ChosenContexts } from '../composition/choose-contexts.js';
 
 /** Injects the configured backends as they are; requests use the BackendDirectory of the FleetModule. */
 export const CONFIGURED_BACKENDS = Symbol('CONFIGURED_BACKENDS');
