@@ -1,11 +1,9 @@
-import { messageOf, type Log, type Replicas } from '@headgate/domain-contracts';
+import { KeyedQueue, messageOf, type Log, type Replicas } from '@headgate/domain-contracts';
 
 /** How one subject is claimed among the replicas. */
 interface Claim {
   /** How many reservations of this replica need it. */
   users: number;
-  /** The requests to the store run one after the other. */
-  last: Promise<boolean>;
 }
 
 /**
@@ -14,6 +12,8 @@ interface Claim {
  */
 export class SubjectClaims {
   private readonly claims = new Map<string, Claim>();
+  /** The requests to the store about each subject. */
+  private readonly requests = new KeyedQueue();
 
   constructor(
     private readonly replicas: Pick<Replicas, 'id' | 'claim' | 'release'>,
@@ -48,24 +48,19 @@ export class SubjectClaims {
       const claim = this.claims.get(subject);
       if (!claim) continue;
       claim.users--;
-      claim.last = claim.last.then(
-        () => this.releaseUnused(subject, claim),
-        () => this.releaseUnused(subject, claim),
-      );
+      void this.requests.run(subject, () => this.releaseUnused(subject, claim));
     }
   }
 
   private claim(subject: string): Promise<boolean> {
-    const claim = this.claims.get(subject) ?? { users: 0, last: Promise.resolve(false) };
+    const claim = this.claims.get(subject) ?? { users: 0 };
     this.claims.set(subject, claim);
     claim.users++;
-    const request = async (): Promise<boolean> => (await this.replicas.claim(claimOf(subject))) === this.replicas.id;
-    claim.last = claim.last.then(request, request);
-    return claim.last;
+    return this.requests.run(subject, async () => (await this.replicas.claim(claimOf(subject))) === this.replicas.id);
   }
 
-  private async releaseUnused(subject: string, claim: Claim): Promise<boolean> {
-    if (claim.users > 0 || this.claims.get(subject) !== claim) return true;
+  private async releaseUnused(subject: string, claim: Claim): Promise<void> {
+    if (claim.users > 0 || this.claims.get(subject) !== claim) return;
     try {
       await this.replicas.release(claimOf(subject));
     } catch (error) {
@@ -73,7 +68,6 @@ export class SubjectClaims {
       this.log.warn({ subject, reason: messageOf(error) }, 'a reservation was not released for the other replicas');
     }
     if (claim.users === 0) this.claims.delete(subject);
-    return false;
   }
 }
 

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, DomainError, formatRef, Replicas, type InstanceRef } from '@headgate/domain-contracts';
+import { Clock, DomainError, formatRef, KeyedQueue, Replicas, type InstanceRef } from '@headgate/domain-contracts';
 import type { WebSocket } from 'ws';
 
 /** How long a console stays claimed whose socket was never opened. */
@@ -15,8 +15,8 @@ export class ConsoleOwners implements OnApplicationShutdown {
   private readonly sockets = new Map<string, number>();
   /** For each console, what cancels the timeouts of the claims whose socket is not open yet. */
   private readonly opening = new Map<string, (() => void)[]>();
-  /** The last request about each console: a release must not overtake a claim. */
-  private readonly last = new Map<string, Promise<unknown>>();
+  /** The requests about each console: a release must not overtake a claim. */
+  private readonly requests = new KeyedQueue();
 
   constructor(
     private readonly replicas: Replicas,
@@ -32,10 +32,12 @@ export class ConsoleOwners implements OnApplicationShutdown {
   async claim(console: string, ref: InstanceRef): Promise<void> {
     const name = nameOf(console, ref);
     const end = this.begin(name);
-    const owner = await this.queue(name, () => this.replicas.claim(name)).catch((error: unknown) => {
-      end();
-      throw error;
-    });
+    const owner = await this.requests
+      .run(name, () => this.replicas.claim(name))
+      .catch((error: unknown) => {
+        end();
+        throw error;
+      });
     if (owner === this.replicas.id) return;
     end();
     throw new DomainError(
@@ -79,18 +81,7 @@ export class ConsoleOwners implements OnApplicationShutdown {
       if (!this.sockets.has(name) && !this.opening.has(name)) await this.replicas.release(name);
     };
     // If it can't be released now, it is free when this replica is gone, or after the next viewer.
-    this.queue(name, release).catch(() => undefined);
-  }
-
-  private queue<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const done = (this.last.get(name) ?? Promise.resolve()).then(work);
-    const settled = done.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.last.set(name, settled);
-    void settled.then(() => this.last.get(name) === settled && this.last.delete(name));
-    return done;
+    this.requests.run(name, release).catch(() => undefined);
   }
 }
 

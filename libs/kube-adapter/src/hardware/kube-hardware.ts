@@ -2,6 +2,7 @@ import {
   deviceNotFound,
   DomainError,
   InstanceHardware,
+  KeyedQueue,
   noChange,
   refusal,
   refusedChange,
@@ -32,8 +33,8 @@ export class KubeHardware extends InstanceHardware {
   private readonly volumes: VolumeChanges;
   private readonly nics: NicChanges;
   private readonly hostDevices: HostDeviceChanges;
-  /** The last change of each claim, device or VM, after which the next one is planned. */
-  private readonly pending = new Map<string, Promise<unknown>>();
+  /** The changes of each claim, device or VM: each one is planned after the one before. */
+  private readonly changes = new KeyedQueue();
 
   constructor(private readonly deps: HostDeviceDeps) {
     super();
@@ -69,7 +70,7 @@ export class KubeHardware extends InstanceHardware {
         : claim === undefined
           ? `vm ${ref.namespace}/${ref.name}`
           : `claim ${ref.namespace}/${claim}`;
-    return this.inTurn(key, () => this.applyInTurn(ref, change));
+    return this.changes.run(key, () => this.applyInTurn(ref, change));
   }
 
   private async applyInTurn(ref: InstanceRef, change: HardwareChange): Promise<HardwareResult> {
@@ -84,18 +85,6 @@ export class KubeHardware extends InstanceHardware {
           throw new DomainError('CONFLICT', `${ref.name} was changed at the same time; try again.`, { cause: error });
         }
       }
-    }
-  }
-
-  private async inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const before = this.pending.get(key) ?? Promise.resolve();
-    const own = before.catch(() => undefined).then(work);
-    const settled = own.catch(() => undefined);
-    this.pending.set(key, settled);
-    try {
-      return await own;
-    } finally {
-      if (this.pending.get(key) === settled) this.pending.delete(key);
     }
   }
 

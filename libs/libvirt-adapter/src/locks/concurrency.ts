@@ -1,3 +1,5 @@
+import { KeyedQueue } from '@headgate/domain-contracts';
+
 /** Limits the number of concurrent tasks; the others wait in order. */
 export class Slots {
   private free: number;
@@ -38,21 +40,8 @@ export class Slots {
   }
 }
 
-/** Runs tasks with the same key one after another; tasks with different keys run concurrently. */
-export class KeyedLock {
-  private readonly locks = new Map<string, { slots: Slots; users: number }>();
-
-  async run<T>(key: string, task: () => Promise<T>): Promise<T> {
-    const lock = this.locks.get(key) ?? { slots: new Slots(1), users: 0 };
-    this.locks.set(key, lock);
-    lock.users++;
-    try {
-      return await lock.slots.run(task);
-    } finally {
-      if (--lock.users === 0) this.locks.delete(key);
-    }
-  }
-
+/** Runs tasks with the same key one after another, as long as their lock is held. */
+export class KeyedLock extends KeyedQueue {
   /** Called before a write that would undo the work of another holder. @throws DomainError BUSY if a lock of this key was lost */
   expectHeld(_key: string): void {
     // A lock within one process can't be lost.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   DomainError,
+  KeyedQueue,
   messageOf,
   SharedTaskStore,
   SILENT_LOG,
@@ -43,8 +44,8 @@ export class KubeTaskStore extends SharedTaskStore {
   private readonly members: MemberObjects;
   private readonly listeners = new Set<Listener>();
   private readonly log: Log;
-  /** The last write of each task: writes of one task run one after the other. */
-  private readonly writing = new Map<string, Promise<unknown>>();
+  /** Writes of one task run one after the other. */
+  private readonly writes = new KeyedQueue();
   private watches: readonly StoreWatch[] = [];
   private isOpen = false;
 
@@ -82,7 +83,7 @@ export class KubeTaskStore extends SharedTaskStore {
   }
 
   override put(task: Task, journal?: TaskJournal): Promise<void> {
-    return this.queue(task.id, () => this.write(task, journal));
+    return this.writes.run(task.id, () => this.write(task, journal));
   }
 
   override get(id: string): Task | undefined {
@@ -134,7 +135,7 @@ export class KubeTaskStore extends SharedTaskStore {
   }
 
   override take(id: string, { runner, revision }: TaskRun): Promise<Task | undefined> {
-    return this.queue(id, async () => {
+    return this.writes.run(id, async () => {
       const object = await this.read(id);
       if (!object || object.spec.runner !== runner || object.spec.task.status !== 'running') return undefined;
       if (object.spec.revision !== revision) return undefined;
@@ -152,7 +153,7 @@ export class KubeTaskStore extends SharedTaskStore {
   }
 
   override request(id: string, request: TaskRequest): Promise<void> {
-    return this.queue(id, async () => {
+    return this.writes.run(id, async () => {
       for (let attempt = 1; ; attempt++) {
         const object = await this.read(id);
         if (!object) throw new DomainError('TASK_NOT_FOUND', `There is no task ${id.slice(0, 200)}.`);
@@ -329,16 +330,5 @@ export class KubeTaskStore extends SharedTaskStore {
     for (const object of ended.slice(MAX_ENDED_TASKS)) await this.delete(object);
     const lists = ended.filter(({ spec }) => spec.memberCount > 0 && this.members.of(spec.id).length > 0);
     for (const { spec } of lists.slice(MAX_MEMBER_LISTS)) await this.members.delete(spec.id, spec.memberCount);
-  }
-
-  private queue<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const done = (this.writing.get(id) ?? Promise.resolve()).then(work);
-    const settled = done.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.writing.set(id, settled);
-    void settled.then(() => this.writing.get(id) === settled && this.writing.delete(id));
-    return done;
   }
 }
