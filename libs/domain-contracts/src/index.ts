@@ -38,6 +38,7 @@ export * from './model/complete-at-end.js';
 export * from './model/release-on-destroy.js';
 export * from './model/retry-while-away.js';
 export * from './model/run-concurrently.js';
+export * from './model/run-members.js';
 export * from './model/task.js';
 export * from './model/step-reporter.js';
 export * from './model/task-definition.js';

@@ -1,7 +1,9 @@
 import {
+  attemptMember,
   DomainError,
   messageOf,
   parseRef,
+  runMembers,
   type Author,
   type BulkOrder,
   type Clock,
@@ -11,16 +13,18 @@ import {
   type TaskMember,
 } from '@headgate/domain-contracts';
 import type { HostSlots } from './host-slots.js';
-import { JournalWriter } from './journal-writer.js';
+import type { JournaledRun, RunOutcome } from './journaled-kind.js';
 import type { LiveJournal } from './live-journal.js';
-import { runMembers } from './member-schedule.js';
+import { JournalWriter } from './journal-writer.js';
 import { QueuedMembers, type MemberTaskRuns } from './queued-members.js';
 import { INTERRUPTED, MAY_HAVE_RUN, type RunDeps, type RunningTask } from './running-task.js';
-import { canceled, nameOf, RIGHTS_UNKNOWN, type RunOutcome } from './steps-run.js';
+import { canceled, nameOf, RIGHTS_UNKNOWN } from './steps-run.js';
 
 /** One call of a member takes less, also if a guest has to shut down first. */
 const MEMBER_LIMIT_MS = 15 * 60_000;
 const NOT_IN_TIME = 'It did not end within 15 min. It may still be carried out.';
+/** More at once would only wait in the backend. */
+const MAX_CONCURRENT_MEMBERS = 8;
 /** A queue without a limit of its own. */
 const DEFAULT_PER_HOST = 2;
 
@@ -33,7 +37,7 @@ export interface BulkWork {
 }
 
 /** Carries out an order on each member of a bulk task, and journals each member before its work begins. */
-export class BulkRun {
+export class BulkRun implements JournaledRun {
   private readonly journal: JournalWriter<BulkOrder>;
   private readonly queue: QueuedMembers | undefined;
   private whenContinued = Promise.withResolvers<void>();
@@ -55,7 +59,6 @@ export class BulkRun {
     task.signal.addEventListener('abort', () => this.whenContinued.resolve());
   }
 
-  /** @param isRecovered whether an earlier process began the task */
   async run(isRecovered: boolean): Promise<RunOutcome> {
     const { task, journal } = this;
     const { canceledBy, isLimited, input: order } = journal.current;
@@ -100,7 +103,6 @@ export class BulkRun {
     this.task.cancel(canceled(login));
   }
 
-  /** @throws DomainError WRONG_STATE */
   async pause(isPaused: boolean): Promise<void> {
     const { canceledBy, task } = this.journal.current;
     if (canceledBy !== undefined) throw new DomainError('WRONG_STATE', `The task ${task} was canceled.`);
@@ -144,9 +146,7 @@ export class BulkRun {
 
   private async runAll(): Promise<void> {
     const { queue, work, task } = this;
-    const members = this.members
-      .all()
-      .map((member) => ({ member, ref: member.ref, hosts: queue?.hostsOf(member.ref) ?? [] }));
+    const members = this.members.all().map((member) => ({ member, hosts: queue?.hostsOf(member.ref) ?? [] }));
     // The tasks of an earlier process continue, whether this one is paused or not.
     const begun = members
       .filter(({ member }) => member.status === 'running')
@@ -157,8 +157,12 @@ export class BulkRun {
     const others = runMembers(
       members.filter(({ member }) => member.status === 'waiting'),
       {
-        slots: work.slots,
-        perHost: this.journal.current.input.perHost ?? DEFAULT_PER_HOST,
+        limit: MAX_CONCURRENT_MEMBERS,
+        slots: {
+          take: ({ hosts }) => work.slots.take(hosts, this.journal.current.input.perHost ?? DEFAULT_PER_HOST),
+          free: ({ hosts }) => work.slots.free(hosts),
+          whenFreed: () => work.slots.whenFreed(),
+        },
         signal: task.signal,
         whenContinued: () => (this.isPaused && !task.signal.aborted ? this.whenContinued.promise : undefined),
       },
@@ -192,14 +196,9 @@ export class BulkRun {
     task.progress(count / (count + waiting + running));
   }
 
-  private async apply(ref: string): Promise<Omit<TaskMember, 'ref'>> {
+  private apply(ref: string): Promise<Omit<TaskMember, 'ref'>> {
     const { input: order, caller } = this.journal.current;
-    try {
-      const task = await this.inTime(this.work.apply(order as DirectOrder, parseRef(ref), caller));
-      return { status: 'done', ...(task === undefined ? {} : { task }) };
-    } catch (error) {
-      return { status: 'error', error: messageOf(error) };
-    }
+    return attemptMember(() => this.inTime(this.work.apply(order as DirectOrder, parseRef(ref), caller)));
   }
 
   /** Ends the wait for work that does not end. @throws Error */

@@ -1,5 +1,8 @@
 import type { Patience, TaskKind } from '@headgate/domain-contracts';
 
+/** Kinds of tasks whose work may have no journal. */
+export type UnjournaledKind = Exclude<TaskKind, 'bulk'>;
+
 const MINUTE_MS = 60_000;
 
 const patience = (minutes: number, waitsFor: string, ifStalled: string): Patience => ({
@@ -7,7 +10,7 @@ const patience = (minutes: number, waitsFor: string, ifStalled: string): Patienc
 });
 
 /** The patience with work that is no defined task, by the kind of its task. The steps of defined tasks have their own. */
-export const PATIENCE: Readonly<Record<Exclude<TaskKind, 'bulk'>, Patience>> = {
+export const PATIENCE: Readonly<Record<UnjournaledKind, Patience>> = {
   create: patience(60, 'the disk to be filled', 'The backend may still fill the disk: delete the VM, or wait for it.'),
   import: patience(
     60,
@@ -23,3 +26,6 @@ export const PATIENCE: Readonly<Record<Exclude<TaskKind, 'bulk'>, Patience>> = {
   bootc: patience(60, 'the disk to be built', 'The build may still go on.'),
   plugin: patience(60, 'the plugin', 'The plugin may still be installed.'),
 };
+
+/** Kinds whose work leaves everything as it was when it is canceled, although it has no journal. */
+export const CANCELABLE_KINDS: ReadonlySet<TaskKind> = new Set(['migrate', 'disk']);

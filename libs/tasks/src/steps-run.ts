@@ -11,6 +11,7 @@ import {
   type TaskContext,
   type TaskDefinition,
 } from '@headgate/domain-contracts';
+import type { JournaledRun, RunOutcome } from './journaled-kind.js';
 import { JournalWriter } from './journal-writer.js';
 import type { LiveJournal } from './live-journal.js';
 import { INTERRUPTED, type RunDeps, type RunningTask } from './running-task.js';
@@ -31,11 +32,8 @@ const RECOVERY_PATIENCE: Patience = {
 /** Continuing with more rights than the caller has now would be wrong. */
 export const RIGHTS_UNKNOWN = 'Not continued: the rights of its caller are limited, and not kept over a restart.';
 
-/** `suspended`: the service shuts down, and the task continues after its next start. */
-export type RunOutcome = 'ended' | 'suspended';
-
 /** Runs the steps of a defined task, resumes them after a restart, and rolls them back. */
-export class StepsRun<Input extends object = object> {
+export class StepsRun<Input extends object = object> implements JournaledRun {
   private readonly journal: JournalWriter<Input>;
   private readonly steps: readonly StepDefinition<Input>[];
   /** The running step; undefined between two steps. */
@@ -56,7 +54,6 @@ export class StepsRun<Input extends object = object> {
     expectUniqueNames(this.steps);
   }
 
-  /** @param isRecovered whether an earlier process began the task */
   async run(isRecovered: boolean): Promise<RunOutcome> {
     try {
       if (isRecovered) await this.recover();
@@ -72,7 +69,6 @@ export class StepsRun<Input extends object = object> {
     return 'ended';
   }
 
-  /** @throws DomainError WRONG_STATE when the task can't be canceled now */
   async cancel({ login }: Author): Promise<void> {
     const { task, canceledBy, rollback } = this.journal.current;
     if (canceledBy !== undefined) return;

@@ -1,5 +1,4 @@
 import {
-  countMembers,
   DomainError,
   formatImageRef,
   formatRef,
@@ -24,65 +23,48 @@ import {
   type Task,
   type TaskCount,
   type TaskDefinition,
-  type TaskKind,
-  type TaskMember,
   type TaskOrder,
   type TaskRequest,
   type TaskStore,
 } from '@headgate/domain-contracts';
-import { BulkRun, type BulkWork } from './bulk-run.js';
-import { HostSlots } from './host-slots.js';
+import { bulkParts, BulkTasks } from './bulk-tasks.js';
+import { expectWritable } from './expect-writable.js';
+import type { JournaledRun } from './journaled-kind.js';
 import type { LiveJournal } from './live-journal.js';
+import { newTask } from './new-task.js';
+import { OldTasks } from './old-tasks.js';
+import type { UnjournaledKind } from './patience.js';
 import type { MemberTaskRuns } from './queued-members.js';
 import { recoverTasks, type RecoveredTask } from './recover-tasks.js';
 import { RunningTask, type RunDeps } from './running-task.js';
-import { canceled, committed, json, notCancelable, StepsRun, type RunOutcome } from './steps-run.js';
-import { explainStalled, observed, Stalled, watch } from './watchdog.js';
-import { PATIENCE } from './patience.js';
 import { SharedTasks } from './shared-tasks.js';
+import { canceled, committed, json, notCancelable, StepsRun } from './steps-run.js';
 import { newTaskId } from './task-id.js';
+import { TaskKinds } from './task-kinds.js';
 import type { LiveTask, TaskReader } from './task-reader.js';
-
-/** Ended tasks are deleted after this time. */
-const RETENTION_MS = 90 * 86_400_000;
-const RETENTION_INTERVAL_MS = 3_600_000;
-/** How long a shutdown waits for work that does not stop. The journal says how far it has come. */
-const STOP_TIMEOUT_MS = 5_000;
-const END_RETRY_MS = 10_000;
-/** The version of the journals of bulk tasks. */
-const BULK_VERSION = 1;
-
-/** Kinds whose work leaves everything as it was when it is canceled, although it has no journal. */
-const CANCELABLE_KINDS: ReadonlySet<TaskKind> = new Set(['migrate', 'disk']);
-
-interface Run {
-  readonly task: RunningTask;
-  readonly ended: Promise<void>;
-  readonly steps?: StepsRun;
-  readonly bulk?: BulkRun;
-}
+import { TaskRuns, type TaskRun } from './task-runs.js';
+import { isCancelable, runUnjournaled } from './unjournaled-work.js';
 
 /** Runs background work as tasks, reports their progress, and continues or ends those that a restart interrupted. */
 export class TaskBoard extends TaskRunner implements TaskReader {
-  private readonly runs = new Map<string, Run>();
-  private readonly definitions = new Map<TaskKind, TaskDefinition>();
+  private readonly runs: TaskRuns;
+  private readonly kinds = new TaskKinds();
+  private readonly bulk: BulkTasks;
   private readonly deps: RunDeps;
-  private memberWork: MemberWork | undefined;
-  private readonly queues = new Map<string, MemberTasks>();
-  private readonly slots = new HostSlots();
   private recovered: readonly RecoveredTask[] = [];
   private readonly shared: SharedTasks;
+  private readonly old: OldTasks;
   /** Tasks that are journaled, but do not run yet. */
   private readonly starting = new Set<string>();
   private readonly endListeners = new Set<(task: Task) => void>();
-  private stopRetention: (() => void) | undefined;
+  private unsubscribe = (): void => undefined;
   private isClosed = false;
   private describe: RunDeps['describe'];
 
   constructor(
     private readonly store: TaskStore,
     private readonly clock: Clock,
-    private readonly log: Log = SILENT_LOG,
+    log: Log = SILENT_LOG,
     private readonly replicas: Replicas = new SingleReplica(),
     private readonly reservations?: Reservations,
   ) {
@@ -92,11 +74,14 @@ export class TaskBoard extends TaskRunner implements TaskReader {
       for (const listener of this.endListeners) listener(task);
     };
     this.deps = { store, clock, log, onEnd, describe: (ref) => this.describe?.(ref) };
+    this.runs = new TaskRuns({ clock, log, release: (id) => this.reservations?.endTask(id) });
+    this.bulk = new BulkTasks(this.memberRuns, this.deps);
+    this.old = new OldTasks({ store, clock, log, replicas });
     this.shared = new SharedTasks({
       ...{ store, clock, log, replicas, onEnd },
       onSeen: (task) => this.adopt(task, false),
       runsHere: (id) => this.runs.has(id) || this.starting.has(id),
-      continueTask: async (task) => this.beginRecovered(await recoverTasks([task], this.deps, this.versionOf)),
+      continueTask: async (task) => this.beginRecovered(await recoverTasks([task], this.deps, this.kinds.versionOf)),
       carryOut: (id, request) => this.carryOut(id, request),
     });
   }
@@ -112,19 +97,19 @@ export class TaskBoard extends TaskRunner implements TaskReader {
   }
 
   override define<Input extends object>(definition: TaskDefinition<Input>): DefinedTask<Input> {
-    const { kind } = definition;
-    if (this.definitions.has(kind)) throw new Error(`Tasks of the kind ${kind} are already defined.`);
     const known = definition as unknown as TaskDefinition;
-    this.definitions.set(kind, known);
-    return { start: (order, caller) => this.startSteps(known, order, caller) };
+    const { kind, version = 1 } = known;
+    this.kinds.define(kind, { version, open: (task, journal) => new StepsRun(known, task, journal, this.deps) });
+    return { start: (order, caller) => this.startSteps({ kind, version }, order, caller) };
   }
 
   override defineBulk(work: MemberWork): void {
-    this.memberWork = work;
+    this.bulk.define(work);
+    this.kinds.define(this.bulk.kind, this.bulk);
   }
 
   override defineQueue(work: MemberTasks): void {
-    this.queues.set(work.kind, work);
+    this.bulk.defineQueue(work);
   }
 
   /**
@@ -135,16 +120,11 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     if (this.shared.isShared) this.shared.follow();
     else {
       const left = this.store.running().filter(({ id }) => !this.runs.has(id));
-      this.recovered = await recoverTasks(left, this.deps, this.versionOf);
+      this.recovered = await recoverTasks(left, this.deps, this.kinds.versionOf);
       for (const { task } of this.recovered) this.adopt(task, true);
     }
-    await this.deleteOld();
-    const stopTicks = this.clock.every(RETENTION_INTERVAL_MS, () => void this.deleteOld());
-    const unsubscribe = this.replicas.subscribe({ left: () => this.suspend() });
-    this.stopRetention = () => {
-      stopTicks();
-      unsubscribe();
-    };
+    await this.old.open();
+    this.unsubscribe = this.replicas.subscribe({ left: () => this.suspend() });
   }
 
   /** Continues or rolls back the tasks of an earlier process. Call when the backends can be used. A queue finds the tasks of its members. */
@@ -157,66 +137,46 @@ export class TaskBoard extends TaskRunner implements TaskReader {
   }
 
   override async start(
-    kind: Exclude<TaskKind, 'bulk'>,
+    kind: UnjournaledKind,
     subject: InstanceRef | ImageRef,
     caller: Caller,
     work: BackgroundWork,
     reservation?: Reservation,
   ): Promise<string> {
     const ref = 'kind' in subject ? formatRef(subject) : formatImageRef(subject);
-    const task = new RunningTask(
-      {
-        ...this.taskOf(kind, subject.name, ref, caller),
-        ...{ cancelable: CANCELABLE_KINDS.has(kind), ...reservedBy(reservation) },
-      },
-      this.deps,
-    );
-    const patience = PATIENCE[kind];
-    const failed = (error: unknown) => {
-      const reason: unknown = task.signal.aborted ? task.signal.reason : error;
-      if (!(reason instanceof Stalled)) return task.end(messageOf(reason));
-      const finished = task.summary.steps.slice(0, -1).map(({ name }) => name);
-      return task.end(
-        explainStalled(error instanceof Stalled ? error : reason, { ref: task.ref, finished }, this.deps),
-      );
-    };
-    const run = (): Promise<RunOutcome> =>
-      watch({ task, clock: this.clock, patience }, (observe) => work(observed(task, observe)))
-        .then(() => task.whenStepped())
-        .then(() => task.end(), failed)
-        .then(() => 'ended');
-    return this.create(task, undefined, () => this.begin(task, run, {}), reservation);
+    const order = { kind, name: subject.name, ref, ...(reservation && { reservation }) };
+    const task = new RunningTask({ ...newTask(order, caller, this.clock), cancelable: isCancelable(kind) }, this.deps);
+    const run = () => runUnjournaled(task, kind, work, this.deps);
+    return this.create(task, undefined, () => this.runs.begin(task, run), reservation);
   }
 
   override async startBulk(order: BulkOrder, refs: readonly string[], caller: Caller): Promise<string> {
-    const members = refs.map((ref): TaskMember => ({ ref, status: 'waiting' }));
-    const bulk = { ...order, counts: countMembers(members) };
-    const { id, ...rest } = this.taskOf('bulk', order.action, '', caller);
-    const task = new RunningTask({ id, ...rest, cancelable: true, bulk, members }, this.deps);
-    const journal: LiveJournal = { task: id, version: BULK_VERSION, caller, input: json(order), steps: [] };
+    const { kind, version } = this.bulk;
+    const created = newTask({ kind, name: order.action, ref: '' }, caller, this.clock);
+    const task = new RunningTask({ ...created, ...bulkParts(order, refs) }, this.deps);
+    const journal: LiveJournal = { task: created.id, version, caller, input: json(order), steps: [] };
     return this.create(task, journal, () => this.beginJournaled(task, journal, false));
   }
 
   override async pauseBulk(id: string, isPaused: boolean): Promise<void> {
     const stored = this.get(id);
     if (this.shared.isElsewhere(stored)) return this.shared.pause(stored, isPaused);
-    const { bulk } = this.expectRunning(id);
-    if (!bulk) throw new DomainError('WRONG_STATE', `The task ${id} can't be paused; only bulk tasks can.`);
-    await expectWritable(() => bulk.pause(isPaused));
+    const { journaled } = this.expectRunning(id);
+    if (!journaled?.pause) throw new DomainError('WRONG_STATE', `The task ${id} can't be paused; only bulk tasks can.`);
+    await expectWritable(async () => journaled.pause?.(isPaused));
   }
 
   override cancel(ref: InstanceRef, reason: Error): void {
     const text = formatRef(ref);
     // Steps that were journaled find out on their own that the instance is gone, or have deleted it.
-    for (const { task, steps } of this.runs.values()) if (!steps && task.ref === text) task.cancel(reason);
+    for (const { task, journaled } of this.runs.all()) if (!journaled && task.ref === text) task.cancel(reason);
   }
 
   override async cancelTask(id: string, caller: Author): Promise<void> {
     const stored = this.get(id);
     if (stored.canceledBy !== undefined) return;
     if (this.shared.isElsewhere(stored)) return this.shared.cancel(stored, caller.login);
-    const { task, steps, bulk } = this.expectRunning(id);
-    const journaled = steps ?? bulk;
+    const { task, journaled } = this.expectRunning(id);
     if (journaled) return expectWritable(() => journaled.cancel(caller));
     const { cancelable, cancelRefusal, steps: begun } = task.summary;
     if (cancelRefusal !== undefined) throw committed(id, cancelRefusal);
@@ -255,37 +215,30 @@ export class TaskBoard extends TaskRunner implements TaskReader {
    */
   async close(): Promise<void> {
     this.isClosed = true;
-    this.stopRetention?.();
+    this.old.close();
+    this.unsubscribe();
     this.shared.close();
-    const left = this.suspend();
-    const timeout = Promise.withResolvers<void>();
-    const cancel = this.clock.after(STOP_TIMEOUT_MS, timeout.resolve);
-    await Promise.race([Promise.all(left.map(({ ended }) => ended)), timeout.promise]);
-    cancel();
-    for (const { task } of this.runs.values()) task.detach();
+    const closed = this.runs.close();
+    this.shared.stopWaiting();
+    await closed;
   }
 
-  /** Stops all running work. @returns the runs that have not ended */
-  private suspend(): Run[] {
-    const left = [...this.runs.values()].filter(({ task }) => !task.isEnded);
-    for (const { task } of left) task.stop();
+  private suspend(): void {
+    this.runs.stop();
     this.shared.stopWaiting();
-    return left;
   }
 
   private async startSteps<Input extends object>(
-    definition: TaskDefinition,
+    { kind, version }: { readonly kind: UnjournaledKind; readonly version: number },
     order: TaskOrder<Input>,
     caller: Caller,
   ): Promise<string> {
-    const { name, ref, input, reservation } = order;
-    const { id: newId, ...rest } = this.taskOf(definition.kind, name, ref, caller);
-    const { id = newId } = order;
-    const { version = 1 } = definition;
-    const journal: LiveJournal = { task: id, version, caller, input: json<object>(input), steps: [] };
-    const task = new RunningTask({ id, ...rest, cancelable: true, ...reservedBy(reservation) }, this.deps);
-    const run = new StepsRun(definition, task, journal, this.deps);
-    return this.create(task, journal, () => this.begin(task, () => run.run(false), { steps: run }), reservation);
+    const { input, reservation } = order;
+    const created = newTask({ kind, ...order }, caller, this.clock);
+    const journal: LiveJournal = { task: created.id, version, caller, input: json<object>(input), steps: [] };
+    const task = new RunningTask({ ...created, cancelable: true }, this.deps);
+    const run = this.kinds.open(task, journal);
+    return this.create(task, journal, () => this.beginRun(task, run, false), reservation);
   }
 
   /** Journals a new task and begins it. @throws DomainError NOT_READY; nothing has begun then */
@@ -309,12 +262,6 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     }
   }
 
-  private readonly versionOf = (kind: TaskKind): number | undefined => {
-    if (kind === 'bulk') return this.memberWork && BULK_VERSION;
-    const definition = this.definitions.get(kind);
-    return definition && (definition.version ?? 1);
-  };
-
   private beginRecovered(recovered: readonly RecoveredTask[]): void {
     for (const { task, journal } of recovered) {
       const running = new RunningTask(task, this.deps);
@@ -335,28 +282,19 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     }
   }
 
+  /** @throws Error for a kind that is not defined */
   private beginJournaled(task: RunningTask, journal: LiveJournal, isRecovered: boolean): string {
-    const { id, kind } = task.summary;
-    const definition = this.definitions.get(kind);
-    const work = kind === 'bulk' ? this.bulkWorkOf(journal as LiveJournal<BulkOrder>) : undefined;
-    if (work) {
-      const bulk = new BulkRun(work, task, journal as LiveJournal<BulkOrder>, this.deps);
-      return this.begin(task, () => bulk.run(isRecovered), { bulk });
-    }
-    if (!definition) throw new Error(`Tasks of the kind ${kind} are not defined; ${id} can't run.`);
+    this.kinds.expect(task.summary);
     try {
-      const steps = new StepsRun(definition, task, journal, this.deps);
-      return this.begin(task, () => steps.run(isRecovered), { steps });
+      return this.beginRun(task, this.kinds.open(task, journal), isRecovered);
     } catch (error) {
       const message = messageOf(error);
-      return this.begin(task, () => task.end(message).then(() => 'ended'), {});
+      return this.runs.begin(task, () => task.end(message).then(() => 'ended'));
     }
   }
 
-  private bulkWorkOf({ input: { action } }: LiveJournal<BulkOrder>): BulkWork | undefined {
-    const { memberWork: apply, slots } = this;
-    const tasks = this.queues.get(action);
-    return apply && { apply, slots, ...(tasks && { queue: { tasks, runs: this.memberRuns } }) };
+  private beginRun(task: RunningTask, run: JournaledRun, isRecovered: boolean): string {
+    return this.runs.begin(task, () => run.run(isRecovered), run);
   }
 
   private get memberRuns(): MemberTaskRuns {
@@ -371,61 +309,12 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     };
   }
 
-  private taskOf(kind: TaskKind, name: string, ref: string, caller: Caller): Task {
-    return {
-      id: newTaskId(kind, name, this.clock.now()),
-      kind,
-      status: 'running',
-      log: '',
-      error: '',
-      ref,
-      caller: caller.login,
-      startedAt: this.clock.iso(),
-      finishedAt: null,
-      progress: null,
-      steps: [],
-    };
-  }
-
-  private begin(task: RunningTask, run: () => Promise<RunOutcome>, parts: Pick<Run, 'steps' | 'bulk'>): string {
-    const { id } = task.summary;
-    // The caller gets the ID before the work can end.
-    const ended = Promise.resolve()
-      .then(run)
-      .then((outcome) => this.settle(task, outcome));
-    this.runs.set(id, { task, ended, ...parts });
-    return id;
-  }
-
   /** The tasks of older releases have no reservations. */
   private adopt({ id, reserves }: Task, isHere: boolean): void {
     if (reserves) this.reservations?.adopt(id, reserves, isHere);
   }
 
-  private async settle(task: RunningTask, outcome: RunOutcome): Promise<void> {
-    const { id, kind, status, error } = task.summary;
-    // Also when its end can't be written now.
-    if (outcome === 'ended' && !task.isAbandoned) this.reservations?.endTask(id);
-    // Otherwise the task is served from memory, and its end is written later.
-    if (outcome === 'suspended' || task.isWritten || task.isAbandoned) {
-      if (!task.isWritten && !task.isAbandoned) await task.write();
-      this.runs.delete(id);
-    } else {
-      this.retryEnd(task);
-    }
-    if (outcome === 'suspended') this.log.info({ id, kind }, 'task suspended');
-    else this.log.info({ id, kind, status, error }, 'task ended');
-  }
-
-  private retryEnd(task: RunningTask): void {
-    this.clock.after(END_RETRY_MS, async () => {
-      if (this.isClosed) return;
-      if ((await task.write()) || task.isAbandoned) this.runs.delete(task.summary.id);
-      else this.retryEnd(task);
-    });
-  }
-
-  private expectRunning(id: string): Run {
+  private expectRunning(id: string): TaskRun {
     const run = this.runs.get(id);
     if (run && !run.task.isEnded) return run;
     const isRecovered = this.recovered.some(({ task }) => task.id === id);
@@ -433,29 +322,5 @@ export class TaskBoard extends TaskRunner implements TaskReader {
       throw new DomainError('WRONG_STATE', `The task ${id} is about to continue after a restart; try again soon.`);
     this.get(id);
     throw new DomainError('WRONG_STATE', `The task ${id} has already ended.`);
-  }
-
-  private async deleteOld(): Promise<void> {
-    if (!this.replicas.isLeader) return;
-    try {
-      await this.store.deleteBefore(new Date(this.clock.now() - RETENTION_MS).toISOString());
-    } catch (error) {
-      this.log.warn({ reason: messageOf(error) }, 'deleting old tasks failed');
-    }
-  }
-}
-
-const reservedBy = (reservation: Reservation | undefined): Pick<Task, 'reserves'> =>
-  reservation ? { reserves: reservation.work } : {};
-
-/** @throws DomainError NOT_READY when the store can't be written; nothing has changed then */
-async function expectWritable(write: () => Promise<void>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    if (error instanceof DomainError) throw error;
-    throw new DomainError('NOT_READY', `The journal of the task can't be written: ${messageOf(error)}.`, {
-      cause: error,
-    });
   }
 }
