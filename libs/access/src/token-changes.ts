@@ -35,7 +35,7 @@ export interface CreatedToken {
 }
 
 /** Creates an API token for a machine. */
-export class CreateToken extends Change<[order: TokenOrder], CreatedToken> {
+export class CreateToken extends Change<[order: TokenOrder], CreatedToken, TokenOrder> {
   constructor(
     private readonly store: ApiTokenStore,
     private readonly clock: Clock,
@@ -44,14 +44,19 @@ export class CreateToken extends Change<[order: TokenOrder], CreatedToken> {
     super();
   }
 
-  override async plan(order: TokenOrder): Promise<Plan> {
+  /** Checked when it is recorded, so that a refusal has an entry in the audit log. */
+  protected override prepare(order: TokenOrder): TokenOrder {
+    return order;
+  }
+
+  protected override async planPrepared(order: TokenOrder): Promise<Plan> {
     this.expectPossible(order);
     return buildPlan([
       { name: 'create token', detail: `${order.name}, for ${order.actions.join(', ')}, valid for ${order.days} days` },
     ]);
   }
 
-  override async run(order: TokenOrder, caller: Caller): Promise<CreatedToken> {
+  protected override async runPrepared(order: TokenOrder, caller: Caller): Promise<CreatedToken> {
     return this.audit.of(
       caller,
       'create token',
@@ -100,7 +105,7 @@ export class CreateToken extends Change<[order: TokenOrder], CreatedToken> {
 }
 
 /** Revokes an API token. Its streams and consoles are closed. */
-export class RevokeToken extends Change<[id: string]> {
+export class RevokeToken extends Change<[id: string], void, ApiToken> {
   constructor(
     private readonly tokens: ApiTokens,
     private readonly store: ApiTokenStore,
@@ -109,13 +114,11 @@ export class RevokeToken extends Change<[id: string]> {
     super();
   }
 
-  override async plan(id: string): Promise<Plan> {
-    const { name } = this.find(id);
+  protected override async planPrepared({ name }: ApiToken): Promise<Plan> {
     return buildPlan([{ name: 'revoke token', detail: name }]);
   }
 
-  override async run(id: string, caller: Caller): Promise<void> {
-    const { name } = this.find(id);
+  protected override async runPrepared({ id, name }: ApiToken, caller: Caller): Promise<void> {
     await this.audit.of(
       caller,
       'revoke token',
@@ -126,7 +129,7 @@ export class RevokeToken extends Change<[id: string]> {
   }
 
   /** @throws DomainError TOKEN_NOT_FOUND */
-  private find(id: string): ApiToken {
+  protected override prepare(id: string): ApiToken {
     const token = this.store.get(id);
     if (!token) throw new DomainError('TOKEN_NOT_FOUND', `There is no API token ${id.slice(0, 40)}.`);
     return token;

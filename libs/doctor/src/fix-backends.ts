@@ -16,7 +16,7 @@ export interface FixResult {
 }
 
 /** Fixes the problems that the diagnostics of the backends can fix. */
-export class FixBackends extends Change<[], FixResult> {
+export class FixBackends extends Change<[], FixResult, readonly Backend[]> {
   constructor(
     private readonly backends: BackendDirectory,
     private readonly checks: CheckBackends,
@@ -25,14 +25,18 @@ export class FixBackends extends Change<[], FixResult> {
     super();
   }
 
-  override async plan(): Promise<Plan> {
+  protected override prepare(): readonly Backend[] {
+    return this.backends.all();
+  }
+
+  protected override async planPrepared(): Promise<Plan> {
     const fixable = (await this.checks.run()).filter((check) => check.fixable && check.status !== 'ok');
     return buildPlan(fixable.map(({ name, remedy }) => ({ name, detail: remedy })));
   }
 
-  override async run(caller: Caller): Promise<FixResult> {
+  protected override async runPrepared(backends: readonly Backend[], caller: Caller): Promise<FixResult> {
     // A context that fails must not hide whether the others were fixed, so all of them end first.
-    const fixes = await Promise.allSettled(this.backends.all().map((backend) => this.fix(backend, caller)));
+    const fixes = await Promise.allSettled(backends.map((backend) => this.fix(backend, caller)));
     const failed = fixes.find((fix) => fix.status === 'rejected');
     if (failed) throw failed.reason;
     return { fixed: fixes.flatMap((fix) => (fix.status === 'fulfilled' ? fix.value : [])) };

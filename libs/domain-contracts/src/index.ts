@@ -58,6 +58,7 @@ export * from './ports/disk-export.port.js';
 export * from './ports/disk-ingest.port.js';
 export * from './ports/disk-source.port.js';
 export * from './ports/disk-move.port.js';
+export * from './ports/find-instance.js';
 export * from './ports/folder-store.port.js';
 export * from './ports/guest-control.port.js';
 export * from './ports/guest-inspection.port.js';

@@ -20,7 +20,7 @@ import type { Folders } from './folders.js';
 const folder = (path: string): string => `folder/${path}`;
 
 /** Creates a folder, with the folders around it that do not exist. */
-export class CreateFolder extends Change<[path: string]> {
+export class CreateFolder extends Change<[path: string], void, string> {
   constructor(
     private readonly folders: Folders,
     private readonly audit: Audit,
@@ -28,18 +28,23 @@ export class CreateFolder extends Change<[path: string]> {
     super();
   }
 
-  override async plan(path: string): Promise<Plan> {
+  /** The tree decides when it is changed: another replica may have changed it meanwhile. */
+  protected override prepare(path: string): string {
+    return path;
+  }
+
+  protected override async planPrepared(path: string): Promise<Plan> {
     const { created } = this.folders.tree.create(path);
     return buildPlan(created.map((one) => ({ name: 'create folder', detail: one })));
   }
 
-  override async run(path: string, caller: Caller): Promise<void> {
+  protected override runPrepared(path: string, caller: Caller): Promise<void> {
     return this.audit.of(caller, 'create folder', folder(path), () => this.folders.change((tree) => tree.create(path)));
   }
 }
 
 /** Removes a folder and the folders in it. The members are in no folder then, and nothing happens to them. */
-export class RemoveFolder extends Change<[path: string]> {
+export class RemoveFolder extends Change<[path: string], void, string> {
   constructor(
     private readonly folders: Folders,
     private readonly audit: Audit,
@@ -47,7 +52,12 @@ export class RemoveFolder extends Change<[path: string]> {
     super();
   }
 
-  override async plan(path: string): Promise<Plan> {
+  /** Like the creation. */
+  protected override prepare(path: string): string {
+    return path;
+  }
+
+  protected override async planPrepared(path: string): Promise<Plan> {
     const { tree } = this.folders;
     return buildPlan(
       tree
@@ -56,7 +66,7 @@ export class RemoveFolder extends Change<[path: string]> {
     );
   }
 
-  override async run(path: string, caller: Caller): Promise<void> {
+  protected override runPrepared(path: string, caller: Caller): Promise<void> {
     return this.audit.of(caller, 'remove folder', folder(path), () => this.folders.change((tree) => tree.remove(path)));
   }
 }
@@ -70,7 +80,12 @@ export class MoveFolder extends Change<[from: string, to: string]> {
     super();
   }
 
-  override async plan(from: string, to: string): Promise<Plan> {
+  /** Like the creation. */
+  protected override prepare(from: string, to: string): [from: string, to: string] {
+    return [from, to];
+  }
+
+  protected override async planPrepared([from, to]: [from: string, to: string]): Promise<Plan> {
     const { created, renamed } = this.folders.tree.move(from, to);
     return buildPlan([
       ...created.map((path) => ({ name: 'create folder', detail: path })),
@@ -78,7 +93,7 @@ export class MoveFolder extends Change<[from: string, to: string]> {
     ]);
   }
 
-  override async run(from: string, to: string, caller: Caller): Promise<void> {
+  protected override runPrepared([from, to]: [from: string, to: string], caller: Caller): Promise<void> {
     return this.audit.of(
       caller,
       'move folder',
@@ -89,8 +104,15 @@ export class MoveFolder extends Change<[from: string, to: string]> {
   }
 }
 
+interface AddedMember {
+  readonly path: string;
+  /** The ref in the request. */
+  readonly ref: string;
+  readonly found: InstanceIdentity;
+}
+
 /** Puts an instance into a folder and takes it out of the one it was in. */
-export class AddFolderMember extends Change<[path: string, ref: string]> {
+export class AddFolderMember extends Change<[path: string, ref: string], void, AddedMember> {
   constructor(
     private readonly folders: Folders,
     private readonly directory: InstanceDirectory,
@@ -100,16 +122,21 @@ export class AddFolderMember extends Change<[path: string, ref: string]> {
     super();
   }
 
-  override async plan(path: string, ref: string): Promise<Plan> {
-    const found = this.find(ref);
+  protected override prepare(path: string, ref: string): AddedMember {
+    return { path, ref, found: this.find(ref) };
+  }
+
+  protected override async planPrepared({ path, found }: AddedMember): Promise<Plan> {
     const { assigned } = this.folders.tree.assign(found, path);
     const added = assigned.filter((one) => one.path !== undefined);
     const plan = buildPlan(added.map((one) => ({ name: 'add to folder', detail: `${one.ref} to ${path}` })));
     return this.reservations.inPlan(workOn('folder', found.ref), plan);
   }
 
-  override async run(path: string, ref: string, caller: Caller): Promise<void> {
-    const { ref: found, uid } = this.find(ref);
+  protected override runPrepared(
+    { path, ref, found: { ref: found, uid } }: AddedMember,
+    caller: Caller,
+  ): Promise<void> {
     return this.reservations.during(workOn('folder', found), () => {
       const instance = this.find(ref);
       // The caller was allowed to change that one only.
@@ -134,11 +161,15 @@ export interface MemberRemovalOptions {
   readonly isMissing?: boolean;
 }
 
+interface RemovedMember extends MemberRemovalOptions {
+  readonly member: string;
+}
+
 /**
  * Takes an instance out of its folder, or the former instances of its ref, which need not exist any more. An instance that is in a folder comes
  * first, unless only the missing ones are meant.
  */
-export class RemoveFolderMember extends Change<[ref: string, options: MemberRemovalOptions]> {
+export class RemoveFolderMember extends Change<[ref: string, options: MemberRemovalOptions], void, RemovedMember> {
   constructor(
     private readonly folders: Folders,
     private readonly directory: InstanceDirectory,
@@ -148,8 +179,12 @@ export class RemoveFolderMember extends Change<[ref: string, options: MemberRemo
     super();
   }
 
-  override async plan(ref: string, { isMissing = false }: MemberRemovalOptions): Promise<Plan> {
-    const member = formatRef(parseRef(ref));
+  /** @throws DomainError INVALID_REF */
+  protected override prepare(ref: string, options: MemberRemovalOptions): RemovedMember {
+    return { member: formatRef(parseRef(ref)), ...options };
+  }
+
+  protected override async planPrepared({ member, isMissing = false }: RemovedMember): Promise<Plan> {
     const found = this.find(this.folders.tree, member, isMissing);
     const steps = found.map(({ folder: { path } }) => ({
       name: 'remove from folder',
@@ -158,8 +193,7 @@ export class RemoveFolderMember extends Change<[ref: string, options: MemberRemo
     return this.reservations.inPlan(workOn('folder', member), buildPlan(steps));
   }
 
-  override async run(ref: string, { isMissing = false }: MemberRemovalOptions, caller: Caller): Promise<void> {
-    const member = formatRef(parseRef(ref));
+  protected override runPrepared({ member, isMissing = false }: RemovedMember, caller: Caller): Promise<void> {
     return this.reservations.during(workOn('folder', member), () => {
       const paths = this.folders.tree.membersWith(member).map(({ folder: { path } }) => path);
       const action = `remove from folder ${paths.join(', ')}`.trimEnd();

@@ -15,7 +15,7 @@ import { Ledger } from '@headgate/reservations';
 import { buildContainer, buildVm, FixedClock, MemoryAuditLog, MemoryFolderStore, withStatus } from '@headgate/testing';
 import { AddFolderMember, CreateFolder, MoveFolder, RemoveFolder, RemoveFolderMember } from './folder-changes.js';
 import { Folders } from './folders.js';
-import { MemberPower, RunFolderAction } from './run-folder-action.js';
+import { RunFolderAction, type MemberActions } from './run-folder-action.js';
 
 const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 
@@ -37,13 +37,13 @@ class KnownInstances extends InstanceDirectory {
 }
 
 /** Records the calls and the largest number of members at a time. */
-class RecordingPower extends MemberPower {
+class RecordingPower implements MemberActions {
   readonly calls: string[] = [];
   readonly failing = new Map<string, Error>();
   concurrent = 0;
   most = 0;
 
-  override async apply(ref: InstanceRef, action: PowerAction, caller: Caller): Promise<void> {
+  async apply({ action }: { action: PowerAction }, ref: InstanceRef, caller: Caller): Promise<undefined> {
     this.most = Math.max(this.most, ++this.concurrent);
     await new Promise<void>((resolve) => setImmediate(resolve));
     this.concurrent--;

@@ -1,4 +1,5 @@
 import {
+  attemptMember,
   buildPlan,
   Change,
   DomainError,
@@ -6,7 +7,7 @@ import {
   isVm,
   messageOf,
   parseRef,
-  runConcurrently,
+  runMembers,
   type Caller,
   type Instance,
   type InstanceDirectory,
@@ -17,8 +18,8 @@ import {
 import type { Folders } from './folders.js';
 
 /** Carries out a power action on a VM or a container, with all checks and the audit entry of a single request. */
-export abstract class MemberPower {
-  abstract apply(ref: InstanceRef, action: PowerAction, caller: Caller): Promise<void>;
+export interface MemberActions {
+  apply(order: { readonly action: PowerAction }, ref: InstanceRef, caller: Caller): Promise<string | undefined>;
 }
 
 export interface FolderActionOptions {
@@ -53,20 +54,26 @@ const MAX_CONCURRENT_MEMBERS = 16;
 /** Turns all members of a folder on or off. A member that fails stops no other. */
 export class RunFolderAction extends Change<
   [path: string, action: PowerAction, options: FolderActionOptions],
-  FolderActionResult
+  FolderActionResult,
+  FolderAction
 > {
   constructor(
     private readonly folders: Folders,
     private readonly directory: InstanceDirectory,
-    private readonly power: MemberPower,
+    private readonly actions: MemberActions,
   ) {
     super();
   }
 
-  override async plan(path: string, action: PowerAction, options: FolderActionOptions): Promise<Plan> {
+  /** @throws DomainError FOLDER_NOT_FOUND */
+  protected override prepare(path: string, action: PowerAction, options: FolderActionOptions): FolderAction {
+    return { path, action, members: this.members(path, options) };
+  }
+
+  protected override async planPrepared({ action, members }: FolderAction): Promise<Plan> {
     const steps: Plan['steps'][number][] = [];
     const warnings: string[] = [];
-    for (const { ref, instance } of this.members(path, options)) {
+    for (const { ref, instance } of members) {
       const skipped = instance && reasonToSkip(instance, action);
       if (!instance) warnings.push(`${ref} does not exist.`);
       else if (skipped) warnings.push(`${ref} is skipped: ${skipped}`);
@@ -75,15 +82,12 @@ export class RunFolderAction extends Change<
     return buildPlan(steps, { warnings });
   }
 
-  override async run(
-    path: string,
-    action: PowerAction,
-    options: FolderActionOptions,
+  protected override async runPrepared(
+    { path, action, members: pending }: FolderAction,
     caller: Caller,
   ): Promise<FolderActionResult> {
-    const pending = this.members(path, options);
     const members: MemberResult[] = new Array<MemberResult>(pending.length);
-    await runConcurrently(pending.entries(), MAX_CONCURRENT_MEMBERS, async ([index, member]) => {
+    await runMembers([...pending.entries()], { limit: MAX_CONCURRENT_MEMBERS }, async ([index, member]) => {
       members[index] = await this.apply(member, action, caller);
     });
     const count = (matches: (result: MemberResult) => boolean): number => members.filter(matches).length;
@@ -104,12 +108,8 @@ export class RunFolderAction extends Change<
     if (!instance) return { ref, name, ok: false, error: `${name} does not exist, or its context was not listed yet.` };
     const skipped = reasonToSkip(instance, action);
     if (skipped !== undefined) return { ref, name, ok: true, skipped };
-    try {
-      await this.power.apply(instance.ref, action, caller);
-      return { ref, name, ok: true };
-    } catch (error) {
-      return { ref, name, ok: false, error: explain(error) };
-    }
+    const { error } = await attemptMember(() => this.actions.apply({ action }, instance.ref, caller), explain);
+    return error === undefined ? { ref, name, ok: true } : { ref, name, ok: false, error };
   }
 
   /** @throws DomainError FOLDER_NOT_FOUND */
@@ -130,6 +130,12 @@ export class RunFolderAction extends Change<
     const instance = this.directory.get(parseRef(ref));
     return instance?.uid === uid ? instance : undefined;
   }
+}
+
+interface FolderAction {
+  readonly path: string;
+  readonly action: PowerAction;
+  readonly members: readonly ActionMember[];
 }
 
 interface ActionMember {

@@ -40,7 +40,7 @@ export class CatalogWithSources extends ImageCatalog {
 }
 
 /** Adds a custom source, or replaces the one of the same name. */
-export class AddSource extends Change<[source: CustomSource]> {
+export class AddSource extends Change<[source: CustomSource], void, CustomSource> {
   constructor(
     private readonly configured: ImageCatalog,
     private readonly sources: SourceStore,
@@ -49,14 +49,17 @@ export class AddSource extends Change<[source: CustomSource]> {
     super();
   }
 
-  override async plan(source: CustomSource): Promise<Plan> {
+  protected override prepare(source: CustomSource): CustomSource {
     this.check(source);
+    return source;
+  }
+
+  protected override async planPrepared(source: CustomSource): Promise<Plan> {
     const verb = this.sources.get(source.name) ? 'replace' : 'add';
     return buildPlan([{ name: `${verb} source`, detail: `${source.name}: ${source.uri}` }]);
   }
 
-  override async run(source: CustomSource, caller: Caller): Promise<void> {
-    this.check(source);
+  protected override async runPrepared(source: CustomSource, caller: Caller): Promise<void> {
     await this.audit.of(
       caller,
       'add source',
@@ -77,7 +80,7 @@ export class AddSource extends Change<[source: CustomSource]> {
 }
 
 /** Removes a custom source. VMs that were created from it are not affected. */
-export class RemoveSource extends Change<[name: string]> {
+export class RemoveSource extends Change<[name: string], void, string> {
   constructor(
     private readonly sources: SourceStore,
     private readonly audit: Audit,
@@ -85,20 +88,19 @@ export class RemoveSource extends Change<[name: string]> {
     super();
   }
 
-  override async plan(name: string): Promise<Plan> {
-    this.expect(name);
+  protected override prepare(name: string): string {
+    if (!this.sources.get(name)) throw new DomainError('SOURCE_NOT_FOUND', `There is no custom source ${name}.`);
+    return name;
+  }
+
+  protected override async planPrepared(name: string): Promise<Plan> {
     return buildPlan([{ name: 'remove source', detail: name }]);
   }
 
-  override async run(name: string, caller: Caller): Promise<void> {
-    this.expect(name);
+  protected override async runPrepared(name: string, caller: Caller): Promise<void> {
     await this.audit.of(caller, 'remove source', `source/${name}`, async () => {
       await this.sources.delete(name);
     });
-  }
-
-  private expect(name: string): void {
-    if (!this.sources.get(name)) throw new DomainError('SOURCE_NOT_FOUND', `There is no custom source ${name}.`);
   }
 }
 

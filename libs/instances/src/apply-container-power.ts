@@ -1,42 +1,30 @@
-import {
-  Change,
-  buildPlan,
-  workOn,
-  type BackendDirectory,
-  type Caller,
-  type InstanceDirectory,
-  type InstanceQuery,
-  type Plan,
-  type Reservations,
-  type Audit,
-} from '@headgate/domain-contracts';
+import { buildPlan, type FoundInstance, type Plan } from '@headgate/domain-contracts';
+import { InstanceChange, type Author } from './instance-change.js';
 
 export const CONTAINER_ACTIONS = ['start', 'stop'] as const;
 export type ContainerAction = (typeof CONTAINER_ACTIONS)[number];
 
 /** Starts a container from its recorded spec, or stops it and keeps its data. */
-export class ApplyContainerPower extends Change<[query: InstanceQuery, action: ContainerAction]> {
-  constructor(
-    private readonly directory: InstanceDirectory,
-    private readonly backends: BackendDirectory,
-    private readonly audit: Audit,
-    private readonly reservations: Reservations,
-  ) {
-    super();
+export class ApplyContainerPower extends InstanceChange<'containers', [action: ContainerAction]> {
+  protected override readonly ability = 'containers';
+
+  protected override operationOf(action: ContainerAction): ContainerAction {
+    return action;
   }
 
-  override async plan(query: InstanceQuery, action: ContainerAction): Promise<Plan> {
-    const { ref } = this.directory.resolve(query);
-    this.backends.get(ref.context).require('containers');
-    return this.reservations.inPlan(workOn(action, ref), buildPlan([{ name: action, detail: ref.name }]));
+  protected override actionOf(action: ContainerAction): string {
+    return action;
   }
 
-  override async run(query: InstanceQuery, action: ContainerAction, caller: Caller): Promise<void> {
-    const { ref, uid } = this.directory.resolve(query);
-    const containers = this.backends.get(ref.context).require('containers');
-    await this.reservations.during(workOn(action, ref), () => {
-      this.directory.resolve({ ...ref, uid });
-      return this.audit.of(caller, action, ref, () => containers[action](ref));
-    });
+  protected override async planOn({ ref }: FoundInstance<'containers'>, action: ContainerAction): Promise<Plan> {
+    return buildPlan([{ name: action, detail: ref.name }]);
+  }
+
+  protected override runOn(
+    { ref, ability }: FoundInstance<'containers'>,
+    _author: Author,
+    action: ContainerAction,
+  ): Promise<void> {
+    return ability[action](ref);
   }
 }

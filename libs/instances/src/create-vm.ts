@@ -63,58 +63,31 @@ interface Reserved {
 /** The defaults of a VM. Source: the API contract. */
 const DEFAULTS = { cpu: 2, mem: '4G', disk: '20G' } as const;
 
+export interface CreateVmDeps {
+  readonly place: PlaceInstance;
+  readonly catalog: ImageCatalog;
+  readonly directory: InstanceDirectory;
+  readonly tasks: TaskRunner;
+  readonly audit: Audit;
+  readonly builds: BuildVm;
+  readonly reservations: Reservations;
+}
+
+interface PreparedVm {
+  readonly request: CreateVmRequest;
+  readonly backend: Backend;
+  readonly spec: VmSpec;
+}
+
 /** Creates a VM. */
-export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
-  constructor(
-    private readonly place: PlaceInstance,
-    private readonly catalog: ImageCatalog,
-    private readonly directory: InstanceDirectory,
-    private readonly tasks: TaskRunner,
-    private readonly audit: Audit,
-    private readonly builds: BuildVm,
-    private readonly reservations: Reservations,
-  ) {
+export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm, PreparedVm> {
+  constructor(private readonly deps: CreateVmDeps) {
     super();
   }
 
-  override async plan(request: CreateVmRequest): Promise<Plan> {
-    const { backend, spec } = await this.prepare(request);
-    const plan = isBuilt(spec)
-      ? await this.builds.plan(backend, spec)
-      : await backend.require('provisioning').planCreate(spec);
-    const image = importedImageOf(spec);
-    const withImage = image === undefined ? plan : this.reservations.inPlan(workOn('use-image', image), plan);
-    return this.reservations.inPlan(workOf(spec), withImage);
-  }
-
-  override async run(request: CreateVmRequest, caller: Caller): Promise<CreatedVm> {
-    const { spec } = await this.prepare(request);
-    const image = importedImageOf(spec);
-    if (!image) return this.reserved(request, spec, caller);
-    return this.reservations.during(workOn('use-image', image), (use) => this.reserved(request, spec, caller, use));
-  }
-
-  private reserved(request: CreateVmRequest, spec: VmSpec, caller: Caller, image?: Reservation): Promise<CreatedVm> {
-    return this.reservations.during(workOf(spec), (name) => this.create(request, caller, { name, image }));
-  }
-
-  /** The disk of the VM is filled after its name is free again: it exists then, and may be deleted. Its image is needed until then. */
-  private async create(request: CreateVmRequest, caller: Caller, { name, image }: Reserved): Promise<CreatedVm> {
-    // The name may have been taken while the request waited.
-    const { backend, spec } = await this.prepare(request);
-    const { ref } = spec;
-    return this.audit.of(caller, 'create', ref, async () => {
-      if (isBuilt(spec)) return { ref, buildTask: await this.builds.start(backend, spec, caller, name) };
-      const { remaining, warnings } = await backend.require('provisioning').create(spec);
-      const task = remaining && (await this.tasks.start('create', ref, caller, remaining, image));
-      await this.directory.waitFor(ref, (instance) => instance !== undefined);
-      return { ref, task, warnings };
-    });
-  }
-
-  private async prepare(request: CreateVmRequest): Promise<{ backend: Backend; spec: VmSpec }> {
-    const choice = chooseSource(request, this.catalog);
-    const { backend, ref } = this.place.place({ kind: 'vm', ...request });
+  protected override async prepare(request: CreateVmRequest): Promise<PreparedVm> {
+    const choice = chooseSource(request, this.deps.catalog);
+    const { backend, ref } = this.deps.place.place({ kind: 'vm', ...request });
     const source = choice.kind === 'unknownImage' ? await importedImage(backend, ref, choice) : choice;
     const availability = backend.require('provisioning').sources()[source.kind];
     if (availability !== true) throw new DomainError('NOT_SUPPORTED', availability);
@@ -123,12 +96,47 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm> {
     const memoryBytes = parseMemory(request.mem ?? DEFAULTS.mem);
     const diskBytes = parseDiskSize(request.disk ?? DEFAULTS.disk);
     return {
-      backend,
+      ...{ request, backend },
       spec: {
         ...{ ref, cpu, memoryBytes, diskBytes, source, node, cloudInit, instancetype, preference, start },
         ...{ os, firmware, tpm, autostart },
       },
     };
+  }
+
+  protected override async planPrepared({ backend, spec }: PreparedVm): Promise<Plan> {
+    const { builds, reservations } = this.deps;
+    const plan = isBuilt(spec)
+      ? await builds.plan(backend, spec)
+      : await backend.require('provisioning').planCreate(spec);
+    const image = importedImageOf(spec);
+    const withImage = image === undefined ? plan : reservations.inPlan(workOn('use-image', image), plan);
+    return reservations.inPlan(workOf(spec), withImage);
+  }
+
+  protected override async runPrepared(prepared: PreparedVm, caller: Caller): Promise<CreatedVm> {
+    const image = importedImageOf(prepared.spec);
+    if (!image) return this.reserved(prepared, caller);
+    return this.deps.reservations.during(workOn('use-image', image), (use) => this.reserved(prepared, caller, use));
+  }
+
+  private reserved({ request, spec }: PreparedVm, caller: Caller, image?: Reservation): Promise<CreatedVm> {
+    return this.deps.reservations.during(workOf(spec), (name) => this.create(request, caller, { name, image }));
+  }
+
+  /** The disk of the VM is filled after its name is free again: it exists then, and may be deleted. Its image is needed until then. */
+  private async create(request: CreateVmRequest, caller: Caller, { name, image }: Reserved): Promise<CreatedVm> {
+    const { audit, builds, tasks, directory } = this.deps;
+    // The name may have been taken while the request waited.
+    const { backend, spec } = await this.prepare(request);
+    const { ref } = spec;
+    return audit.of(caller, 'create', ref, async () => {
+      if (isBuilt(spec)) return { ref, buildTask: await builds.start(backend, spec, caller, name) };
+      const { remaining, warnings } = await backend.require('provisioning').create(spec);
+      const task = remaining && (await tasks.start('create', ref, caller, remaining, image));
+      await directory.waitFor(ref, (instance) => instance !== undefined);
+      return { ref, task, warnings };
+    });
   }
 }
 

@@ -1,59 +1,60 @@
 import {
-  Change,
   DomainError,
   isVm,
-  workOn,
-  type BackendDirectory,
-  type Caller,
   type FolderDirectory,
+  type FoundInstance,
   type Instance,
-  type InstanceDirectory,
   type InstanceQuery,
   type Plan,
-  type Reservations,
   type TaskRunner,
-  type Audit,
 } from '@headgate/domain-contracts';
+import { InstanceChange, type InstanceChangeDeps } from './instance-change.js';
+
+export interface DeleteVmDeps extends InstanceChangeDeps {
+  readonly tasks: Pick<TaskRunner, 'cancel'>;
+  readonly folders: Pick<FolderDirectory, 'endWith'>;
+}
 
 /** Deletes a VM with everything that belongs to it. */
-export class DeleteVm extends Change<[query: InstanceQuery]> {
-  constructor(
-    private readonly directory: InstanceDirectory,
-    private readonly backends: BackendDirectory,
-    private readonly tasks: TaskRunner,
-    private readonly audit: Audit,
-    private readonly reservations: Reservations,
-    private readonly folders: Pick<FolderDirectory, 'endWith'>,
-  ) {
-    super();
+export class DeleteVm extends InstanceChange<'provisioning'> {
+  protected override readonly ability = 'provisioning';
+
+  constructor(protected override readonly deps: DeleteVmDeps) {
+    super(deps);
   }
 
-  override async plan(query: InstanceQuery): Promise<Plan> {
-    const { ref } = this.directory.resolve(query);
-    return this.reservations.plan(workOn('delete', ref), () =>
-      this.backends.get(this.find(ref).ref.context).require('provisioning').planDelete(ref),
-    );
+  protected override operationOf() {
+    return 'delete' as const;
   }
 
-  override async run(query: InstanceQuery, caller: Caller): Promise<void> {
-    const { ref, uid } = this.directory.resolve(query);
-    await this.reservations.during(workOn('delete', ref), async () => {
-      const vm = this.find({ ...ref, uid });
-      const remove = () => this.backends.get(ref.context).require('provisioning').delete(ref);
-      await this.audit.of(caller, 'delete', ref, () => this.folders.endWith(vm, remove));
-      this.tasks.cancel(ref, new DomainError('INSTANCE_NOT_FOUND', `${ref.name} was deleted.`));
-      await this.directory.waitFor(
-        ref,
-        (instance) => instance?.uid !== uid || (isVm(instance) && instance.status === 'Terminating'),
-      );
-    });
+  protected override actionOf(): string {
+    return 'delete';
   }
 
-  private find(query: InstanceQuery): Instance {
-    const vm = this.directory.resolve(query);
-    if (isVm(vm) && vm.protected) {
+  /** A deletion can be requested again. */
+  protected override locate(query: InstanceQuery): Instance {
+    return this.deps.directory.resolve(query);
+  }
+
+  /** @throws DomainError WRONG_STATE for a protected VM */
+  protected override check(vm: Instance): void {
+    if (isVm(vm) && vm.protected)
       throw new DomainError('WRONG_STATE', `${vm.ref.name} is protected from deletion; remove the protection first.`);
-    }
-    return vm;
+  }
+
+  protected override planOn({ ref, ability }: FoundInstance<'provisioning'>): Promise<Plan> {
+    return ability.planDelete(ref);
+  }
+
+  protected override runOn({ instance, ref, ability }: FoundInstance<'provisioning'>): Promise<void> {
+    return this.deps.folders.endWith(instance, () => ability.delete(ref));
+  }
+
+  protected override settle({ ref, uid }: FoundInstance<'provisioning'>): Promise<void> {
+    this.deps.tasks.cancel(ref, new DomainError('INSTANCE_NOT_FOUND', `${ref.name} was deleted.`));
+    return this.deps.directory.waitFor(
+      ref,
+      (instance) => instance?.uid !== uid || (isVm(instance) && instance.status === 'Terminating'),
+    );
   }
 }

@@ -2,19 +2,17 @@ import type { Readable } from 'node:stream';
 import {
   DomainError,
   isIncremental,
+  withAbility,
   workOn,
-  type Audit,
-  type BackendDirectory,
   type BackupRequest,
   type Caller,
   type ExportFormat,
-  type InstanceDirectory,
   type InstanceQuery,
   type InstanceRef,
   type Reservation,
-  type Reservations,
 } from '@headgate/domain-contracts';
 import { findChangeable } from './find-changeable.js';
+import type { InstanceChangeDeps } from './instance-change.js';
 
 /** Each export occupies a processor with compression. */
 const MAX_EXPORTS = 4;
@@ -35,12 +33,7 @@ interface Export {
 export class ExportDisk {
   private readonly active = new Set<AbortController>();
 
-  constructor(
-    private readonly directory: InstanceDirectory,
-    private readonly backends: BackendDirectory,
-    private readonly audit: Audit,
-    private readonly reservations: Reservations,
-  ) {}
+  constructor(private readonly deps: InstanceChangeDeps) {}
 
   /** @throws DomainError the errors that `open` throws before it opens anything */
   async check(request: ExportRequest): Promise<void> {
@@ -64,11 +57,11 @@ export class ExportDisk {
       reservation?.release();
     };
     try {
-      reservation = await this.reservations.acquire(work);
+      reservation = await this.deps.reservations.acquire(work);
       // The VM may have been started or deleted while the request waited.
-      findChangeable(this.directory, request.query);
+      findChangeable(this.deps.directory, request.query);
       await of.check();
-      const stream = await this.audit.of(request.caller, describe(request.wanted), ref, () =>
+      const stream = await this.deps.audit.of(request.caller, describe(request.wanted), ref, () =>
         of.open(AbortSignal.any([signal, closing.signal])),
       );
       const destroy = (): void => void stream.destroy();
@@ -90,25 +83,21 @@ export class ExportDisk {
   private async expectPossible(request: ExportRequest) {
     const { ref, of } = this.prepare(request);
     const work = workOn(typeof request.wanted === 'string' ? 'export' : 'export-running', ref);
-    await this.reservations.orBusy(work, () => of.check());
+    await this.deps.reservations.orBusy(work, () => of.check());
     return { ref, of, work };
   }
 
   private prepare({ query, wanted }: ExportRequest): { readonly ref: InstanceRef; readonly of: Export } {
-    const { ref } = findChangeable(this.directory, query);
-    const backend = this.backends.get(ref.context);
+    const vm = findChangeable(this.deps.directory, query);
+    const { ref } = vm;
     if (typeof wanted === 'string') {
-      const exports = backend.require('diskExport');
-      return {
-        ref,
-        of: { check: () => exports.check(ref, wanted), open: (signal) => exports.open(ref, wanted, signal) },
-      };
+      const { ability } = withAbility(this.deps.backends, vm, 'diskExport');
+      const check = () => ability.check(ref, wanted);
+      return { ref, of: { check, open: (signal) => ability.open(ref, wanted, signal) } };
     }
-    const backups = backend.require('backups');
-    return {
-      ref,
-      of: { check: () => backups.check(ref, wanted), open: (signal) => backups.open(ref, wanted, signal) },
-    };
+    const { ability } = withAbility(this.deps.backends, vm, 'backups');
+    const check = () => ability.check(ref, wanted);
+    return { ref, of: { check, open: (signal) => ability.open(ref, wanted, signal) } };
   }
 }
 

@@ -184,6 +184,7 @@ function house() {
   };
   const reservations = new Ledger({ clock: new FixedClock() });
   const place = new PlaceInstance(backends, directory);
+  const deps = { directory, backends, audit, reservations };
   const ended: string[] = [];
   const folders: Pick<FolderDirectory, 'endWith'> = {
     endWith: async ({ uid }, remove) => {
@@ -202,24 +203,20 @@ function house() {
     goesOn: (work: BackgroundWork) => (remaining = work),
     fails: (error: DomainError) => (failure = error),
     waits: (wait: typeof listed) => (listed = wait),
-    createVm: new CreateVm(
-      place,
-      new OneImage(),
-      directory,
-      tasks,
-      audit,
-      new BuildVm({ disks, backends, directory, tasks }),
-      reservations,
-    ),
-    deleteVm: new DeleteVm(directory, backends, tasks, audit, reservations, folders),
-    power: new ApplyPower(directory, backends, audit, observer, reservations),
+    createVm: new CreateVm({
+      ...{ place, directory, tasks, audit, reservations },
+      catalog: new OneImage(),
+      builds: new BuildVm({ disks, backends, directory, tasks }),
+    }),
+    deleteVm: new DeleteVm({ ...deps, tasks, folders }),
+    power: new ApplyPower({ ...deps, observer }),
     observed,
     ended,
-    tag: new TagVm(directory, backends, audit, reservations),
-    migrate: new MigrateVm(directory, backends, tasks, audit, reservations),
-    createContainer: new CreateContainer(place, directory, audit, reservations),
-    containerPower: new ApplyContainerPower(directory, backends, audit, reservations),
-    deleteContainer: new DeleteContainer(directory, backends, audit, reservations, folders),
+    tag: new TagVm(deps),
+    migrate: new MigrateVm({ ...deps, tasks }),
+    createContainer: new CreateContainer({ place, directory, audit, reservations }),
+    containerPower: new ApplyContainerPower(deps),
+    deleteContainer: new DeleteContainer({ ...deps, folders }),
   };
 }
 

@@ -1,68 +1,59 @@
 import {
-  Change,
   DomainError,
   isRunningStatus,
   isVm,
   throwFirstRefusal,
-  workOn,
-  type BackendDirectory,
-  type Caller,
+  type FoundInstance,
   type Instance,
-  type InstanceDirectory,
-  type InstanceQuery,
   type Plan,
-  type Reservations,
-  type Audit,
   type TaskRunner,
 } from '@headgate/domain-contracts';
 import { MigrationTasks } from './migration-tasks.js';
-import { findChangeable } from './find-changeable.js';
+import { InstanceChange, type Author, type InstanceChangeDeps } from './instance-change.js';
 
-/** Migrates a running VM to another node. */
-export class MigrateVm extends Change<[query: InstanceQuery, targetNode: string | undefined], string> {
+export interface MigrateVmDeps extends InstanceChangeDeps {
+  readonly tasks: TaskRunner;
+}
+
+/** Migrates a running VM to another node. Its result is the ID of the task that follows the migration. */
+export class MigrateVm extends InstanceChange<'migration', [targetNode: string | undefined], string> {
+  protected override readonly ability = 'migration';
   private readonly tasks: MigrationTasks;
 
-  constructor(
-    private readonly directory: InstanceDirectory,
-    private readonly backends: BackendDirectory,
-    tasks: TaskRunner,
-    private readonly audit: Audit,
-    private readonly reservations: Reservations,
-  ) {
-    super();
-    this.tasks = new MigrationTasks({ tasks, directory, backends });
+  constructor(deps: MigrateVmDeps) {
+    super(deps);
+    this.tasks = new MigrationTasks(deps);
   }
 
-  override async plan(query: InstanceQuery, targetNode: string | undefined): Promise<Plan> {
-    const { ref } = findChangeable(this.directory, query);
-    return this.reservations.plan(workOn('migrate', ref), () =>
-      this.backends
-        .get(this.find(ref).ref.context)
-        .require('migration')
-        .plan(ref, targetNode || undefined),
-    );
+  protected override operationOf() {
+    return 'migrate' as const;
   }
 
-  /** @returns the ID of the task that tracks the migration */
-  override async run(query: InstanceQuery, targetNode: string | undefined, caller: Caller): Promise<string> {
-    const { ref, uid } = findChangeable(this.directory, query);
-    return this.reservations.during(workOn('migrate', ref), async (reservation) => {
-      this.find({ ...ref, uid });
-      return this.audit.of(caller, 'migrate', ref, async () => {
-        const migration = this.backends.get(ref.context).require('migration');
-        throwFirstRefusal(await migration.plan(ref, targetNode || undefined));
-        const order = targetNode ? { targetNode } : {};
-        const { task } = await this.tasks.migrations.start({ name: ref.name, ref, order, caller, reservation });
-        return task;
-      });
-    });
+  protected override actionOf(): string {
+    return 'migrate';
   }
 
-  private find(query: InstanceQuery): Instance {
-    const vm = findChangeable(this.directory, query);
-    if (isVm(vm) && !isRunningStatus(vm.status)) {
+  /** @throws DomainError WRONG_STATE unless the VM runs */
+  protected override check(vm: Instance): void {
+    if (isVm(vm) && !isRunningStatus(vm.status))
       throw new DomainError('WRONG_STATE', `${vm.ref.name} does not run; only a running VM can be migrated.`);
-    }
-    return vm;
+  }
+
+  protected override planOn(
+    { ref, ability }: FoundInstance<'migration'>,
+    targetNode: string | undefined,
+  ): Promise<Plan> {
+    return ability.plan(ref, targetNode || undefined);
+  }
+
+  protected override async runOn(
+    { ref, ability }: FoundInstance<'migration'>,
+    author: Author,
+    targetNode: string | undefined,
+  ): Promise<string> {
+    throwFirstRefusal(await ability.plan(ref, targetNode || undefined));
+    const order = targetNode ? { targetNode } : {};
+    const { task } = await this.tasks.migrations.start({ name: ref.name, ref, order, ...author });
+    return task;
   }
 }

@@ -4,10 +4,9 @@ import {
   UnavailableAbility,
   type AuditEntry,
   type AuditLog,
-  type BackendDirectory,
-  type InstanceDirectory,
   type InstanceEvent,
   type InstanceQuery,
+  type InstanceSources,
 } from '@headgate/domain-contracts';
 
 /** An event of the backend, or an action of this service. */
@@ -17,26 +16,27 @@ export interface SourcedEvent extends InstanceEvent {
   readonly caller?: string;
 }
 
+export interface ReadEventsDeps extends InstanceSources {
+  readonly audit: AuditLog;
+}
+
 const MAX_EVENTS = 50;
 
 /** Reads the recent events of a VM: those of its backend, and what this service did to it. */
 export class ReadEvents {
-  constructor(
-    private readonly directory: InstanceDirectory,
-    private readonly backends: BackendDirectory,
-    private readonly audit: AuditLog,
-  ) {}
+  constructor(private readonly deps: ReadEventsDeps) {}
 
   /** At most 50, newest first. @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE */
   async read(query: InstanceQuery): Promise<readonly SourcedEvent[]> {
-    const { ref } = this.directory.resolve(query);
-    const backend = this.backends.get(ref.context);
+    const { directory, backends, audit } = this.deps;
+    const { ref } = directory.resolve(query);
+    const backend = backends.get(ref.context);
     const hasEvents = !(backend.ability('events') instanceof UnavailableAbility);
     const reported = hasEvents ? await backend.require('events').recent(ref, MAX_EVENTS) : [];
     const text = formatRef(ref);
     return [
       ...reported.map((event) => ({ ...withPlainTexts(event), source: 'cluster' as const })),
-      ...this.audit.recent(MAX_EVENTS, text).map(presentEntry),
+      ...audit.recent(MAX_EVENTS, text).map(presentEntry),
     ]
       .sort((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0))
       .slice(0, MAX_EVENTS);

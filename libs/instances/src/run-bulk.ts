@@ -15,11 +15,17 @@ import {
 } from '@headgate/domain-contracts';
 import type { InstanceActions } from './instance-actions.js';
 
+interface Bulk {
+  readonly order: BulkOrder;
+  /** The refs of the instances, as text. */
+  readonly members: readonly string[];
+}
+
 /**
  * One action for many instances, as a task of the service. Each instance gets the use case of a single request, with its checks and
  * its audit entry. A failure stops no other instance.
  */
-export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRef[]], string> {
+export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRef[]], string, Bulk> {
   constructor(
     private readonly directory: InstanceDirectory,
     private readonly tasks: TaskRunner,
@@ -30,8 +36,11 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
     tasks.defineBulk((order, ref, caller) => actions.apply(order, ref, caller));
   }
 
-  override async plan(order: BulkOrder, refs: readonly InstanceRef[]): Promise<Plan> {
-    const members = expectMembers(order, refs);
+  protected override prepare(order: BulkOrder, refs: readonly InstanceRef[]): Bulk {
+    return { order, members: expectMembers(order, refs) };
+  }
+
+  protected override async planPrepared({ order, members }: Bulk): Promise<Plan> {
     const missing = members.filter((ref) => this.directory.get(parseRef(ref)) === undefined);
     const name = describe(order);
     return buildPlan(
@@ -41,8 +50,8 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
   }
 
   /** @returns the ID of the task */
-  override async run(order: BulkOrder, refs: readonly InstanceRef[], caller: Caller): Promise<string> {
-    return this.start(order, expectMembers(order, refs), caller);
+  protected override runPrepared({ order, members }: Bulk, caller: Caller): Promise<string> {
+    return this.tasks.startBulk(order, members, caller);
   }
 
   /**
@@ -57,7 +66,7 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
     const { counts: _counts, paused: _paused, ...order } = bulk;
     const refs = members.filter(needsRetry).map(({ ref }) => ref);
     if (refs.length === 0) throw new DomainError('WRONG_STATE', `Nothing failed in ${id}.`);
-    return this.start(order, refs, caller);
+    return this.tasks.startBulk(order, refs, caller);
   }
 
   /** Begins no further member; those that run are finished. @throws DomainError TASK_NOT_FOUND, WRONG_STATE */
@@ -76,10 +85,6 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
     await audit.of(caller, isPaused ? 'pause task' : 'continue task', `task/${id}`, async () =>
       tasks.pauseBulk(id, isPaused),
     );
-  }
-
-  private start(order: BulkOrder, refs: readonly string[], caller: Caller): Promise<string> {
-    return this.tasks.startBulk(order, refs, caller);
   }
 }
 

@@ -34,17 +34,22 @@ export interface WebhookDeps {
 }
 
 /** Creates a webhook for the events from now on. */
-export class CreateWebhook extends Change<[order: WebhookOrder], Webhook> {
+export class CreateWebhook extends Change<[order: WebhookOrder], Webhook, WebhookOrder> {
   constructor(private readonly deps: WebhookDeps) {
     super();
   }
 
-  override async plan(order: WebhookOrder): Promise<Plan> {
+  /** Checked when it is recorded, so that a refusal has an entry in the audit log. */
+  protected override prepare(order: WebhookOrder): WebhookOrder {
+    return order;
+  }
+
+  protected override async planPrepared(order: WebhookOrder): Promise<Plan> {
     this.expectPossible(order);
     return buildPlan([{ name: 'create webhook', detail: `${order.name}, to ${displayUrl(order.url)}` }]);
   }
 
-  override async run(order: WebhookOrder, caller: Caller): Promise<Webhook> {
+  protected override async runPrepared(order: WebhookOrder, caller: Caller): Promise<Webhook> {
     const { store, clock, audit, dispatcher } = this.deps;
     return audit.of(
       caller,
@@ -88,18 +93,21 @@ export class CreateWebhook extends Change<[order: WebhookOrder], Webhook> {
 }
 
 /** Deletes a webhook. Events that were not delivered yet are not sent. */
-export class DeleteWebhook extends Change<[id: string]> {
+export class DeleteWebhook extends Change<[id: string], void, Webhook> {
   constructor(private readonly deps: WebhookDeps) {
     super();
   }
 
-  override async plan(id: string): Promise<Plan> {
-    return buildPlan([{ name: 'delete webhook', detail: expectWebhook(this.deps.store, id).name }]);
+  protected override prepare(id: string): Webhook {
+    return expectWebhook(this.deps.store, id);
   }
 
-  override async run(id: string, caller: Caller): Promise<void> {
+  protected override async planPrepared({ name }: Webhook): Promise<Plan> {
+    return buildPlan([{ name: 'delete webhook', detail: name }]);
+  }
+
+  protected override async runPrepared({ id, name }: Webhook, caller: Caller): Promise<void> {
     const { store, audit, dispatcher } = this.deps;
-    const { name } = expectWebhook(store, id);
     await audit.of(caller, 'delete webhook', `webhook/${name}`, async () => {
       await store.delete(id);
       dispatcher.reload();
@@ -107,20 +115,28 @@ export class DeleteWebhook extends Change<[id: string]> {
   }
 }
 
+interface Replay {
+  readonly webhook: Webhook;
+  /** From this time on, in ISO 8601. Absent: from where it has stopped. */
+  readonly since: string | undefined;
+}
+
 /** Delivers events again, or those that a disabled webhook has not received. Enables the webhook. */
-export class ReplayWebhook extends Change<[id: string, since: string | undefined]> {
+export class ReplayWebhook extends Change<[id: string, since: string | undefined], void, Replay> {
   constructor(private readonly deps: WebhookDeps) {
     super();
   }
 
-  override async plan(id: string, since: string | undefined): Promise<Plan> {
-    const { name } = expectWebhook(this.deps.store, id);
+  protected override prepare(id: string, since: string | undefined): Replay {
+    return { webhook: expectWebhook(this.deps.store, id), since };
+  }
+
+  protected override async planPrepared({ webhook: { name }, since }: Replay): Promise<Plan> {
     return buildPlan([{ name: 'replay events', detail: `to ${name}, ${fromWhen(since)}` }]);
   }
 
-  override async run(id: string, since: string | undefined, caller: Caller): Promise<void> {
+  protected override async runPrepared({ webhook: { id, name }, since }: Replay, caller: Caller): Promise<void> {
     const { store, audit, dispatcher } = this.deps;
-    const { name } = expectWebhook(store, id);
     await audit.of(
       caller,
       'replay webhook',

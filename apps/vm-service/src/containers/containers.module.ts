@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
-import { Audit, BackendDirectory, FolderDirectory, InstanceDirectory, Reservations } from '@headgate/domain-contracts';
+import { BackendDirectory, FolderDirectory, InstanceDirectory } from '@headgate/domain-contracts';
 import { ApplyContainerPower, CreateContainer, DeleteContainer, PlaceInstance } from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
+import { INSTANCE_CHANGE } from '../platform/instance-tokens.js';
 import { provideClass } from '../platform/provide-class.js';
+import { provideDeps } from '../platform/provide-deps.js';
 import { StoreModule } from '../store/store.module.js';
 import { ContainersController } from './containers.controller.js';
 
@@ -13,9 +15,9 @@ import { ContainersController } from './containers.controller.js';
   controllers: [ContainersController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
-    provideClass(CreateContainer, [PlaceInstance, InstanceDirectory, Audit, Reservations]),
-    provideClass(DeleteContainer, [InstanceDirectory, BackendDirectory, Audit, Reservations, FolderDirectory]),
-    provideClass(ApplyContainerPower, [InstanceDirectory, BackendDirectory, Audit, Reservations]),
+    provideDeps(CreateContainer, { ...INSTANCE_CHANGE, place: PlaceInstance }),
+    provideDeps(DeleteContainer, { ...INSTANCE_CHANGE, folders: FolderDirectory }),
+    provideDeps(ApplyContainerPower, INSTANCE_CHANGE),
   ],
   exports: [ApplyContainerPower, DeleteContainer],
 })

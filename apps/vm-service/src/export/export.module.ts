@@ -1,9 +1,9 @@
 import { Module, type BeforeApplicationShutdown } from '@nestjs/common';
-import { Audit, BackendDirectory, InstanceDirectory, Reservations } from '@headgate/domain-contracts';
 import { DeleteCheckpoint, ExportDisk, ListCheckpoints } from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { IdentityModule } from '../identity/identity.module.js';
-import { provideClass } from '../platform/provide-class.js';
+import { INSTANCE_CHANGE, INSTANCE_SOURCES } from '../platform/instance-tokens.js';
+import { provideDeps } from '../platform/provide-deps.js';
 import { StoreModule } from '../store/store.module.js';
 import { CheckpointsController } from './checkpoints.controller.js';
 import { ExportController } from './export.controller.js';
@@ -13,9 +13,9 @@ import { ExportController } from './export.controller.js';
   imports: [StoreModule, FleetModule, IdentityModule],
   controllers: [ExportController, CheckpointsController],
   providers: [
-    provideClass(ExportDisk, [InstanceDirectory, BackendDirectory, Audit, Reservations]),
-    provideClass(ListCheckpoints, [InstanceDirectory, BackendDirectory]),
-    provideClass(DeleteCheckpoint, [InstanceDirectory, BackendDirectory, Audit, Reservations]),
+    provideDeps(ExportDisk, INSTANCE_CHANGE),
+    provideDeps(ListCheckpoints, INSTANCE_SOURCES),
+    provideDeps(DeleteCheckpoint, INSTANCE_CHANGE),
   ],
 })
 export class ExportModule implements BeforeApplicationShutdown {

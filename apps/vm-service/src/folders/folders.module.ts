@@ -4,12 +4,12 @@ import {
   AddFolderMember,
   CreateFolder,
   Folders,
-  MemberPower,
   MoveFolder,
   RemoveFolder,
   RemoveFolderMember,
   RunFolderAction,
 } from '@headgate/folders';
+import { InstanceActions } from '@headgate/instances';
 import { InstanceActionsModule } from '../bulk/instance-actions.module.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';
@@ -17,7 +17,6 @@ import { StoreModule } from '../store/store.module.js';
 import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { FollowedMembers } from '../folder-tree/followed-members.js';
 import { FoldersController } from './folders.controller.js';
-import { InstanceMemberPower } from './instance-member-power.js';
 import { ReadFolders } from './read-folders.js';
 
 /** Folders over the instances of all contexts: the tree, its changes, actions on all members. */
@@ -32,8 +31,7 @@ import { ReadFolders } from './read-folders.js';
     provideClass(MoveFolder, [Folders, Audit]),
     provideClass(AddFolderMember, [Folders, InstanceDirectory, Audit, Reservations]),
     provideClass(RemoveFolderMember, [Folders, InstanceDirectory, Audit, Reservations]),
-    { provide: MemberPower, useClass: InstanceMemberPower },
-    provideClass(RunFolderAction, [Folders, InstanceDirectory, MemberPower]),
+    provideClass(RunFolderAction, [Folders, InstanceDirectory, InstanceActions]),
   ],
 })
 export class FoldersModule {}

@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
-import { Audit, BackendDirectory, InstanceDirectory, Reservations } from '@headgate/domain-contracts';
 import { ReadGuestInfo, RunGuestCommand, SetGuestPassword } from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
-import { provideClass } from '../platform/provide-class.js';
+import { INSTANCE_CHANGE, INSTANCE_SOURCES } from '../platform/instance-tokens.js';
+import { provideDeps } from '../platform/provide-deps.js';
 import { StoreModule } from '../store/store.module.js';
 import { GuestControlController } from './guest-control.controller.js';
 import { GuestInfoController } from './guest-info.controller.js';
@@ -12,9 +12,9 @@ import { GuestInfoController } from './guest-info.controller.js';
   imports: [StoreModule, FleetModule],
   controllers: [GuestInfoController, GuestControlController],
   providers: [
-    provideClass(ReadGuestInfo, [InstanceDirectory, BackendDirectory]),
-    provideClass(SetGuestPassword, [InstanceDirectory, BackendDirectory, Audit, Reservations]),
-    provideClass(RunGuestCommand, [InstanceDirectory, BackendDirectory, Audit, Reservations]),
+    provideDeps(ReadGuestInfo, INSTANCE_SOURCES),
+    provideDeps(SetGuestPassword, INSTANCE_CHANGE),
+    provideDeps(RunGuestCommand, INSTANCE_CHANGE),
   ],
 })
 export class GuestsModule {}

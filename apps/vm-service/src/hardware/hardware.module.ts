@@ -1,10 +1,12 @@
 import { Module } from '@nestjs/common';
-import { Audit, BackendDirectory, InstanceDirectory, TaskRunner, Reservations } from '@headgate/domain-contracts';
+import { BackendDirectory, TaskRunner } from '@headgate/domain-contracts';
 import { ChangeHardware, MoveDisk, ReadHardware } from '@headgate/instances';
 import { QueryBackends } from '../fleet/query-backends.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { IdentityModule } from '../identity/identity.module.js';
+import { INSTANCE_CHANGE, INSTANCE_SOURCES } from '../platform/instance-tokens.js';
 import { provideClass } from '../platform/provide-class.js';
+import { provideDeps } from '../platform/provide-deps.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { HardwareController, HardwareExtensionsController } from './hardware.controller.js';
@@ -15,9 +17,9 @@ import { HostResourcesController, PlacementController } from './placement.contro
   imports: [StoreModule, FleetModule, TasksModule, IdentityModule],
   controllers: [HardwareController, HardwareExtensionsController, PlacementController, HostResourcesController],
   providers: [
-    provideClass(ChangeHardware, [InstanceDirectory, BackendDirectory, Audit, Reservations]),
-    provideClass(MoveDisk, [InstanceDirectory, BackendDirectory, TaskRunner, Audit, Reservations]),
-    provideClass(ReadHardware, [InstanceDirectory, BackendDirectory]),
+    provideDeps(ChangeHardware, INSTANCE_CHANGE),
+    provideDeps(MoveDisk, { ...INSTANCE_CHANGE, tasks: TaskRunner }),
+    provideDeps(ReadHardware, INSTANCE_SOURCES),
     provideClass(QueryBackends, [BackendDirectory]),
   ],
 })

@@ -1,24 +1,21 @@
 import { join } from 'node:path';
 import { Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Audit, BackendDirectory, Clock, Reservations, TaskRunner } from '@headgate/domain-contracts';
-import {
-  DeleteImage,
-  ImportedImageDirectory,
-  ImportImage,
-  UploadImage,
-  Uploads,
-  type ImageDeps,
-} from '@headgate/images';
+import { DeleteImage, ImportedImageDirectory, ImportImage, UploadImage, Uploads } from '@headgate/images';
 import { QueryBackends } from '../fleet/query-backends.js';
 import type { Settings } from '../config/load-config.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';
+import { provideDeps } from '../platform/provide-deps.js';
 import { SETTINGS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { DataVolumesController } from './datavolumes.controller.js';
 
-const IMAGE_DEPS = Symbol('IMAGE_DEPS');
+const IMAGE_DEPS = {
+  ...{ directory: ImportedImageDirectory, uploads: Uploads },
+  ...{ tasks: TaskRunner, audit: Audit, reservations: Reservations },
+} as const;
 
 /** Imported images and uploads. */
 @Module({
@@ -32,20 +29,9 @@ const IMAGE_DEPS = Symbol('IMAGE_DEPS');
       useFactory: ({ dataDir }: Settings, clock: Clock) => new Uploads({ folder: join(dataDir, 'uploads'), clock }),
     },
     provideClass(ImportedImageDirectory, [BackendDirectory, Uploads]),
-    {
-      provide: IMAGE_DEPS,
-      inject: [ImportedImageDirectory, Uploads, TaskRunner, Audit, Reservations],
-      useFactory: (
-        directory: ImportedImageDirectory,
-        uploads: Uploads,
-        tasks: TaskRunner,
-        audit: Audit,
-        reservations: Reservations,
-      ): ImageDeps => ({ directory, uploads, tasks, audit, reservations }),
-    },
-    provideClass(ImportImage, [IMAGE_DEPS]),
-    provideClass(UploadImage, [IMAGE_DEPS]),
-    provideClass(DeleteImage, [IMAGE_DEPS]),
+    provideDeps(ImportImage, IMAGE_DEPS),
+    provideDeps(UploadImage, IMAGE_DEPS),
+    provideDeps(DeleteImage, IMAGE_DEPS),
   ],
 })
 export class DataVolumesModule implements OnApplicationBootstrap, OnApplicationShutdown {

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import {
-  Audit,
   AuditLog,
   BackendDirectory,
   DiskBuilder,
@@ -10,7 +9,6 @@ import {
   PowerObserver,
   ShutdownTimes,
   TaskRunner,
-  Reservations,
 } from '@headgate/domain-contracts';
 import {
   ApplyPower,
@@ -28,7 +26,9 @@ import { IdentityModule } from '../identity/identity.module.js';
 import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { ImagesModule } from '../images/images.module.js';
 import { PluginsModule } from '../plugins/plugins.module.js';
+import { INSTANCE_CHANGE, INSTANCE_SOURCES } from '../platform/instance-tokens.js';
 import { provideClass } from '../platform/provide-class.js';
+import { provideDeps } from '../platform/provide-deps.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { ObservedShutdowns } from './observed-shutdowns.js';
@@ -40,24 +40,18 @@ import { VmsController } from './vms.controller.js';
   controllers: [VmsController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
-    {
-      provide: BuildVm,
-      inject: [DiskBuilder, BackendDirectory, InstanceDirectory, TaskRunner],
-      useFactory: (
-        disks: DiskBuilder,
-        backends: BackendDirectory,
-        directory: InstanceDirectory,
-        tasks: TaskRunner,
-      ): BuildVm => new BuildVm({ disks, backends, directory, tasks }),
-    },
-    provideClass(CreateVm, [PlaceInstance, ImageCatalog, InstanceDirectory, TaskRunner, Audit, BuildVm, Reservations]),
-    provideClass(DeleteVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit, Reservations, FolderDirectory]),
+    provideDeps(BuildVm, { ...INSTANCE_SOURCES, disks: DiskBuilder, tasks: TaskRunner }),
+    provideDeps(CreateVm, {
+      ...INSTANCE_CHANGE,
+      ...{ place: PlaceInstance, catalog: ImageCatalog, tasks: TaskRunner, builds: BuildVm },
+    }),
+    provideDeps(DeleteVm, { ...INSTANCE_CHANGE, tasks: TaskRunner, folders: FolderDirectory }),
     provideClass(ShutdownEstimates, [ShutdownTimes]),
     { provide: PowerObserver, useClass: ObservedShutdowns },
-    provideClass(ApplyPower, [InstanceDirectory, BackendDirectory, Audit, PowerObserver, Reservations]),
-    provideClass(MigrateVm, [InstanceDirectory, BackendDirectory, TaskRunner, Audit, Reservations]),
-    provideClass(ReadEvents, [InstanceDirectory, BackendDirectory, AuditLog]),
-    provideClass(TagVm, [InstanceDirectory, BackendDirectory, Audit, Reservations]),
+    provideDeps(ApplyPower, { ...INSTANCE_CHANGE, observer: PowerObserver }),
+    provideDeps(MigrateVm, { ...INSTANCE_CHANGE, tasks: TaskRunner }),
+    provideDeps(ReadEvents, { ...INSTANCE_SOURCES, audit: AuditLog }),
+    provideDeps(TagVm, INSTANCE_CHANGE),
   ],
   exports: [ApplyPower, DeleteVm, MigrateVm, ShutdownEstimates, TagVm],
 })

@@ -18,7 +18,14 @@ import {
   VmView,
   type PlanView,
 } from '@headgate/api-contracts';
-import { BackendDirectory, InstanceDirectory, POWER_ACTIONS, type Caller, type Json } from '@headgate/domain-contracts';
+import {
+  BackendDirectory,
+  findInstance,
+  InstanceDirectory,
+  POWER_ACTIONS,
+  type Caller,
+  type Json,
+} from '@headgate/domain-contracts';
 import { ApplyPower, CreateVm, DeleteVm, MigrateVm, ReadEvents, TagVm } from '@headgate/instances';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller } from '../platform/caller.decorator.js';
@@ -86,10 +93,10 @@ export class VmsController {
     @Query() query: ContextQuery,
     @CurrentCaller() caller: Caller,
   ): Promise<Json> {
-    const instance = this.directory.resolve(instanceQuery('vm', path, query));
-    const { ref } = instance;
-    const masked = !may(caller.grant, vm('secrets'), { instance: this.access.subjectOf(instance) });
-    return this.backends.get(ref.context).require('inventory').manifest(ref, { masked });
+    const { directory, backends } = this;
+    const found = findInstance({ directory, backends }, instanceQuery('vm', path, query), 'inventory');
+    const masked = !may(caller.grant, vm('secrets'), { instance: this.access.subjectOf(found.instance) });
+    return found.ability.manifest(found.ref, { masked });
   }
 
   @Needs(vm('read'))

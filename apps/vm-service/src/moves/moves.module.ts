@@ -1,12 +1,5 @@
 import { Module } from '@nestjs/common';
-import {
-  Audit,
-  BackendDirectory,
-  Clock,
-  InstanceDirectory,
-  Reservations,
-  TaskRunner,
-} from '@headgate/domain-contracts';
+import { Audit, BackendDirectory, Clock, Reservations, TaskRunner } from '@headgate/domain-contracts';
 import {
   InstanceRecords,
   ListDestinations,
@@ -22,7 +15,9 @@ import {
 import { FleetModule } from '../fleet/fleet.module.js';
 import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { InstancesModule } from '../instances/instances.module.js';
+import { INSTANCE_SOURCES } from '../platform/instance-tokens.js';
 import { provideClass } from '../platform/provide-class.js';
+import { provideDeps } from '../platform/provide-deps.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { MovesController } from './moves.controller.js';
@@ -38,30 +33,14 @@ import { ServiceRecords } from './service-records.js';
     { provide: InstanceRecords, useClass: ServiceRecords },
     MigratedInstances,
     provideClass(ListDestinations, [BackendDirectory]),
-    {
-      provide: PlanMove,
-      inject: [InstanceDirectory, BackendDirectory, Reservations, Throughput, ShutdownEstimates],
-      useFactory: (
-        directory: InstanceDirectory,
-        backends: BackendDirectory,
-        reservations: Reservations,
-        throughput: Throughput,
-        shutdowns: ShutdownEstimates,
-      ) => new PlanMove({ directory, backends, reservations, throughput, shutdowns }),
-    },
-    {
-      provide: MoveTask,
-      inject: [InstanceDirectory, BackendDirectory, InstanceRecords, Audit, Throughput, ShutdownEstimates, Clock],
-      useFactory: (
-        directory: InstanceDirectory,
-        backends: BackendDirectory,
-        records: InstanceRecords,
-        audit: Audit,
-        throughput: Throughput,
-        shutdowns: ShutdownEstimates,
-        clock: Clock,
-      ) => new MoveTask({ directory, backends, records, audit, throughput, shutdowns, clock }),
-    },
+    provideDeps(PlanMove, {
+      ...INSTANCE_SOURCES,
+      ...{ reservations: Reservations, throughput: Throughput, shutdowns: ShutdownEstimates },
+    }),
+    provideDeps(MoveTask, {
+      ...INSTANCE_SOURCES,
+      ...{ records: InstanceRecords, audit: Audit, throughput: Throughput, shutdowns: ShutdownEstimates, clock: Clock },
+    }),
     {
       provide: StartMove,
       inject: [PlanMove, MoveTask, TaskRunner, BackendDirectory, Reservations, Audit],

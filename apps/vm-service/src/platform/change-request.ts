@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { ChangeQuery, PlanView } from '@headgate/api-contracts';
-import type { Caller, Change, Plan } from '@headgate/domain-contracts';
+import type { AnyPlan, Caller, Change, Plan } from '@headgate/domain-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from './caller.decorator.js';
 
@@ -12,14 +12,24 @@ export class ChangeRequest {
   ) {}
 
   /** Runs the change and presents its result; with `dryRun=true` returns the plan and changes nothing. */
-  async answer<Args extends readonly unknown[], Result, View>(
-    { dryRun }: ChangeQuery,
-    change: Change<Args, Result>,
+  answer<Args extends readonly unknown[], Result, Prepared, View>(
+    query: ChangeQuery,
+    change: Change<Args, Result, Prepared>,
     args: Args,
     present: (result: Result) => View,
   ): Promise<View | PlanView> {
-    if (dryRun !== 'true') return present(await change.run(...args, this.caller));
-    const plan = presentPlan(await change.plan(...args));
+    return this.answerWith(query, change, args, { result: present, plan: presentPlan });
+  }
+
+  /** The same for a change that has plans of its own. */
+  async answerWith<Args extends readonly unknown[], Result, Prepared, Shown extends AnyPlan, View, ShownView>(
+    { dryRun }: ChangeQuery,
+    change: Change<Args, Result, Prepared, Shown>,
+    args: Args,
+    present: { readonly result: (result: Result) => View; readonly plan: (plan: Shown) => ShownView },
+  ): Promise<View | ShownView> {
+    if (dryRun !== 'true') return present.result(await change.run(...args, this.caller));
+    const plan = present.plan(await change.plan(...args));
     // A plan is 200, whatever the status of the change itself.
     void this.reply.status(200);
     return plan;

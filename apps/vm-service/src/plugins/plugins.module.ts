@@ -16,17 +16,20 @@ import {
   PluginStore,
   Podman,
   RemovePlugin,
-  type PluginChangeDeps,
 } from '@headgate/plugins';
 import { importExceptions } from '../config/import-exceptions.js';
 import type { Settings } from '../config/load-config.js';
 import { provideClass } from '../platform/provide-class.js';
+import { provideDeps } from '../platform/provide-deps.js';
 import { LOGGER, SETTINGS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { pluginDownloads, registryCheck } from './plugin-downloads.js';
 import { PluginsController } from './plugins.controller.js';
 
-const CHANGE_DEPS = Symbol('CHANGE_DEPS');
+const CHANGE_DEPS = {
+  ...{ store: PluginStore, folder: PluginFolder, host: PluginHost },
+  ...{ audit: Audit, clock: Clock, changing: ChangingPlugins },
+} as const;
 
 /** The store of plugins, the installed ones and their processes, and the disks that they build. */
 @Module({
@@ -79,21 +82,11 @@ const CHANGE_DEPS = Symbol('CHANGE_DEPS');
         }),
     },
     { provide: DiskBuilder, useExisting: PluginDiskBuilder },
-    {
-      provide: CHANGE_DEPS,
-      inject: [PluginStore, PluginFolder, PluginHost, Audit, Clock],
-      useFactory: (
-        store: PluginStore,
-        folder: PluginFolder,
-        host: PluginHost,
-        audit: Audit,
-        clock: Clock,
-      ): PluginChangeDeps => ({ store, folder, host, audit, clock, changing: new ChangingPlugins() }),
-    },
+    ChangingPlugins,
     provideClass(PluginChecks, [PluginFolder, PluginHost]),
     provideClass(ListPlugins, [PluginStore, PluginFolder]),
-    provideClass(InstallPlugin, [CHANGE_DEPS]),
-    provideClass(RemovePlugin, [CHANGE_DEPS]),
+    provideDeps(InstallPlugin, CHANGE_DEPS),
+    provideDeps(RemovePlugin, CHANGE_DEPS),
   ],
   exports: [DiskBuilder, PluginChecks],
 })

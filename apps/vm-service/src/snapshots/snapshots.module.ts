@@ -1,12 +1,5 @@
 import { Module } from '@nestjs/common';
-import {
-  Audit,
-  BackendDirectory,
-  Clock,
-  InstanceDirectory,
-  Reservations,
-  TaskRunner,
-} from '@headgate/domain-contracts';
+import { BackendDirectory, Clock, InstanceDirectory, TaskRunner } from '@headgate/domain-contracts';
 import {
   CloneTasks,
   CloneVm,
@@ -17,17 +10,14 @@ import {
   PlaceInstance,
   RestoreSnapshot,
   SnapshotTasks,
-  type CloningDeps,
-  type SnapshotDeps,
 } from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
+import { INSTANCE_CHANGE, INSTANCE_SOURCES } from '../platform/instance-tokens.js';
 import { provideClass } from '../platform/provide-class.js';
+import { provideDeps } from '../platform/provide-deps.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { SnapshotsController } from './snapshots.controller.js';
-
-const SNAPSHOT_DEPS = Symbol('SNAPSHOT_DEPS');
-const CLONING_DEPS = Symbol('CLONING_DEPS');
 
 /** Snapshots, clones and templates of VMs. */
 @Module({
@@ -35,42 +25,14 @@ const CLONING_DEPS = Symbol('CLONING_DEPS');
   controllers: [SnapshotsController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
-    {
-      provide: SNAPSHOT_DEPS,
-      inject: [InstanceDirectory, BackendDirectory, TaskRunner, Audit, Clock, Reservations],
-      useFactory: (
-        directory: InstanceDirectory,
-        backends: BackendDirectory,
-        tasks: TaskRunner,
-        audit: Audit,
-        clock: Clock,
-        reservations: Reservations,
-      ): SnapshotDeps => ({
-        ...{ directory, backends, audit, clock, reservations },
-        tasks: new SnapshotTasks({ tasks, directory, backends }),
-      }),
-    },
-    {
-      provide: CLONING_DEPS,
-      inject: [InstanceDirectory, BackendDirectory, PlaceInstance, TaskRunner, Audit, Reservations],
-      useFactory: (
-        directory: InstanceDirectory,
-        backends: BackendDirectory,
-        place: PlaceInstance,
-        tasks: TaskRunner,
-        audit: Audit,
-        reservations: Reservations,
-      ): CloningDeps => ({
-        ...{ directory, backends, place, audit, reservations },
-        tasks: new CloneTasks({ tasks, directory, backends }),
-      }),
-    },
-    provideClass(ListSnapshots, [SNAPSHOT_DEPS]),
-    provideClass(CreateSnapshot, [SNAPSHOT_DEPS]),
-    provideClass(RestoreSnapshot, [SNAPSHOT_DEPS]),
-    provideClass(DeleteSnapshot, [SNAPSHOT_DEPS]),
-    provideClass(CloneVm, [CLONING_DEPS]),
-    provideClass(MarkTemplate, [CLONING_DEPS]),
+    provideDeps(SnapshotTasks, { ...INSTANCE_SOURCES, tasks: TaskRunner }),
+    provideDeps(CloneTasks, { ...INSTANCE_SOURCES, tasks: TaskRunner }),
+    provideDeps(ListSnapshots, INSTANCE_SOURCES),
+    provideDeps(CreateSnapshot, { ...INSTANCE_CHANGE, tasks: SnapshotTasks, clock: Clock }),
+    provideDeps(RestoreSnapshot, { ...INSTANCE_CHANGE, tasks: SnapshotTasks }),
+    provideDeps(DeleteSnapshot, { ...INSTANCE_CHANGE, tasks: SnapshotTasks }),
+    provideDeps(CloneVm, { ...INSTANCE_CHANGE, tasks: CloneTasks, place: PlaceInstance }),
+    provideDeps(MarkTemplate, INSTANCE_CHANGE),
   ],
 })
 export class SnapshotsModule {}

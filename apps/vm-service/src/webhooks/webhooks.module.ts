@@ -1,20 +1,14 @@
 import { Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { Audit, Clock, Replicas, WebhookStore, type Log } from '@headgate/domain-contracts';
+import { Audit, Clock, Replicas, WebhookStore } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
 import { EgressPolicy } from '@headgate/downloads';
 import { TaskBoard } from '@headgate/tasks';
-import {
-  CreateWebhook,
-  DeleteWebhook,
-  ReplayWebhook,
-  WebhookDispatcher,
-  WebhookSender,
-  type WebhookDeps,
-} from '@headgate/webhooks';
+import { CreateWebhook, DeleteWebhook, ReplayWebhook, WebhookDispatcher, WebhookSender } from '@headgate/webhooks';
 import type { Settings } from '../config/load-config.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { IdentityModule } from '../identity/identity.module.js';
 import { provideClass } from '../platform/provide-class.js';
+import { provideDeps } from '../platform/provide-deps.js';
 import { LOGGER, SETTINGS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
@@ -22,7 +16,10 @@ import { Announcements } from './announcements.js';
 import { HttpWebhookSender } from './http-webhook-sender.js';
 import { WebhooksController } from './webhooks.controller.js';
 
-const DEPS = Symbol('WEBHOOK_DEPS');
+const DEPS = {
+  ...{ store: WebhookStore, dispatcher: WebhookDispatcher, sender: WebhookSender },
+  ...{ clock: Clock, audit: Audit },
+} as const;
 
 /** Messages to other services about changes and ended tasks. */
 @Module({
@@ -35,26 +32,13 @@ const DEPS = Symbol('WEBHOOK_DEPS');
       useFactory: ({ webhookAllow }: Settings, clock: Clock) =>
         new HttpWebhookSender(new EgressPolicy({ allow: webhookAllow, setting: 'SVC_WEBHOOK_ALLOW' }), clock),
     },
-    {
-      provide: WebhookDispatcher,
-      inject: [WebhookStore, WebhookSender, Clock, LOGGER, Replicas],
-      useFactory: (store: WebhookStore, sender: WebhookSender, clock: Clock, log: Log, replicas: Replicas) =>
-        new WebhookDispatcher({ store, sender, clock, log, replicas }),
-    },
-    {
-      provide: DEPS,
-      inject: [WebhookStore, WebhookDispatcher, WebhookSender, Clock, Audit],
-      useFactory: (
-        store: WebhookStore,
-        dispatcher: WebhookDispatcher,
-        sender: WebhookSender,
-        clock: Clock,
-        audit: Audit,
-      ): WebhookDeps => ({ store, dispatcher, sender, clock, audit }),
-    },
-    provideClass(CreateWebhook, [DEPS]),
-    provideClass(DeleteWebhook, [DEPS]),
-    provideClass(ReplayWebhook, [DEPS]),
+    provideDeps(WebhookDispatcher, {
+      ...{ store: WebhookStore, sender: WebhookSender },
+      ...{ clock: Clock, log: LOGGER, replicas: Replicas },
+    }),
+    provideDeps(CreateWebhook, DEPS),
+    provideDeps(DeleteWebhook, DEPS),
+    provideDeps(ReplayWebhook, DEPS),
     provideClass(Announcements, [FleetReader, WebhookDispatcher]),
   ],
 })

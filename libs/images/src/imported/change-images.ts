@@ -68,8 +68,15 @@ interface ImportInput {
   readonly checksum?: string;
 }
 
+/** An import with the name that it takes. */
+interface PlacedImport {
+  readonly request: ImportRequest;
+  readonly ref: ImageRef;
+  readonly images: ImportedImages;
+}
+
 /** Imports an image from a URL, in a task that continues after a restart. */
-export class ImportImage extends Change<[request: ImportRequest], AcceptedImage> {
+export class ImportImage extends Change<[request: ImportRequest], AcceptedImage, PlacedImport> {
   private readonly imports: DefinedTask<ImportInput>;
   /** The work of imports that have reserved their names. */
   private readonly begun = new Map<string, BackgroundWork>();
@@ -96,17 +103,23 @@ export class ImportImage extends Change<[request: ImportRequest], AcceptedImage>
     });
   }
 
-  override async plan(request: ImportRequest): Promise<Plan> {
-    const { images, image } = this.prepare(request);
+  /** @throws DomainError those of a name that no image can have */
+  protected override prepare(request: ImportRequest): PlacedImport {
+    return { request, ...this.deps.directory.place(request) };
+  }
+
+  protected override async planPrepared(placed: PlacedImport): Promise<Plan> {
+    const { images } = placed;
+    const image = this.imageOf(placed);
     const plan = await images.planImport(image);
     return this.deps.reservations.inPlan(workOn('import', formatImageRef(image.ref)), plan);
   }
 
-  override async run(request: ImportRequest, caller: Caller): Promise<AcceptedImage> {
-    const { audit, directory, reservations } = this.deps;
-    const { ref } = directory.place(request);
+  protected override runPrepared(placed: PlacedImport, caller: Caller): Promise<AcceptedImage> {
+    const { audit, reservations } = this.deps;
+    const { ref, images, request } = placed;
     return reservations.during(workOn('import', formatImageRef(ref)), (reservation) => {
-      const { images, image } = this.prepare(request);
+      const image = this.imageOf(placed);
       return audit.of(
         caller,
         'import image',
@@ -155,17 +168,13 @@ export class ImportImage extends Change<[request: ImportRequest], AcceptedImage>
   }
 
   /** @throws DomainError ALREADY_EXISTS while a file is being uploaded under the name */
-  private prepare({ url, checksum, size = DEFAULT_SIZE, ...name }: ImportRequest): {
-    images: ImportedImages;
-    image: UrlImage;
-  } {
-    const { ref, images } = this.deps.directory.place(name);
+  private imageOf({ ref, request: { url, checksum, size = DEFAULT_SIZE } }: PlacedImport): UrlImage {
     if (this.deps.uploads.get(ref))
       throw new DomainError(
         'ALREADY_EXISTS',
         `${ref.name} is being uploaded: delete it first, or choose another name.`,
       );
-    return { images, image: { ref, bytes: parseDiskSize(size), origin: { kind: 'url', url, checksum } } };
+    return { ref, bytes: parseDiskSize(size), origin: { kind: 'url', url, checksum } };
   }
 }
 
@@ -185,34 +194,49 @@ export interface ReceivedPart extends AcceptedImage {
   readonly offset: number;
 }
 
+/** A part of a file, with the image that it belongs to. */
+interface PlacedPart {
+  readonly part: UploadPart;
+  readonly images: ImportedImages;
+  readonly request: UploadRequest;
+}
+
 /** Receives a part of a file. The last part begins the import. */
-export class UploadImage extends Change<[part: UploadPart], ReceivedPart> {
+export class UploadImage extends Change<[part: UploadPart], ReceivedPart, PlacedPart> {
   constructor(private readonly deps: ImageDeps) {
     super();
   }
 
-  override async plan(part: UploadPart): Promise<Plan> {
-    discard(part.body);
-    const { images, request } = this.prepare(part);
-    const plan = await images.planImport(plannedUpload(request));
-    return this.deps.reservations.inPlan(workOn('upload-image', formatImageRef(request.ref)), plan);
-  }
-
-  /** Between two parts, the upload keeps the name. */
-  override async run(part: UploadPart, caller: Caller): Promise<ReceivedPart> {
+  protected override prepare(part: UploadPart): PlacedPart {
     try {
-      const { ref } = this.prepare(part).request;
-      const work = workOn('upload-image', formatImageRef(ref));
-      return await this.deps.reservations.during(work, (reservation) => this.receive(part, caller, reservation));
+      return { part, ...this.place(part) };
     } catch (error) {
       discard(part.body);
       throw error;
     }
   }
 
-  private async receive(part: UploadPart, caller: Caller, reservation: Reservation): Promise<ReceivedPart> {
+  protected override async planPrepared({ part, images, request }: PlacedPart): Promise<Plan> {
+    discard(part.body);
+    const plan = await images.planImport(plannedUpload(request));
+    return this.deps.reservations.inPlan(workOn('upload-image', formatImageRef(request.ref)), plan);
+  }
+
+  /** Between two parts, the upload keeps the name. */
+  protected override async runPrepared(placed: PlacedPart, caller: Caller): Promise<ReceivedPart> {
+    try {
+      const work = workOn('upload-image', formatImageRef(placed.request.ref));
+      return await this.deps.reservations.during(work, (reservation) => this.receive(placed, caller, reservation));
+    } catch (error) {
+      discard(placed.part.body);
+      throw error;
+    }
+  }
+
+  private async receive(placed: PlacedPart, caller: Caller, reservation: Reservation): Promise<ReceivedPart> {
     const { uploads, audit, tasks } = this.deps;
-    const { images, request, upload } = await this.open(part);
+    const { part, images, request } = placed;
+    const upload = await this.open(placed);
     const { ref } = request;
     const isComplete = await uploads.receive(upload, part.body);
     if (!isComplete) return { ref, offset: upload.receivedBytes };
@@ -225,17 +249,19 @@ export class UploadImage extends Change<[part: UploadPart], ReceivedPart> {
     }));
   }
 
-  private async open(part: UploadPart): Promise<{ images: ImportedImages; request: UploadRequest; upload: Upload }> {
+  private async open({ part, images, request }: PlacedPart): Promise<Upload> {
     const { uploads } = this.deps;
-    const { images, request } = this.prepare(part);
     if (!uploads.get(request.ref)) throwFirstRefusal(await images.planImport(plannedUpload(request)));
-    return { images, request, upload: await uploads.open(request, part.offset) };
+    return uploads.open(request, part.offset);
   }
 
-  private prepare({ size = DEFAULT_SIZE, fileBytes, version, checksum, ...part }: UploadPart): {
-    images: ImportedImages;
-    request: UploadRequest;
-  } {
+  private place({
+    size = DEFAULT_SIZE,
+    fileBytes,
+    version,
+    checksum,
+    ...part
+  }: UploadPart): Pick<PlacedPart, 'images' | 'request'> {
     const { ref, images } = this.deps.directory.place(part);
     if (part.offset > fileBytes) throw new DomainError('INVALID_INPUT', 'offset must not be larger than bytes.');
     return { images, request: { ref, imageBytes: parseDiskSize(size), fileBytes, version, checksum } };
@@ -263,22 +289,29 @@ export class UploadImage extends Change<[part: UploadPart], ReceivedPart> {
   }
 }
 
+interface DeletedImage {
+  readonly query: ImageQuery;
+  readonly found: FoundImage;
+}
+
 /** Deletes an image, or cancels its import or upload. */
-export class DeleteImage extends Change<[query: ImageQuery]> {
+export class DeleteImage extends Change<[query: ImageQuery], void, DeletedImage> {
   constructor(private readonly deps: Omit<ImageDeps, 'tasks'>) {
     super();
   }
 
-  override async plan(query: ImageQuery): Promise<Plan> {
-    const found = await this.deps.directory.find(query);
+  protected override async prepare(query: ImageQuery): Promise<DeletedImage> {
+    return { query, found: await this.deps.directory.find(query) };
+  }
+
+  protected override async planPrepared({ found }: DeletedImage): Promise<Plan> {
     if (found.upload) return buildPlan([{ name: 'delete', detail: `Cancel the upload of ${found.ref.name}.` }]);
     const plan = await found.images.planDelete(found.ref);
     return this.isArriving(found.ref) ? plan : this.deps.reservations.inPlan(deletionOf(found.ref), plan);
   }
 
-  override async run(query: ImageQuery, caller: Caller): Promise<void> {
+  protected override async runPrepared({ query, found }: DeletedImage, caller: Caller): Promise<void> {
     const { directory, reservations } = this.deps;
-    const found = await directory.find(query);
     if (found.upload || this.isArriving(found.ref)) return this.remove(found, caller);
     await reservations.during(deletionOf(found.ref), async () =>
       this.remove(await directory.find({ ...query, context: found.ref.context }), caller),

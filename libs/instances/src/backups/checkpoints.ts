@@ -1,66 +1,41 @@
 import {
-  Change,
-  workOn,
-  type Audit,
-  type BackendDirectory,
-  type Caller,
+  findInstance,
   type Checkpoint,
-  type InstanceBackups,
-  type InstanceDirectory,
+  type FoundInstance,
   type InstanceQuery,
-  type InstanceRef,
+  type InstanceSources,
   type Plan,
-  type Reservations,
 } from '@headgate/domain-contracts';
-import { findChangeable } from '../find-changeable.js';
-
-interface Found {
-  readonly ref: InstanceRef;
-  readonly uid: string;
-  readonly backups: InstanceBackups;
-}
-
-/** @throws DomainError INSTANCE_NOT_FOUND, NOT_SUPPORTED */
-function find(directory: InstanceDirectory, backends: BackendDirectory, query: InstanceQuery): Found {
-  const { ref, uid } = directory.resolve(query);
-  return { ref, uid, backups: backends.get(ref.context).require('backups') };
-}
+import { InstanceChange, type Author } from '../instance-change.js';
 
 /** Lists the checkpoints of a VM. */
 export class ListCheckpoints {
-  constructor(
-    private readonly directory: InstanceDirectory,
-    private readonly backends: BackendDirectory,
-  ) {}
+  constructor(private readonly deps: InstanceSources) {}
 
   /** The oldest first. */
   async list(query: InstanceQuery): Promise<readonly Checkpoint[]> {
-    const { ref, backups } = find(this.directory, this.backends, query);
-    return backups.list(ref);
+    const { ref, ability } = findInstance(this.deps, query, 'backups');
+    return ability.list(ref);
   }
 }
 
 /** Deletes a checkpoint: the changes since then are no longer recorded. */
-export class DeleteCheckpoint extends Change<[query: InstanceQuery, name: string]> {
-  constructor(
-    private readonly directory: InstanceDirectory,
-    private readonly backends: BackendDirectory,
-    private readonly audit: Audit,
-    private readonly reservations: Reservations,
-  ) {
-    super();
+export class DeleteCheckpoint extends InstanceChange<'backups', [name: string]> {
+  protected override readonly ability = 'backups';
+
+  protected override operationOf() {
+    return 'delete-checkpoint' as const;
   }
 
-  override async plan(query: InstanceQuery, name: string): Promise<Plan> {
-    const { ref, backups } = find(this.directory, this.backends, query);
-    return this.reservations.inPlan(workOn('delete-checkpoint', ref), await backups.planDelete(ref, name));
+  protected override actionOf(name: string): string {
+    return `delete checkpoint ${name}`;
   }
 
-  override async run(query: InstanceQuery, name: string, caller: Caller): Promise<void> {
-    const { ref, uid, backups } = find(this.directory, this.backends, query);
-    return this.reservations.during(workOn('delete-checkpoint', ref), () => {
-      findChangeable(this.directory, { ...ref, uid });
-      return this.audit.of(caller, `delete checkpoint ${name}`, ref, () => backups.delete(ref, name));
-    });
+  protected override planOn({ ref, ability }: FoundInstance<'backups'>, name: string): Promise<Plan> {
+    return ability.planDelete(ref, name);
+  }
+
+  protected override runOn({ ref, ability }: FoundInstance<'backups'>, _author: Author, name: string): Promise<void> {
+    return ability.delete(ref, name);
   }
 }

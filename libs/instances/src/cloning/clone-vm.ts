@@ -1,31 +1,22 @@
 import {
-  Change,
   DomainError,
   isRunningStatus,
   isVm,
   throwFirstRefusal,
   workOn,
-  type Audit,
-  type BackendDirectory,
-  type Caller,
-  type InstanceCloning,
-  type InstanceDirectory,
-  type InstanceQuery,
+  type FoundInstance,
+  type Instance,
   type InstanceRef,
   type Plan,
-  type Reservations,
+  type Work,
 } from '@headgate/domain-contracts';
-import { findChangeable } from '../find-changeable.js';
-import type { CloneTasks } from './clone-tasks.js';
+import { InstanceChange, type Author, type InstanceChangeDeps } from '../instance-change.js';
 import type { PlaceInstance } from '../place-instance.js';
+import type { CloneTasks } from './clone-tasks.js';
 
-export interface CloningDeps {
-  readonly directory: InstanceDirectory;
-  readonly backends: BackendDirectory;
+export interface CloningDeps extends InstanceChangeDeps {
   readonly place: PlaceInstance;
   readonly tasks: CloneTasks;
-  readonly audit: Audit;
-  readonly reservations: Reservations;
 }
 
 export interface ClonedVm {
@@ -35,84 +26,80 @@ export interface ClonedVm {
 }
 
 /** Copies a stopped VM or a template, with an identity of its own. */
-export class CloneVm extends Change<[query: InstanceQuery, target: string], ClonedVm> {
-  constructor(private readonly deps: CloningDeps) {
-    super();
+export class CloneVm extends InstanceChange<'cloning', [name: string], ClonedVm, [target: InstanceRef]> {
+  protected override readonly ability = 'cloning';
+
+  constructor(protected override readonly deps: CloningDeps) {
+    super(deps);
   }
 
-  override async plan(query: InstanceQuery, target: string): Promise<Plan> {
-    const { source, ref } = this.locate(query, target);
-    return this.deps.reservations.plan(workOn('clone', source, ref), () =>
-      this.prepare(source, target).planClone(source, ref),
-    );
+  protected override operationOf() {
+    return 'clone' as const;
   }
 
-  override async run(query: InstanceQuery, target: string, caller: Caller): Promise<ClonedVm> {
-    const { source, uid, ref } = this.locate(query, target);
-    const { directory, tasks, audit, reservations } = this.deps;
-    return reservations.during(workOn('clone', source, ref), async (reservation) => {
-      // The source may have been changed, or the name taken, while the request waited.
-      const cloning = this.prepare({ ...source, uid }, target);
-      return audit.of(caller, `clone to ${target}`, source, async () => {
-        throwFirstRefusal(await cloning.planClone(source, ref));
-        const order = { target };
-        const started = await tasks.clones.start({
-          ...{ name: target, ref: source, subject: ref },
-          order,
-          caller,
-          reservation,
-        });
-        if (started.continues) return { ref, task: started.task };
-        await directory.waitFor(ref, (instance) => instance !== undefined);
-        return { ref };
-      });
-    });
+  protected override actionOf({ name }: InstanceRef): string {
+    return `clone to ${name}`;
   }
 
   /** @throws DomainError INVALID_NAME */
-  private locate(
-    query: InstanceQuery,
-    name: string,
-  ): { readonly source: InstanceRef; readonly uid: string; readonly ref: InstanceRef } {
-    const { ref: source, uid } = findChangeable(this.deps.directory, query);
-    return { source, uid, ref: this.deps.place.locate({ ...source, name }).ref };
+  protected override orderOf({ ref }: Instance, name: string): [InstanceRef] {
+    return [this.deps.place.locate({ ...ref, name }).ref];
+  }
+
+  /** The name of the clone is reserved as well. */
+  protected override workOf({ ref }: Instance, target: InstanceRef): Work {
+    return workOn(this.operationOf(), ref, target);
   }
 
   /** @throws DomainError ALREADY_EXISTS, WRONG_STATE */
-  private prepare(query: InstanceQuery, name: string): InstanceCloning {
-    const vm = findChangeable(this.deps.directory, query);
-    const source = vm.ref;
-    const cloning = this.deps.backends.get(source.context).require('cloning');
-    this.deps.place.place({ ...source, name });
+  protected override check(vm: Instance, target: InstanceRef): void {
+    this.deps.place.place(target);
     if (isVm(vm) && isRunningStatus(vm.status))
-      throw new DomainError('WRONG_STATE', `${source.name} runs: stop it first, then clone it.`);
-    return cloning;
+      throw new DomainError('WRONG_STATE', `${vm.ref.name} runs: stop it first, then clone it.`);
+  }
+
+  protected override planOn({ ref, ability }: FoundInstance<'cloning'>, target: InstanceRef): Promise<Plan> {
+    return ability.planClone(ref, target);
+  }
+
+  protected override async runOn(
+    { ref: source, ability }: FoundInstance<'cloning'>,
+    author: Author,
+    ref: InstanceRef,
+  ): Promise<ClonedVm> {
+    throwFirstRefusal(await ability.planClone(source, ref));
+    const order = { target: ref.name };
+    const started = await this.deps.tasks.clones.start({
+      ...{ name: ref.name, ref: source, subject: ref },
+      ...{ order, ...author },
+    });
+    if (started.continues) return { ref, task: started.task };
+    await this.deps.directory.waitFor(ref, (instance) => instance !== undefined);
+    return { ref };
   }
 }
 
 /** Marks a VM as a template, or removes the mark. */
-export class MarkTemplate extends Change<[query: InstanceQuery, on: boolean]> {
-  constructor(private readonly deps: Omit<CloningDeps, 'place' | 'tasks'>) {
-    super();
+export class MarkTemplate extends InstanceChange<'cloning', [on: boolean]> {
+  protected override readonly ability = 'cloning';
+
+  protected override operationOf() {
+    return 'template' as const;
   }
 
-  override async plan(query: InstanceQuery, on: boolean): Promise<Plan> {
-    const { directory, backends, reservations } = this.deps;
-    const { ref } = findChangeable(directory, query);
-    return reservations.plan(workOn('template', ref), () =>
-      backends.get(ref.context).require('cloning').planTemplate(ref, on),
-    );
+  protected override actionOf(on: boolean): string {
+    return on ? 'mark as template' : 'remove the template mark';
   }
 
-  override async run(query: InstanceQuery, on: boolean, caller: Caller): Promise<void> {
-    const { directory, backends, audit, reservations } = this.deps;
-    const { ref, uid } = findChangeable(directory, query);
-    await reservations.during(workOn('template', ref), async () => {
-      findChangeable(directory, { ...ref, uid });
-      await audit.of(caller, on ? 'mark as template' : 'remove the template mark', ref, () =>
-        backends.get(ref.context).require('cloning').setTemplate(ref, on),
-      );
-      await directory.waitFor(ref, (vm) => vm === undefined || (isVm(vm) && vm.isTemplate === on));
-    });
+  protected override planOn({ ref, ability }: FoundInstance<'cloning'>, on: boolean): Promise<Plan> {
+    return ability.planTemplate(ref, on);
+  }
+
+  protected override runOn({ ref, ability }: FoundInstance<'cloning'>, _author: Author, on: boolean): Promise<void> {
+    return ability.setTemplate(ref, on);
+  }
+
+  protected override settle({ ref }: FoundInstance<'cloning'>, _result: void, on: boolean): Promise<void> {
+    return this.deps.directory.waitFor(ref, (vm) => vm === undefined || (isVm(vm) && vm.isTemplate === on));
   }
 }

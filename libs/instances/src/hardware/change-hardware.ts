@@ -1,24 +1,15 @@
 import {
-  Change,
   describeHardwareChange,
   DomainError,
   isVm,
-  workOn,
-  type Audit,
-  type BackendDirectory,
-  type Caller,
+  type FoundInstance,
   type HardwareChange,
   type HardwarePlan,
   type HardwareResult,
-  type Instance,
-  type InstanceDirectory,
-  type InstanceHardware,
-  type InstanceQuery,
   type PendingSetting,
-  type Reservations,
 } from '@headgate/domain-contracts';
+import { InstanceChange, type Author } from '../instance-change.js';
 import { planWithPossibleName, withPossibleName } from './refuse-impossible-names.js';
-import { findChangeable } from '../find-changeable.js';
 
 export interface HardwareOutcome extends HardwareResult {
   /** What takes effect only when the VM is started the next time, with the value until then. */
@@ -26,48 +17,47 @@ export interface HardwareOutcome extends HardwareResult {
 }
 
 /** Changes the virtual hardware of a VM. */
-export class ChangeHardware extends Change<[query: InstanceQuery, change: HardwareChange], HardwareOutcome> {
-  constructor(
-    private readonly directory: InstanceDirectory,
-    private readonly backends: BackendDirectory,
-    private readonly audit: Audit,
-    private readonly reservations: Reservations,
-  ) {
-    super();
+export class ChangeHardware extends InstanceChange<'hardware', [change: HardwareChange], HardwareOutcome> {
+  protected override readonly ability = 'hardware';
+
+  protected override operationOf({ kind }: HardwareChange): HardwareChange['kind'] {
+    return kind;
   }
 
-  override async plan(query: InstanceQuery, change: HardwareChange): Promise<HardwarePlan> {
-    const { hardware, ref } = this.find(query);
-    return this.reservations.plan(workOn(change.kind, ref), () =>
-      planWithPossibleName(change, () => hardware.plan(ref, change)),
-    );
+  protected override actionOf(change: HardwareChange): string {
+    return describeHardwareChange(change);
   }
 
-  override async run(query: InstanceQuery, change: HardwareChange, caller: Caller): Promise<HardwareOutcome> {
-    const { ref, uid } = this.find(query);
-    return this.reservations.during(workOn(change.kind, ref), () => this.apply({ ...ref, uid }, change, caller));
+  protected override planOn(
+    { ref, ability }: FoundInstance<'hardware'>,
+    change: HardwareChange,
+  ): Promise<HardwarePlan> {
+    return planWithPossibleName(change, () => ability.plan(ref, change));
   }
 
-  private async apply(query: InstanceQuery, change: HardwareChange, caller: Caller): Promise<HardwareOutcome> {
-    const { hardware, ref } = this.find(query);
-    const result = await this.audit.of(
-      caller,
-      describeHardwareChange(change),
-      ref,
-      () => withPossibleName(change, () => hardware.apply(ref, change)),
-      ({ effect }) => EFFECT_MESSAGES[effect],
-    );
-    const { pending } = await hardware.read(ref);
-    await this.directory.waitFor(
+  protected override async runOn(
+    { ref, ability }: FoundInstance<'hardware'>,
+    _author: Author,
+    change: HardwareChange,
+  ): Promise<HardwareOutcome> {
+    const result = await withPossibleName(change, () => ability.apply(ref, change));
+    return { ...result, pending: [] };
+  }
+
+  protected override describe({ effect }: HardwareOutcome): string {
+    return EFFECT_MESSAGES[effect];
+  }
+
+  protected override async settle(
+    { ref, ability }: FoundInstance<'hardware'>,
+    result: HardwareOutcome,
+  ): Promise<HardwareOutcome> {
+    const { pending } = await ability.read(ref);
+    await this.deps.directory.waitFor(
       ref,
       (instance) => instance === undefined || (isVm(instance) && instance.restartRequired === pending.length > 0),
     );
     return { ...result, pending };
-  }
-
-  private find(query: InstanceQuery): Pick<Instance, 'ref' | 'uid'> & { readonly hardware: InstanceHardware } {
-    const { ref, uid } = findChangeable(this.directory, query);
-    return { hardware: this.backends.get(ref.context).require('hardware'), ref, uid };
   }
 }
 

@@ -1,27 +1,20 @@
 import {
-  Change,
   formatRef,
   parseRef,
   reporterOf,
   throwFirstRefusal,
-  workOn,
-  type Audit,
-  type BackendDirectory,
-  type Caller,
   type DefinedTask,
   type DiskMove,
   type DiskMoveRequest,
-  type InstanceDirectory,
-  type InstanceQuery,
+  type FoundInstance,
   type InstanceRef,
   type Plan,
-  type Reservations,
   type TaskContext,
   type TaskJournal,
   type TaskRunner,
 } from '@headgate/domain-contracts';
+import { InstanceChange, type Author, type InstanceChangeDeps } from '../instance-change.js';
 import { refuseImpossibleName } from './refuse-impossible-names.js';
-import { findChangeable } from '../find-changeable.js';
 
 /** A copy reports its progress. */
 const STALL_MS = 60 * 60_000;
@@ -31,19 +24,18 @@ interface MoveInput extends DiskMoveRequest {
   readonly ref: string;
 }
 
-/** Moves a disk of a running VM to another storage, in a task that continues after a restart. */
-export class MoveDisk extends Change<[query: InstanceQuery, request: DiskMoveRequest], string> {
+export interface MoveDiskDeps extends InstanceChangeDeps {
+  readonly tasks: TaskRunner;
+}
+
+/** Moves a disk of a running VM to another storage, in a task that continues after a restart. Its result is the ID of the task. */
+export class MoveDisk extends InstanceChange<'diskMove', [request: DiskMoveRequest], string> {
+  protected override readonly ability = 'diskMove';
   private readonly moves: DefinedTask<MoveInput>;
 
-  constructor(
-    private readonly directory: InstanceDirectory,
-    private readonly backends: BackendDirectory,
-    tasks: TaskRunner,
-    private readonly audit: Audit,
-    private readonly reservations: Reservations,
-  ) {
-    super();
-    this.moves = tasks.define<MoveInput>({
+  constructor(deps: MoveDiskDeps) {
+    super(deps);
+    this.moves = deps.tasks.define<MoveInput>({
       kind: 'disk',
       steps: () => [
         {
@@ -70,29 +62,34 @@ export class MoveDisk extends Change<[query: InstanceQuery, request: DiskMoveReq
     });
   }
 
-  override async plan(query: InstanceQuery, request: DiskMoveRequest): Promise<Plan> {
-    const { ref } = findChangeable(this.directory, query);
-    return this.reservations.plan(workOn('move-disk', ref), async () =>
-      refuseImpossibleName(await this.abilityOf(ref).plan(ref, request), request.volume),
-    );
+  protected override operationOf() {
+    return 'move-disk' as const;
   }
 
-  /** @returns the ID of the task that follows the copy to its end */
-  override async run(query: InstanceQuery, { volume, storage }: DiskMoveRequest, caller: Caller): Promise<string> {
-    const { ref, uid } = findChangeable(this.directory, query);
-    return this.reservations.during(workOn('move-disk', ref), async (reservation) => {
-      findChangeable(this.directory, { ...ref, uid });
-      return this.audit.of(caller, `move disk ${volume} to ${storage}`, ref, async () => {
-        throwFirstRefusal(refuseImpossibleName(await this.abilityOf(ref).plan(ref, { volume, storage }), volume));
-        const text = formatRef(ref);
-        const input = { ref: text, volume, storage };
-        return this.moves.start({ name: ref.name, ref: text, input, reservation }, caller);
-      });
-    });
+  protected override actionOf({ volume, storage }: DiskMoveRequest): string {
+    return `move disk ${volume} to ${storage}`;
+  }
+
+  protected override async planOn(
+    { ref, ability }: FoundInstance<'diskMove'>,
+    request: DiskMoveRequest,
+  ): Promise<Plan> {
+    return refuseImpossibleName(await ability.plan(ref, request), request.volume);
+  }
+
+  protected override async runOn(
+    found: FoundInstance<'diskMove'>,
+    { caller, reservation }: Author,
+    { volume, storage }: DiskMoveRequest,
+  ): Promise<string> {
+    throwFirstRefusal(await this.planOn(found, { volume, storage }));
+    const { name } = found.ref;
+    const ref = formatRef(found.ref);
+    return this.moves.start({ name, ref, input: { ref, volume, storage }, reservation }, caller);
   }
 
   private abilityOf({ context }: InstanceRef): DiskMove {
-    return this.backends.get(context).require('diskMove');
+    return this.deps.backends.get(context).require('diskMove');
   }
 
   /** A move that fails undoes itself. After a restart, it is undone here if it can't continue. */

@@ -1,14 +1,11 @@
-import type { BackendDirectory, Hardware, InstanceDirectory, InstanceQuery } from '@headgate/domain-contracts';
+import { findInstance, type Hardware, type InstanceQuery, type InstanceSources } from '@headgate/domain-contracts';
 
 /** Reads the virtual hardware of a VM. */
 export class ReadHardware {
-  constructor(
-    private readonly directory: InstanceDirectory,
-    private readonly backends: BackendDirectory,
-  ) {}
+  constructor(private readonly deps: InstanceSources) {}
 
   async read(query: InstanceQuery): Promise<Hardware> {
-    const { ref } = this.directory.resolve(query);
-    return this.backends.get(ref.context).require('hardware').read(ref);
+    const { ref, ability } = findInstance(this.deps, query, 'hardware');
+    return ability.read(ref);
   }
 }

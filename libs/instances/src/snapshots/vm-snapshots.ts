@@ -1,61 +1,23 @@
 import {
-  Change,
   DomainError,
   matchesNameRule,
   MAX_NAME_LENGTH,
   throwFirstRefusal,
-  workOn,
-  type Audit,
-  type BackendDirectory,
-  type Caller,
   type Clock,
-  type InstanceDirectory,
-  type InstanceQuery,
-  type InstanceRef,
-  type InstanceSnapshots,
+  type FoundInstance,
+  type Instance,
   type Plan,
-  type Reservations,
-  type Snapshot,
   type SnapshotRequest,
 } from '@headgate/domain-contracts';
-import { findChangeable } from '../find-changeable.js';
+import { InstanceChange, type Author, type InstanceChangeDeps } from '../instance-change.js';
 import type { SnapshotTasks } from './snapshot-tasks.js';
 
-export interface SnapshotDeps {
-  readonly directory: InstanceDirectory;
-  readonly backends: BackendDirectory;
+export interface SnapshotDeps extends InstanceChangeDeps {
   readonly tasks: SnapshotTasks;
-  readonly audit: Audit;
+}
+
+export interface CreateSnapshotDeps extends SnapshotDeps {
   readonly clock: Clock;
-  readonly reservations: Reservations;
-}
-
-interface Found {
-  readonly ref: InstanceRef;
-  readonly uid: string;
-  readonly snapshots: InstanceSnapshots;
-}
-
-/** @throws DomainError INSTANCE_NOT_FOUND, NOT_SUPPORTED */
-function find({ directory, backends }: SnapshotDeps, query: InstanceQuery): Found {
-  const { ref, uid } = directory.resolve(query);
-  return { ref, uid, snapshots: backends.get(ref.context).require('snapshots') };
-}
-
-/** @throws DomainError like `find`, BUSY while the VM is being deleted */
-function findToChange(deps: SnapshotDeps, query: InstanceQuery): Found {
-  return find(deps, findChangeable(deps.directory, query).ref);
-}
-
-/** Lists the snapshots of a VM. */
-export class ListSnapshots {
-  constructor(private readonly deps: SnapshotDeps) {}
-
-  /** The oldest first. */
-  async list(query: InstanceQuery): Promise<readonly Snapshot[]> {
-    const { ref, snapshots } = find(this.deps, query);
-    return snapshots.list(ref);
-  }
 }
 
 export interface CreateSnapshotRequest {
@@ -71,41 +33,50 @@ export interface CreatedSnapshot {
 }
 
 /** Saves the content of a VM's disks. */
-export class CreateSnapshot extends Change<[query: InstanceQuery, request: CreateSnapshotRequest], CreatedSnapshot> {
-  constructor(private readonly deps: SnapshotDeps) {
-    super();
+export class CreateSnapshot extends InstanceChange<
+  'snapshots',
+  [request: CreateSnapshotRequest],
+  CreatedSnapshot,
+  [request: SnapshotRequest]
+> {
+  protected override readonly ability = 'snapshots';
+
+  constructor(protected override readonly deps: CreateSnapshotDeps) {
+    super(deps);
   }
 
-  override async plan(query: InstanceQuery, request: CreateSnapshotRequest): Promise<Plan> {
-    const { ref, snapshots } = findToChange(this.deps, query);
-    const completed = await this.complete(ref, request);
-    return this.deps.reservations.plan(workOn('snapshot', ref), () => snapshots.planCreate(ref, completed));
+  protected override operationOf() {
+    return 'snapshot' as const;
   }
 
-  override async run(query: InstanceQuery, request: CreateSnapshotRequest, caller: Caller): Promise<CreatedSnapshot> {
-    const { audit, tasks, reservations } = this.deps;
-    const { ref, uid, snapshots } = findToChange(this.deps, query);
-    const completed = await this.complete(ref, request);
-    return reservations.during(workOn('snapshot', ref), async (reservation) => {
-      findToChange(this.deps, { ...ref, uid });
-      return audit.of(caller, `create snapshot ${completed.name}`, ref, async () => {
-        throwFirstRefusal(await snapshots.planCreate(ref, completed));
-        const { name, memory } = completed;
-        const order = { action: 'create', snapshot: name, ...(memory === true && { memory }) } as const;
-        const { task, continues } = await tasks.changes.start({ name: ref.name, ref, order, caller, reservation });
-        return { name, ...(continues && { task }) };
-      });
-    });
+  protected override actionOf({ name }: SnapshotRequest): string {
+    return `create snapshot ${name}`;
   }
 
   /** The name contains that of the VM, because in a cluster the VMs of a namespace share the names of snapshots. */
-  private async complete(ref: InstanceRef, { name, memory }: CreateSnapshotRequest): Promise<SnapshotRequest> {
+  protected override orderOf({ ref }: Instance, { name, memory }: CreateSnapshotRequest): [SnapshotRequest] {
     const options = memory === true ? { memory } : {};
-    if (name === undefined) return { name: automaticName(ref.name, this.deps.clock), ...options };
+    if (name === undefined) return [{ name: automaticName(ref.name, this.deps.clock), ...options }];
     const { instanceNames } = this.deps.backends.get(ref.context).traits;
     if (!matchesNameRule(instanceNames, name))
       throw new DomainError('INVALID_NAME', `name must ${instanceNames.description} on ${ref.context}.`);
-    return { name, ...options };
+    return [{ name, ...options }];
+  }
+
+  protected override planOn({ ref, ability }: FoundInstance<'snapshots'>, request: SnapshotRequest): Promise<Plan> {
+    return ability.planCreate(ref, request);
+  }
+
+  protected override async runOn(
+    { ref, ability }: FoundInstance<'snapshots'>,
+    author: Author,
+    request: SnapshotRequest,
+  ): Promise<CreatedSnapshot> {
+    throwFirstRefusal(await ability.planCreate(ref, request));
+    const { name, memory } = request;
+    const order = { action: 'create', snapshot: name, ...(memory === true && { memory }) } as const;
+    const { task, continues } = await this.deps.tasks.changes.start({ name: ref.name, ref, order, ...author });
+    return { name, ...(continues && { task }) };
   }
 }
 
@@ -115,55 +86,65 @@ function automaticName(vm: string, clock: Clock): string {
   return `${vm.slice(0, MAX_NAME_LENGTH - digits.length - 1)}-${digits}`;
 }
 
-/** Returns the disks of a VM to a snapshot. */
-export class RestoreSnapshot extends Change<[query: InstanceQuery, name: string], string> {
-  constructor(private readonly deps: SnapshotDeps) {
-    super();
+/** Returns the disks of a VM to a snapshot. Its result is the ID of the task. */
+export class RestoreSnapshot extends InstanceChange<'snapshots', [name: string], string> {
+  protected override readonly ability = 'snapshots';
+
+  constructor(protected override readonly deps: SnapshotDeps) {
+    super(deps);
   }
 
-  override async plan(query: InstanceQuery, name: string): Promise<Plan> {
-    const { ref, snapshots } = findToChange(this.deps, query);
-    return this.deps.reservations.plan(workOn('restore', ref), () => snapshots.planRestore(ref, name));
+  protected override operationOf() {
+    return 'restore' as const;
   }
 
-  /** @returns the ID of the task */
-  override async run(query: InstanceQuery, name: string, caller: Caller): Promise<string> {
-    const { audit, tasks, reservations } = this.deps;
-    const { ref, uid, snapshots } = findToChange(this.deps, query);
-    return reservations.during(workOn('restore', ref), async (reservation) => {
-      findToChange(this.deps, { ...ref, uid });
-      return audit.of(caller, `restore snapshot ${name}`, ref, async () => {
-        throwFirstRefusal(await snapshots.planRestore(ref, name));
-        const order = { snapshot: name };
-        return (await tasks.restores.start({ name: ref.name, ref, order, caller, reservation })).task;
-      });
-    });
+  protected override actionOf(name: string): string {
+    return `restore snapshot ${name}`;
+  }
+
+  protected override planOn({ ref, ability }: FoundInstance<'snapshots'>, name: string): Promise<Plan> {
+    return ability.planRestore(ref, name);
+  }
+
+  protected override async runOn(
+    { ref, ability }: FoundInstance<'snapshots'>,
+    author: Author,
+    name: string,
+  ): Promise<string> {
+    throwFirstRefusal(await ability.planRestore(ref, name));
+    const order = { snapshot: name };
+    return (await this.deps.tasks.restores.start({ name: ref.name, ref, order, ...author })).task;
   }
 }
 
-/** Deletes a snapshot. */
-export class DeleteSnapshot extends Change<[query: InstanceQuery, name: string], string | undefined> {
-  constructor(private readonly deps: SnapshotDeps) {
-    super();
+/** Deletes a snapshot. Its result is the ID of the task that merges the content, if that takes time. */
+export class DeleteSnapshot extends InstanceChange<'snapshots', [name: string], string | undefined> {
+  protected override readonly ability = 'snapshots';
+
+  constructor(protected override readonly deps: SnapshotDeps) {
+    super(deps);
   }
 
-  override async plan(query: InstanceQuery, name: string): Promise<Plan> {
-    const { ref, snapshots } = findToChange(this.deps, query);
-    return this.deps.reservations.plan(workOn('delete-snapshot', ref), () => snapshots.planDelete(ref, name));
+  protected override operationOf() {
+    return 'delete-snapshot' as const;
   }
 
-  /** @returns the ID of the task that merges the content, if that takes time */
-  override async run(query: InstanceQuery, name: string, caller: Caller): Promise<string | undefined> {
-    const { audit, tasks, reservations } = this.deps;
-    const { ref, uid, snapshots } = findToChange(this.deps, query);
-    return reservations.during(workOn('delete-snapshot', ref), async (reservation) => {
-      findToChange(this.deps, { ...ref, uid });
-      return audit.of(caller, `delete snapshot ${name}`, ref, async () => {
-        throwFirstRefusal(await snapshots.planDelete(ref, name));
-        const order = { action: 'delete', snapshot: name } as const;
-        const { task, continues } = await tasks.changes.start({ name: ref.name, ref, order, caller, reservation });
-        return continues ? task : undefined;
-      });
-    });
+  protected override actionOf(name: string): string {
+    return `delete snapshot ${name}`;
+  }
+
+  protected override planOn({ ref, ability }: FoundInstance<'snapshots'>, name: string): Promise<Plan> {
+    return ability.planDelete(ref, name);
+  }
+
+  protected override async runOn(
+    { ref, ability }: FoundInstance<'snapshots'>,
+    author: Author,
+    name: string,
+  ): Promise<string | undefined> {
+    throwFirstRefusal(await ability.planDelete(ref, name));
+    const order = { action: 'delete', snapshot: name } as const;
+    const { task, continues } = await this.deps.tasks.changes.start({ name: ref.name, ref, order, ...author });
+    return continues ? task : undefined;
   }
 }

@@ -44,22 +44,27 @@ export class ChangingPlugins {
 const DOWNLOAD_TIMEOUT_MS = 25_000;
 
 /** Installs a plugin, or upgrades it. Installing the version that is installed already changes nothing. */
-export class InstallPlugin extends Change<[name: string]> {
+export class InstallPlugin extends Change<[name: string], void, string> {
   constructor(private readonly deps: PluginChangeDeps) {
     super();
   }
 
-  override async plan(name: string): Promise<Plan> {
-    const prepared = await this.prepare(name);
-    return buildPlan(prepared ? stepsOf(prepared) : []);
+  /** Which version is installed is only known while no other request changes the plugin. */
+  protected override prepare(name: string): string {
+    return name;
   }
 
-  override async run(name: string, caller: Caller): Promise<void> {
+  protected override async planPrepared(name: string): Promise<Plan> {
+    const wanted = await this.choose(name);
+    return buildPlan(wanted ? stepsOf(wanted) : []);
+  }
+
+  protected override async runPrepared(name: string, caller: Caller): Promise<void> {
     const { folder, host, audit, changing } = this.deps;
     await changing.run(name, async () => {
-      const prepared = await this.prepare(name);
-      if (!prepared) return;
-      const { offer } = prepared;
+      const wanted = await this.choose(name);
+      if (!wanted) return;
+      const { offer } = wanted;
       await audit.of(
         caller,
         'install plugin',
@@ -93,7 +98,7 @@ export class InstallPlugin extends Change<[name: string]> {
   }
 
   /** @returns undefined if the version is installed already */
-  private async prepare(name: string): Promise<Prepared | undefined> {
+  private async choose(name: string): Promise<Wanted | undefined> {
     const { store, folder, host } = this.deps;
     const { offers, problems } = await store.read();
     const offer = offers.get(name);
@@ -113,17 +118,22 @@ export class InstallPlugin extends Change<[name: string]> {
 }
 
 /** Removes a plugin with its files. */
-export class RemovePlugin extends Change<[name: string]> {
+export class RemovePlugin extends Change<[name: string], void, string> {
   constructor(private readonly deps: Pick<PluginChangeDeps, 'folder' | 'host' | 'audit' | 'changing'>) {
     super();
   }
 
-  override async plan(name: string): Promise<Plan> {
+  /** Like the installation. */
+  protected override prepare(name: string): string {
+    return name;
+  }
+
+  protected override async planPrepared(name: string): Promise<Plan> {
     this.expect(name);
     return buildPlan([{ name: 'remove plugin', detail: `Stop ${name}, and remove its files.` }]);
   }
 
-  override async run(name: string, caller: Caller): Promise<void> {
+  protected override async runPrepared(name: string, caller: Caller): Promise<void> {
     const { folder, host, audit, changing } = this.deps;
     await changing.run(name, async () => {
       this.expect(name);
@@ -141,13 +151,13 @@ export class RemovePlugin extends Change<[name: string]> {
   }
 }
 
-interface Prepared {
+interface Wanted {
   readonly offer: PluginOffer;
   /** The version that is replaced. */
   readonly installed?: string;
 }
 
-function stepsOf({ offer, installed }: Prepared): PlanStep[] {
+function stepsOf({ offer, installed }: Wanted): PlanStep[] {
   const verified = offer.publisher === undefined ? '' : ` and the signature of ${offer.publisher}`;
   return [
     { name: 'fetch', detail: `Fetch ${offer.name} ${offer.version} from ${offer.origin}.` },

@@ -92,7 +92,7 @@ const use = {
     new CloneVm({ ...cloneDeps, place: new PlaceInstance(backends, directory) }).run(ref, `${ref.name}-copy`, caller),
   migrate: () => migrate.run(ref, undefined, caller),
 };
-const migrate = new MigrateVm(directory, backends, tasks, audit, reservations);
+const migrate = new MigrateVm({ ...deps, tasks });
 
 for (const backend of backends.all()) directory.attach(backend);
 await directory.whenSynced();

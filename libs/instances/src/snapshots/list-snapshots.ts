@@ -1,0 +1,12 @@
+import { findInstance, type InstanceQuery, type InstanceSources, type Snapshot } from '@headgate/domain-contracts';
+
+/** Lists the snapshots of a VM. */
+export class ListSnapshots {
+  constructor(private readonly deps: InstanceSources) {}
+
+  /** The oldest first. */
+  async list(query: InstanceQuery): Promise<readonly Snapshot[]> {
+    const { ref, ability } = findInstance(this.deps, query, 'snapshots');
+    return ability.list(ref);
+  }
+}
