@@ -9,5 +9,6 @@ export * from './queue/plan-queue.js';
 export * from './queue/queue-request.js';
 export * from './queue/start-queue.js';
 export * from './estimates/shutdown-estimates.js';
+export { planOfRefusal } from './plan/refused-move.js';
 export * from './start-move.js';
 export * from './estimates/throughput.js';

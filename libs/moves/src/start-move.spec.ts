@@ -1,7 +1,9 @@
 import { ADMINISTRATOR, DomainError, formatRef, workOn, type Caller } from '@headgate/domain-contracts';
 import { Ledger } from '@headgate/reservations';
 import { ManualReplica, MemoryShutdownTimes } from '@headgate/testing';
+import type { MovePlan } from './plan/move-plan.js';
 import { PlanMove } from './plan/plan-move.js';
+import { planOfRefusal } from './plan/refused-move.js';
 import { ShutdownEstimates } from './estimates/shutdown-estimates.js';
 import { StartMove, type StartMoveDeps } from './start-move.js';
 import { Throughput } from './estimates/throughput.js';
@@ -32,7 +34,7 @@ describe('the start of a move', () => {
       return task;
     };
     const startMove = new StartMove({ planMove, task: { start }, backends, reservations, audit });
-    const move = () => startMove.run(REQUEST, ANN);
+    const move = () => startMove.run(REQUEST, undefined, ANN);
     return { moving, clock, reservations, move };
   };
 
@@ -51,9 +53,16 @@ describe('the start of a move', () => {
     const { moving, move } = join('a');
     await move();
     await moving.lab.require('snapshots').create(refOf('web'), { name: 'one' });
-    const { plan, task } = await move();
-    expect(task).toBeUndefined();
-    expect(plan.refusals.map(({ code }) => code).sort()).toEqual(['MOVE_IN_PROGRESS', 'SOURCE_HAS_SNAPSHOTS']);
+    const refused = await move().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(refused).toMatchObject({
+      code: 'MOVE_REFUSED',
+      message: expect.stringMatching(/There are 1 more refusals\.$/),
+    });
+    const plan = planOfRefusal<MovePlan>(refused);
+    expect(plan?.refusals.map(({ code }) => code).sort()).toEqual(['MOVE_IN_PROGRESS', 'SOURCE_HAS_SNAPSHOTS']);
   });
 
   test('begins one of two that replicas accept at the same time', async () => {

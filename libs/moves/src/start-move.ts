@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  Change,
   DomainError,
   formatRef,
   parseRef,
@@ -9,18 +10,20 @@ import {
   type DefinedTask,
   type Reservation,
   type Reservations,
+  type Work,
 } from '@headgate/domain-contracts';
 import type { MoveInput } from './move-input.js';
 import { chooseDestination } from './plan/choose-destination.js';
 import { Concerns, type MovePlan } from './plan/move-plan.js';
 import type { MoveRequest } from './plan/move-request.js';
 import type { PlanMove } from './plan/plan-move.js';
+import { moveRefused } from './plan/refused-move.js';
 import { workOfMove } from './plan/work-of-move.js';
 
 export interface AcceptedMove {
   readonly plan: MovePlan;
-  /** The ID of the task; absent when the plan has refusals. */
-  readonly task?: string;
+  /** The ID of the task. */
+  readonly task: string;
 }
 
 export interface StartMoveDeps {
@@ -31,38 +34,54 @@ export interface StartMoveDeps {
   readonly audit: Audit;
 }
 
-/** Starts a move, unless a preflight at this moment refuses it. */
-export class StartMove {
-  constructor(private readonly deps: StartMoveDeps) {}
+interface MoveOrder {
+  readonly request: MoveRequest;
+  /** Of the task, if it is known before. */
+  readonly id: string | undefined;
+  readonly work: Work;
+}
 
-  /**
-   * @param id of the task, if it is known before
-   * @throws DomainError BUSY when another replica changes the source
-   */
-  async run(request: MoveRequest, caller: Caller, id?: string): Promise<AcceptedMove> {
-    const { planMove, backends, reservations } = this.deps;
+/** Starts a move, unless a preflight at this moment refuses it. */
+export class StartMove extends Change<
+  [request: MoveRequest, id: string | undefined],
+  AcceptedMove,
+  MoveOrder,
+  MovePlan
+> {
+  constructor(private readonly deps: StartMoveDeps) {
+    super();
+  }
+
+  /** @throws DomainError INVALID_REF */
+  protected override prepare(request: MoveRequest, id: string | undefined): MoveOrder {
+    const { backends } = this.deps;
     const source = parseRef(request.ref);
-    const work = workOfMove(source, chooseDestination(request, source, { backends, concerns: new Concerns() }));
+    const chosen = chooseDestination(request, source, { backends, concerns: new Concerns() });
+    return { request, id, work: workOfMove(source, chosen) };
+  }
+
+  /** Has refusals instead of the conflicts that other plans have as warnings. */
+  protected override async planPrepared({ request }: MoveOrder): Promise<MovePlan> {
+    return (await this.deps.planMove.run(request)).plan;
+  }
+
+  /** @throws DomainError MOVE_REFUSED with the plan; BUSY when another replica changes the source */
+  protected override async runPrepared(order: MoveOrder, caller: Caller): Promise<AcceptedMove> {
     try {
-      return await reservations.during(work, (reservation) => this.start(request, caller, reservation, id));
+      return await this.deps.reservations.during(order.work, (reservation) => this.start(order, caller, reservation));
     } catch (error) {
       if (!DomainError.is(error, 'BUSY')) throw error;
       // The answer has all refusals, not only this one.
-      const { plan } = await planMove.run(request);
+      const plan = await this.planPrepared(order);
       if (plan.ok) throw error;
-      return { plan };
+      throw moveRefused(plan);
     }
   }
 
-  private async start(
-    request: MoveRequest,
-    caller: Caller,
-    reservation: Reservation,
-    id: string | undefined,
-  ): Promise<AcceptedMove> {
+  private async start({ request, id }: MoveOrder, caller: Caller, reservation: Reservation): Promise<AcceptedMove> {
     const { planMove, task, audit } = this.deps;
     const { plan, source, destination, mapping, os, copiesFirmwareVariables } = await planMove.run(request, true);
-    if (!plan.ok || !source || !destination) return { plan };
+    if (!plan.ok || !source || !destination) throw moveRefused(plan);
     const input: MoveInput = {
       id: randomUUID(),
       source: formatRef(source.ref),

@@ -14,8 +14,7 @@ import { FleetReader } from '@headgate/fleet';
 import {
   DEFAULT_MOVES_PER_HOST,
   ListDestinations,
-  PlanMove,
-  PlanQueue,
+  planOfRefusal,
   StartMove,
   StartQueue,
   type MovePlan,
@@ -28,6 +27,8 @@ import { findMembers } from '../bulk/find-members.js';
 import { CurrentCaller } from '../platform/caller.decorator.js';
 import { Needs } from '../identity/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
+import { Changing, ChangeRequest } from '../platform/change-request.js';
+import { errorBody } from '../platform/domain-error.filter.js';
 
 type PlanAnswer = MovePlanView | MoveQueuePlanView;
 /** A plan that was refused, with the error body of the API. */
@@ -37,9 +38,7 @@ type Refused = PlanAnswer & { readonly error: string; readonly code: string };
 export class MovesController {
   constructor(
     private readonly listDestinations: ListDestinations,
-    private readonly planMove: PlanMove,
     private readonly startMove: StartMove,
-    private readonly planQueue: PlanQueue,
     private readonly startQueue: StartQueue,
     private readonly fleet: FleetReader,
   ) {}
@@ -61,9 +60,9 @@ export class MovesController {
   )
   @HttpCode(200)
   async preflight(@Body() body: MoveDto, @CurrentCaller() caller: Caller): Promise<PlanAnswer> {
-    if (isSingle(body)) return present((await this.planMove.run(requestOf(body))).plan);
+    if (isSingle(body)) return present(await this.startMove.plan(requestOf(body), undefined));
     const members = findMembers(body, this.fleet, caller);
-    return presentQueue(await this.planQueue.run(queueOf(body), members));
+    return presentQueue(await this.startQueue.plan(queueOf(body), members));
   }
 
   @Needs(everything('change'))
@@ -76,30 +75,29 @@ export class MovesController {
   @HttpCode(200)
   async move(
     @Body() body: MoveDto,
-    @Query() { dryRun }: ChangeQuery,
+    @Query() query: ChangeQuery,
+    @Changing() request: ChangeRequest,
     @CurrentCaller() caller: Caller,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<MoveAcceptedView | MoveQueueAcceptedView | PlanAnswer | Refused> {
-    if (dryRun === 'true') return this.preflight(body, caller);
-    const { plan, task } = isSingle(body) ? await this.moveOne(body, caller) : await this.moveMany(body, caller);
-    if (task !== undefined) return { task, plan } as MoveAcceptedView | MoveQueueAcceptedView;
-    void reply.status(409);
-    const [first] = plan.refusals;
-    const more = plan.refusals.length - 1;
-    const reason = first?.reason ?? plan.warnings[0] ?? 'The move is refused.';
-    const error = `${reason}${more > 0 ? ` There are ${more} more refusals.` : ''}`;
-    return { ...plan, error, code: 'MOVE_REFUSED' };
-  }
-
-  private async moveOne(body: SingleMove, caller: Caller): Promise<{ plan: PlanAnswer; task?: string }> {
-    const { plan, ...accepted } = await this.startMove.run(requestOf(body), caller);
-    return { ...accepted, plan: present(plan) };
-  }
-
-  private async moveMany(body: MoveDto, caller: Caller): Promise<{ plan: PlanAnswer; task?: string }> {
-    const members = findMembers(body, this.fleet, caller);
-    const { plan, ...accepted } = await this.startQueue.run(queueOf(body), members, caller);
-    return { ...accepted, plan: presentQueue(plan) };
+    try {
+      if (isSingle(body))
+        return await request.answerWith(query, this.startMove, [requestOf(body), undefined], {
+          result: ({ task, plan }) => ({ task, plan: present(plan) }),
+          plan: present,
+        });
+      const members = findMembers(body, this.fleet, caller);
+      return await request.answerWith(query, this.startQueue, [queueOf(body), members], {
+        result: ({ task, plan }) => ({ task, plan: presentQueue(plan) }),
+        plan: presentQueue,
+      });
+    } catch (error) {
+      const plan = planOfRefusal<MovePlan | QueuePlan>(error);
+      if (!plan) throw error;
+      const { status, body: refusal } = errorBody(error);
+      void reply.status(status);
+      return { ...presentAny(plan), error: refusal.error, code: refusal.code };
+    }
   }
 }
 
@@ -141,6 +139,8 @@ const present = (plan: MovePlan): MovePlanView => ({
   losses: [...plan.losses],
   refusals: [...plan.refusals],
 });
+
+const presentAny = (plan: MovePlan | QueuePlan): PlanAnswer => ('members' in plan ? presentQueue(plan) : present(plan));
 
 const presentQueue = (plan: QueuePlan): MoveQueuePlanView => ({
   ...plan,

@@ -47,6 +47,7 @@ export const ERROR_CODES = [
   'BUSY',
   'CONFLICT',
   'CHECKPOINT_INCONSISTENT',
+  'MOVE_REFUSED',
   // backends
   'NOT_SUPPORTED',
   'BACKEND_FAILED',

@@ -132,14 +132,20 @@ describe('a queue of moves', () => {
 
   test('starts nothing when a member is refused, unless the others shall be moved', async () => {
     const refs = [refOf('web'), refOf('none')];
-    expect(await startQueue().run(REQUEST, refs, ANN)).toMatchObject({ plan: { ok: false } });
+    await expect(startQueue().run(REQUEST, refs, ANN)).rejects.toMatchObject({
+      code: 'MOVE_REFUSED',
+      details: { ok: false },
+    });
     expect(started).toEqual([]);
     const { task } = await startQueue().run({ ...REQUEST, skipRefused: true }, refs, ANN);
     expect([task, started]).toEqual([
       'bulk-move-1',
       [{ order: { action: 'move', move: TO_OTHER, perHost: 2 }, refs: refs.map(formatRef) }],
     ]);
-    expect(await startQueue().run({ ...REQUEST, skipRefused: true }, [refOf('none')], ANN)).not.toHaveProperty('task');
+    await expect(startQueue().run({ ...REQUEST, skipRefused: true }, [refOf('none')], ANN)).rejects.toMatchObject({
+      code: 'MOVE_REFUSED',
+    });
+    expect(started).toHaveLength(1);
   });
 
   test('uses the hosts of both ends, also when the destination follows from its kind', () => {

@@ -1,4 +1,5 @@
 import {
+  Change,
   DomainError,
   formatRef,
   type BackendDirectory,
@@ -9,15 +10,16 @@ import {
   type TaskRunner,
 } from '@headgate/domain-contracts';
 import { chooseDestination } from '../plan/choose-destination.js';
-import { Concerns } from '../plan/move-plan.js';
+import { Concerns, type MovePlan } from '../plan/move-plan.js';
+import { moveRefused, planOfRefusal } from '../plan/refused-move.js';
 import type { StartMove } from '../start-move.js';
 import type { PlanQueue, QueuePlan } from './plan-queue.js';
 import type { QueueRequest, SharedMoveRequest } from './queue-request.js';
 
 export interface AcceptedQueue {
   readonly plan: QueuePlan;
-  /** The ID of the bulk task; absent when the queue was refused. */
-  readonly task?: string;
+  /** The ID of the bulk task. */
+  readonly task: string;
 }
 
 /** The members of a queue are moves like those of single requests, each with a preflight of its own when its turn comes. */
@@ -38,31 +40,56 @@ export class MoveMembers implements MemberTasks {
   }
 
   async start(order: BulkOrder, ref: InstanceRef, { task, caller }: { task: string; caller: Caller }): Promise<void> {
-    const { plan, task: started } = await this.startMove.run({ ...moveOf(order), ref: formatRef(ref) }, caller, task);
-    if (started !== undefined) return;
-    const [first] = plan.refusals;
-    throw new DomainError(
-      'WRONG_STATE',
-      plan.refusals.map(({ reason, remedy }) => `${reason} ${remedy}`.trim()).join(' ') || 'The move is refused.',
-      { details: { code: first?.code } },
-    );
+    try {
+      await this.startMove.run({ ...moveOf(order), ref: formatRef(ref) }, task, caller);
+    } catch (error) {
+      const plan = planOfRefusal<MovePlan>(error);
+      throw plan ? memberRefused(plan) : error;
+    }
   }
 }
 
+/** The result of the member has all refusals, with their remedies. */
+const memberRefused = ({ refusals }: MovePlan): DomainError =>
+  new DomainError(
+    'WRONG_STATE',
+    refusals.map(({ reason, remedy }) => `${reason} ${remedy}`.trim()).join(' ') || 'The move is refused.',
+    { details: { code: refusals[0]?.code } },
+  );
+
+interface QueueOrder {
+  readonly request: QueueRequest;
+  readonly plan: QueuePlan;
+}
+
 /** Starts the moves of many VMs as one bulk task, unless a preflight of all of them refuses it. */
-export class StartQueue {
+export class StartQueue extends Change<
+  [request: QueueRequest, refs: readonly InstanceRef[]],
+  AcceptedQueue,
+  QueueOrder,
+  QueuePlan
+> {
   constructor(
     private readonly planQueue: PlanQueue,
     private readonly tasks: TaskRunner,
     members: MoveMembers,
   ) {
+    super();
     tasks.defineQueue(members);
   }
 
-  async run(request: QueueRequest, refs: readonly InstanceRef[], caller: Caller): Promise<AcceptedQueue> {
-    const plan = await this.planQueue.run(request, refs);
+  protected override async prepare(request: QueueRequest, refs: readonly InstanceRef[]): Promise<QueueOrder> {
+    return { request, plan: await this.planQueue.run(request, refs) };
+  }
+
+  protected override async planPrepared({ plan }: QueueOrder): Promise<QueuePlan> {
+    return plan;
+  }
+
+  /** @throws DomainError MOVE_REFUSED with the plan */
+  protected override async runPrepared({ request, plan }: QueueOrder, caller: Caller): Promise<AcceptedQueue> {
     const isAccepted = plan.ok || (request.skipRefused && plan.members.some(({ ok }) => ok));
-    if (!isAccepted) return { plan };
+    if (!isAccepted) throw moveRefused(plan);
     const { move, perHost } = request;
     const members = plan.members.map(({ source }) => source);
     return { plan, task: await this.tasks.startBulk({ action: 'move', move, perHost }, members, caller) };

@@ -119,15 +119,13 @@ async function begin(refs: readonly string[]): Promise<void> {
     await folders.change((tree) => tree.assign({ ref, uid }, order.folder ?? 'prod'));
   }
   const [ref = ''] = refs;
-  const { plan, task: started } =
-    refs.length === 1
-      ? await startMove.run({ ...move, ref }, caller)
-      : await startQueue.run(
-          { move, perHost: 1, skipRefused: false, leavesOutMoved: false },
-          refs.map((text) => fleet.resolve(parse(text)).ref),
-          caller,
-        );
-  if (started === undefined) throw new Error(JSON.stringify(plan.refusals));
+  await (refs.length === 1
+    ? startMove.run({ ...move, ref }, undefined, caller)
+    : startQueue.run(
+        { move, perHost: 1, skipRefused: false, leavesOutMoved: false },
+        refs.map((text) => fleet.resolve(parse(text)).ref),
+        caller,
+      ));
 }
 
 const parse = (text: string) => {
