@@ -33,6 +33,7 @@ import type { Settings } from '../config/load-config.js';
 import { provideClass } from '../platform/provide-class.js';
 import { Readiness } from '../platform/readiness.js';
 import { CONTEXTS, LOGGER, SETTINGS } from '../platform/tokens.js';
+import { provideStored } from './provide-stored.js';
 import { RegistryReadiness } from './registry-readiness.js';
 import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-store.js';
 
@@ -63,18 +64,8 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
         return ledger;
       },
     },
-    {
-      provide: TaskStore,
-      inject: [SHARED_STORE, RegistryDatabase],
-      useFactory: (shared: SharedStore | undefined, database: RegistryDatabase) =>
-        shared?.tasks ?? new SqliteTaskStore(database),
-    },
-    {
-      provide: WebhookStore,
-      inject: [SHARED_STORE, RegistryDatabase],
-      useFactory: (shared: SharedStore | undefined, database: RegistryDatabase) =>
-        shared?.webhooks ?? new SqliteWebhookStore(database),
-    },
+    provideStored(TaskStore, 'tasks', SqliteTaskStore),
+    provideStored(WebhookStore, 'webhooks', SqliteWebhookStore),
     {
       provide: AuditLog,
       inject: [RegistryDatabase, SETTINGS, Clock],
@@ -82,25 +73,10 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
         new SqliteAuditLog(database, { maxEntries: journal.entries, maxDays: journal.days }, clock),
     },
     provideClass(SqliteJournal, [RegistryDatabase], Journal),
-    {
-      provide: ApiTokenStore,
-      inject: [SHARED_STORE, RegistryDatabase],
-      useFactory: (shared: SharedStore | undefined, database: RegistryDatabase) =>
-        shared?.tokens ?? new SqliteApiTokenStore(database),
-    },
+    provideStored(ApiTokenStore, 'tokens', SqliteApiTokenStore),
     provideClass(Audit, [AuditLog, Clock]),
-    {
-      provide: FolderStore,
-      inject: [SHARED_STORE, RegistryDatabase],
-      useFactory: (shared: SharedStore | undefined, database: RegistryDatabase) =>
-        shared?.folders ?? new SqliteFolderStore(database),
-    },
-    {
-      provide: SourceStore,
-      inject: [SHARED_STORE, RegistryDatabase],
-      useFactory: (shared: SharedStore | undefined, database: RegistryDatabase) =>
-        shared?.sources ?? new SqliteSourceStore(database),
-    },
+    provideStored(FolderStore, 'folders', SqliteFolderStore),
+    provideStored(SourceStore, 'sources', SqliteSourceStore),
     provideClass(SqliteShutdownTimes, [RegistryDatabase], ShutdownTimes),
     provideClass(RegistryReadiness, [RegistryDatabase, SHARED_STORE], Readiness),
   ],
