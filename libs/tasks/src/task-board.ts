@@ -1,8 +1,6 @@
 import {
   DomainError,
-  formatImageRef,
   formatRef,
-  messageOf,
   SILENT_LOG,
   SingleReplica,
   TaskRunner,
@@ -23,39 +21,33 @@ import {
   type Task,
   type TaskCount,
   type TaskDefinition,
-  type TaskOrder,
-  type TaskRequest,
   type TaskStore,
 } from '@headgate/domain-contracts';
-import { bulkParts, BulkTasks } from './bulk-tasks.js';
-import { expectWritable } from './expect-writable.js';
-import type { JournaledRun } from './journaled-kind.js';
-import type { LiveJournal } from './live-journal.js';
-import { newTask } from './new-task.js';
+import { BulkTasks } from './bulk-tasks.js';
 import { OldTasks } from './old-tasks.js';
 import type { UnjournaledKind } from './patience.js';
-import type { MemberTaskRuns } from './queued-members.js';
 import { recoverTasks, type RecoveredTask } from './recover-tasks.js';
 import { RunningTask, type RunDeps } from './running-task.js';
 import { SharedTasks } from './shared-tasks.js';
-import { canceled, committed, json, notCancelable, StepsRun } from './steps-run.js';
+import { StepsRun } from './steps-run.js';
+import { TaskControl } from './task-control.js';
 import { newTaskId } from './task-id.js';
 import { TaskKinds } from './task-kinds.js';
 import type { LiveTask, TaskReader } from './task-reader.js';
-import { TaskRuns, type TaskRun } from './task-runs.js';
-import { isCancelable, runUnjournaled } from './unjournaled-work.js';
+import { TaskRuns } from './task-runs.js';
+import { TaskStarts } from './task-starts.js';
 
 /** Runs background work as tasks, reports their progress, and continues or ends those that a restart interrupted. */
 export class TaskBoard extends TaskRunner implements TaskReader {
-  private readonly runs: TaskRuns;
-  private readonly kinds = new TaskKinds();
-  private readonly bulk: BulkTasks;
   private readonly deps: RunDeps;
-  private recovered: readonly RecoveredTask[] = [];
+  private readonly kinds = new TaskKinds();
+  private readonly runs: TaskRuns;
+  private readonly bulk: BulkTasks;
+  private readonly starts: TaskStarts;
+  private readonly control: TaskControl;
   private readonly shared: SharedTasks;
   private readonly old: OldTasks;
-  /** Tasks that are journaled, but do not run yet. */
-  private readonly starting = new Set<string>();
+  private recovered: readonly RecoveredTask[] = [];
   private readonly endListeners = new Set<(task: Task) => void>();
   private unsubscribe = (): void => undefined;
   private isClosed = false;
@@ -63,7 +55,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
 
   constructor(
     private readonly store: TaskStore,
-    private readonly clock: Clock,
+    clock: Clock,
     log: Log = SILENT_LOG,
     private readonly replicas: Replicas = new SingleReplica(),
     private readonly reservations?: Reservations,
@@ -74,15 +66,24 @@ export class TaskBoard extends TaskRunner implements TaskReader {
       for (const listener of this.endListeners) listener(task);
     };
     this.deps = { store, clock, log, onEnd, describe: (ref) => this.describe?.(ref) };
-    this.runs = new TaskRuns({ clock, log, release: (id) => this.reservations?.endTask(id) });
-    this.bulk = new BulkTasks(this.memberRuns, this.deps);
+    const { kinds } = this;
+    const runs = (this.runs = new TaskRuns({ clock, log, release: (id) => this.reservations?.endTask(id) }));
+    const find = (id: string): Task | undefined => runs.get(id)?.task.summary ?? store.get(id);
+    const newId = (kind: MemberTasks['kind'], name: string): string => newTaskId(kind, name, clock.now());
+    const ended = async (id: string): Promise<Task | undefined> => this.whenEnded(id).then(() => find(id));
+    const bulk = (this.bulk = new BulkTasks({ find, newId, ended }, this.deps));
+    this.starts = new TaskStarts({ runs, kinds, bulk, replicas, run: this.deps });
     this.old = new OldTasks({ store, clock, log, replicas });
-    this.shared = new SharedTasks({
+    const shared = (this.shared = new SharedTasks({
       ...{ store, clock, log, replicas, onEnd },
       onSeen: (task) => this.adopt(task, false),
-      runsHere: (id) => this.runs.has(id) || this.starting.has(id),
-      continueTask: async (task) => this.beginRecovered(await recoverTasks([task], this.deps, this.kinds.versionOf)),
-      carryOut: (id, request) => this.carryOut(id, request),
+      runsHere: (id) => runs.has(id) || this.starts.has(id),
+      continueTask: async (task) => this.beginRecovered(await recoverTasks([task], this.deps, kinds.versionOf)),
+      carryOut: (id, request) => this.control.carryOut(id, request),
+    }));
+    this.control = new TaskControl({
+      ...{ runs, shared, get: (id) => this.get(id) },
+      isRecovered: (id) => this.recovered.some(({ task }) => task.id === id),
     });
   }
 
@@ -100,7 +101,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     const known = definition as unknown as TaskDefinition;
     const { kind, version = 1 } = known;
     this.kinds.define(kind, { version, open: (task, journal) => new StepsRun(known, task, journal, this.deps) });
-    return { start: (order, caller) => this.startSteps({ kind, version }, order, caller) };
+    return { start: (order, caller) => this.starts.startSteps({ kind, version }, order, caller) };
   }
 
   override defineBulk(work: MemberWork): void {
@@ -124,7 +125,11 @@ export class TaskBoard extends TaskRunner implements TaskReader {
       for (const { task } of this.recovered) this.adopt(task, true);
     }
     await this.old.open();
-    this.unsubscribe = this.replicas.subscribe({ left: () => this.suspend() });
+    const left = (): void => {
+      this.runs.stop();
+      this.shared.stopWaiting();
+    };
+    this.unsubscribe = this.replicas.subscribe({ left });
   }
 
   /** Continues or rolls back the tasks of an earlier process. Call when the backends can be used. A queue finds the tasks of its members. */
@@ -136,34 +141,22 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     this.shared.startTakingOver();
   }
 
-  override async start(
+  override start(
     kind: UnjournaledKind,
     subject: InstanceRef | ImageRef,
     caller: Caller,
     work: BackgroundWork,
     reservation?: Reservation,
   ): Promise<string> {
-    const ref = 'kind' in subject ? formatRef(subject) : formatImageRef(subject);
-    const order = { kind, name: subject.name, ref, ...(reservation && { reservation }) };
-    const task = new RunningTask({ ...newTask(order, caller, this.clock), cancelable: isCancelable(kind) }, this.deps);
-    const run = () => runUnjournaled(task, kind, work, this.deps);
-    return this.create(task, undefined, () => this.runs.begin(task, run), reservation);
+    return this.starts.start(kind, subject, caller, work, reservation);
   }
 
-  override async startBulk(order: BulkOrder, refs: readonly string[], caller: Caller): Promise<string> {
-    const { kind, version } = this.bulk;
-    const created = newTask({ kind, name: order.action, ref: '' }, caller, this.clock);
-    const task = new RunningTask({ ...created, ...bulkParts(order, refs) }, this.deps);
-    const journal: LiveJournal = { task: created.id, version, caller, input: json(order), steps: [] };
-    return this.create(task, journal, () => this.beginJournaled(task, journal, false));
+  override startBulk(order: BulkOrder, refs: readonly string[], caller: Caller): Promise<string> {
+    return this.starts.startBulk(order, refs, caller);
   }
 
-  override async pauseBulk(id: string, isPaused: boolean): Promise<void> {
-    const stored = this.get(id);
-    if (this.shared.isElsewhere(stored)) return this.shared.pause(stored, isPaused);
-    const { journaled } = this.expectRunning(id);
-    if (!journaled?.pause) throw new DomainError('WRONG_STATE', `The task ${id} can't be paused; only bulk tasks can.`);
-    await expectWritable(async () => journaled.pause?.(isPaused));
+  override pauseBulk(id: string, isPaused: boolean): Promise<void> {
+    return this.control.pause(id, isPaused);
   }
 
   override cancel(ref: InstanceRef, reason: Error): void {
@@ -172,17 +165,8 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     for (const { task, journaled } of this.runs.all()) if (!journaled && task.ref === text) task.cancel(reason);
   }
 
-  override async cancelTask(id: string, caller: Author): Promise<void> {
-    const stored = this.get(id);
-    if (stored.canceledBy !== undefined) return;
-    if (this.shared.isElsewhere(stored)) return this.shared.cancel(stored, caller.login);
-    const { task, journaled } = this.expectRunning(id);
-    if (journaled) return expectWritable(() => journaled.cancel(caller));
-    const { cancelable, cancelRefusal, steps: begun } = task.summary;
-    if (cancelRefusal !== undefined) throw committed(id, cancelRefusal);
-    if (!cancelable) throw notCancelable(id, begun.at(-1)?.name);
-    task.update({ canceledBy: caller.login, cancelable: false });
-    task.cancel(canceled(caller.login));
+  override cancelTask(id: string, caller: Author): Promise<void> {
+    return this.control.cancel(id, caller);
   }
 
   override get(id: string): Task {
@@ -215,6 +199,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
    */
   async close(): Promise<void> {
     this.isClosed = true;
+    this.starts.close();
     this.old.close();
     this.unsubscribe();
     this.shared.close();
@@ -223,104 +208,17 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     await closed;
   }
 
-  private suspend(): void {
-    this.runs.stop();
-    this.shared.stopWaiting();
-  }
-
-  private async startSteps<Input extends object>(
-    { kind, version }: { readonly kind: UnjournaledKind; readonly version: number },
-    order: TaskOrder<Input>,
-    caller: Caller,
-  ): Promise<string> {
-    const { input, reservation } = order;
-    const created = newTask({ kind, ...order }, caller, this.clock);
-    const journal: LiveJournal = { task: created.id, version, caller, input: json<object>(input), steps: [] };
-    const task = new RunningTask({ ...created, cancelable: true }, this.deps);
-    const run = this.kinds.open(task, journal);
-    return this.create(task, journal, () => this.beginRun(task, run, false), reservation);
-  }
-
-  /** Journals a new task and begins it. @throws DomainError NOT_READY; nothing has begun then */
-  private async create(
-    task: RunningTask,
-    journal: LiveJournal | undefined,
-    begin: () => string,
-    reservation?: Reservation,
-  ): Promise<string> {
-    const { id } = task.summary;
-    if (!this.replicas.isMember)
-      throw new DomainError('NOT_READY', 'This replica does not reach the store of the cluster; try again soon.');
-    this.starting.add(id);
-    try {
-      await expectWritable(() => task.create(journal));
-      reservation?.giveTo(id);
-      if (this.isClosed || !this.replicas.isMember) task.stop();
-      return begin();
-    } finally {
-      this.starting.delete(id);
-    }
-  }
-
   private beginRecovered(recovered: readonly RecoveredTask[]): void {
     for (const { task, journal } of recovered) {
       const running = new RunningTask(task, this.deps);
       this.adopt(task, true);
       this.shared.followHere(task.id, running);
-      this.beginJournaled(running, journal, true);
+      this.starts.beginJournaled(running, journal, true);
     }
-  }
-
-  /** A request that this replica has received for another one, which runs the task. */
-  private async carryOut(id: string, request: TaskRequest): Promise<void> {
-    try {
-      if (request.action === 'cancel') await this.cancelTask(id, { login: request.login, name: '' });
-      else await this.pauseBulk(id, request.action === 'pause');
-    } catch (error) {
-      // The log shows it, because the caller has got the response already.
-      this.runs.get(id)?.task.log(messageOf(error));
-    }
-  }
-
-  /** @throws Error for a kind that is not defined */
-  private beginJournaled(task: RunningTask, journal: LiveJournal, isRecovered: boolean): string {
-    this.kinds.expect(task.summary);
-    try {
-      return this.beginRun(task, this.kinds.open(task, journal), isRecovered);
-    } catch (error) {
-      const message = messageOf(error);
-      return this.runs.begin(task, () => task.end(message).then(() => 'ended'));
-    }
-  }
-
-  private beginRun(task: RunningTask, run: JournaledRun, isRecovered: boolean): string {
-    return this.runs.begin(task, () => run.run(isRecovered), run);
-  }
-
-  private get memberRuns(): MemberTaskRuns {
-    const find = (id: string): Task | undefined => this.runs.get(id)?.task.summary ?? this.store.get(id);
-    return {
-      find,
-      newId: (kind, name) => newTaskId(kind, name, this.clock.now()),
-      ended: async (id) => {
-        await this.whenEnded(id);
-        return find(id);
-      },
-    };
   }
 
   /** The tasks of older releases have no reservations. */
   private adopt({ id, reserves }: Task, isHere: boolean): void {
     if (reserves) this.reservations?.adopt(id, reserves, isHere);
-  }
-
-  private expectRunning(id: string): TaskRun {
-    const run = this.runs.get(id);
-    if (run && !run.task.isEnded) return run;
-    const isRecovered = this.recovered.some(({ task }) => task.id === id);
-    if (isRecovered)
-      throw new DomainError('WRONG_STATE', `The task ${id} is about to continue after a restart; try again soon.`);
-    this.get(id);
-    throw new DomainError('WRONG_STATE', `The task ${id} has already ended.`);
   }
 }
