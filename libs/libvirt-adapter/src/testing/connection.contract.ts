@@ -119,11 +119,17 @@ export function connectionContract(title: string, connect: () => LibvirtConnecti
       const ofVirsh = (): Promise<string> => virsh('domstats', '--raw', ...groups, name);
       const number = (text: string, field: string): number =>
         Number(new RegExp(`^  ${field}=(\\d+)$`, 'm').exec(text)?.[1]);
-      const before = await ofVirsh();
-      const found = (await domains.statistics()).find(({ id }) => id.uuid === uuid);
+      const fields = ['cpu.time', 'block.0.rd.bytes', 'block.0.wr.bytes', 'balloon.current', 'block.count'];
+      const measure = async () => {
+        const before = await ofVirsh();
+        return { before, found: (await domains.statistics()).find(({ id }) => id.uuid === uuid) };
+      };
+      let { before, found } = await measure();
+      // Statistics never wait for QEMU, which may be busy right after its start.
+      while (!fields.every((field) => found?.fields.has(field))) ({ before, found } = await measure());
       const after = await ofVirsh();
       expect(found?.id).toEqual({ uuid, name });
-      for (const field of ['cpu.time', 'block.0.rd.bytes', 'block.0.wr.bytes', 'balloon.current', 'block.count']) {
+      for (const field of fields) {
         expect(found?.fields.get(field)).toBeGreaterThanOrEqual(number(before, field));
         expect(found?.fields.get(field)).toBeLessThanOrEqual(number(after, field));
       }
