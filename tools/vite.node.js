@@ -43,8 +43,9 @@ export const { ${names.join(', ')} } = http;`;
 /**
  * The build of a Nest application: dist/main.js with everything in it, which halves start-up time and memory.
  * @param {Record<string, string>} entries further entries, name → source file
+ * @param {string[]} external development dependencies of these entries, which are not a part of the build
  */
-export const nodeApp = (entries = {}) =>
+export const nodeApp = (entries = {}, external = []) =>
   defineConfig({
     // Oxc reads experimentalDecorators and emitDecoratorMetadata from the project's tsconfig.json, through `extends`.
     plugins: [httpWithoutUndici()],
@@ -60,5 +61,5 @@ export const nodeApp = (entries = {}) =>
         output: { entryFileNames: '[name].js', chunkFileNames: '[name].js', keepNames: true },
       },
     },
-    ssr: { noExternal: true, external: absent },
+    ssr: { noExternal: true, external: [...absent, ...external] },
   });

@@ -1,3 +1,3 @@
 import { nodeApp } from '../../tools/vite.node.js';
 
-export default nodeApp({ 'print-reference': 'src/reference/print-reference.ts' });
+export default nodeApp({ 'print-reference': 'src/reference/print-reference.ts' }, ['typescript']);

@@ -1,13 +1,17 @@
-// npm run docs / docs:check: writes docs/reference from the code, or fails if it is out of date.
+// npm run docs / docs:check: writes docs/reference and the console's types from the code, or fails if they are out of date. Lints the API document.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { findNode, NX, projectEnvironment, root } from '../start/workspace.mjs';
+import { lintDocument } from './lint-document.mjs';
 
 const check = process.argv.includes('--check');
 
-/** Scripts that print reference pages as one JSON object: file name → text. */
+/** Scripts that print generated files as one JSON object, name → text. */
 const printers = ['apps/vm-service/dist/print-reference.js', 'tools/docs/print-library-api.mjs'];
+
+/** A name is a page of docs/reference; one with a folder is a path in the repository. */
+const pathOf = (name) => (name.includes('/') ? name : `docs/reference/${name}`);
 
 /** @returns {Promise<string>} what the script prints. @throws Error with its output when it fails */
 const outputOf = async (script, args = []) => {
@@ -30,15 +34,17 @@ await outputOf(NX, ['build', '@headgate/vm-service', '--output-style=static']);
 let stale = 0;
 for (const script of printers) {
   for (const [name, text] of Object.entries(JSON.parse(await outputOf(script)))) {
-    const file = join(root, 'docs/reference', name);
+    const file = join(root, pathOf(name));
     if (check) {
       if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
-      console.error(`docs/reference/${name} is out of date: run npm run docs`);
+      console.error(`${pathOf(name)} is out of date: run npm run docs`);
       stale++;
     } else {
-      mkdirSync(join(root, 'docs/reference'), { recursive: true });
+      mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text);
     }
   }
 }
-process.exit(stale === 0 ? 0 : 1);
+const problems = await lintDocument(readFileSync(join(root, pathOf('vm-service-openapi.json')), 'utf8'));
+for (const problem of problems) console.error(problem);
+process.exit(stale + problems.length === 0 ? 0 : 1);

@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { ApiDocsModule } from './api-docs/api-docs.module.js';
 import { BulkModule } from './bulk/bulk.module.js';
 import { ClusterModule } from './cluster/cluster.module.js';
 import { BackendsModule } from './fleet/backends.module.js';
@@ -51,6 +52,7 @@ export class AppModule {
         JournalModule,
         HealthModule,
         PageModule,
+        ApiDocsModule,
         ImagesModule,
         PluginsModule,
         DataVolumesModule,

@@ -22,15 +22,26 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { IsContextName, IsFolderPath, IsInstanceName, IsJournalRef, Nested, Nullable, Optional } from './fields.js';
+import {
+  IsContextName,
+  IsCountText,
+  IsFolderPath,
+  IsInstanceName,
+  IsJournalRef,
+  Nested,
+  Nullable,
+  Optional,
+} from './fields.js';
 
 const MAX_TOKEN_DAYS = 366;
 
 /** The instances that an API token is for: those that match every field. Without a field, all. */
 export class TokenScopeDto {
+  /** The kind of the instances. */
   @Optional() @IsIn(INSTANCE_KINDS) kind?: InstanceKind;
   /** Words that must all occur, as in the list, but not in the address. */
   @Optional() @IsString() @MaxLength(256) @Matches(/\S/, { message: '$property must have a word.' }) q?: string;
+  /** The context of the instances. */
   @Optional() @IsContextName() context?: string;
   /** This folder and those in it. */
   @Optional() @IsFolderPath() folder?: string;
@@ -38,29 +49,39 @@ export class TokenScopeDto {
 
 /** POST /api/ext/tokens */
 export class CreateTokenDto {
+  /** The name under which the token is listed. */
   @IsInstanceName() name!: string;
   /** Each of them includes `read`. */
   @IsArray() @ArrayMinSize(1) @ArrayUnique() @IsIn(TOKEN_ACTIONS, { each: true }) actions!: TokenAction[];
+  /** The instances that the token is for. Default: all. */
   @Optional() @IsObject() @Nested(() => TokenScopeDto) scope?: TokenScopeDto;
-  /** How long it is valid. Default 90. */
+  /** How many days it is valid. Default 90. */
   @Optional() @IsInt() @Min(1) @Max(MAX_TOKEN_DAYS) days?: number;
 }
 
 /** `{id}` of a path. */
 export class TokenPath {
+  /** The ID of an API token, as in the list. */
   @Matches(/^[0-9A-Za-z]{10}$/, { message: '$property must be the ID of an API token.' }) id!: string;
 }
 
 /** An API token, without its secret. */
 export class TokenView {
+  /** The ID of the token, as entries of the journal have it. */
   @IsString() id!: string;
+  /** The name that its creator gave it. */
   @IsString() name!: string;
   /** The login of the user who has created it; empty for one without an identity. */
   @IsString() creator!: string;
+  /** What a caller with the token may do. Each action includes `read`. */
   @IsArray() @IsIn(TOKEN_ACTIONS, { each: true }) actions!: TokenAction[];
+  /** The instances that the token is for. */
   @Nested(() => TokenScopeDto) scope!: TokenScopeDto;
+  /** When it was created, in ISO 8601. */
   @IsString() createdAt!: string;
+  /** When it stops being valid, in ISO 8601. */
   @IsString() expiresAt!: string;
+  /** Whether it is no longer valid. */
   @IsBoolean() expired!: boolean;
   /** At most a minute before the last request. */
   @Nullable() @IsString() lastUsedAt!: string | null;
@@ -80,15 +101,14 @@ export class JournalQueryDto {
   @Optional() @IsString() @MaxLength(320) caller?: string;
   /** The ID of an API token. */
   @Optional() @IsString() @MaxLength(40) token?: string;
+  /** Only entries with this outcome. */
   @Optional() @IsIn(AUDIT_OUTCOMES) outcome?: AuditOutcome;
   /** The first moment. */
   @Optional() @IsISO8601({ strict: true }) @MaxLength(40) since?: string;
   /** The moment after the last one. */
   @Optional() @IsISO8601({ strict: true }) @MaxLength(40) until?: string;
   /** The maximum number of entries, 1 to 1000; default 100. The header Svc-Cursor leads to the next page. */
-  @Optional()
-  @Matches(/^([1-9]\d{0,2}|1000)$/, { message: '$property must be a number from 1 to 1000.' })
-  limit?: string;
+  @Optional() @IsCountText(1, 1000) limit?: string;
   /** The Svc-Cursor of the previous page. */
   @Optional()
   @Matches(/^[1-9]\d{0,15}$/, { message: '$property must be the Svc-Cursor of the previous page.' })
@@ -97,8 +117,9 @@ export class JournalQueryDto {
 
 /** An entry of the journal. */
 export class JournalEntryView {
-  /** Grows with each entry. */
+  /** The number of the entry, which grows with each one. */
   @IsInt() number!: number;
+  /** When it was recorded, in ISO 8601. */
   @IsString() time!: string;
   /** The login; empty for a caller without an identity. */
   @IsString() caller!: string;
@@ -112,12 +133,15 @@ export class JournalEntryView {
   @IsString() action!: string;
   /** The method and the pattern of the path. */
   @IsString() route!: string;
+  /** The object: the ref of an instance, or a text such as `folder/prod`; may be empty. */
   @IsString() ref!: string;
+  /** `denied`: the caller was not permitted to do it. */
   @IsIn(AUDIT_OUTCOMES) outcome!: AuditOutcome;
   /** The HTTP status, if it is known. */
   @Nullable() @IsInt() status!: number | null;
   /** The code of the error, or empty. */
   @IsString() code!: string;
+  /** One sentence about the outcome; may be empty. */
   @IsString() message!: string;
 }
 
@@ -125,5 +149,6 @@ export class JournalEntryView {
 export class RoleView {
   /** The path of the folder; `/` is everywhere. */
   @IsString() folder!: string;
+  /** `viewer` reads, `operator` also uses the power actions and consoles, `admin` also changes and deletes. */
   @IsIn(['viewer', 'operator', 'admin']) role!: 'viewer' | 'operator' | 'admin';
 }

@@ -4,12 +4,15 @@ import { InstancePath } from './queries.js';
 
 /** `{ns}`, `{name}` and `{checkpoint}` of a path. */
 export class CheckpointPath extends InstancePath {
+  /** The name of a checkpoint of the VM. */
   @IsInstanceName() checkpoint!: string;
 }
 
 /** An element of GET /api/ext/vms/{ns}/{name}/checkpoints. */
 export class CheckpointView {
+  /** The name of the checkpoint. */
   @IsString() name!: string;
+  /** When it was created, in ISO 8601. */
   @IsISO8601() creationTime!: string;
   /** Whether the changes since then can be exported now. */
   @IsBoolean() ready!: boolean;

@@ -5,5 +5,6 @@ import { IsIn, IsString } from 'class-validator';
 export class BusyView {
   /** The ID of the task. */
   @IsString() task!: string;
+  /** The operation that the task carries out. */
   @IsIn(OPERATION_NAMES) action!: Operation;
 }

@@ -6,13 +6,19 @@ import { UsageView } from './metrics.js';
 
 /** POST /api/cts */
 export class CreateContainerDto {
+  /** The name of the new container, unique in its namespace. */
   @IsInstanceName() name!: string;
+  /** The image in a registry. */
   @Matches(/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/, { message: '$property must be an image reference.' })
   @MaxLength(512)
   image!: string;
+  /** The namespace of the new container. Default: that of the context. */
   @Optional() @IsInstanceName() namespace?: string;
+  /** The context of the new container; the first configured one by default. */
   @Optional() @IsContextName() context?: string;
+  /** The number of CPUs. Default 1. */
   @Optional() @IsInt() @Min(1) @Max(512) cpu?: number;
+  /** The size of the memory. Default `512Mi`. */
   @Optional() @IsMemorySize() mem?: string;
   /** Size of the data volume. */
   @Optional() @IsDiskSize() disk?: string;
@@ -21,31 +27,48 @@ export class CreateContainerDto {
   @Matches(/^$|^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, { message: '$property must be the name of a storage class.' })
   @MaxLength(253)
   storageClass?: string;
+  /** Whether the container has a persistent root file system on its data volume, which it may change. Default false: the volume is mounted at `/data`. */
   @Optional() @IsBoolean() privileged?: boolean;
 }
 
 /** An element of GET /api/cts. */
 export class ContainerView {
+  /** The name, unique in its namespace. */
   @IsString() name!: string;
+  /** The namespace. */
   @IsString() namespace!: string;
   /** Empty when stopped or unscheduled. */
   @IsString() node!: string;
+  /** The phase of the pod, or `Stopped` when there is no pod. */
   @IsIn(CONTAINER_PHASES) phase!: ContainerPhase;
+  /** Whether it is ready to serve. */
   @IsBoolean() ready!: boolean;
+  /** The image in a registry. */
   @IsString() image!: string;
+  /** The number of CPUs. */
   @IsInt() @Min(0) cpu!: number;
+  /** The size of the memory, a binary quantity such as `512Mi`. */
   @IsString() mem!: string;
+  /** Whether it has a persistent root file system on its data volume. */
   @IsBoolean() privileged!: boolean;
 
+  /** The ref: `ct/<context>/<namespace>/<name>`. */
   @IsString() ref!: string;
+  /** The context that it belongs to. */
   @IsString() context!: string;
+  /** The kind of the backend. */
   @IsString() backend!: string;
+  /** Its tags. */
   @IsArray() @IsString({ each: true }) tags!: string[];
+  /** One sentence, when the phase is a problem. */
   @Optional() @IsString() reason?: string;
+  /** The folder's whole path; absent if it is in no folder. */
   @Optional() @IsString() folder?: string;
   /** Only while a task changes it or needs it unchanged. */
   @Optional() @Nested(() => BusyView) busy?: BusyView;
+  /** When it was created, in ISO 8601. */
   @Optional() @IsISO8601() createdAt?: string;
+  /** True for the last known entries of a context that can't be reached. */
   @Optional() @IsBoolean() stale?: boolean;
   /** Only in a list with `?usage=true`, and absent while the instance is not measured. */
   @Optional() @Nested(() => UsageView) usage?: UsageView;

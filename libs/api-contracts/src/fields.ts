@@ -29,8 +29,13 @@ import { ValidateBy, ValidateIf, ValidateNested, type ValidationOptions } from '
  */
 export interface FieldSchema {
   readonly description?: string;
+  /** The type that a client has for the text of a parameter; `string` by default. */
+  readonly type?: 'boolean' | 'integer';
   readonly pattern?: string;
   readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly enum?: readonly string[];
   readonly examples?: readonly unknown[];
 }
 
@@ -151,9 +156,10 @@ export const IsChecksum = textField('isChecksum', isChecksum, CHECKSUM_RULE, {
 
 /** A number of bytes in a query string. */
 export const IsByteCount = textField('isByteCount', isByteCount, 'a whole number of bytes', {
-  pattern: '^(0|[1-9][0-9]{0,15})$',
-  maxLength: 16,
-  examples: ['0', '1024'],
+  type: 'integer',
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  examples: [0, 1024],
 });
 
 /** A folder, by its whole path. */
@@ -188,8 +194,32 @@ export const IsTag = textField(
 
 /** A switch in a query string. */
 export const IsSwitch = textField('isSwitch', (text) => text === 'true' || text === 'false', '"true" or "false"', {
-  pattern: '^(true|false)$',
+  type: 'boolean',
 });
+
+/** A whole number in a query string. */
+export const IsCountText = (min: number, max: number): PropertyDecorator =>
+  textField(
+    'isCountText',
+    (text) => /^[1-9]\d{0,8}$/.test(text) && Number(text) >= min && Number(text) <= max,
+    `a number from ${min} to ${max}`,
+    { type: 'integer', minimum: min, maximum: max },
+  )();
+
+/** One of some words. Any text is valid here: the use case refuses the others, with the words in its message. */
+export const IsWord = (words: readonly string[]): PropertyDecorator =>
+  textField('isWord', () => true, 'a string', { enum: words })();
+
+/** An object whose fields are names with values of the same kind, or any fields where no schema is given. */
+export const IsMap = (values: object | true): PropertyDecorator =>
+  ValidateBy({
+    name: 'isMap',
+    constraints: [{ type: 'object', additionalProperties: values }],
+    validator: {
+      validate: (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value),
+      defaultMessage: (args) => `${args?.property} must be an object.`,
+    },
+  });
 
 const marked = { optional: new Map<object, Set<string>>(), nullable: new Map<object, Set<string>>() };
 type Mark = keyof typeof marked;

@@ -38,7 +38,9 @@ const STORAGE_RULE = '$property must be the name of a storage pool or of a stora
 
 /** POST /api/vms/{ns}/{name}/scale. At least one of the two must be given. */
 export class ScaleDto {
+  /** The new number of CPUs. */
   @Optional() @IsInt() @Min(1) @Max(512) cpu?: number;
+  /** The new size of the memory. */
   @Optional() @IsMemorySize() mem?: string;
 }
 
@@ -58,6 +60,7 @@ export class AttachVolumeDto {
 
 /** `{ns}`, `{name}` and `{vol}` of a path. */
 export class VolumePath extends InstancePath {
+  /** The name of a volume of the VM, as `pvc` in its hardware. */
   @IsVolumeName() vol!: string;
 }
 
@@ -75,6 +78,7 @@ export class MoveDiskDto {
 
 /** POST /api/vms/{ns}/{name}/expand */
 export class ExpandVolumeDto {
+  /** The name of a volume of the VM. */
   @IsVolumeName() pvc!: string;
   /** The new size, at least the present one. */
   @IsDiskSize() size!: string;
@@ -92,11 +96,13 @@ export class AddNicDto {
 
 /** `{ns}`, `{name}` and `{iface}` of a path. */
 export class NicPath extends InstancePath {
+  /** The name of a NIC of the VM. */
   @Matches(DEVICE, { message: DEVICE_RULE }) iface!: string;
 }
 
 /** POST /api/ext/vms/{ns}/{name}/nics/{iface}. At least one of the two must be given. */
 export class ChangeNicDto {
+  /** The network to connect the NIC to, as for a new NIC. */
   @Optional() @IsNetworkName() nad?: string;
   /** `down` unplugs the cable. */
   @Optional() @IsIn(['up', 'down']) link?: 'up' | 'down';
@@ -104,6 +110,7 @@ export class ChangeNicDto {
 
 /** `{ns}`, `{name}` and `{drive}` of a path. */
 export class DrivePath extends InstancePath {
+  /** The device of a CD or DVD drive of the VM, such as `sda`. */
   @Matches(DEVICE, { message: DEVICE_RULE }) drive!: string;
 }
 
@@ -126,6 +133,7 @@ export class BootOrderDto {
 
 /** POST /api/ext/vms/{ns}/{name}/autostart */
 export class AutostartDto {
+  /** Whether the VM starts with its host. */
   @IsBoolean() on!: boolean;
 }
 
@@ -149,6 +157,7 @@ export class HardwareChangeView {
 
 /** The response to `scale`, `expand`, `nics` and the removal of a disk. */
 export class HardwareStatusView extends HardwareChangeView {
+  /** `ok`, or `removed` for a disk. */
   @IsString() status!: string;
 }
 
@@ -158,11 +167,15 @@ export class AttachedVolumeView extends HardwareChangeView {
   @IsString() pvc!: string;
 }
 
+/** A disk or a drive of a VM. */
 export class HardwareDiskView {
   /** The name of the volume, as the other routes take it; null for a disk without one, such as a container disk. */
   @Nullable() @IsString() pvc!: string | null;
+  /** The device, such as `vda`, or the name of the disk in a cluster. */
   @IsString() device!: string;
+  /** `cdrom` is a drive for CDs and DVDs. */
   @IsIn(['disk', 'cdrom']) type!: 'disk' | 'cdrom';
+  /** The bus that it is connected to, such as `virtio`. */
   @IsString() bus!: string;
   /** A binary quantity; null when it is unknown or the drive is empty. */
   @Nullable() @IsString() size!: string | null;
@@ -170,26 +183,35 @@ export class HardwareDiskView {
   @IsBoolean() isRoot!: boolean;
 }
 
+/** A network interface of a VM. */
 export class HardwareNicView {
+  /** The name of the NIC, unique within the VM. */
   @IsString() iface!: string;
+  /** The network that it is connected to. */
   @IsString() nad!: string;
   /** Empty until the backend has chosen it. */
   @IsString() mac!: string;
+  /** The emulated card, such as `virtio`. */
   @IsString() model!: string;
+  /** `down`: the cable is unplugged. */
   @IsIn(['up', 'down']) link!: 'up' | 'down';
 }
 
 /** GET /api/ext/vms/{ns}/{name}/hardware */
 export class HardwareView {
+  /** The number of CPUs, as of the next start. */
   @IsInt() @Min(0) cpu!: number;
-  /** Up to which the running VM can grow; null when it is unknown. */
+  /** The number of CPUs up to which the running VM can grow; null when it is unknown. */
   @Nullable() @IsInt() maxCpu!: number | null;
-  /** A binary quantity. */
+  /** The size of the memory, a binary quantity. */
   @IsString() mem!: string;
-  /** Up to which the running VM can grow; null when it can't or when it is unknown. */
+  /** The memory up to which the running VM can grow, a binary quantity; null when it can't or when it is unknown. */
   @Nullable() @IsString() maxMem!: string | null;
+  /** The disks and drives. */
   @IsArray() @Nested(() => HardwareDiskView, { each: true }) disks!: HardwareDiskView[];
+  /** The network interfaces. */
   @IsArray() @Nested(() => HardwareNicView, { each: true }) nics!: HardwareNicView[];
+  /** The devices that the VM boots from, the first choice first. */
   @IsArray() @IsString({ each: true }) bootOrder!: string[];
   /** Whether it is started with its host; null where the backend has no such setting. */
   @Nullable() @IsBoolean() autostart!: boolean | null;
@@ -197,5 +219,6 @@ export class HardwareView {
   @Nested(() => PlacementView) placement!: PlacementView;
   /** The devices of the host that are passed through. */
   @IsArray() @Nested(() => AttachedHostDeviceView, { each: true }) hostDevices!: AttachedHostDeviceView[];
+  /** The settings whose new values take effect at the next start. */
   @IsArray() @Nested(() => PendingSettingView, { each: true }) pending!: PendingSettingView[];
 }

@@ -12,7 +12,9 @@ import { ChangeQuery } from './queries.js';
 
 /** POST /api/datavolumes with a JSON body. */
 export class ImportImageDto {
+  /** The name of the new image, unique in its namespace. */
   @IsInstanceName() name!: string;
+  /** The namespace of the new image. Default: that of the context. */
   @Optional() @IsInstanceName() namespace?: string;
   /** The context of the new image; the first configured one by default. */
   @Optional() @IsContextName() context?: string;
@@ -26,13 +28,15 @@ export class ImportImageDto {
 
 /** The query of POST /api/datavolumes. All but `dryRun` is for a body that is a part of a file. */
 export class UploadQuery extends ChangeQuery {
+  /** The name of the new image, unique in its namespace. */
   @Optional() @IsInstanceName() name?: string;
+  /** The namespace of the new image. Default: that of the context. */
   @Optional() @IsInstanceName() namespace?: string;
   /** The virtual size. A smaller disk is extended to it, a larger one is refused. Default 20G. */
   @Optional() @IsDiskSize() size?: string;
-  /** The length of the whole file. */
+  /** The length of the whole file in bytes. */
   @Optional() @IsByteCount() bytes?: string;
-  /** Where in the file the body begins. Default 0. */
+  /** Where in the file the body begins, in bytes. Default 0. */
   @Optional() @IsByteCount() offset?: string;
   /** Any text that changes with the content of the file, so that parts of two files are never mixed. */
   @Optional() @IsString() @MaxLength(128) version?: string;
@@ -42,7 +46,9 @@ export class UploadQuery extends ChangeQuery {
 
 /** An element of GET /api/datavolumes. */
 export class ImportedImageView {
+  /** The name of the image, as the field `image` of a new VM takes it. */
   @IsString() name!: string;
+  /** The namespace of the image. */
   @IsString() namespace!: string;
   /** The virtual size. */
   @IsString() size!: string;
@@ -52,24 +58,30 @@ export class ImportedImageView {
   @IsString() progress!: string;
   /** The URL without its query, or `upload`. */
   @IsString() source!: string;
+  /** The context that has it. */
   @IsString() context!: string;
+  /** The kind of the backend. */
   @IsString() backend!: string;
   /** One sentence about an import that failed or makes no progress. */
   @Optional() @IsString() reason?: string;
+  /** When it was created, in ISO 8601. */
   @Optional() @IsISO8601() createdAt?: string;
   /** How many bytes of an upload have been received: the offset of the next part. */
   @Optional() @IsInt() uploadedBytes?: number;
-  /** The length of the uploaded file. */
+  /** The length of the uploaded file in bytes. */
   @Optional() @IsInt() fileBytes?: number;
 }
 
 /** The response to a new image, or to a part of its file. */
 export class ImageAcceptedView {
+  /** The name of the image. */
   @IsString() name!: string;
+  /** The namespace of the image. */
   @IsString() namespace!: string;
+  /** The context that has it. */
   @IsString() context!: string;
   /** The task that imports the image; absent while its file is incomplete. */
   @Optional() @IsString() task?: string;
-  /** Where the next part of the file begins. */
+  /** Where the next part of the file begins, in bytes. */
   @Optional() @IsInt() offset?: number;
 }

@@ -1,7 +1,9 @@
 import {
+  ERROR_CODES,
   isVolumeName,
   LOSS_CATEGORIES,
   LOSS_SEVERITIES,
+  type ErrorCode,
   type LossCategory,
   type LossSeverity,
 } from '@headgate/domain-contracts';
@@ -63,7 +65,9 @@ const IsScratch = (): PropertyDecorator =>
 
 /** What takes the place of the networks and storage classes of the source. */
 export class MoveMappingDto {
+  /** Networks of the source → networks of the destination. */
   @Optional() @IsNameMap() networks?: Record<string, string>;
+  /** Storage classes of the source → storage classes or pools of the destination. */
   @Optional() @IsNameMap() storageClasses?: Record<string, string>;
 }
 
@@ -79,6 +83,7 @@ export class MoveDto {
   @IsBackendKind() toBackend!: string;
   /** May be absent if only one other context is of that kind. */
   @Optional() @IsContextName() toContext?: string;
+  /** The namespace at the destination. Default: that of the destination. */
   @Optional() @IsInstanceName() toNamespace?: string;
   /** The name of the source by default. */
   @Optional() @IsInstanceName() name?: string;
@@ -88,18 +93,21 @@ export class MoveDto {
   @Optional() @IsBoolean() deleteSource?: boolean;
   /** `cold`, the default: the guest is stopped during the copy. `warm`: it runs during most of the copy. `live`: it is migrated, which needs `deleteSource`. */
   @Optional() @IsIn(MOVE_MODES) mode?: MoveMode;
+  /** The networks and storage classes that take the place of those of the source. */
   @Optional() @IsObject() @Nested(() => MoveMappingDto) mapping?: MoveMappingDto;
   /** Critical losses that are accepted; without that, they refuse the move. `tpm`: the keys in the TPM. */
   @Optional() @IsArray() @IsIn(ACCEPTABLE_LOSSES, { each: true }) acceptLoss?: (typeof ACCEPTABLE_LOSSES)[number][];
-  /** Of a queue: how many of its members read from one context, or write to it, at the same time; 2 by default. */
+  /** Of a queue: the number of its members that read from one context, or write to it, at the same time; 2 by default. */
   @Optional() @IsInt() @Min(1) @Max(MAX_MOVES_PER_HOST) perHost?: number;
   /** Of a queue: begins although some VMs are refused. They fail with the reason, and can be retried. */
   @Optional() @IsBoolean() skipRefused?: boolean;
 }
 
+/** A context as the destination of a move. */
 export class DestinationView {
   /** The kind. */
   @IsString() backend!: string;
+  /** The name of the context. */
   @IsString() context!: string;
   /** Whether it can receive VMs. */
   @IsBoolean() can!: boolean;
@@ -109,13 +117,17 @@ export class DestinationView {
 
 /** GET /api/move/destinations */
 export class DestinationsView {
+  /** All contexts. */
   @IsArray() @Nested(() => DestinationView, { each: true }) destinations!: DestinationView[];
 }
 
+/** A reason why a move is refused. */
 export class MoveConcernView {
   /** Stable, in upper case. */
   @IsString() code!: string;
+  /** One sentence about the problem. */
   @IsString() reason!: string;
+  /** One sentence about the remedy. */
   @IsString() remedy!: string;
   /** The part of the move that it is about. */
   @IsIn(['request', 'source', 'destination', 'storage']) category!: string;
@@ -125,7 +137,9 @@ export class MoveConcernView {
 
 /** A property of the VM that the copy will not have. */
 export class LossView {
+  /** One sentence, or a noun phrase, that names the property. */
   @IsString() what!: string;
+  /** The part of the VM that it belongs to. */
   @IsIn(LOSS_CATEGORIES) category!: LossCategory;
   /** `critical`: data that exists nowhere else. `warning`: the guest may notice. `info`: the guest notices nothing. */
   @IsIn(LOSS_SEVERITIES) severity!: LossSeverity;
@@ -139,8 +153,11 @@ export class MovePlanView {
   @IsString() source!: string;
   /** A ref; empty while the request does not determine one. */
   @IsString() destination!: string;
+  /** How the guest is moved. */
   @IsIn(MOVE_MODES) mode!: string;
+  /** The steps in their order. */
   @IsArray() @Nested(() => PlanStepView, { each: true }) steps!: PlanStepView[];
+  /** Consequences that the caller may not expect, one sentence each. */
   @IsArray() @IsString({ each: true }) warnings!: string[];
   /** Properties of the VM that the copy will not have. */
   @IsArray() @IsString({ each: true }) dropped!: string[];
@@ -148,20 +165,23 @@ export class MovePlanView {
   @IsArray() @Nested(() => LossView, { each: true }) losses!: LossView[];
   /** All reasons why the move is refused, each with its remedy. */
   @IsArray() @Nested(() => MoveConcernView, { each: true }) refusals!: MoveConcernView[];
-  /** Roughly how much is transferred. */
+  /** Roughly how many bytes are transferred. */
   @IsInt() @Min(0) estimatedBytes!: number;
-  /** How long the guest will be stopped, or paused by a live move; null when it does not run. */
+  /** How many seconds the guest will be stopped, or paused by a live move; null when it does not run. */
   @Nullable() @IsNumber() @Min(0) estimatedDowntimeSeconds!: number | null;
-  /** The least and the most, which are far apart until a move has measured how long the guest takes to shut down; null when it does not run. */
+  /** The shortest stop of the guest in seconds, which is far from the longest until a move has measured how long the guest takes to shut down; null when it does not run. */
   @Nullable() @IsNumber() @Min(0) minDowntimeSeconds!: number | null;
+  /** The longest stop of the guest in seconds; null when it does not run. */
   @Nullable() @IsNumber() @Min(0) maxDowntimeSeconds!: number | null;
   /** The format of the new disks; empty when it is unknown. */
   @IsString() format!: string;
+  /** Whether the source is deleted once the copy was verified. */
   @IsBoolean() deleteSource!: boolean;
 }
 
 /** A refusal of one VM of a queue. */
 export class MemberRefusalView extends MoveConcernView {
+  /** The ref of the VM. */
   @IsString() ref!: string;
 }
 
@@ -171,13 +191,17 @@ export class MoveQueuePlanView {
   @IsBoolean() ok!: boolean;
   /** All reasons of all VMs, also those that only all of them together have. */
   @IsArray() @Nested(() => MemberRefusalView, { each: true }) refusals!: MemberRefusalView[];
+  /** Consequences that the caller may not expect, one sentence each. */
   @IsArray() @IsString({ each: true }) warnings!: string[];
   /** The plan of each VM. */
   @IsArray() @Nested(() => MovePlanView, { each: true }) members!: MovePlanView[];
+  /** Roughly how many bytes are transferred. */
   @IsInt() @Min(0) estimatedBytes!: number;
-  /** How long the copies take, one after the other. */
+  /** How many seconds the copies take, one after the other. */
   @IsNumber() @Min(0) estimatedSeconds!: number;
+  /** The number of VMs that are moved from or to one context at the same time. */
   @IsInt() @Min(1) perHost!: number;
+  /** Whether each source is deleted once its copy was verified. */
   @IsBoolean() deleteSource!: boolean;
 }
 
@@ -185,12 +209,30 @@ export class MoveQueuePlanView {
 export class MoveQueueAcceptedView {
   /** The ID of the bulk task. */
   @IsString() task!: string;
+  /** The plan that is carried out. */
   @Nested(() => MoveQueuePlanView) plan!: MoveQueuePlanView;
+}
+
+/** 409 of POST /api/move: the plan with the refusals. */
+export class RefusedMoveView extends MovePlanView {
+  /** One sentence about the first refusal. */
+  @IsString() error!: string;
+  /** `MOVE_REFUSED`. */
+  @IsIn(ERROR_CODES) code!: ErrorCode;
+}
+
+/** 409 of POST /api/move with refs or query: the plan with the refusals. */
+export class RefusedMoveQueueView extends MoveQueuePlanView {
+  /** One sentence about the first refusal. */
+  @IsString() error!: string;
+  /** `MOVE_REFUSED`. */
+  @IsIn(ERROR_CODES) code!: ErrorCode;
 }
 
 /** POST /api/move, when it was accepted. A refused one has status 409, the plan, and `error` and `code`. */
 export class MoveAcceptedView {
   /** The ID of the task. */
   @IsString() task!: string;
+  /** The plan that is carried out. */
   @Nested(() => MovePlanView) plan!: MovePlanView;
 }

@@ -3,10 +3,13 @@ import { IsInstanceName, Optional } from './fields.js';
 
 /** An element of GET /api/plugins. */
 export class PluginView {
+  /** The name of the plugin. */
   @IsString() name!: string;
+  /** One sentence about the plugin. */
   @IsString() description!: string;
   /** The installed version, or else the offered one. */
   @IsString() version!: string;
+  /** Whether it is installed. */
   @IsBoolean() installed!: boolean;
   /** Whether a store offers it. */
   @IsBoolean() inStore!: boolean;
@@ -22,10 +25,12 @@ export class PluginView {
 
 /** `{name}` of a path. */
 export class PluginPath {
+  /** The name of the plugin. */
   @IsInstanceName() name!: string;
 }
 
 /** The response to POST /api/plugins/{name}/install. */
 export class PluginInstalledView {
+  /** The name of the plugin. */
   @IsString() installed!: string;
 }

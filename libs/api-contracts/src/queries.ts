@@ -1,20 +1,30 @@
-import { INSTANCE_KINDS, type InstanceKind } from '@headgate/domain-contracts';
+import { INSTANCE_KINDS, POWER_ACTIONS, type InstanceKind } from '@headgate/domain-contracts';
 import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
-import { IsContextName, IsFolderPath, IsInstanceName, IsSwitch, Optional } from './fields.js';
+import { IsContextName, IsCountText, IsFolderPath, IsInstanceName, IsSwitch, IsWord, Optional } from './fields.js';
 
 /** `{ns}` and `{name}` of a path. */
 export class InstancePath {
+  /** The namespace of the instance. */
   @IsInstanceName() ns!: string;
+  /** The name of the instance. */
   @IsInstanceName() name!: string;
 }
 
-/** `{ns}`, `{name}` and `{action}` of a path. */
-export class InstanceActionPath extends InstancePath {
-  @IsString() action!: string;
+/** `{ns}`, `{name}` and `{action}` of the path of a VM. */
+export class VmActionPath extends InstancePath {
+  /** The action: `start` is power on, `stop` a graceful shutdown, `pause` freezes the guest. `migrate` has a route of its own. */
+  @IsWord(POWER_ACTIONS) action!: string;
+}
+
+/** `{ns}`, `{name}` and `{action}` of the path of a container. */
+export class ContainerActionPath extends InstancePath {
+  /** The action. `stop` deletes the pod and keeps the data volume. */
+  @IsWord(['start', 'stop']) action!: string;
 }
 
 /** Chooses between instances of the same name in several contexts. */
 export class ContextQuery {
+  /** Only this context. Needed if several contexts have an instance of the same name. */
   @Optional() @IsContextName() context?: string;
 }
 
@@ -23,6 +33,7 @@ export class EmptyBody {}
 
 /** The query of every POST and DELETE: `dryRun=true` returns the plan and changes nothing. */
 export class ChangeQuery extends ContextQuery {
+  /** Whether to return the plan and change nothing. Default false. */
   @Optional() @IsSwitch() dryRun?: 'true' | 'false';
 }
 
@@ -44,6 +55,7 @@ export class ExportQuery extends ContextQuery {
 
 /** The query of the console sockets. */
 export class ConsoleQuery extends ContextQuery {
+  /** Chooses between a VM and a container of the same name. Default: the VM. */
   @Optional() @IsIn(INSTANCE_KINDS) kind?: InstanceKind;
 }
 
@@ -81,7 +93,7 @@ export class ListQuery extends ContextQuery {
   /** The name of a field; a leading "-" reverses the order. */
   @Optional() @IsIn([...SORT_FIELDS, ...SORT_FIELDS.map((field) => `-${field}`)]) sort?: SortField | `-${SortField}`;
   /** The maximum number of entries, 1 to 10000; the header Svc-Cursor then leads to the next page. */
-  @Optional() @Matches(/^[1-9]\d{0,4}$/, { message: '$property must be a number from 1 to 10000.' }) limit?: string;
+  @Optional() @IsCountText(1, 10_000) limit?: string;
   /** The Svc-Cursor of the previous page. */
   @Optional()
   @Matches(/^[A-Za-z0-9_-]{1,1024}$/, { message: '$property must be the Svc-Cursor of the previous page.' })

@@ -6,13 +6,17 @@ import { InstancePath } from './queries.js';
 
 /** `{ns}`, `{name}` and `{snap}` of a path. */
 export class SnapshotPath extends InstancePath {
+  /** The name of a snapshot of the VM. */
   @IsInstanceName() snap!: string;
 }
 
 /** An element of GET /api/vms/{ns}/{name}/snapshots. */
 export class SnapshotView {
+  /** The name of the snapshot. */
   @IsString() name!: string;
+  /** The phase. */
   @IsIn(SNAPSHOT_PHASES) phase!: SnapshotPhase;
+  /** When the content was saved, or when the snapshot was requested while it is in progress, in ISO 8601. */
   @IsISO8601() creationTime!: string;
   /** Whether it can be restored now. */
   @IsBoolean() ready!: boolean;
@@ -32,6 +36,7 @@ export class CreateSnapshotDto {
 
 /** The response to a new snapshot. */
 export class CreatedSnapshotView {
+  /** The name of the snapshot. */
   @IsString() name!: string;
   /** The task that follows the snapshot to its end, if that takes time. */
   @Optional() @IsString() task?: string;
@@ -39,6 +44,7 @@ export class CreatedSnapshotView {
 
 /** An action was accepted; the task continues it, if there is one. */
 export class ContinuedView extends StatusView {
+  /** The ID of the task that continues it; absent if it has ended. */
   @Optional() @IsString() task?: string;
 }
 
@@ -50,7 +56,9 @@ export class CloneVmDto {
 
 /** The response to a clone. */
 export class ClonedView {
+  /** The name of the new VM. */
   @IsString() target!: string;
+  /** The ref of the new VM. */
   @IsString() ref!: string;
   /** The task that completes the clone, if that takes time. */
   @Optional() @IsString() task?: string;
@@ -58,9 +66,12 @@ export class ClonedView {
 
 /** POST /api/vms/{ns}/{name}/template */
 export class TemplateDto {
+  /** Whether the VM is a template: it can be cloned but not started. */
   @IsBoolean() on!: boolean;
 }
 
+/** Whether a VM is a template. */
 export class TemplateView {
+  /** Whether it is a template: it can be cloned but not started. */
   @IsBoolean() isTemplate!: boolean;
 }

@@ -1,34 +1,27 @@
 import { TASK_KINDS, type TaskKind, type TaskStatus } from '@headgate/domain-contracts';
-import {
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsISO8601,
-  IsNumber,
-  IsObject,
-  IsString,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsNumber, IsString, Max, MaxLength, Min } from 'class-validator';
 import { BulkTaskView, TaskMemberView } from './bulk.js';
-import { Nested, Nullable, Optional } from './fields.js';
+import { IsMap, Nested, Nullable, Optional } from './fields.js';
 
+/** A step of a task. */
 export class TaskStepView {
+  /** The name of the step. */
   @IsString() name!: string;
+  /** When it began, in ISO 8601. */
   @IsISO8601() startedAt!: string;
+  /** When it ended, in ISO 8601; absent while it runs. */
   @Optional() @IsISO8601() finishedAt?: string;
 }
 
 /** How much of the data of the current step was processed. */
 export class TaskTransferView {
+  /** The number of bytes that were processed. */
   @IsInt() @Min(0) doneBytes!: number;
-  /** Null while it is unknown. */
+  /** The number of bytes in all; null while it is unknown. */
   @Nullable() @IsInt() @Min(0) totalBytes!: number | null;
-  /** Of the last seconds; null until it can be measured. */
+  /** Bytes per second, of the last seconds; null until it can be measured. */
   @Nullable() @IsInt() @Min(0) bytesPerSecond!: number | null;
-  /** At that speed; null while the speed or the total is unknown. */
+  /** The remaining time in seconds, at that speed; null while the speed or the total is unknown. */
   @Nullable() @IsInt() @Min(0) remainingSeconds!: number | null;
 }
 
@@ -40,8 +33,11 @@ export class TaskQuery {
 
 /** GET /api/tasks/{id} */
 export class TaskView {
+  /** The ID of the task, such as `migrate-web-1-…`. */
   @IsString() id!: string;
+  /** The kind of work. */
   @IsIn(TASK_KINDS) kind!: TaskKind;
+  /** Whether it still runs, has succeeded or has failed. */
   @IsIn(['running', 'done', 'error']) status!: TaskStatus;
   /** Lines separated by newline; empty in the list of tasks. The first line says how many older ones were cut. */
   @IsString() log!: string;
@@ -51,10 +47,13 @@ export class TaskView {
   @IsString() ref!: string;
   /** Login of the caller. */
   @IsString() caller!: string;
+  /** When it was started, in ISO 8601. */
   @IsISO8601() startedAt!: string;
+  /** When it ended, in ISO 8601; null while it runs. */
   @Nullable() @IsISO8601() finishedAt!: string | null;
-  /** 0 to 1, or null when it is unknown. */
+  /** The completed part, a number from 0 to 1; null when it is unknown. */
   @Nullable() @IsNumber() @Min(0) @Max(1) progress!: number | null;
+  /** The steps that have begun. */
   @IsArray() @Nested(() => TaskStepView, { each: true }) steps!: TaskStepView[];
   /** Only while a step reports bytes. */
   @Optional() @Nested(() => TaskTransferView) transfer?: TaskTransferView;
@@ -69,7 +68,7 @@ export class TaskView {
   /** Why it can't be canceled any more. */
   @Optional() @IsString() cancelRefusal?: string;
   /** The outcome in numbers and names, such as the downtime of a move. Its fields depend on the kind. */
-  @Optional() @IsObject() result?: object;
+  @Optional() @IsMap(true) result?: object;
   /** Only of a bulk task. */
   @Optional() @Nested(() => BulkTaskView) bulk?: BulkTaskView;
   /** The instances of a bulk task, in one task only, not in the list. */

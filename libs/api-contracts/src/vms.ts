@@ -35,25 +35,41 @@ const OS_RULE = '$property must be a short ID of libosinfo, such as debian12 or 
 
 /** POST /api/vms. Exactly one of containerDisk, image, import, iso, bootc and pvc must be set. */
 export class CreateVmDto {
+  /** The name of the new VM, unique in its namespace. */
   @IsInstanceName() name!: string;
+  /** The namespace of the new VM. Default: that of the context, `tailvm` in a cluster. */
   @Optional() @IsInstanceName() namespace?: string;
   /** The context of the new VM; the first configured one by default. */
   @Optional() @IsContextName() context?: string;
+  /** The number of CPUs. Default 2. */
   @Optional() @IsInt() @Min(1) @Max(512) cpu?: number;
+  /** The size of the memory. Default `4G`. */
   @Optional() @IsMemorySize() mem?: string;
+  /** The size of the boot disk. Default `20G`. */
   @Optional() @IsDiskSize() disk?: string;
 
+  /** A source: a container disk in a registry. */
   @Optional() @IsImageReference() containerDisk?: string;
+  /** A source: the name of an image of GET /api/images. */
   @Optional() @IsString() @IsNotEmpty() @MaxLength(253) image?: string;
+  /** A source: the URL of a qcow2 or raw disk to import. */
   @Optional() @IsDownloadUrl() import?: string;
+  /** A source: the URL of an installation medium. */
   @Optional() @IsDownloadUrl() iso?: string;
+  /** A source: a bootc image in a registry, of which a disk is built. Needs the bootc plugin. */
   @Optional() @IsImageReference() bootc?: string;
+  /** A source: the name of an existing volume. */
   @Optional() @IsVolumeName() pvc?: string;
 
+  /** The SSH public key that is built into the disk. Only with `bootc`. */
   @Optional() @IsString() @IsNotEmpty() @MaxLength(16_384) sshKey?: string;
+  /** The node to run on. Default: the scheduler chooses one. */
   @Optional() @IsKubernetesName() node?: string;
+  /** cloud-init user data, as YAML. */
   @Optional() @IsString() @MaxLength(262_144) cloudInit?: string;
+  /** The name of an instancetype, which has the numbers of CPUs and the size of the memory. Only in a cluster. */
   @Optional() @IsKubernetesName() instancetype?: string;
+  /** The name of a preference. Only in a cluster. */
   @Optional() @IsKubernetesName() preference?: string;
   /**
    * The guest's operating system by its short ID in libosinfo, such as `debian12` or `win11`. It decides the virtual hardware
@@ -72,12 +88,15 @@ export class CreateVmDto {
 
 /** An element of GET /api/vms/{ns}/{name}/events. */
 export class InstanceEventView {
+  /** When it happened, in ISO 8601. */
   @IsISO8601() time!: string;
+  /** Whether it is a problem. */
   @IsIn(['Normal', 'Warning']) type!: 'Normal' | 'Warning';
   /** A word of the backend such as `Started`, or the action of this service. */
   @IsString() reason!: string;
   /** The object that it is about: `Kind/name`, or the ref of the instance. */
   @IsString() object!: string;
+  /** One sentence about the event. */
   @IsString() message!: string;
   /** `cluster`: the backend reported it. `service`: this service did it. */
   @IsIn(['cluster', 'service']) source!: 'cluster' | 'service';
@@ -96,17 +115,25 @@ export class MigrateVmDto {
 
 /** POST /api/vms/{ns}/{name}/tags, and its response. */
 export class TagDto {
+  /** The name of the tag, without the prefix of its label. */
   @IsTag() tag!: string;
+  /** Whether the VM has the tag. */
   @IsBoolean() on!: boolean;
 }
 
 /** An element of GET /api/vms. */
 export class VmView {
+  /** The name, unique in its namespace. */
   @IsString() name!: string;
+  /** The namespace. */
   @IsString() namespace!: string;
+  /** The status, in the words of KubeVirt. */
   @IsIn(VM_STATUSES) status!: VmStatus;
+  /** Whether the guest is ready. */
   @IsBoolean() ready!: boolean;
+  /** Whether the guest exists: running, paused, migrating or shutting down. */
   @IsBoolean() running!: boolean;
+  /** The number of CPUs. */
   @IsInt() @Min(0) cpu!: number;
   /** Binary quantity. */
   @IsString() mem!: string;
@@ -116,16 +143,24 @@ export class VmView {
   @Optional() @IsString() ip?: string;
   /** Only while it runs. */
   @Optional() @IsString() node?: string;
+  /** Its tags. */
   @IsArray() @IsString({ each: true }) @ArrayUnique() tags!: string[];
 
+  /** The ref: `vm/<context>/<namespace>/<name>`. */
   @IsString() ref!: string;
+  /** The context that it belongs to. */
   @IsString() context!: string;
   /** The kind of the backend. */
   @IsString() backend!: string;
+  /** Whether it is a template: it can be cloned but not started. */
   @IsBoolean() isTemplate!: boolean;
+  /** Whether it can be migrated while it runs. */
   @IsBoolean() liveMigratable!: boolean;
+  /** Whether the agent in the guest answers. */
   @IsBoolean() agentConnected!: boolean;
+  /** Whether the backend's own protection flag prevents its deletion. */
   @IsBoolean() protected!: boolean;
+  /** Whether a changed setting takes effect only at the next start. */
   @IsBoolean() restartRequired!: boolean;
   /** True when the guest loses the changes of its boot disk at power-off: a container disk on a cluster. */
   @Optional() @IsBoolean() volatile?: boolean;
@@ -135,6 +170,7 @@ export class VmView {
   @Optional() @IsString() folder?: string;
   /** Only while a task changes it or needs it unchanged. */
   @Optional() @Nested(() => BusyView) busy?: BusyView;
+  /** When it was created, in ISO 8601. */
   @Optional() @IsISO8601() createdAt?: string;
   /** True for the last known entries of a context that can't be reached. */
   @Optional() @IsBoolean() stale?: boolean;

@@ -17,14 +17,17 @@ import { ChangeQuery } from './queries.js';
 
 /** POST /api/ext/webhooks */
 export class CreateWebhookDto {
+  /** The name under which the webhook is listed. */
   @IsInstanceName() name!: string;
   /** Where the messages are sent to. Private addresses need the operator's permission. */
   @IsDownloadUrl() url!: string;
+  /** The events to send. */
   @IsArray() @ArrayMinSize(1) @ArrayUnique() @IsIn(WEBHOOK_EVENTS, { each: true }) events!: WebhookEventType[];
 }
 
 /** `{id}` of a path. */
 export class WebhookPath {
+  /** The ID of a webhook, as in the list. */
   @Matches(/^[0-9a-f]{12}$/, { message: '$property must be the ID of a webhook.' }) id!: string;
 }
 
@@ -36,22 +39,29 @@ export class ReplayQuery extends ChangeQuery {
 
 /** A webhook, without its secret. */
 export class WebhookView {
+  /** The ID of the webhook. */
   @IsString() id!: string;
+  /** The name that its creator gave it. */
   @IsString() name!: string;
   /** Without its query, which may contain a secret. */
   @IsString() url!: string;
+  /** The events that are sent. */
   @IsArray() @IsIn(WEBHOOK_EVENTS, { each: true }) events!: WebhookEventType[];
+  /** The login of the user who has created it; empty for one without an identity. */
   @IsString() creator!: string;
+  /** When it was created, in ISO 8601. */
   @IsString() createdAt!: string;
   /** Whether deliveries have stopped because they failed for too long. A replay starts them again. */
   @IsBoolean() disabled!: boolean;
-  /** Failed attempts to deliver the next event. */
+  /** The number of failed attempts to deliver the next event. */
   @IsInt() @Min(0) attempts!: number;
+  /** When the next attempt follows, in ISO 8601; null if none is due. */
   @Nullable() @IsString() nextAttemptAt!: string | null;
   /** Why the last attempt has failed, or empty. */
   @IsString() lastError!: string;
+  /** When the last event was delivered, in ISO 8601; null if none was. */
   @Nullable() @IsString() lastDeliveredAt!: string | null;
-  /** Events that were dropped before they were delivered. */
+  /** The number of events that were dropped before they were delivered. */
   @IsInt() @Min(0) missed!: number;
 }
 

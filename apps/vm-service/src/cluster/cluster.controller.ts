@@ -21,7 +21,7 @@ export class ClusterController {
 
   @Needs(sharedData)
   @Get('nodes')
-  @Describe('The machines that run guests, with their capacity and load.', answerList(200, NodeView))
+  @Describe('The machines that run guests, with their capacity and load.', answerList(200, NodeView, 'svc-partial'))
   async nodes(@Res({ passthrough: true }) reply: FastifyReply): Promise<NodeView[]> {
     const answers = await this.backends.all(reply, async (backend) => {
       const nodes = await backend.require('cluster').nodes();
@@ -39,7 +39,7 @@ export class ClusterController {
 
   @Needs(sharedData)
   @Get('instancetypes')
-  @Describe('Cluster instancetypes with their sizes, and preferences.', answer(200, InstancetypesView))
+  @Describe('Cluster instancetypes with their sizes, and preferences.', answer(200, InstancetypesView, 'svc-partial'))
   async instancetypes(
     @Query() { context }: ContextQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -60,7 +60,7 @@ export class ClusterController {
   @Get('nads')
   @Describe(
     'The networks that cards can be attached to: network attachment definitions, and networks of libvirt.',
-    answerList(200, NetworkView),
+    answerList(200, NetworkView, 'svc-partial'),
   )
   async networks(
     @Query() { context: wanted }: ContextQuery,

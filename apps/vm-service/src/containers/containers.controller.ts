@@ -6,7 +6,7 @@ import {
   CreateContainerDto,
   CreatedView,
   EmptyBody,
-  InstanceActionPath,
+  ContainerActionPath,
   InstancePath,
   ListQuery,
   StatusView,
@@ -33,7 +33,7 @@ export class ContainersController {
   @Get()
   @Describe(
     'All containers of all contexts; with Accept: text/event-stream, a snapshot and then each change.',
-    answerList(200, ContainerView),
+    answerList(200, ContainerView, 'svc-cursor', 'etag', 'svc-partial'),
     answer(200, 'text/event-stream'),
   )
   list(@Query() query: ListQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -56,7 +56,7 @@ export class ContainersController {
   @Describe('Starts a container from its recorded spec, or stops it and keeps its data.', answer(200, StatusView))
   @HttpCode(200)
   async act(
-    @Param() path: InstanceActionPath,
+    @Param() path: ContainerActionPath,
     @Body() _body: EmptyBody,
     @Query() query: ChangeQuery,
     @Changing() request: ChangeRequest,

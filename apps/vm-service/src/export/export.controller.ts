@@ -35,7 +35,7 @@ export class ExportController {
   @Describe(
     'The boot disk of a stopped VM, or of a running one with a checkpoint, for administrators: the raw image compressed with gzip, or a ' +
       'compressed qcow2 image. With `since`, the changes since a checkpoint: a qcow2 image based on that of the checkpoint.',
-    answer(200, 'application/gzip'),
+    answer(200, 'application/gzip', 'content-disposition', 'svc-checkpoint', 'svc-since'),
     answer(200, 'application/octet-stream'),
   )
   async export(

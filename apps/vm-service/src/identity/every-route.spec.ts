@@ -38,6 +38,8 @@ GET    /icons.js                                        no       yes    yes   ye
 GET    /healthz                                         yes      yes    yes   yes   -       yes    yes      yes   yes
 GET    /readyz                                          yes      yes    yes   yes   -       yes    yes      yes   yes
 GET    /metrics                                         no       yes    yes   no    -       no     no       no    no
+GET    /api/ext/openapi.json                            no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /api/ext/docs                                    no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /api/whoami                                      no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /api/capabilities                                no       yes    yes   no    -       yes    yes      yes   no
 GET    /api/nodes                                       no       yes    yes   no    -       yes    yes      yes   no

@@ -35,7 +35,10 @@ export class DataVolumesController {
 
   @Needs(sharedData)
   @Get()
-  @Describe('The imported images, and the imports and uploads that run.', answerList(200, ImportedImageView))
+  @Describe(
+    'The imported images, and the imports and uploads that run.',
+    answerList(200, ImportedImageView, 'svc-partial'),
+  )
   async list(@Res({ passthrough: true }) reply: FastifyReply): Promise<ImportedImageView[]> {
     const uploads = this.uploads.all();
     const answers = await this.backends.all(reply, async (backend) => {

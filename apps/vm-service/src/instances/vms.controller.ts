@@ -7,7 +7,7 @@ import {
   CreatedView,
   CreateVmDto,
   EmptyBody,
-  InstanceActionPath,
+  VmActionPath,
   InstanceEventView,
   InstancePath,
   ListQuery,
@@ -55,7 +55,7 @@ export class VmsController {
   @Get()
   @Describe(
     'All VMs of all contexts; with Accept: text/event-stream, a snapshot and then each change.',
-    answerList(200, VmView),
+    answerList(200, VmView, 'svc-cursor', 'etag', 'svc-partial'),
     answer(200, 'text/event-stream'),
   )
   list(@Query() query: ListQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -154,7 +154,7 @@ export class VmsController {
   @Describe('Power: start, stop, restart, pause, unpause.', answer(200, StatusView))
   @HttpCode(200)
   async act(
-    @Param() path: InstanceActionPath,
+    @Param() path: VmActionPath,
     @Body() _body: EmptyBody,
     @Query() query: PowerQuery,
     @Changing() request: ChangeRequest,

@@ -17,7 +17,7 @@ export class JournalController {
   @Get()
   @Describe(
     'Who did what, on all instances and the service itself, newest first; for administrators.',
-    answerList(200, JournalEntryView),
+    answerList(200, JournalEntryView, 'svc-cursor'),
   )
   read(@Query() query: JournalQueryDto, @Res({ passthrough: true }) reply: FastifyReply): JournalEntryView[] {
     const wanted = toJournalQuery(query);

@@ -3,11 +3,14 @@ import { everything } from '@headgate/access';
 import {
   ChangeQuery,
   DestinationsView,
+  ErrorView,
   MoveAcceptedView,
   MoveDto,
   MovePlanView,
   MoveQueueAcceptedView,
   MoveQueuePlanView,
+  RefusedMoveQueueView,
+  RefusedMoveView,
 } from '@headgate/api-contracts';
 import { DomainError, type Caller } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
@@ -24,9 +27,9 @@ import {
 } from '@headgate/moves';
 import type { FastifyReply } from 'fastify';
 import { findMembers } from '../bulk/find-members.js';
-import { CurrentCaller } from '../platform/caller.decorator.js';
 import { Needs } from '../identity/needs.decorator.js';
-import { answer, Describe } from '../platform/answers.decorator.js';
+import { answer, Describe, planAnswer } from '../platform/answers.decorator.js';
+import { CurrentCaller } from '../platform/caller.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { errorBody } from '../platform/domain-error.filter.js';
 
@@ -71,6 +74,11 @@ export class MovesController {
     'Moves a VM as a task, or several as a queue, unless a new preflight refuses it.',
     answer(200, MoveAcceptedView),
     answer(200, MoveQueueAcceptedView),
+    planAnswer(200, MovePlanView),
+    planAnswer(200, MoveQueuePlanView),
+    answer(409, RefusedMoveView),
+    answer(409, RefusedMoveQueueView),
+    answer(409, ErrorView),
   )
   @HttpCode(200)
   async move(

@@ -8,7 +8,15 @@ export interface Answer {
   readonly status: number;
   readonly type: AnswerType;
   readonly array: boolean;
+  /** Only of a dry run, in place of the usual plan. */
+  readonly isPlan?: boolean;
+  /** Those that mean something to a client. */
+  readonly headers: readonly AnswerHeader[];
 }
+
+/** The headers of responses that the API document describes. */
+export type AnswerHeader =
+  'content-disposition' | 'etag' | 'svc-checkpoint' | 'svc-cursor' | 'svc-partial' | 'svc-since';
 
 export interface RouteDescription {
   readonly summary: string;
@@ -17,8 +25,19 @@ export interface RouteDescription {
 
 const DESCRIPTION = 'headgate:route';
 
-export const answer = (status: number, type: AnswerType): Answer => ({ status, type, array: false });
-export const answerList = (status: number, type: AnswerType): Answer => ({ status, type, array: true });
+export const answer = (status: number, type: AnswerType, ...headers: AnswerHeader[]): Answer => ({
+  status,
+  type,
+  array: false,
+  headers,
+});
+export const answerList = (status: number, type: AnswerType, ...headers: AnswerHeader[]): Answer => ({
+  ...answer(status, type, ...headers),
+  array: true,
+});
+
+/** The response to a dry run that has a plan of its own kind. */
+export const planAnswer = (status: number, type: AnswerType): Answer => ({ ...answer(status, type), isPlan: true });
 
 /** Describes a route and its responses for the API document. */
 export const Describe =

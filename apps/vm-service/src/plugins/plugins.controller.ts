@@ -25,7 +25,7 @@ export class PluginsController {
 
   @Needs(sharedData)
   @Get()
-  @Describe('The plugins of all stores, and the installed ones.', answerList(200, PluginView))
+  @Describe('The plugins of all stores, and the installed ones.', answerList(200, PluginView, 'svc-partial'))
   async list(@Res({ passthrough: true }) reply: FastifyReply): Promise<PluginView[]> {
     const { plugins, problems } = await this.listPlugins.read();
     if (problems.size > 0) void reply.header('svc-partial', 'true');

@@ -69,21 +69,22 @@ describe('openapiDocument', () => {
         parameters: [
           { name: 'ns', in: 'path', required: true, schema: { type: 'string', maxLength: 63 } },
           { name: 'name', in: 'path', required: true },
-          { name: 'dryRun', in: 'query', required: false, schema: { pattern: '^(true|false)$' } },
+          { name: 'dryRun', in: 'query', required: false, schema: { type: 'boolean' } },
           { name: 'context', in: 'query', required: false },
         ],
       },
     });
   });
 
-  test('answers a plan too where a request can be rehearsed, and an error by default', async () => {
+  test('answers a plan too where a request can be rehearsed, and an error for each failure', async () => {
     const { paths } = await documentOf(ThingsController);
     expect(paths['/api/things/{ns}/{name}']).toMatchObject({
       post: {
         responses: {
           200: { content: { 'application/json': { schema: { $ref: `#/components/schemas/${PlanView.name}` } } } },
           201: { content: { 'application/json': { schema: { $ref: '#/components/schemas/StatusView' } } } },
-          default: { content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorView' } } } },
+          '4XX': { content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorView' } } } },
+          '5XX': { content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorView' } } } },
         },
       },
     });

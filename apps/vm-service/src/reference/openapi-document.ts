@@ -10,41 +10,54 @@ import {
   type OpenAPIObject,
 } from '@nestjs/swagger';
 import * as contracts from '@headgate/api-contracts';
-import { ChangeQuery, ErrorView, PlanView } from '@headgate/api-contracts';
+import { ChangeQuery, CreateSnapshotDto, EmptyBody, ErrorView, MigrateVmDto, PlanView } from '@headgate/api-contracts';
 import { answer, descriptionOf, uploadBodyOf, type Answer } from '../platform/answers.decorator.js';
 import { UPLOAD_TYPE } from '../platform/json-body.js';
+import { describeHeaders } from './answer-headers.js';
 import { referenceTo, schemaOf, type DtoClass, type JsonSchema } from './json-schema.js';
+import type { ClassDescription } from './read-descriptions.js';
 
-type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+export type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
+
+/** Bodies of which every field has a default. */
+const OPTIONAL_BODIES: readonly DtoClass[] = [MigrateVmDto, CreateSnapshotDto];
+
+/** The responses that every route has besides its own. */
+const FAILURES = { '4XX': 'The request is wrong or refused.', '5XX': 'A backend, or the service itself, failed.' };
 
 /**
  * The API document of an application's controllers, as OpenAPI 3.1. @nestjs/swagger finds the routes and their parameters;
  * `@Describe` gives the answers, and class-validator's rules give the schemas.
  * @param app may be in preview mode: nothing is called
+ * @param descriptions the docstrings of the DTO classes
  * @throws Error when a route has no `@Describe`
  */
-export function openapiDocument(app: INestApplication, version: string): OpenAPIObject {
-  const schemas = new Map(dtoClasses().map((type) => [type.name, schemaOf(type)]));
+export function openapiDocument(
+  app: INestApplication,
+  version: string,
+  descriptions: ReadonlyMap<string, ClassDescription> = new Map(),
+): OpenAPIObject {
+  const schemas = new Map(dtoClasses().map((type) => [type.name, schemaOf(type, descriptions.get(type.name))]));
   for (const type of dtoClasses()) describeFields(type, schemas.get(type.name) ?? {});
   for (const controller of controllersOf(app)) describeRoutes(controller);
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Headgate VM service')
     .setVersion(version)
-    .setDescription(
-      'Virtual machines and containers on Kubernetes with KubeVirt and on libvirt. Consoles are WebSockets: /api/vnc/{ns}/{name} and /api/tty/{ns}/{name}.',
-    )
+    .setDescription('Virtual machines and containers on Kubernetes with KubeVirt and on libvirt.')
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-    .addGlobalResponse({ status: 'default', description: 'A refusal or a failure.', schema: referenceTo(ErrorView) })
     .build();
   const document = SwaggerModule.createDocument(app, config, {
     autoTagControllers: true,
     operationIdFactory: (controller, method) => `${controller.replace('Controller', '')}.${method}`,
   });
-  checkDescribed(document);
-  const used = Object.keys(document.components?.schemas ?? {});
+  for (const operation of operationsOf(document)) {
+    correctBody(operation);
+    addFailures(operation);
+  }
+  const used = Object.keys(document.components?.schemas ?? {}).filter((name) => name !== EmptyBody.name);
   return {
     ...document,
     paths: sorted(document.paths),
@@ -75,6 +88,12 @@ function describeFields(type: DtoClass, { properties, required }: JsonSchema): v
   }
 }
 
+const OUTCOMES: Readonly<Record<number, string>> = {
+  201: 'Created.',
+  202: 'Accepted; continues as a task.',
+  409: 'Refused, with the plan.',
+};
+
 function describeRoutes(controller: Type): void {
   const { prototype } = controller as { prototype: Record<string, unknown> };
   for (const name of Object.getOwnPropertyNames(prototype)) {
@@ -83,17 +102,20 @@ function describeRoutes(controller: Type): void {
     if (!description) continue;
     const parameters = (Reflect.getMetadata('design:paramtypes', prototype, name) ?? []) as DtoClass[];
     const canRehearse = parameters.some((type) => type === ChangeQuery || type.prototype instanceof ChangeQuery);
-    const answers = [...description.answers, ...(canRehearse ? [answer(200, PlanView)] : [])];
+    const hasOwnPlan = description.answers.some(({ isPlan }) => isPlan);
+    const answers = [...description.answers, ...(canRehearse && !hasOwnPlan ? [answer(200, PlanView)] : [])];
     const types = answers.flatMap(({ type }) => (typeof type === 'string' ? [] : [type]));
     const upload = uploadBodyOf(descriptor.value as object);
     ApiExtraModels(ErrorView, ...types, ...(upload ? [upload] : []))(prototype, name, descriptor);
     const body = upload && { requestBody: uploadBody(upload) };
     ApiOperation({ summary: description.summary, ...body })(prototype, name, descriptor);
     for (const status of new Set(answers.map((one) => one.status))) {
+      const ofStatus = answers.filter((one) => one.status === status);
       const response = {
         status,
-        description: status === 202 ? 'Accepted; continues as a task.' : 'Done.',
-        content: contentOf(answers.filter((one) => one.status === status)),
+        description: OUTCOMES[status] ?? 'Done.',
+        ...describeHeaders(ofStatus.flatMap(({ headers }) => headers)),
+        content: contentOf(ofStatus),
       };
       ApiResponse(response)(prototype, name, descriptor);
     }
@@ -113,27 +135,47 @@ function contentOf(answers: readonly Answer[]): Record<string, { schema: JsonSch
   const media = new Map<string, JsonSchema[]>();
   for (const { type, array } of answers) {
     const name = typeof type === 'string' ? type : 'application/json';
-    const schema =
-      typeof type === 'string' ? (type === 'application/json' ? {} : { type: 'string' }) : referenceTo(type);
+    const schema = typeof type === 'string' ? schemaOfMedia(type) : referenceTo(type);
     media.set(name, [...(media.get(name) ?? []), array ? { type: 'array', items: schema } : schema]);
   }
   return Object.fromEntries(
     [...media].map(([name, [first = {}, ...rest]]) => [
       name,
-      { schema: rest.length === 0 ? first : { oneOf: [first, ...rest] } },
+      { schema: rest.length === 0 ? first : { anyOf: [first, ...rest] } },
     ]),
   );
 }
 
+/** JSON without a class is an object of a backend, and a body of any other type but text is the bytes of a file. */
+function schemaOfMedia(type: string): JsonSchema {
+  if (type === 'application/json') return { type: 'object', additionalProperties: true };
+  return { type: 'string', ...(type.startsWith('text/') ? {} : { format: 'binary' }) };
+}
+
 /** @throws Error when an operation has no summary: its route lacks `@Describe` */
-function checkDescribed(document: OpenAPIObject): void {
-  for (const [path, item] of Object.entries(document.paths)) {
-    for (const method of METHODS) {
+function operationsOf(document: OpenAPIObject): Operation[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
       const operation: Operation | undefined = item[method];
       if (operation && !operation.summary)
         throw new Error(`${method.toUpperCase()} ${path} has no description: add @Describe`);
-    }
-  }
+      return operation ? [operation] : [];
+    }),
+  );
+}
+
+/** A route without fields in its body has no body, and one whose fields are all optional does not need one. */
+function correctBody(operation: Operation): void {
+  const { requestBody } = operation;
+  if (!requestBody || '$ref' in requestBody) return;
+  const { $ref } = (requestBody.content['application/json']?.schema ?? {}) as { $ref?: string };
+  if ($ref === referenceTo(EmptyBody)['$ref']) delete operation.requestBody;
+  if (OPTIONAL_BODIES.some((type) => referenceTo(type)['$ref'] === $ref)) requestBody.required = false;
+}
+
+function addFailures({ responses }: Operation): void {
+  const content = { 'application/json': { schema: referenceTo(ErrorView) } };
+  for (const [status, description] of Object.entries(FAILURES)) responses[status] = { description, content };
 }
 
 const sorted = <T>(record: Record<string, T>): Record<string, T> =>

@@ -1,15 +1,19 @@
 import 'reflect-metadata';
+import { join } from 'node:path';
 import { ModulesContainer } from '@nestjs/core';
 import { routesOf } from '../identity/routes.js';
-import { previewApplication } from './preview-application.js';
-import { openapiDocument } from './openapi-document.js';
 import { permissionsPage } from './permissions-page.js';
+import { previewApplication } from './preview-application.js';
+import { publishDocument } from './publish-document.js';
+import { readDescriptions } from './read-descriptions.js';
 import { errorCodesPage, metricsPage, operationsPage } from './reference-pages.js';
 
 // Run by tools/docs/generate.mjs: prints the reference pages as one JSON object, file name → text.
 const app = await previewApplication();
+// The working folder is that of the repository.
+const descriptions = readDescriptions(join(process.cwd(), 'libs/api-contracts/src'));
 const pages = {
-  'vm-service-openapi.json': `${JSON.stringify(openapiDocument(app, '0.1.0'), null, 2)}\n`,
+  'vm-service-openapi.json': `${JSON.stringify(publishDocument(app, '0.1.0', descriptions), null, 2)}\n`,
   'error-codes.md': errorCodesPage(),
   'metrics.md': await metricsPage(),
   'operations.md': operationsPage(),

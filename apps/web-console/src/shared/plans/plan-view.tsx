@@ -1,4 +1,4 @@
-import type { PlanView as Plan } from '@headgate/api-contracts';
+import type { MovePlanView, PlanView as Plan } from '@headgate/api-contracts';
 import { useEffect, useRef } from 'react';
 import { Alert } from '../ui/alert.js';
 
@@ -6,7 +6,7 @@ import { Alert } from '../ui/alert.js';
  * The result of a dry run: refusals first, then the steps, then the warnings. It scrolls into view and takes the focus,
  * unless the user is typing.
  */
-export function PlanView({ plan, title }: { plan: Plan; title: string }) {
+export function PlanView({ plan, title }: { plan: Plan | MovePlanView; title: string }) {
   const section = useRef<HTMLElement>(null);
   useEffect(() => {
     section.current?.scrollIntoView({ block: 'nearest' });

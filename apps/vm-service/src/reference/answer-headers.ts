@@ -1,0 +1,35 @@
+import type { AnswerHeader } from '../platform/answers.decorator.js';
+import type { JsonSchema } from './json-schema.js';
+
+interface Header {
+  readonly description: string;
+  readonly schema: JsonSchema;
+}
+
+const text = { type: 'string' };
+
+/** By the names that the document and the clients use. Names of headers ignore case. */
+const HEADERS: Readonly<Record<AnswerHeader, readonly [name: string, header: Header]>> = {
+  'content-disposition': ['Content-Disposition', { description: 'The name of the file.', schema: text }],
+  etag: [
+    'ETag',
+    { description: 'The version of the whole list. A request with it as If-None-Match may be 304.', schema: text },
+  ],
+  'svc-checkpoint': ['Svc-Checkpoint', { description: 'The checkpoint that was created.', schema: text }],
+  'svc-cursor': [
+    'Svc-Cursor',
+    { description: 'Leads to the next page: the value of `cursor`. Absent on the last page.', schema: text },
+  ],
+  'svc-partial': [
+    'Svc-Partial',
+    {
+      description: '`true` if a part is missing or out of date, such as the entries of a lost context.',
+      schema: { ...text, enum: ['true'] },
+    },
+  ],
+  'svc-since': ['Svc-Since', { description: 'The checkpoint since which the changes are exported.', schema: text }],
+};
+
+/** The headers of a response, for the API document. */
+export const describeHeaders = (names: readonly AnswerHeader[]): { headers?: Record<string, Header> } =>
+  names.length === 0 ? {} : { headers: Object.fromEntries(names.map((name) => HEADERS[name])) };
