@@ -7,8 +7,12 @@ import { lintDocument } from './lint-document.mjs';
 
 const check = process.argv.includes('--check');
 
-/** Scripts that print generated files as one JSON object, name → text. */
-const printers = ['apps/vm-service/dist/print-reference.js', 'tools/docs/print-library-api.mjs'];
+/** Scripts that print generated files as one JSON object, name → text. The last one reads the API document that the first one prints. */
+const printers = [
+  'apps/vm-service/dist/print-reference.js',
+  'tools/docs/print-library-api.mjs',
+  'tools/docs/print-client-types.mjs',
+];
 
 /** A name is a page of docs/reference; one with a folder is a path in the repository. */
 const pathOf = (name) => (name.includes('/') ? name : `docs/reference/${name}`);

@@ -7,8 +7,13 @@ export interface InstanceAddress {
 
 export type InstanceCollection = 'vms' | 'cts';
 
-export const instancePath = (collection: InstanceCollection, { namespace, name }: InstanceAddress): string =>
-  `/api/${collection}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+/** The path of an instance in the API document. */
+export const instancePath = <C extends InstanceCollection>(collection: C, { namespace, name }: InstanceAddress) =>
+  `/api/${collection}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}` as const;
+
+/** The path of a VM under which the extensions of the API are. */
+export const extensionPath = ({ namespace, name }: InstanceAddress) =>
+  `/api/ext/vms/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}` as const;
 
 /** The URL of a console's WebSocket, on the service that served this page. */
 export function consoleUrl(

@@ -1,15 +1,17 @@
 import { ApiError } from './api-error.js';
+import type { PathOf, ResponseOf, RouteOptions } from './routes.js';
 
-export type QueryValues = Readonly<Record<string, string | boolean | undefined>>;
+export type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>;
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly query?: QueryValues;
-  /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is, instead of a `body`. */
   readonly bytes?: Blob;
   readonly signal?: AbortSignal;
 }
+
+/** A response whose body has a type. */
+type Typed<T> = Omit<Response, 'json'> & { json(): Promise<T> };
 
 /** Appends the defined values to a path as its query. */
 export function withQuery(path: string, values: QueryValues = {}): string {
@@ -18,8 +20,13 @@ export function withQuery(path: string, values: QueryValues = {}): string {
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** @throws ApiError with the service's own message, or `SERVICE_UNREACHABLE` */
-export async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
+/** A GET whose headers are needed. @throws ApiError with the service's own message, or `SERVICE_UNREACHABLE` */
+export const getResponse = <P extends PathOf<'get'>>(
+  path: P,
+  options?: RouteOptions<P, 'get'>,
+): Promise<Typed<ResponseOf<P, 'get', object>>> => send('GET', path, options as RequestOptions);
+
+async function send(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
   const { query, body, bytes, signal } = options;
   const response = await fetch(withQuery(path, query), {
     method,
@@ -40,11 +47,12 @@ function contentType({ body, bytes }: RequestOptions): Record<string, string> {
   return body === undefined ? {} : { 'content-type': 'application/json' };
 }
 
+/** A request to a route of the API document, with the types that it has there. */
 const json =
-  (method: string) =>
-  async <T>(path: string, options?: RequestOptions): Promise<T> =>
-    (await send(method, path, options)).json() as Promise<T>;
+  <M extends 'get' | 'post' | 'delete'>(method: string) =>
+  async <P extends PathOf<M>, const O extends RouteOptions<P, M>>(path: P, options?: O): Promise<ResponseOf<P, M, O>> =>
+    (await send(method, path, options as RequestOptions)).json();
 
-export const getJson = json('GET');
-export const postJson = json('POST');
-export const deleteJson = json('DELETE');
+export const getJson = json<'get'>('GET');
+export const postJson = json<'post'>('POST');
+export const deleteJson = json<'delete'>('DELETE');

@@ -1,4 +1,4 @@
-import type { AcceptedView, BulkDto, BulkTaskView, StatusView } from '@headgate/api-contracts';
+import type { BulkDto, BulkTaskView, StatusView } from '@headgate/api-contracts';
 import { postJson } from '../api/request.js';
 
 /** What a bulk task does to each instance. */
@@ -8,19 +8,16 @@ const BULK = '/api/ext/bulk';
 
 /** Each of these returns the ID of the task. */
 export const startBulk = async (order: BulkOrder, refs: readonly string[]): Promise<string> =>
-  (await postJson<AcceptedView>(BULK, { body: { ...order, refs } })).task;
+  (await postJson(BULK, { body: { ...order, refs } })).task;
 
 export const retryBulk = async (id: string): Promise<string> =>
-  (await postJson<AcceptedView>(`${BULK}/${encodeURIComponent(id)}/retry`)).task;
+  (await postJson(`${BULK}/${encodeURIComponent(id)}/retry`)).task;
 
-export const cancelBulk = (id: string): Promise<StatusView> =>
-  postJson<StatusView>(`${BULK}/${encodeURIComponent(id)}/cancel`);
+export const cancelBulk = (id: string): Promise<StatusView> => postJson(`${BULK}/${encodeURIComponent(id)}/cancel`);
 
-export const pauseBulk = (id: string): Promise<StatusView> =>
-  postJson<StatusView>(`${BULK}/${encodeURIComponent(id)}/pause`);
+export const pauseBulk = (id: string): Promise<StatusView> => postJson(`${BULK}/${encodeURIComponent(id)}/pause`);
 
-export const resumeBulk = (id: string): Promise<StatusView> =>
-  postJson<StatusView>(`${BULK}/${encodeURIComponent(id)}/resume`);
+export const resumeBulk = (id: string): Promise<StatusView> => postJson(`${BULK}/${encodeURIComponent(id)}/resume`);
 
 const LABELS: Readonly<Record<BulkTaskView['action'], string>> = {
   start: 'Start',

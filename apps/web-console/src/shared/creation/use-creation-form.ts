@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { fieldErrors, type FieldErrors } from '../api/field-errors.js';
 import type { InstanceCollection } from '../api/instance-path.js';
-import { createInstance, previewCreation, type Created } from './create-instance.js';
+import { createInstance, previewCreation, type Created, type CreationRequest } from './create-instance.js';
 import { draftOf, deleteDraft, saveDraft } from './drafts.js';
 
 /** How one kind of instance is created. */
@@ -18,7 +18,7 @@ export interface Creation<F extends object, Field extends string> {
   readonly complete: (form: F) => F;
   /** The problems of each field. The service has the last word. */
   readonly problems: (form: F) => FieldErrors<Field>;
-  readonly request: (form: F) => object;
+  readonly request: (form: F) => CreationRequest;
 }
 
 export interface CreationForm<F extends object, Field extends string> {

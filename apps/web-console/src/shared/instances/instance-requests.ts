@@ -3,11 +3,11 @@ import { instancePath, type InstanceAddress, type InstanceCollection } from '../
 import { deleteJson, postJson } from '../api/request.js';
 
 export const migrateVm = (vm: VmView, request: MigrateVmDto): Promise<AcceptedView> =>
-  postJson<AcceptedView>(`${instancePath('vms', vm)}/migrate`, { body: request, query: { context: vm.context } });
+  postJson(`${instancePath('vms', vm)}/migrate`, { body: request, query: { context: vm.context } });
 
 export const setTag = (vm: VmView, tag: TagDto): Promise<TagDto> =>
-  postJson<TagDto>(`${instancePath('vms', vm)}/tags`, { body: tag, query: { context: vm.context } });
+  postJson(`${instancePath('vms', vm)}/tags`, { body: tag, query: { context: vm.context } });
 
 /** Deletes an instance and everything it owns. */
 export const removeInstance = (collection: InstanceCollection, address: InstanceAddress): Promise<StatusView> =>
-  deleteJson<StatusView>(instancePath(collection, address), { query: { context: address.context } });
+  deleteJson(instancePath(collection, address), { query: { context: address.context } });

@@ -1,4 +1,3 @@
-import type { PlanView } from '@headgate/api-contracts';
 import { instancePath, type InstanceAddress, type InstanceCollection } from '../api/instance-path.js';
 import { deleteJson } from '../api/request.js';
 import { removeInstance } from './instance-requests.js';
@@ -22,9 +21,7 @@ export function RemoveDialog({ collection, address, caution, onClose, onRemoved 
       label="Delete"
       failure={`Couldn't delete ${name}`}
       isDanger
-      preview={(signal) =>
-        deleteJson<PlanView>(instancePath(collection, address), { query: { context, dryRun: true }, signal })
-      }
+      preview={(signal) => deleteJson(instancePath(collection, address), { query: { context, dryRun: true }, signal })}
       run={() => removeInstance(collection, address)}
       confirmation={caution === undefined ? undefined : { text: name, reason: caution }}
       onClose={onClose}

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import type {
-  DestinationsView,
   MoveAcceptedView,
   MoveDto,
   MovePlanView,
@@ -13,7 +12,7 @@ import { getJson, postJson } from '../api/request.js';
 export const useDestinations = () =>
   useQuery({
     queryKey: ['move destinations'],
-    queryFn: async ({ signal }) => (await getJson<DestinationsView>('/api/move/destinations', { signal })).destinations,
+    queryFn: async ({ signal }) => (await getJson('/api/move/destinations', { signal })).destinations,
   });
 
 /** The plan of a move; undefined before a destination was chosen. */
@@ -25,12 +24,13 @@ export const useQueuePlan = (body: MoveDto | undefined) => usePlan<MoveQueuePlan
 const usePlan = <P>(body: MoveDto | undefined) =>
   useQuery({
     queryKey: ['move plan', body],
-    queryFn: ({ signal }) => postJson<P>('/api/move/preflight', { body, signal }),
+    queryFn: ({ signal }) => postJson('/api/move/preflight', { body, signal }) as Promise<P>,
     enabled: body !== undefined,
     staleTime: 0,
     gcTime: 0,
   });
 
-export const moveVm = (body: MoveDto): Promise<MoveAcceptedView> => postJson('/api/move', { body });
+// Whether the plan is that of one VM or of a queue depends on the body.
+export const moveVm = (body: MoveDto) => postJson('/api/move', { body }) as Promise<MoveAcceptedView>;
 
-export const moveQueue = (body: MoveDto): Promise<MoveQueueAcceptedView> => postJson('/api/move', { body });
+export const moveQueue = (body: MoveDto) => postJson('/api/move', { body }) as Promise<MoveQueueAcceptedView>;

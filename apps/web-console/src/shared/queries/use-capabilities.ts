@@ -8,7 +8,7 @@ export type Capabilities = CapabilitiesView;
 export const useCapabilities = () =>
   useQuery({
     queryKey: ['capabilities'],
-    queryFn: ({ signal }) => getJson<Capabilities>('/api/capabilities', { signal }),
+    queryFn: ({ signal }) => getJson('/api/capabilities', { signal }),
     refetchInterval: 10_000,
   });
 

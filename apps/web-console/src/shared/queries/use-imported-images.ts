@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ImportedImageView } from '@headgate/api-contracts';
-import { send } from '../api/request.js';
+import { getResponse } from '../api/request.js';
 
 const BUSY_REFETCH_MS = 2_000;
 const IDLE_REFETCH_MS = 15_000;
@@ -19,7 +19,7 @@ export const useImportedImages = ({ enabled = true } = {}) =>
     enabled,
     queryKey: IMAGES_KEY,
     queryFn: async ({ signal }): Promise<ImportedImages> => {
-      const response = await send('GET', '/api/datavolumes', { signal });
+      const response = await getResponse('/api/datavolumes', { signal });
       return {
         images: (await response.json()) as ImportedImageView[],
         isPartial: response.headers.get('svc-partial') === 'true',

@@ -8,6 +8,7 @@ import type { Instance } from '../instances/instance.js';
 /** Usages by the ref of the instance. */
 export type Usages = ReadonlyMap<string, UsageView>;
 
+/** An entry of the lists with `usage=only`. */
 interface UsageEntry {
   readonly ref: string;
   readonly usage: UsageView;
@@ -23,7 +24,8 @@ const byRef = (entries: readonly UsageEntry[]): Usages => new Map(entries.map(({
 export const useUsages = (collection: InstanceCollection, { phase }: Pick<FleetState<Instance>, 'phase'>): Usages =>
   useQuery({
     queryKey: ['usage', collection],
-    queryFn: ({ signal }) => getJson<UsageEntry[]>(`/api/${collection}`, { query: { usage: 'only' }, signal }),
+    queryFn: ({ signal }) =>
+      getJson(`/api/${collection}`, { query: { usage: 'only' }, signal }) as Promise<UsageEntry[]>,
     select: byRef,
     refetchInterval: SAMPLE_INTERVAL_MS,
     enabled: phase !== 'loading',

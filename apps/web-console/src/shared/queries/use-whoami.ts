@@ -5,7 +5,7 @@ import { getJson } from '../api/request.js';
 export const useWhoami = () =>
   useQuery({
     queryKey: ['whoami'],
-    queryFn: ({ signal }) => getJson<WhoamiView>('/api/whoami', { signal }),
+    queryFn: ({ signal }) => getJson('/api/whoami', { signal }),
     refetchInterval: 60_000,
   });
 

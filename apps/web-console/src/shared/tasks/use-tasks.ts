@@ -11,7 +11,7 @@ const IDLE_REFETCH_MS = 10_000;
 export const useTasks = () =>
   useQuery({
     queryKey: TASKS_KEY,
-    queryFn: ({ signal }) => getJson<TaskView[]>('/api/tasks', { signal }),
+    queryFn: ({ signal }) => getJson('/api/tasks', { signal }),
     refetchInterval: ({ state: { data } }) => (data?.some(isRunning) ? BUSY_REFETCH_MS : IDLE_REFETCH_MS),
   });
 
@@ -23,7 +23,7 @@ const FOLLOW_REFETCH_MS = 500;
 export const useTask = (id: string | undefined) =>
   useQuery({
     queryKey: [...TASKS_KEY, id],
-    queryFn: ({ signal }) => getJson<TaskView>(`/api/tasks/${encodeURIComponent(id ?? '')}`, { signal }),
+    queryFn: ({ signal }) => getJson(`/api/tasks/${encodeURIComponent(id ?? '')}`, { signal }),
     enabled: id !== undefined,
     refetchInterval: ({ state: { data } }) => (data && !isRunning(data) ? false : FOLLOW_REFETCH_MS),
   });
@@ -34,8 +34,7 @@ export function useRefreshTasks(): () => void {
   return useCallback(() => void queries.invalidateQueries({ queryKey: TASKS_KEY }), [queries]);
 }
 
-export const cancelTask = (id: string): Promise<StatusView> =>
-  deleteJson<StatusView>(`/api/tasks/${encodeURIComponent(id)}`);
+export const cancelTask = (id: string): Promise<StatusView> => deleteJson(`/api/tasks/${encodeURIComponent(id)}`);
 
 /** The tasks of an instance, by its ref. */
 export const useTasksOf = (ref: string): readonly TaskView[] =>

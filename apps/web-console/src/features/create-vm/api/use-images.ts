@@ -6,7 +6,7 @@ import type { ContextCapabilities } from '../../../shared/queries/use-capabiliti
 export const useImages = () =>
   useQuery({
     queryKey: ['images'],
-    queryFn: ({ signal }) => getJson<CatalogEntryView[]>('/api/images', { signal }),
+    queryFn: ({ signal }) => getJson('/api/images', { signal }),
   });
 
 /** Whether a context can create VMs from an image of the catalog. */

@@ -1,11 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type {
-  CatalogEntryView,
-  CustomSourceDto,
-  ImageAcceptedView,
-  ImportImageDto,
-  PlanView,
-} from '@headgate/api-contracts';
+import type { CustomSourceDto, ImageAcceptedView, ImportImageDto, PlanView } from '@headgate/api-contracts';
 import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
 
 const PATH = '/api/datavolumes';
@@ -19,11 +13,10 @@ export interface ImageAddress {
   readonly context: string;
 }
 
-export const importImage = (request: ImportImageDto): Promise<ImageAcceptedView> =>
-  postJson<ImageAcceptedView>(PATH, { body: request });
+export const importImage = (request: ImportImageDto): Promise<ImageAcceptedView> => postJson(PATH, { body: request });
 
 export const previewImport = (request: ImportImageDto): Promise<PlanView> =>
-  postJson<PlanView>(PATH, { body: request, query: { dryRun: true } });
+  postJson(PATH, { body: request, query: { dryRun: true } });
 
 /** A file to upload. All its parts have the same values. */
 export interface UploadTarget {
@@ -37,7 +30,7 @@ export interface UploadTarget {
 
 const uploadQuery = (target: UploadTarget, file: File) => ({
   ...target,
-  bytes: String(file.size),
+  bytes: file.size,
   version: String(file.lastModified),
 });
 
@@ -45,38 +38,38 @@ export const sendPart = (
   { target, file, offset, part }: { target: UploadTarget; file: File; offset: number; part: Blob },
   signal: AbortSignal,
 ): Promise<ImageAcceptedView> =>
-  postJson<ImageAcceptedView>(PATH, {
-    query: { ...uploadQuery(target, file), offset: String(offset) },
+  postJson(PATH, {
+    query: { ...uploadQuery(target, file), offset },
     bytes: part,
     signal,
   });
 
 /** The plan needs no content of the file, but the service expects a body. */
 export const previewUpload = (target: UploadTarget, file: File): Promise<PlanView> =>
-  postJson<PlanView>(PATH, { query: { ...uploadQuery(target, file), dryRun: true }, bytes: file.slice(0, 1) });
+  postJson(PATH, { query: { ...uploadQuery(target, file), dryRun: true }, bytes: file.slice(0, 1) });
 
-const imagePath = ({ namespace, name }: ImageAddress): string =>
-  `${PATH}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+const imagePath = ({ namespace, name }: ImageAddress) =>
+  `${PATH}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}` as const;
 
 export const deleteImage = (image: ImageAddress): Promise<unknown> =>
   deleteJson(imagePath(image), { query: { context: image.context } });
 
 export const previewDeletion = (image: ImageAddress, signal: AbortSignal): Promise<PlanView> =>
-  deleteJson<PlanView>(imagePath(image), { query: { context: image.context, dryRun: true }, signal });
+  deleteJson(imagePath(image), { query: { context: image.context, dryRun: true }, signal });
 
 /** The images that users have added to the catalog. */
 export const useCustomSources = () =>
   useQuery({
     queryKey: SOURCES_KEY,
-    queryFn: ({ signal }) => getJson<CatalogEntryView[]>('/api/sources', { signal }),
+    queryFn: ({ signal }) => getJson('/api/sources', { signal }),
   });
 
 export const addSource = (source: CustomSourceDto): Promise<unknown> => postJson('/api/sources', { body: source });
 
 export const previewSource = (source: CustomSourceDto, signal: AbortSignal): Promise<PlanView> =>
-  postJson<PlanView>('/api/sources', { body: source, query: { dryRun: true }, signal });
+  postJson('/api/sources', { body: source, query: { dryRun: true }, signal });
 
 export const removeSource = (name: string): Promise<unknown> => deleteJson(`/api/sources/${encodeURIComponent(name)}`);
 
 export const previewRemoval = (name: string, signal: AbortSignal): Promise<PlanView> =>
-  deleteJson<PlanView>(`/api/sources/${encodeURIComponent(name)}`, { query: { dryRun: true }, signal });
+  deleteJson(`/api/sources/${encodeURIComponent(name)}`, { query: { dryRun: true }, signal });

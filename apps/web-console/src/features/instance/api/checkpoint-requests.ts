@@ -1,10 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import type { CheckpointView } from '@headgate/api-contracts';
-import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
+import { extensionPath, instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { deleteJson, getJson, withQuery } from '../../../shared/api/request.js';
 
-const checkpointsPath = (vm: InstanceAddress): string =>
-  `${instancePath('vms', vm).replace('/api/', '/api/ext/')}/checkpoints`;
+const checkpointsPath = (vm: InstanceAddress) => `${extensionPath(vm)}/checkpoints` as const;
 
 export const checkpointsKey = ({ context, namespace, name }: InstanceAddress) => [
   'checkpoints',
@@ -17,7 +15,7 @@ export const checkpointsKey = ({ context, namespace, name }: InstanceAddress) =>
 export const useCheckpoints = (vm: InstanceAddress) =>
   useQuery({
     queryKey: checkpointsKey(vm),
-    queryFn: ({ signal }) => getJson<CheckpointView[]>(checkpointsPath(vm), { query: { context: vm.context }, signal }),
+    queryFn: ({ signal }) => getJson(checkpointsPath(vm), { query: { context: vm.context }, signal }),
   });
 
 export const deleteCheckpoint = (vm: InstanceAddress, name: string): Promise<unknown> =>

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import type { FoldersView } from '@headgate/api-contracts';
 import { ApiError } from '../../../shared/api/api-error.js';
 import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
 
@@ -11,7 +10,7 @@ export const useFolderPaths = (isNeeded: boolean) =>
   useQuery({
     enabled: isNeeded,
     queryKey: ['folders'],
-    queryFn: ({ signal }) => getJson<FoldersView>(FOLDERS, { query: { summary: true }, signal }),
+    queryFn: ({ signal }) => getJson(FOLDERS, { query: { summary: true }, signal }),
     select: ({ folders }) => folders.map(({ path }) => path),
   });
 

@@ -4,14 +4,13 @@ import type {
   ContinuedView,
   CreatedSnapshotView,
   CreateSnapshotDto,
-  SnapshotView,
   TemplateView,
 } from '@headgate/api-contracts';
 import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
 
-const snapshotsPath = (vm: InstanceAddress): string => `${instancePath('vms', vm)}/snapshots`;
-const snapshotPath = (vm: InstanceAddress, name: string): string => `${snapshotsPath(vm)}/${encodeURIComponent(name)}`;
+const snapshotsPath = (vm: InstanceAddress) => `${instancePath('vms', vm)}/snapshots` as const;
+const snapshotPath = (vm: InstanceAddress, name: string) => `${snapshotsPath(vm)}/${encodeURIComponent(name)}` as const;
 const inContext = ({ context }: InstanceAddress) => ({ query: { context } });
 
 /** How often a list with unfinished snapshots is read again. */
@@ -23,7 +22,7 @@ export const snapshotsKey = ({ context, namespace, name }: InstanceAddress) => [
 export const useSnapshots = (vm: InstanceAddress) =>
   useQuery({
     queryKey: snapshotsKey(vm),
-    queryFn: ({ signal }) => getJson<SnapshotView[]>(snapshotsPath(vm), { ...inContext(vm), signal }),
+    queryFn: ({ signal }) => getJson(snapshotsPath(vm), { ...inContext(vm), signal }),
     refetchInterval: ({ state }) =>
       state.data?.some(({ phase }) => phase === 'InProgress' || phase === 'Deleting') ? UNFINISHED_INTERVAL_MS : false,
   });

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import type { InstanceEventView } from '@headgate/api-contracts';
 import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { getJson } from '../../../shared/api/request.js';
 
@@ -8,7 +7,7 @@ export const useEvents = (address: InstanceAddress) =>
   useQuery({
     queryKey: ['events', address.context, address.namespace, address.name],
     queryFn: ({ signal }) =>
-      getJson<InstanceEventView[]>(`${instancePath('vms', address)}/events`, {
+      getJson(`${instancePath('vms', address)}/events`, {
         query: { context: address.context },
         signal,
       }),

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import type { GuestInfoView } from '@headgate/api-contracts';
 import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { getJson } from '../../../shared/api/request.js';
 
@@ -8,7 +7,7 @@ export const useGuestInfo = (address: InstanceAddress) =>
   useQuery({
     queryKey: ['guestinfo', address.context, address.namespace, address.name],
     queryFn: ({ signal }) =>
-      getJson<GuestInfoView>(`${instancePath('vms', address)}/guestinfo`, {
+      getJson(`${instancePath('vms', address)}/guestinfo`, {
         query: { context: address.context },
         signal,
       }),

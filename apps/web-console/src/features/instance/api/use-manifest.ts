@@ -6,6 +6,5 @@ import { getJson } from '../../../shared/api/request.js';
 export const useManifest = (address: InstanceAddress) =>
   useQuery({
     queryKey: ['manifest', address],
-    queryFn: ({ signal }) =>
-      getJson<unknown>(instancePath('vms', address), { query: { context: address.context }, signal }),
+    queryFn: ({ signal }) => getJson(instancePath('vms', address), { query: { context: address.context }, signal }),
   });

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import type { MetricsSampleView, MetricsView } from '@headgate/api-contracts';
 import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { getJson } from '../../../shared/api/request.js';
 import { SAMPLE_INTERVAL_MS } from '../../../shared/queries/use-usage.js';
@@ -9,7 +8,7 @@ export const useMetricsHistory = (address: InstanceAddress) =>
   useQuery({
     queryKey: ['metrics-history', address.context, address.namespace, address.name],
     queryFn: ({ signal }) =>
-      getJson<MetricsSampleView[]>(`${instancePath('vms', address)}/metrics/history`, {
+      getJson(`${instancePath('vms', address)}/metrics/history`, {
         query: { context: address.context },
         signal,
       }),
@@ -21,7 +20,7 @@ export const useMissingMetrics = (address: InstanceAddress, { enabled }: { enabl
   useQuery({
     queryKey: ['metrics', address.context, address.namespace, address.name],
     queryFn: ({ signal }) =>
-      getJson<MetricsView>(`${instancePath('vms', address)}/metrics`, { query: { context: address.context }, signal }),
+      getJson(`${instancePath('vms', address)}/metrics`, { query: { context: address.context }, signal }),
     refetchInterval: SAMPLE_INTERVAL_MS,
     enabled,
   }).data?.reason;

@@ -147,7 +147,7 @@ function DiskRow({ disk, vm, refusal, onChange }: { disk: HardwareDiskView } & O
   const [size, setSize] = useState('');
   const { pvc, device, isRoot, type } = disk;
   const name = pvc ?? device;
-  const path = `volumes/${encodeURIComponent(name)}`;
+  const path = `volumes/${encodeURIComponent(name)}` as const;
   const detach = (isDeleted: boolean): HardwareChangeRequest => ({
     title: `${isDeleted ? 'Delete' : 'Detach'} ${name}`,
     label: isDeleted ? 'Delete' : 'Detach',
@@ -201,7 +201,8 @@ function Nics({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   const [nad, setNad] = useState('');
   const add = { title: `Add a NIC to ${vm.name}`, label: 'Add NIC', method: 'POST', path: 'nics' } as const;
   const reason = refusal ?? (iface === '' || nad === '' ? 'Enter a name and a network first.' : undefined);
-  const ofNic = ({ iface: nic }: HardwareNicView) => ({ path: `nics/${encodeURIComponent(nic)}`, isExtension: true });
+  const ofNic = ({ iface: nic }: HardwareNicView) =>
+    ({ path: `nics/${encodeURIComponent(nic)}`, isExtension: true }) as const;
   return (
     <section aria-label="NICs" className="hg-section">
       <h2>NICs</h2>
@@ -209,7 +210,7 @@ function Nics({ vm, hardware, refusal, onChange }: HardwarePartProps) {
       {hardware.nics.length > 0 && (
         <Table label="NICs" columns={['Name', 'Network', 'MAC address', 'Link', 'Actions']}>
           {hardware.nics.map((nic) => {
-            const link = nic.link === 'up' ? 'down' : 'up';
+            const link = nic.link === 'up' ? ('down' as const) : ('up' as const);
             const verb = link === 'up' ? 'Connect' : 'Disconnect';
             return (
               <tr key={nic.iface}>

@@ -1,17 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
-import type { CreatedTokenView, CreateTokenDto, PlanView, TokenView } from '@headgate/api-contracts';
+import type { CreatedTokenView, CreateTokenDto, PlanView } from '@headgate/api-contracts';
 import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
 
 const PATH = '/api/ext/tokens';
 export const TOKENS_KEY = ['api-tokens'] as const;
 
-export const useTokens = () =>
-  useQuery({ queryKey: TOKENS_KEY, queryFn: ({ signal }) => getJson<TokenView[]>(PATH, { signal }) });
+export const useTokens = () => useQuery({ queryKey: TOKENS_KEY, queryFn: ({ signal }) => getJson(PATH, { signal }) });
 
-export const createToken = (order: CreateTokenDto): Promise<CreatedTokenView> =>
-  postJson<CreatedTokenView>(PATH, { body: order });
+export const createToken = (order: CreateTokenDto): Promise<CreatedTokenView> => postJson(PATH, { body: order });
 
 export const previewRevocation = (id: string, signal: AbortSignal): Promise<PlanView> =>
-  deleteJson<PlanView>(`${PATH}/${id}`, { query: { dryRun: true }, signal });
+  deleteJson(`${PATH}/${id}`, { query: { dryRun: true }, signal });
 
 export const revokeToken = (id: string): Promise<unknown> => deleteJson(`${PATH}/${id}`);

@@ -1,11 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { JournalEntryView } from '@headgate/api-contracts';
-import { send } from '../../../shared/api/request.js';
+import type { JournalEntryView, JournalQueryDto } from '@headgate/api-contracts';
+import { getResponse } from '../../../shared/api/request.js';
 
 export interface JournalFilters {
   readonly caller: string;
   readonly ref: string;
-  readonly outcome: string;
+  readonly outcome: NonNullable<JournalQueryDto['outcome']> | '';
 }
 
 interface JournalPage {
@@ -27,9 +27,9 @@ export const useJournal = ({ caller, ref, outcome }: JournalFilters) =>
         ref: ref || undefined,
         outcome: outcome || undefined,
         cursor: pageParam,
-        limit: String(PAGE_ENTRIES),
+        limit: PAGE_ENTRIES,
       };
-      const response = await send('GET', '/api/ext/journal', { query, signal });
+      const response = await getResponse('/api/ext/journal', { query, signal });
       return {
         entries: (await response.json()) as JournalEntryView[],
         cursor: response.headers.get('svc-cursor') ?? undefined,

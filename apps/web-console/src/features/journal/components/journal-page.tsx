@@ -14,7 +14,7 @@ import { ReloadButton } from '../../../shared/ui/reload-button.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
-import { useJournal } from '../api/use-journal.js';
+import { useJournal, type JournalFilters } from '../api/use-journal.js';
 
 const OUTCOMES = { ok: 'Succeeded', error: 'Failed', denied: 'Denied' } as const;
 
@@ -24,7 +24,7 @@ export function JournalPage() {
   const outcomeId = useId();
   const [caller, setCaller] = useState('');
   const [ref, setRef] = useState('');
-  const [outcome, setOutcome] = useState('');
+  const [outcome, setOutcome] = useState<JournalFilters['outcome']>('');
   const filters = { caller: useDeferredValue(caller.trim()), ref: useDeferredValue(ref.trim()), outcome };
   const { data, error, refetch, isFetching, hasNextPage, fetchNextPage } = useJournal(filters);
   const entries = data?.pages.flatMap((page) => page.entries);
@@ -46,7 +46,11 @@ export function JournalPage() {
         <LabeledInput label="User" value={caller} onChange={setCaller} />
         <LabeledInput label="Object" placeholder="vm/prod/default/web-1" value={ref} onChange={setRef} />
         <Field label="Outcome" id={outcomeId}>
-          <SelectInput id={outcomeId} value={outcome} onChange={setOutcome}>
+          <SelectInput
+            id={outcomeId}
+            value={outcome}
+            onChange={(chosen) => setOutcome(chosen as JournalFilters['outcome'])}
+          >
             <option value="">All</option>
             {Object.entries(OUTCOMES).map(([value, label]) => (
               <option key={value} value={value}>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { PlanView, PluginView } from '@headgate/api-contracts';
-import { deleteJson, postJson, send } from '../../../shared/api/request.js';
+import { deleteJson, getResponse, postJson } from '../../../shared/api/request.js';
 
 const PATH = '/api/plugins';
 
@@ -16,7 +16,7 @@ export const usePlugins = () =>
   useQuery({
     queryKey: PLUGINS_KEY,
     queryFn: async ({ signal }): Promise<Plugins> => {
-      const response = await send('GET', PATH, { signal });
+      const response = await getResponse(PATH, { signal });
       return {
         plugins: (await response.json()) as PluginView[],
         isPartial: response.headers.get('svc-partial') === 'true',
@@ -24,14 +24,14 @@ export const usePlugins = () =>
     },
   });
 
-const pathOf = (name: string): string => `${PATH}/${encodeURIComponent(name)}`;
+const pathOf = (name: string) => `${PATH}/${encodeURIComponent(name)}` as const;
 
 export const installPlugin = (name: string): Promise<unknown> => postJson(`${pathOf(name)}/install`);
 
 export const previewInstallation = (name: string, signal: AbortSignal): Promise<PlanView> =>
-  postJson<PlanView>(`${pathOf(name)}/install`, { query: { dryRun: true }, signal });
+  postJson(`${pathOf(name)}/install`, { query: { dryRun: true }, signal });
 
 export const removePlugin = (name: string): Promise<unknown> => deleteJson(pathOf(name));
 
 export const previewRemoval = (name: string, signal: AbortSignal): Promise<PlanView> =>
-  deleteJson<PlanView>(pathOf(name), { query: { dryRun: true }, signal });
+  deleteJson(pathOf(name), { query: { dryRun: true }, signal });
