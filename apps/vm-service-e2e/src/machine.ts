@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 
 const has = (program: string): boolean => {
   try {
@@ -31,6 +32,14 @@ export const CHROMIUM = [
 
 /** The command-line client of Kubernetes. */
 export const KUBECTL = ['/usr/local/bin/kubectl', '/usr/bin/kubectl'].find((path) => existsSync(path));
+
+const PEERS = join(import.meta.dirname, '../../../tools/peers/install.mjs');
+
+/** The Python interpreter that generates and runs clients; undefined unless `node tools/peers/install.mjs python-client` has installed it. */
+export const PYTHON_CLIENT = ((): string | undefined => {
+  const { status, stdout } = spawnSync(process.execPath, [PEERS, '--find', 'python-client'], { encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : undefined;
+})();
 
 /** `describe`, or a skipped one whose title says why. */
 export const describeIf = (why: string | undefined, title: string, suite: () => void): void => {
