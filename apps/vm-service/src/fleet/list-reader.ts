@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { ListQuery, SortField } from '@headgate/api-contracts';
-import { DomainError, formatRef, type Grant, type InstanceKind } from '@headgate/domain-contracts';
+import { formatRef, type Grant, type InstanceKind } from '@headgate/domain-contracts';
 import { FleetReader, queryEntries, wordsOf, type FleetEntry } from '@headgate/fleet';
 import { MetricsSampler } from '@headgate/metrics';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -14,9 +14,6 @@ import { GzipBlocks } from './gzip/gzip-blocks.js';
 import { readable } from './readable.js';
 import { presentUsage } from './present-usage.js';
 import { presentEntry } from './present.js';
-
-/** Most entries on one page. */
-const MAX_LIMIT = 10_000;
 
 /** Serves the lists from the fleet, and the event stream to clients that ask for it. Never asks a backend. */
 @Injectable()
@@ -59,9 +56,6 @@ export class ListReader {
     reply: FastifyReply,
     grant: Grant,
   ): string {
-    if (limit !== undefined && Number(limit) > MAX_LIMIT) {
-      throw new DomainError('INVALID_INPUT', `limit must be a number from 1 to ${MAX_LIMIT}.`);
-    }
     const page = queryEntries(readable(this.fleet.all(kind), grant), {
       context,
       folder,
