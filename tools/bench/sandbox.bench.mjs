@@ -101,7 +101,7 @@ async function readAll(server, path) {
 
 /** A fleet of which every object was read once: its memory, and how long the first list of the VMs took. */
 async function usedFleet(folder) {
-  const sandbox = await startSandbox(folder, ['--instances', String(FLEET)]);
+  const sandbox = await startSandbox(folder, ['--vms', String(FLEET)]);
   try {
     const began = monotonic();
     const count = await readAll(sandbox.server, FLEET_PATHS[0]);
@@ -147,7 +147,7 @@ export default async function run() {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
   try {
     const demo = await startTime(folder, []);
-    const fleet = await startTime(folder, ['--instances', String(FLEET)]);
+    const fleet = await startTime(folder, ['--vms', String(FLEET)]);
     const { memory, firstList } = await usedFleet(folder);
     const disk = await movedDisk(folder);
     const [latencies, bare] = await watchLatencies(folder);

@@ -6,10 +6,10 @@ describe('parseCommandLine', () => {
   });
 
   test('parses every option', () => {
-    const line = '--port 6443 --instances 40 --kubevirt 1.6 --kubeconfig a.yaml --without cdi,multus --without metrics';
+    const line = '--port 6443 --vms 40 --kubevirt 1.6 --kubeconfig a.yaml --without cdi,multus --without metrics';
     expect(parseCommandLine(line.split(' '))).toEqual({
       port: 6443,
-      instances: 40,
+      vms: 40,
       kubevirt: '1.6',
       kubeconfig: 'a.yaml',
       without: ['cdi', 'multus', 'metrics'],
@@ -20,6 +20,8 @@ describe('parseCommandLine', () => {
   test.each([
     ['--port 65536', '--port must be a number from 0 to 65535'],
     ['--port=-1', '--port must be a number from 0 to 65535'],
+    ['--vms 1e3', '--vms must be a number from 0 to 10000'],
+    ['--vms 10001', '--vms must be a number from 0 to 10000'],
     ['--instances 1e3', '--instances must be a number from 0 to 10000'],
     ['--instances 10001', '--instances must be a number from 0 to 10000'],
     ['--kubevirt 1.2', '--kubevirt must be one of 1.3, 1.4, 1.5, 1.6, 1.6.5, 1.7, 1.7.4, 1.8, 1.9'],

@@ -7,7 +7,7 @@ export interface CommandLine {
   /** 0: a free one. */
   readonly port: number;
   /** Undefined: the demo with a VM in every state. */
-  readonly instances?: number;
+  readonly vms?: number;
   readonly kubevirt: KubevirtVersion;
   /** Undefined: in a new folder under the system's temporary folder. */
   readonly kubeconfig?: string;
@@ -16,16 +16,19 @@ export interface CommandLine {
 }
 
 const PARTS: readonly OptionalPart[] = ['kubevirt', 'cdi', 'snapshots', 'multus', 'metrics'];
-const MAX_INSTANCES = 10_000;
+const MAX_VMS = 10_000;
 
-export const USAGE = `A simulated Kubernetes cluster with KubeVirt and CDI, for kubectl and any other client. Ctrl-C ends it.
+export const USAGE = `A simulated Kubernetes cluster with KubeVirt and CDI, for kubectl and any other client. Nothing in it is real: its
+guests don't boot. It prints where its kubeconfig is, and runs until Ctrl-C or SIGTERM ends it.
 
+  --vms N             a fleet of 0 to ${MAX_VMS} virtual machines; default a handful, one in every state
   --port P            where to listen on 127.0.0.1; default a free port
-  --instances N       a fleet of 0 to ${MAX_INSTANCES} virtual machines; default a handful, one in every state
   --kubevirt VERSION  ${KUBEVIRT_VERSIONS[0]} to ${LATEST_KUBEVIRT}; default ${LATEST_KUBEVIRT}
   --kubeconfig FILE   where to write the kubeconfig; removed at the end
   --without PART,…    leave out ${PARTS.join(', ')}
   --help              this text
+
+--instances N is an older name of --vms.
 `;
 
 /** A mistake in the command line; the message says how to correct it. */
@@ -36,7 +39,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   const values = read([...argv]);
   return {
     port: values.port === undefined ? 0 : wholeNumber('--port', values.port, 65_535),
-    instances: values.instances === undefined ? undefined : wholeNumber('--instances', values.instances, MAX_INSTANCES),
+    vms: fleetSize(values),
     kubevirt: oneOf('--kubevirt', values.kubevirt ?? LATEST_KUBEVIRT, KUBEVIRT_VERSIONS),
     kubeconfig: values.kubeconfig,
     without: (values.without ?? [])
@@ -53,6 +56,7 @@ function read(args: string[]) {
       args,
       options: {
         port: { type: 'string' },
+        vms: { type: 'string' },
         instances: { type: 'string' },
         kubevirt: { type: 'string' },
         kubeconfig: { type: 'string' },
@@ -61,8 +65,14 @@ function read(args: string[]) {
       },
     }).values;
   } catch (error) {
-    throw new UsageError((error as Error).message.split('\n')[0]);
+    // The sentences after the first explain how to pass arguments that no option takes.
+    throw new UsageError((error as Error).message.split(/\. |\n/)[0]);
   }
+}
+
+function fleetSize({ vms, instances }: { readonly vms?: string; readonly instances?: string }): number | undefined {
+  if (vms !== undefined) return wholeNumber('--vms', vms, MAX_VMS);
+  return instances === undefined ? undefined : wholeNumber('--instances', instances, MAX_VMS);
 }
 
 function wholeNumber(option: string, text: string, most: number): number {

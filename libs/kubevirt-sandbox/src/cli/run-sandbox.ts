@@ -12,11 +12,11 @@ export interface RunningSandbox {
 
 /** Starts a cluster from the command line. @throws UsageError when the port or the file is not available */
 export async function runSandbox(options: CommandLine, say: (line: string) => void): Promise<RunningSandbox> {
-  const { port, instances, kubevirt: kubevirtVersion, without } = options;
+  const { port, vms, kubevirt: kubevirtVersion, without } = options;
   const simulation = new KubevirtSimulation({ kubevirtVersion, without });
   const sandbox = await listen(port, simulation);
   try {
-    seed(simulation, without.includes('kubevirt') ? 0 : instances);
+    seed(simulation, without.includes('kubevirt') ? 0 : vms);
     const file = KubeconfigFile.write(options.kubeconfig, sandbox.kubeconfig());
     announce(sandbox, file.path, options, say);
     const close = async (): Promise<void> => {
@@ -41,9 +41,9 @@ async function listen(port: number, simulation: KubevirtSimulation): Promise<Kub
   }
 }
 
-function seed(simulation: KubevirtSimulation, instances: number | undefined): void {
-  if (instances === undefined) simulation.seedDemo();
-  else simulation.seedFleet(instances);
+function seed(simulation: KubevirtSimulation, vms: number | undefined): void {
+  if (vms === undefined) simulation.seedDemo();
+  else simulation.seedFleet(vms);
 }
 
 function announce(

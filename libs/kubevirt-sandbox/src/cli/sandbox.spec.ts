@@ -55,7 +55,7 @@ describe('the stand-alone sandbox', () => {
   };
 
   test('states that its guests are simulated, and removes its kubeconfig on Ctrl-C', async () => {
-    const { child, ended, kubeconfig, url, said } = await start('--instances', '3', '--kubevirt', '1.6');
+    const { child, ended, kubeconfig, url, said } = await start('--vms', '3', '--kubevirt', '1.6');
     expect(said.output).toMatch(/KubeVirt 1\.6 with 3 virtual machines\.\nIts guests are simulated/);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     expect(existsSync(kubeconfig)).toBe(true);
@@ -81,6 +81,32 @@ describe('the stand-alone sandbox', () => {
     expect(await ended).toEqual([1, null]);
     expect(said.errors).toBe(`port ${port} is in use by another program; choose another\n`);
     expect(existsSync(file)).toBe(false);
+  });
+
+  test.each([
+    ['--color', "Unknown option '--color'"],
+    ['--vms=many', '--vms must be a number from 0 to 10000'],
+    ['here', "Unexpected argument 'here'"],
+  ])('exits with 2 and one sentence after %s, and does not start', async (argument, sentence) => {
+    const { ended, said } = await start(argument);
+    expect(await ended).toEqual([2, null]);
+    expect(said).toEqual({ output: '', errors: `${sentence}\n` });
+  });
+
+  test('lists its options, and states that nothing is real', async () => {
+    const { ended, said } = await start('--help');
+    expect(await ended).toEqual([0, null]);
+    expect(said.output).toContain("Nothing in it is real: its\nguests don't boot.");
+    for (const option of [
+      '--vms N',
+      '--port P',
+      '--kubeconfig FILE',
+      '--kubevirt VERSION',
+      '--without PART',
+      '--help',
+    ]) {
+      expect(said.output).toContain(`\n  ${option}`);
+    }
   });
 
   testKubectl(kubectl ? 'serves kubectl' : 'serves kubectl (skipped: no kubectl on the PATH)', async () => {
