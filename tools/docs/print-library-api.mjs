@@ -1,8 +1,10 @@
-// Run by generate.mjs: prints the exports of the publishable libraries as one JSON object, file name → text.
+// Run by generate.mjs: prints the exports of the libraries of the limits as one JSON object, file name → text.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { LIBRARIES } from '../pack/libraries.mjs';
+
+/** Each after its dependencies. */
+const LIBRARIES = ['limits-core', 'matrix-protocol', 'limits-redis', 'limits-nest'];
 
 const root = join(import.meta.dirname, '../..');
 const sources = join(root, 'libs');

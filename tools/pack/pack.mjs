@@ -1,78 +1,70 @@
-// Packs the publishable libraries: node tools/pack/pack.mjs [--out DIR]   (default: dist/packages)
+// Packs the libraries for other teams: node tools/pack/pack.mjs [--out DIR] [LIBRARY…]
+//   --out DIR   default: dist/packages
+//   LIBRARY     a folder of libs; default: all with publishConfig in their package.json. Their dependencies are packed as well.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { LIBRARIES } from './libraries.mjs';
+import { importProblems, typesOf } from './check-imports.mjs';
+import { compile } from './compile.mjs';
+import { packedLibraries, readLibraries } from './libraries.mjs';
 import { packageManifest } from './package-manifest.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
-const { values } = parseArgs({ options: { out: { type: 'string', default: join(root, 'dist/packages') } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { out: { type: 'string', default: join(root, 'dist/packages') } },
+});
 const out = resolve(values.out);
-mkdirSync(out, { recursive: true });
+const stage = join(out, 'stage');
+/** The content of the tarball of a library. */
+const contentOf = ({ folder }) => join(stage, 'packages', folder);
 
-const readJson = (...path) => JSON.parse(readFileSync(join(...path), 'utf8'));
-const run = (program, args, cwd) =>
-  execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+const { license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const libraries = packedLibraries(readLibraries(root), positionals);
+const versions = Object.fromEntries(libraries.map(({ name, manifest }) => [name, manifest.version]));
 
-/** The staging folder of a library: `package/` becomes the content of the tarball. */
-const stage = (library) => join(out, 'stage', library);
-
-/** Compiles JavaScript and declarations, against the declarations of the libraries packed before. */
-function emit(library) {
-  const source = join(root, 'libs', library, 'src');
-  const paths = Object.fromEntries(
-    LIBRARIES.slice(0, LIBRARIES.indexOf(library)).map((other) => [
-      `@headgate/${other}`,
-      [join(stage(other), 'package/dist/index.d.ts')],
-    ]),
-  );
-  const config = {
-    extends: join(root, 'tsconfig.base.json'),
-    compilerOptions: {
-      noEmit: false,
-      noEmitOnError: true,
-      declaration: true,
-      rootDir: source,
-      outDir: join(stage(library), 'package/dist'),
-      typeRoots: [join(root, 'node_modules/@types')],
-      types: ['node'],
-      paths,
-    },
-    include: [source],
-    exclude: ['**/*.spec.ts', '**/testing/**'].map((pattern) => join(source, pattern)),
-  };
-  writeFileSync(join(stage(library), 'tsconfig.json'), JSON.stringify(config));
-  run(
-    process.execPath,
-    [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(stage(library), 'tsconfig.json')],
-    root,
-  );
+/** The first sentence of a README. */
+function firstSentence(readme) {
+  const paragraph = readme.split(/\n{2,}/).find((text) => !text.startsWith('#')) ?? '';
+  return (/^.*?\.(?= |$)/.exec(paragraph.replaceAll('\n', ' ')) ?? [''])[0];
 }
 
-function pack(library) {
-  const folder = join(stage(library), 'package');
-  rmSync(stage(library), { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  emit(library);
-  const versions = Object.fromEntries(
-    LIBRARIES.map((name) => [`@headgate/${name}`, readJson(root, 'libs', name, 'package.json').version]),
-  );
-  const manifest = packageManifest(
-    readJson(root, 'libs', library, 'package.json'),
-    readJson(root, 'package.json'),
-    versions,
-  );
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-  cpSync(join(root, 'libs', library, 'README.md'), join(folder, 'README.md'));
-  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  const [{ filename, size, unpackedSize, entryCount }] = JSON.parse(
-    run('npm', ['pack', '--json', '--pack-destination', out], folder),
-  );
+/** @returns {string[]} the problems of the package */
+function fill(library, compiled) {
+  const source = join(root, 'libs', library.folder);
+  const content = contentOf(library);
+  cpSync(join(compiled, library.folder, 'src'), join(content, 'dist'), { recursive: true });
+  cpSync(join(source, 'README.md'), join(content, 'README.md'));
+  cpSync(join(root, 'LICENSE'), join(content, 'LICENSE'));
+  const description = firstSentence(readFileSync(join(source, 'README.md'), 'utf8'));
+  const manifest = packageManifest(library, { license, versions, description });
+  writeFileSync(join(content, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  const hasSeparateTypes = (name) => existsSync(join(root, 'node_modules', typesOf(name)));
+  return importProblems(content, hasSeparateTypes).map((problem) => `${library.name}: ${problem}`);
+}
+
+function main() {
+  rmSync(stage, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  const compiled = join(stage, 'compiled');
+  compile(root, libraries, compiled);
+  const problems = libraries.flatMap((library) => fill(library, compiled));
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  const args = ['pack', '--json', '--loglevel=error', '--pack-destination', out, ...libraries.map(contentOf)];
+  const packed = JSON.parse(execFileSync('npm', args, { cwd: stage, encoding: 'utf8' }));
   const kib = (bytes) => `${(bytes / 1024).toFixed(1)} KiB`;
-  return `${join(out, filename)}  ${kib(size)}, ${kib(unpackedSize)} unpacked, ${entryCount} files`;
+  for (const { filename, size, unpackedSize, entryCount } of Object.values(packed)) {
+    console.log(`${join(out, filename)}  ${kib(size)}, ${kib(unpackedSize)} unpacked, ${entryCount} files`);
+  }
 }
 
-for (const library of LIBRARIES) console.log(pack(library));
-rmSync(join(out, 'stage'), { recursive: true, force: true });
+try {
+  main();
+} catch (error) {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+} finally {
+  rmSync(stage, { recursive: true, force: true });
+}

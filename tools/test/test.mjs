@@ -62,7 +62,7 @@ const stages = [
 // Lanes run at the same time, and each runs one project after the other: their tests wait for guests and servers much of the time. The workers of
 // libvirt-adapter have libvirts of their own, the other projects of the VM side share the one of this machine.
 const PRIVATE_LIBVIRT = '@headgate/libvirt-adapter';
-const WITHOUT_LIBVIRT = 'tag:scope:limits,@headgate/tools';
+const WITHOUT_LIBVIRT = 'tag:scope:limits,@headgate/tools,@headgate/libraries-e2e';
 const LANES = [
   ['-p', PRIVATE_LIBVIRT],
   ['-p', WITHOUT_LIBVIRT],

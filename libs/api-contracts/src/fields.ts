@@ -1,3 +1,5 @@
+// The decorators of class-transformer read the metadata that this adds.
+import 'reflect-metadata';
 import {
   isDiskSize,
   isMemorySize,

@@ -19,7 +19,11 @@ export default function packLibraries() {
   const folder = mkdtempSync(join(tmpdir(), 'limits-packages-'));
   process.env['HEADGATE_TEST_PACKAGES'] = folder;
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  run(process.execPath, [join(workspace, 'tools/pack/pack.mjs'), '--out', folder], workspace);
+  run(
+    process.execPath,
+    [join(workspace, 'tools/pack/pack.mjs'), '--out', folder, 'limits-nest', 'limits-redis'],
+    workspace,
+  );
   // The packages' own dependencies come from this workspace too.
   const client = join(workspace, 'node_modules/@redis/client');
   run('npm', ['pack', '--loglevel=error', '--pack-destination', folder], client);

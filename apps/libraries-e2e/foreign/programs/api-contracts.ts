@@ -1,0 +1,22 @@
+import { CreateVmDto, MoveDto } from '@headgate/api-contracts';
+import { plainToInstance } from 'class-transformer';
+import { validateSync, type ValidationError } from 'class-validator';
+
+const messagesOf = (errors: readonly ValidationError[]): string[] =>
+  errors.flatMap(({ constraints, children }) => [...Object.values(constraints ?? {}), ...messagesOf(children ?? [])]);
+
+const refusals = (type: new () => object, body: object): string[] =>
+  messagesOf(validateSync(plainToInstance(type, body)));
+
+const nested = plainToInstance(MoveDto, {
+  ref: 'vm/lab/default/web',
+  toBackend: 'libvirt',
+  mapping: { networks: { default: 'lan' } },
+});
+console.log(
+  JSON.stringify({
+    valid: refusals(CreateVmDto, { name: 'web', mem: '4Gi', containerDisk: 'registry.example.org/images/debian:12' }),
+    invalid: refusals(CreateVmDto, { name: 'web', mem: 'much' }),
+    nested: nested.mapping?.constructor.name,
+  }),
+);
