@@ -6,7 +6,7 @@ export interface Compilation {
   readonly title: string;
   /** The folder of the sources in the project, whose package.json says how Node loads them. */
   readonly folder: 'esm' | 'cjs';
-  /** TypeScript 6 or 7. */
+  /** TypeScript 6 or 7, which takes a quarter of the time. */
   readonly compiler: 'typescript' | 'typescript-native';
   readonly options: Readonly<Record<string, unknown>>;
 }
@@ -23,7 +23,7 @@ export const COMPILATIONS: readonly Compilation[] = [
   {
     title: 'CommonJS, node16',
     folder: 'cjs',
-    compiler: 'typescript',
+    compiler: 'typescript-native',
     options: { module: 'node20', moduleResolution: 'node16', ...EMITTED },
   },
   {
