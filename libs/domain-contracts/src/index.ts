@@ -79,6 +79,7 @@ export * from './ports/live-disks.port.js';
 export * from './ports/log.port.js';
 export * from './ports/power-observer.port.js';
 export * from './ports/replicas.port.js';
+export * from './ports/reply-store.port.js';
 export * from './ports/reservations.port.js';
 export * from './ports/resource-metrics.port.js';
 export * from './ports/sample-exchange.port.js';

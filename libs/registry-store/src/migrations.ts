@@ -104,4 +104,17 @@ export const MIGRATIONS: readonly string[] = [
    UPDATE folder_version SET version = version + 1, bound_since = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')`,
   // Holds the pages of the reserve while it is built.
   `CREATE TABLE reserve (id INTEGER PRIMARY KEY, space BLOB NOT NULL) STRICT`,
+  `CREATE TABLE reply (
+     scope TEXT PRIMARY KEY,
+     caller TEXT NOT NULL,
+     request TEXT NOT NULL,
+     replica TEXT NOT NULL,
+     run TEXT NOT NULL,
+     claimed_at TEXT NOT NULL,
+     expires_at TEXT NOT NULL,
+     status INTEGER,
+     sealed TEXT
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX reply_by_caller ON reply (caller, expires_at);
+   CREATE INDEX reply_by_expiry ON reply (expires_at)`,
 ];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   apiTokenStoreContract,
   folderStoreContract,
+  replyStoreContract,
   shutdownTimesContract,
   sourceStoreContract,
   taskStoreContract,
@@ -12,6 +13,7 @@ import {
 import { RegistryDatabase } from './registry-database.js';
 import { SqliteApiTokenStore } from './sqlite-api-token-store.js';
 import { SqliteFolderStore } from './sqlite-folder-store.js';
+import { SqliteReplyStore } from './sqlite-reply-store.js';
 import { SqliteShutdownTimes } from './sqlite-shutdown-times.js';
 import { SqliteSourceStore } from './sqlite-source-store.js';
 import { SqliteTaskStore } from './sqlite-task-store.js';
@@ -39,3 +41,4 @@ sourceStoreContract('SQLite', () => openHarness((database) => new SqliteSourceSt
 taskStoreContract('SQLite', () => openHarness((database) => new SqliteTaskStore(database)));
 apiTokenStoreContract('SQLite', () => openHarness((database) => new SqliteApiTokenStore(database)));
 webhookStoreContract('SQLite', (maxEvents) => openHarness((database) => new SqliteWebhookStore(database, maxEvents)));
+replyStoreContract('SQLite', (maxPerCaller) => openHarness((database) => new SqliteReplyStore(database, maxPerCaller)));

@@ -31,6 +31,7 @@ export * from './contracts/instance-migration.contract.js';
 export * from './contracts/instance-placement.contract.js';
 export * from './contracts/instance-power.contract.js';
 export * from './contracts/instance-provisioning.contract.js';
+export * from './contracts/reply-store.contract.js';
 export * from './contracts/resource-metrics.contract.js';
 export * from './contracts/instance-snapshots.contract.js';
 export * from './contracts/sample-exchange.contract.js';

@@ -48,6 +48,11 @@ export const ERROR_CODES = [
   'CONFLICT',
   'CHECKPOINT_INCONSISTENT',
   'MOVE_REFUSED',
+  // idempotency keys
+  'KEY_REUSED',
+  'KEY_IN_USE',
+  'ANSWER_UNKNOWN',
+  'TOO_MANY_KEYS',
   // backends
   'NOT_SUPPORTED',
   'BACKEND_FAILED',

@@ -82,6 +82,7 @@ export const SERVICE_SOURCES = resource(`${STORE_GROUP}/v1`, 'ServiceSource', 's
 export const SERVICE_WEBHOOKS = resource(`${STORE_GROUP}/v1`, 'ServiceWebhook', 'servicewebhooks');
 export const SERVICE_EVENTS = resource(`${STORE_GROUP}/v1`, 'ServiceEvents', 'serviceevents');
 export const SERVICE_SAMPLES = resource(`${STORE_GROUP}/v1`, 'ServiceSamples', 'servicesamples');
+export const SERVICE_REPLIES = resource(`${STORE_GROUP}/v1`, 'ServiceReply', 'servicereplies');
 export const LEASES = resource('coordination.k8s.io/v1', 'Lease', 'leases');
 export const ACCESS_REVIEWS = resource(
   'authorization.k8s.io/v1',

@@ -3,6 +3,7 @@ import { ClusterStore, type ClusterStoreOptions } from './cluster-store.js';
 import { KubeFolderStore } from './folders/kube-folder-store.js';
 import { KubeReplicas } from './leases/kube-replicas.js';
 import type { LeaseTimes } from './leases/lease-election.js';
+import { KubeReplyStore } from './replies/kube-reply-store.js';
 import { KubeSampleExchange } from './samples/kube-sample-exchange.js';
 import { KubeSourceStore } from './sources/kube-source-store.js';
 import { KubeTaskStore } from './tasks/kube-task-store.js';
@@ -15,6 +16,8 @@ export interface KubeSharedStoreOptions extends ClusterStoreOptions {
   readonly replica?: string;
   /** The length of the log of events for webhooks; by default 2000. */
   readonly maxEvents?: number;
+  /** How many idempotency keys of a caller are kept; by default 2000. */
+  readonly maxReplies?: number;
 }
 
 /** What several replicas of the service share, in one namespace of a cluster. */
@@ -25,13 +28,14 @@ export class KubeSharedStore {
   readonly sources: KubeSourceStore;
   readonly webhooks: KubeWebhookStore;
   readonly samples: KubeSampleExchange;
+  readonly replies: KubeReplyStore;
   readonly replicas: KubeReplicas;
   /** Whether the store was read, and this replica takes part. */
   isOpen = false;
 
   private constructor(
     private readonly store: ClusterStore,
-    { leaseTimes, replica, maxEvents, log = SILENT_LOG }: KubeSharedStoreOptions,
+    { leaseTimes, replica, maxEvents, maxReplies, log = SILENT_LOG }: KubeSharedStoreOptions,
   ) {
     this.replicas = new KubeReplicas(store, { times: leaseTimes, id: replica, log });
     this.folders = new KubeFolderStore(store);
@@ -40,6 +44,7 @@ export class KubeSharedStore {
     this.sources = new KubeSourceStore(store, log);
     this.webhooks = new KubeWebhookStore(store, { maxEvents, log });
     this.samples = new KubeSampleExchange(store, { log });
+    this.replies = new KubeReplyStore(store, { maxPerCaller: maxReplies, log });
   }
 
   /** Sends no request. */
@@ -53,7 +58,7 @@ export class KubeSharedStore {
    */
   async open(): Promise<void> {
     await this.folders.read();
-    await Promise.all([this.tasks, this.tokens, this.sources, this.webhooks, this.samples].map((part) => part.open()));
+    await Promise.all(this.watchedParts.map((part) => part.open()));
     this.replicas.start();
     this.isOpen = true;
   }
@@ -61,8 +66,12 @@ export class KubeSharedStore {
   /** Call after all work has stopped: the others continue it then. */
   async close(): Promise<void> {
     this.isOpen = false;
-    await Promise.all([this.tasks, this.tokens, this.sources, this.webhooks, this.samples].map((part) => part.close()));
+    await Promise.all(this.watchedParts.map((part) => part.close()));
     await this.replicas.close();
     await this.store.close();
+  }
+
+  private get watchedParts() {
+    return [this.tasks, this.tokens, this.sources, this.webhooks, this.samples, this.replies];
   }
 }

@@ -1,8 +1,10 @@
 import {
   apiTokenStoreContract,
   folderStoreContract,
+  replyStoreContract,
   sampleExchangeContract,
   sharedApiTokenStoreContract,
+  sharedReplyStoreContract,
   sharedTaskStoreContract,
   sharedWebhookStoreContract,
   sourceStoreContract,
@@ -94,6 +96,23 @@ export function storeContracts(title: string, open: () => Promise<StoreCluster>)
     const harness = await open();
     return {
       join: async (replica) => (await harness.join({ replica })).samples,
+      close: () => harness.close(),
+    };
+  });
+
+  replyStoreContract(title, async (maxReplies) => {
+    const harness = await open();
+    return {
+      store: (await harness.join({ maxReplies })).replies,
+      reopen: async () => (await harness.join({ maxReplies })).replies,
+      close: () => harness.close(),
+    };
+  });
+
+  sharedReplyStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      join: async (replica) => (await harness.join({ replica })).replies,
       close: () => harness.close(),
     };
   });
