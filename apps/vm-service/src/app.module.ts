@@ -13,6 +13,7 @@ import { FoldersModule } from './folders/folders.module.js';
 import { HardwareModule } from './hardware/hardware.module.js';
 import { GuestsModule } from './guests/guests.module.js';
 import { HealthModule } from './health/health.module.js';
+import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { DataVolumesModule } from './images/datavolumes.module.js';
 import { ImagesModule } from './images/images.module.js';
@@ -48,6 +49,7 @@ export class AppModule {
         FleetModule,
         ResumedTasksModule,
         IdentityModule,
+        IdempotencyModule,
         TokensModule,
         JournalModule,
         HealthModule,

@@ -5,6 +5,7 @@ import { PathWsAdapter } from '@headgate/nest-kit/websockets';
 import { AppModule } from './app.module.js';
 import { ConsoleRequests } from './consoles/console-request.js';
 import { refuseUpgrade } from './consoles/upgrade-refusal.js';
+import { keepAnswers } from './idempotency/keep-answers.js';
 import { bearerToken } from './identity/bearer-token.js';
 import { EdgePolicy } from './identity/edge-policy.js';
 import { expectNeeds } from './identity/expect-needs.js';
@@ -52,6 +53,7 @@ export async function createService(deps: AppDeps): Promise<Service> {
   expectNeeds(routesOf(app.get(ModulesContainer)));
   acceptJsonOnly(app);
   refuseEarly(app);
+  keepAnswers(app);
   recordRequests(app, deps.log);
   addCommonHeaders(app);
   const edge = app.get(EdgePolicy);

@@ -2,6 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { CallerIdentity } from '../identity/caller-identity.js';
+import { REPLAYED_HEADER } from '../idempotency/idempotency.interceptor.js';
 import { knownCallerOf } from '../platform/caller.decorator.js';
 import { refusalOf } from '../platform/refused-request.js';
 import { Readiness } from '../platform/readiness.js';
@@ -18,7 +19,9 @@ export function recordRequests(app: NestFastifyApplication, log: Logger): void {
     .addHook('onResponse', (request, reply, done) => {
       try {
         // The registry, which has the journal, is not open at the start and at the end.
-        if (readiness.isReady) recorder.record(describe(request, reply.raw.statusCode, identity));
+        // A replay changes nothing, and its first request has an entry.
+        if (readiness.isReady && !reply.hasHeader(REPLAYED_HEADER))
+          recorder.record(describe(request, reply.raw.statusCode, identity));
       } catch (error) {
         log.error({ err: error, requestId: request.id }, 'the journal entry of a request could not be written');
       }

@@ -71,6 +71,7 @@ describe('openapiDocument', () => {
           { name: 'name', in: 'path', required: true },
           { name: 'dryRun', in: 'query', required: false, schema: { type: 'boolean' } },
           { name: 'context', in: 'query', required: false },
+          { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', maxLength: 255 } },
         ],
       },
     });

@@ -14,6 +14,7 @@ import { ChangeQuery, CreateSnapshotDto, EmptyBody, ErrorView, MigrateVmDto, Pla
 import { answer, descriptionOf, uploadBodyOf, type Answer } from '../platform/answers.decorator.js';
 import { UPLOAD_TYPE } from '../platform/json-body.js';
 import { describeHeaders } from './answer-headers.js';
+import { withIdempotencyKey } from './idempotency-header.js';
 import { referenceTo, schemaOf, type DtoClass, type JsonSchema } from './json-schema.js';
 import type { ClassDescription } from './read-descriptions.js';
 
@@ -60,7 +61,7 @@ export function openapiDocument(
   const used = Object.keys(document.components?.schemas ?? {}).filter((name) => name !== EmptyBody.name);
   return {
     ...document,
-    paths: sorted(document.paths),
+    paths: sorted(withIdempotencyKey(document.paths)),
     components: { schemas: sorted(Object.fromEntries(used.map((name) => [name, schemas.get(name) ?? {}])) as never) },
   };
 }

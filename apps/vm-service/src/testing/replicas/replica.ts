@@ -86,13 +86,18 @@ export class Replica {
     return (await (await fetch(`${this.url}${path}`)).json()) as T;
   }
 
-  /** A request of a client, with an API token if it has one. */
-  async request(method: string, path: string, { body, token }: { body?: object; token?: string } = {}) {
+  /** A request of a client, with an API token or an idempotency key if it has one. */
+  async request(
+    method: string,
+    path: string,
+    { body, token, key }: { body?: object; token?: string; key?: string } = {},
+  ) {
     const response = await fetch(`${this.url}${path}`, {
       method,
       headers: {
         ...(body && { 'content-type': 'application/json' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(key !== undefined && { 'idempotency-key': key }),
       },
       body: body && JSON.stringify(body),
     });
