@@ -11,6 +11,7 @@ export * from './images.js';
 export * from './metrics.js';
 export * from './moves.js';
 export * from './guests.js';
+export * from './patches.js';
 export * from './placement.js';
 export * from './plugins.js';
 export * from './queries.js';

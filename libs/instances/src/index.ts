@@ -15,6 +15,8 @@ export * from './migrate-vm.js';
 export * from './place-instance.js';
 export * from './run-bulk.js';
 export * from './read-events.js';
+export * from './patch/instance-patch.js';
+export * from './patch/patch-instance.js';
 export * from './tag-vm.js';
 export * from './vm-source.js';
 export * from './cloning/clone-tasks.js';

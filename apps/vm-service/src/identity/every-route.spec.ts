@@ -77,6 +77,8 @@ DELETE /api/vms/{ns}/{name}/snapshots/{snap}            no       no     yes   ye
 POST   /api/vms/{ns}/{name}/snapshots/{snap}/restore    no       no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/vms/{ns}/{name}/clone                       no       no     yes   no    hidden  no     no       no    hidden
 POST   /api/vms/{ns}/{name}/template                    no       no     yes   yes   hidden  no     no       yes   hidden
+PATCH  /api/ext/vms/{ns}/{name}                         no       no     yes   yes   hidden  no     no       yes   hidden
+PATCH  /api/ext/cts/{ns}/{name}                         no       no     yes   yes   -       no     no       yes   hidden
 GET    /api/ext/vms/{ns}/{name}/hardware                no       yes    yes   yes   hidden  yes    yes      yes   hidden
 POST   /api/ext/vms/{ns}/{name}/nics/{iface}            no       no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/ext/vms/{ns}/{name}/volumes/{vol}/move      no       no     yes   yes   hidden  no     no       yes   hidden
@@ -258,7 +260,7 @@ async function createToken(edge: Edge, scope: AccessScope): Promise<string> {
 const fill = (path: string, { vm, ct }: typeof IN_FOLDER): string =>
   path
     .replace('{ns}', 'default')
-    .replace('{name}', path.startsWith('/api/cts') ? ct : vm)
+    .replace('{name}', path.includes('/cts/') ? ct : vm)
     .replace('{action}', 'stop')
     .replace(/\{\w+\}/g, 'aaaaaaaaaa');
 

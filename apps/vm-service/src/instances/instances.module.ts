@@ -16,6 +16,7 @@ import {
   CreateVm,
   DeleteVm,
   MigrateVm,
+  PatchInstance,
   PlaceInstance,
   ReadEvents,
   TagVm,
@@ -32,12 +33,13 @@ import { provideDeps } from '../platform/provide-deps.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { ObservedShutdowns } from './observed-shutdowns.js';
+import { PatchesController } from './patches.controller.js';
 import { VmsController } from './vms.controller.js';
 
 /** Virtual machines: the list, creation, power with the time that guests take to shut down, tags, migration, deletion. */
 @Module({
   imports: [StoreModule, FleetModule, IdentityModule, FolderTreeModule, TasksModule, ImagesModule, PluginsModule],
-  controllers: [VmsController],
+  controllers: [VmsController, PatchesController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
     provideDeps(BuildVm, { ...INSTANCE_SOURCES, disks: DiskBuilder, tasks: TaskRunner }),
@@ -52,6 +54,7 @@ import { VmsController } from './vms.controller.js';
     provideDeps(MigrateVm, { ...INSTANCE_CHANGE, tasks: TaskRunner }),
     provideDeps(ReadEvents, { ...INSTANCE_SOURCES, audit: AuditLog }),
     provideDeps(TagVm, INSTANCE_CHANGE),
+    provideDeps(PatchInstance, INSTANCE_CHANGE),
   ],
   exports: [ApplyPower, DeleteVm, MigrateVm, ShutdownEstimates, TagVm],
 })

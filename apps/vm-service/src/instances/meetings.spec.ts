@@ -85,7 +85,11 @@ class Workshop {
         await apply(ref, action, options);
       },
     });
-    this.continue('provisioning', { delete: 'delete', setTag: 'tag' });
+    this.continue('provisioning', {
+      delete: 'delete',
+      // Operation requests set one tag with a patch, and another one without.
+      setTag: (tag) => (tag === 'patched' ? 'patch' : 'tag'),
+    });
     this.continue('cloning', { setTemplate: 'template' });
     this.replace('cloning', {
       planClone: plan,
@@ -130,12 +134,12 @@ class Workshop {
   }
 
   /** Does the work of these methods when the test lets it go on. */
-  private continue(ability: AbilityName, methods: Record<string, Operation>): void {
+  private continue(ability: AbilityName, methods: Record<string, Operation | ((value: unknown) => Operation)>): void {
     const target = this.backend.require(ability) as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
     for (const [method, operation] of Object.entries(methods)) {
       const original = target[method]?.bind(target);
       target[method] = async (ref, ...args) => {
-        await this.work((ref as InstanceRef).name, operation);
+        await this.work((ref as InstanceRef).name, typeof operation === 'function' ? operation(args[0]) : operation);
         return original?.(ref, ...args);
       };
     }

@@ -106,7 +106,7 @@ export class RequestRecorder {
     const { ns, name } = parameters;
     if (typeof ns !== 'string' || typeof name !== 'string') return '';
     try {
-      const kind = route.startsWith('/api/cts') ? 'ct' : 'vm';
+      const kind = route.includes('/cts/') ? 'ct' : 'vm';
       return formatRef(this.directory.resolve({ kind, namespace: ns, name }).ref);
     } catch {
       return '';

@@ -7,6 +7,9 @@ const MAX_FIELDS = 100;
 const MAX_PLAIN_ELEMENTS = 10_000;
 const MAX_DEPTH = 10;
 
+/** JSON merge patches (RFC 7396), which only PATCH accepts. */
+export const PATCH_TYPE = 'application/merge-patch+json';
+
 /** The route that also accepts a part of a file as its body. */
 export const UPLOAD_PATH = '/api/datavolumes';
 export const UPLOAD_TYPE = 'application/octet-stream';
@@ -20,7 +23,8 @@ export function acceptJsonOnly(app: NestFastifyApplication): void {
   fastify.removeAllContentTypeParsers();
   // Validation refuses `__proto__` and `constructor` like any other unknown field, with their names.
   const parse = fastify.getDefaultJsonParser('ignore', 'ignore');
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+  fastify.addContentTypeParser(['application/json', PATCH_TYPE], { parseAs: 'buffer' }, (request, body, done) => {
+    if (request.method !== 'PATCH' && isPatch(request.headers['content-type'])) return done(notJson());
     let text: string;
     try {
       text = new TextDecoder('utf-8', { fatal: true }).decode(body as Buffer);
@@ -40,11 +44,14 @@ export function acceptJsonOnly(app: NestFastifyApplication): void {
   fastify.addContentTypeParser(UPLOAD_TYPE, (request, payload, done) => {
     const { method, url } = request.routeOptions;
     if (url === UPLOAD_PATH && method === 'POST') return done(null, payload);
-    return done(
-      new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON, with content-type: application/json.'),
-    );
+    return done(notJson());
   });
 }
+
+const isPatch = (type = ''): boolean => type.toLowerCase().startsWith(PATCH_TYPE);
+
+const notJson = (): DomainError =>
+  new DomainError('UNSUPPORTED_MEDIA_TYPE', 'The body must be JSON, with content-type: application/json.');
 
 const tooComplex = (problem: string): DomainError =>
   new DomainError('INVALID_INPUT', `The body must not be ${problem}.`);

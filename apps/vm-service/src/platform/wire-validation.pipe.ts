@@ -1,4 +1,5 @@
 import { Injectable, ValidationPipe, type ArgumentMetadata, type ValidationError } from '@nestjs/common';
+import { patchableFields } from '@headgate/api-contracts';
 import { DomainError, type ErrorCode } from '@headgate/domain-contracts';
 import { fieldPath, fieldProblems, type FieldProblem } from '@headgate/nest-kit';
 
@@ -32,9 +33,13 @@ export class WireValidationPipe extends ValidationPipe {
     if (metadata.type !== 'body') return this.parameters.transform(value, metadata) as Promise<unknown>;
     if (value !== undefined && !isRecord(value))
       throw new DomainError('INVALID_INPUT', 'The body must be a JSON object.');
-    const inherited = [...inheritedFields(value)];
-    if (inherited.length > 0) throw refusalOf(inherited);
-    return super.transform(value, metadata) as Promise<unknown>;
+    try {
+      const inherited = [...inheritedFields(value)];
+      if (inherited.length > 0) throw refusalOf(inherited);
+      return (await super.transform(value, metadata)) as unknown;
+    } catch (error) {
+      throw withPatchableFields(error, metadata.metatype);
+    }
   }
 }
 
@@ -60,6 +65,14 @@ function refusalOf(all: readonly FieldProblem[]): DomainError {
   const fields = problems.map(({ field, message }) => ({ field, message: `${message}.` }));
   const text = fields.map(({ message }) => message).join(' ');
   return new DomainError(CODES[problems[0]?.rule ?? ''] ?? 'INVALID_INPUT', text, { details: { fields } });
+}
+
+/** The refusal of a patch with the fields that one accepts, if it has others. */
+function withPatchableFields(error: unknown, type: unknown): unknown {
+  const fields = patchableFields(type);
+  if (!fields || !DomainError.is(error) || !error.message.includes(WORDS.unknown)) return error;
+  const { code, message, details } = error;
+  return new DomainError(code, `${message} A patch of it accepts ${fields.join(', ')}.`, { details });
 }
 
 /**

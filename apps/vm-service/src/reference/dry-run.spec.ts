@@ -67,6 +67,11 @@ const REHEARSED: Readonly<Record<string, Example>> = {
     path: '/api/move',
     body: { ref: 'vm/lab/default/twin', toBackend: 'memory', toContext: 'other', name: 'moved' },
   },
+  'PATCH /api/ext/vms/{ns}/{name}': {
+    path: '/api/ext/vms/default/web',
+    body: { cpu: 4, tags: ['new'], protected: true },
+  },
+  'PATCH /api/ext/cts/{ns}/{name}': { path: '/api/ext/cts/default/box', body: { tags: ['new'] } },
   'POST /api/ext/bulk': { path: '/api/ext/bulk', body: { action: 'start', refs: [WEB] } },
   'POST /api/ext/guest/command': { path: '/api/ext/guest/command', body: { ref: DB, path: '/bin/echo' } },
   'POST /api/ext/guest/password': {

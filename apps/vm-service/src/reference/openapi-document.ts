@@ -15,6 +15,7 @@ import { answer, descriptionOf, uploadBodyOf, type Answer } from '../platform/an
 import { UPLOAD_TYPE } from '../platform/json-body.js';
 import { describeHeaders } from './answer-headers.js';
 import { withIdempotencyKey } from './idempotency-header.js';
+import { withPatchBodies } from './patch-bodies.js';
 import { referenceTo, schemaOf, type DtoClass, type JsonSchema } from './json-schema.js';
 import type { ClassDescription } from './read-descriptions.js';
 
@@ -61,7 +62,7 @@ export function openapiDocument(
   const used = Object.keys(document.components?.schemas ?? {}).filter((name) => name !== EmptyBody.name);
   return {
     ...document,
-    paths: sorted(withIdempotencyKey(document.paths)),
+    paths: sorted(withPatchBodies(withIdempotencyKey(document.paths))),
     components: { schemas: sorted(Object.fromEntries(used.map((name) => [name, schemas.get(name) ?? {}])) as never) },
   };
 }

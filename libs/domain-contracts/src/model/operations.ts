@@ -45,6 +45,7 @@ export const OPERATIONS = {
   pause: request('a pause', 'change'),
   unpause: request('the end of a pause', 'change'),
   tag: request('a change of its tags', 'change'),
+  patch: request('a change of its settings', 'change'),
   template: request('a change of its template mark', 'change'),
   folder: request('a change of its folder', 'change'),
   scale: request('a change of its size', 'change'),

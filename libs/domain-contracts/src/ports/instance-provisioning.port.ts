@@ -88,4 +88,7 @@ export abstract class InstanceProvisioning {
 
   /** Adds or removes a tag; no error if there is nothing to change. */
   abstract setTag(ref: InstanceRef, tag: string, on: boolean): Promise<void>;
+
+  /** Protects a VM from deletion by the backend's own flag, or removes the protection; no error if there is nothing to change. */
+  abstract setProtection(ref: InstanceRef, on: boolean): Promise<void>;
 }

@@ -16,7 +16,7 @@ import type { KubeObject } from '../api/kube-object.js';
 import type { ClaimObject, PodObject } from '../api/object-types.js';
 import { CLAIMS, PODS, SERVICES, STORAGE_CLASSES, type Resource } from '../api/resources.js';
 import { nameRefusals } from '../kubevirt-traits.js';
-import { ANNOTATION, containerSelector } from '../labels.js';
+import { ANNOTATION, containerSelector, TAG_PREFIX } from '../labels.js';
 import { containerPod, dataClaim, dataClaimName } from './container-manifest.js';
 import { readRecordedSpec, writeRecordedSpec } from './recorded-spec.js';
 
@@ -77,6 +77,12 @@ export class KubeContainers extends Containers {
   override async stop(ref: InstanceRef): Promise<void> {
     await this.claim(ref);
     for (const pod of await this.listLabeled(PODS, ref)) await this.remove(PODS, pod);
+  }
+
+  override async setTag(ref: InstanceRef, tag: string, on: boolean): Promise<void> {
+    const { namespace, name } = (await this.claim(ref)).metadata;
+    const labels = { [TAG_PREFIX + tag]: on ? 'true' : null };
+    await this.api.patch(CLAIMS, { namespace, name }, { metadata: { labels } });
   }
 
   override async planDelete(ref: InstanceRef): Promise<Plan> {

@@ -178,6 +178,11 @@ export class KubeProvisioning extends InstanceProvisioning {
     await this.deps.api.patch(VIRTUAL_MACHINES, ref, { metadata: { labels } });
   }
 
+  override async setProtection(ref: InstanceRef, on: boolean): Promise<void> {
+    const labels = { [LABEL.deleteProtection]: on ? 'true' : null };
+    await this.deps.api.patch(VIRTUAL_MACHINES, ref, { metadata: { labels } });
+  }
+
   /** The refusals of the cluster's admission for the object that would be created. */
   private async dryRun(draft: VmDraft): Promise<Refusal[]> {
     try {

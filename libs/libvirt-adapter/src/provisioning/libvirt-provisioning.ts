@@ -123,6 +123,13 @@ export class LibvirtProvisioning extends InstanceProvisioning {
     );
   }
 
+  override async setProtection(ref: InstanceRef, isProtected: boolean): Promise<void> {
+    const { uuid } = await this.deps.finder.find(ref);
+    await this.deps.lock.run(uuid, () =>
+      this.deps.editor.updateMetadata(uuid, (metadata) => ({ ...metadata, isProtected })),
+    );
+  }
+
   /** Marks a VM whose creation was interrupted by the end of an earlier run, and removes its incomplete disks. */
   async failInterrupted({ uuid, name, metadata }: DomainDescription): Promise<void> {
     const { progress, log } = this.deps;

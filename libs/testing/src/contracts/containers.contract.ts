@@ -95,6 +95,21 @@ export function containersContract(
       expect((await becomes(ref, 'Running')).uid).not.toBe(uid);
     });
 
+    inTime('keeps tags over a stop, and removes them', async () => {
+      const ref = await running();
+      await containers.setTag(ref, 'web', true);
+      await containers.setTag(ref, 'Blue.1', true);
+      await containers.setTag(ref, 'web', true);
+      await recorder.untilContainer(ref, ({ tags }) => tags.join() === 'Blue.1,web');
+      await containers.stop(ref);
+      await recorder.untilContainer(ref, ({ phase, tags }) => phase === 'Stopped' && tags.join() === 'Blue.1,web');
+      await containers.setTag(ref, 'web', false);
+      await containers.setTag(ref, 'web', false);
+      await recorder.untilContainer(ref, ({ tags }) => tags.join() === 'Blue.1');
+      const missing = { ...ref, name: `${ref.name}-none` };
+      await expect(containers.setTag(missing, 'web', true)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+    });
+
     inTime('deletes a container, running or not', async () => {
       for (const isStopped of [false, true]) {
         const ref = await running();

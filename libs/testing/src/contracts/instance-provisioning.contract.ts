@@ -157,6 +157,20 @@ export function instanceProvisioningContract(
       expect((await recorder.untilVm(ref, ({ tags }) => tags.join() === 'Blue.1')).uid).toBe(uid);
     });
 
+    inTime('protects a VM from deletion and removes the protection, each twice', async () => {
+      const { ref } = await created();
+      const { uid } = await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
+      await provisioning.setProtection(ref, true);
+      await provisioning.setProtection(ref, true);
+      await recorder.untilVm(ref, (vm) => vm.protected);
+      await provisioning.setProtection(ref, false);
+      await provisioning.setProtection(ref, false);
+      expect((await recorder.untilVm(ref, (vm) => !vm.protected)).uid).toBe(uid);
+      await expect(provisioning.setProtection(missingRef(harness), true)).rejects.toMatchObject({
+        code: 'INSTANCE_NOT_FOUND',
+      });
+    });
+
     inTime('keeps every tag when several are set at the same time', async () => {
       const { ref } = await created();
       await Promise.all(['a', 'b', 'c', 'd'].map((tag) => provisioning.setTag(ref, tag, true)));

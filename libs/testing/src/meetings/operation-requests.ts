@@ -2,7 +2,7 @@ import type { Operation } from '@headgate/domain-contracts';
 
 /** A request of the API. */
 export interface OperationRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: object;
 }
@@ -70,6 +70,9 @@ export const OPERATION_REQUESTS = {
   pause: { request: post('/pause'), needs: 'Running' },
   unpause: { request: post('/unpause'), needs: 'Running' },
   tag: { request: post('/tags', { tag: 'prod', on: true }) },
+  patch: {
+    request: (vm) => ({ method: 'PATCH', path: ext(vm, ''), body: { labels: { 'svc.dev/tag.patched': 'true' } } }),
+  },
   template: { request: post('/template', { on: true }), needs: 'Stopped' },
   folder: { request: at('/api/folders/members', (vm) => ({ path: 'all', ref: refOfMeeting(vm) })) },
   scale: { request: post('/scale', { cpu: 3 }) },

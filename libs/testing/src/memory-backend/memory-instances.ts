@@ -150,6 +150,10 @@ export class MemoryProvisioning extends InstanceProvisioning {
     const others = vm.tags.filter((one) => one !== tag);
     this.engine.put({ ...vm, tags: (on ? [...others, tag] : others).sort() });
   }
+
+  override async setProtection(ref: InstanceRef, on: boolean): Promise<void> {
+    this.engine.put({ ...this.engine.vm(ref), protected: on });
+  }
 }
 
 /** Another machine, to which guests are migrated by the name of its context. */
@@ -273,6 +277,12 @@ export class MemoryContainers extends Containers {
 
   override async stop(ref: InstanceRef): Promise<void> {
     this.engine.setPhase(this.engine.container(ref), 'Stopped');
+  }
+
+  override async setTag(ref: InstanceRef, tag: string, on: boolean): Promise<void> {
+    const container = this.engine.container(ref);
+    const others = container.tags.filter((one) => one !== tag);
+    this.engine.put({ ...container, tags: (on ? [...others, tag] : others).sort() });
   }
 
   override async planDelete(ref: InstanceRef): Promise<Plan> {

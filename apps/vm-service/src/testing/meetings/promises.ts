@@ -128,6 +128,7 @@ function lostChanges({ entries, snapshots, tasks, ...meeting }: Meeting): string
   if (!vm) return [`${name} is gone`];
   const expected: readonly (readonly [operation: MeetingOperation, isTrue: boolean])[] = [
     ['tag', vm.tags.includes('prod')],
+    ['patch', vm.tags.includes('patched')],
     // A restore brings the size back that the VM had.
     ['scale', vm.cpu === 3 || isDone('restore')],
     ['template', vm.isTemplate],
