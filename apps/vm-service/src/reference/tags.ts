@@ -20,6 +20,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Journal: 'The log of actions and their callers.',
   Metrics: 'The exposition for Prometheus.',
   Moves: 'Moves of VMs to other contexts.',
+  Patches: 'Changes of what an instance declares.',
   Placement: 'CPUs, memory and devices of the host for a VM.',
   Plugins: 'Plugins of the service.',
   Snapshots: 'Snapshots, clones and templates of VMs.',

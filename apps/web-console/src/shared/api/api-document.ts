@@ -268,6 +268,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/cts/{ns}/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Changes the tags of a container to those of a merge patch
+         * @description Changes the tags of a container to those of a merge patch.
+         */
+        patch: operations["Patches.patchContainer"];
+        trace?: never;
+    };
     "/api/ext/guest/command": {
         parameters: {
             query?: never;
@@ -410,6 +430,26 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/ext/vms/{ns}/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Changes the size, tags, protection and autostart of a VM to those of a merge patch, all of them or none
+         * @description Changes the size, tags, protection and autostart of a VM to those of a merge patch, all of them or none.
+         */
+        patch: operations["Patches.patchVm"];
         trace?: never;
     };
     "/api/ext/vms/{ns}/{name}/autostart": {
@@ -1786,7 +1826,7 @@ export interface components {
              * @description The operation that the task carries out.
              * @enum {string}
              */
-            action: "create" | "build" | "delete" | "start" | "stop" | "restart" | "pause" | "unpause" | "tag" | "template" | "folder" | "scale" | "attach-volume" | "detach-volume" | "expand-volume" | "add-nic" | "change-nic" | "remove-nic" | "change-medium" | "set-boot-order" | "set-autostart" | "set-placement" | "attach-host-device" | "detach-host-device" | "move-disk" | "migrate" | "snapshot" | "restore" | "delete-snapshot" | "delete-checkpoint" | "clone" | "move" | "export" | "export-running" | "guest-password" | "guest-command" | "import" | "upload-image" | "use-image" | "delete-image";
+            action: "create" | "build" | "delete" | "start" | "stop" | "restart" | "pause" | "unpause" | "tag" | "patch" | "template" | "folder" | "scale" | "attach-volume" | "detach-volume" | "expand-volume" | "add-nic" | "change-nic" | "remove-nic" | "change-medium" | "set-boot-order" | "set-autostart" | "set-placement" | "attach-host-device" | "detach-host-device" | "move-disk" | "migrate" | "snapshot" | "restore" | "delete-snapshot" | "delete-checkpoint" | "clone" | "move" | "export" | "export-running" | "guest-password" | "guest-command" | "import" | "upload-image" | "use-image" | "delete-image";
             /** @description The ID of the task. */
             task: string;
         };
@@ -2290,7 +2330,7 @@ export interface components {
              * @description A stable upper-case identifier.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Data that helps a client to react. */
             details?: unknown;
             /** @description One sentence that names the problem and the remedy. */
@@ -3140,6 +3180,60 @@ export interface components {
             /** @description Comma-separated. */
             roles: string;
         };
+        /** @description PATCH /api/ext/cts/{ns}/{name}: a JSON merge patch (RFC 7396). Absent fields stay as they are. */
+        PatchContainerDto: {
+            /**
+             * @description Tags as labels, of which null removes one and the others stay. Not together with `tags`.
+             * @example {
+             *       "svc.dev/tag.prod": "true",
+             *       "svc.dev/tag.old": null
+             *     }
+             */
+            labels?: {
+                [key: string]: "true" | true | null;
+            } | null;
+            /** @description All tags; null removes them. */
+            tags?: string[] | null;
+        };
+        /** @description The response to a patch. */
+        PatchedView: {
+            /** @description The fields that were not as declared: `size` is `cpu` or `mem`, `tags` is also `labels`. */
+            changed: ("size" | "autostart" | "protected" | "tags")[];
+            /**
+             * @description `now`; `restart`: the VM was stopped and started; `next-start`: when it is started the next time.
+             * @enum {string}
+             */
+            effect: "now" | "restart" | "next-start";
+            /** @description The exact reason why a restart is required; empty when none is. */
+            pending: components["schemas"]["PendingSettingView"][];
+            status: string;
+        };
+        /** @description PATCH /api/ext/vms/{ns}/{name}: a JSON merge patch (RFC 7396). Absent fields stay as they are. */
+        PatchVmDto: {
+            /** @description Whether the VM is started with its host; null is the same as false. */
+            autostart?: boolean | null;
+            /** @description Virtual CPUs. */
+            cpu?: number;
+            /**
+             * @description Tags as labels, of which null removes one and the others stay. Not together with `tags`.
+             * @example {
+             *       "svc.dev/tag.prod": "true",
+             *       "svc.dev/tag.old": null
+             *     }
+             */
+            labels?: {
+                [key: string]: "true" | true | null;
+            } | null;
+            /**
+             * @description The memory of the guest.
+             * @example 4Gi
+             */
+            mem?: string;
+            /** @description Whether the VM is protected from deletion; null is the same as false. */
+            protected?: boolean | null;
+            /** @description All tags; null removes them. */
+            tags?: string[] | null;
+        };
         /** @description A setting whose new value takes effect at the next start. */
         PendingSettingView: {
             /** @description Empty when the device will be gone. */
@@ -3248,7 +3342,7 @@ export interface components {
              * @description The code with which the request would fail.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description One sentence about the remedy; may be empty. */
@@ -3260,7 +3354,7 @@ export interface components {
              * @description `MOVE_REFUSED`.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Whether each source is deleted once its copy was verified. */
             deleteSource: boolean;
             /** @description One sentence about the first refusal. */
@@ -3286,7 +3380,7 @@ export interface components {
              * @description `MOVE_REFUSED`.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Whether the source is deleted once the copy was verified. */
             deleteSource: boolean;
             /** @description A ref; empty while the request does not determine one. */
@@ -3796,7 +3890,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3900,7 +3997,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The action. `stop` deletes the pod and keeps the data volume. */
                 action: "start" | "stop";
@@ -4004,7 +4104,10 @@ export interface operations {
                 /** @description Any text that changes with the content of the file, so that parts of two files are never mixed. */
                 version?: string;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4138,7 +4241,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4181,7 +4287,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4232,7 +4341,10 @@ export interface operations {
     "Bulk.cancel": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The ID of the bulk task. */
                 task: string;
@@ -4273,7 +4385,10 @@ export interface operations {
     "Bulk.pause": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The ID of the bulk task. */
                 task: string;
@@ -4314,7 +4429,10 @@ export interface operations {
     "Bulk.resume": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The ID of the bulk task. */
                 task: string;
@@ -4355,7 +4473,10 @@ export interface operations {
     "Bulk.retry": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The ID of the bulk task. */
                 task: string;
@@ -4393,6 +4514,62 @@ export interface operations {
             };
         };
     };
+    "Patches.patchContainer": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchContainerDto"];
+                "application/merge-patch+json": components["schemas"]["PatchContainerDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PatchedView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
     "GuestControl.command": {
         parameters: {
             query?: {
@@ -4401,7 +4578,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4448,7 +4628,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4683,7 +4866,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4777,6 +4963,64 @@ export interface operations {
             };
         };
     };
+    "Patches.patchVm": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+                /** @description Whether a running VM that can't be scaled while it runs is stopped and started for it; otherwise the new size waits for its next start. Default true. */
+                restart?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchVmDto"];
+                "application/merge-patch+json": components["schemas"]["PatchVmDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PatchedView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
     "HardwareExtensions.setAutostart": {
         parameters: {
             query?: {
@@ -4785,7 +5029,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
@@ -4837,7 +5084,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
@@ -4985,7 +5235,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
@@ -5087,7 +5340,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The device of a CD or DVD drive of the VM, such as `sda`. */
                 drive: string;
@@ -5187,7 +5443,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of a NIC of the VM. */
                 iface: string;
@@ -5293,7 +5552,10 @@ export interface operations {
                 /** @description Whether a running VM that can't change while it runs is stopped and started for it; otherwise the change waits for its next start. Default false. */
                 restart?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
@@ -5345,7 +5607,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
@@ -5446,7 +5711,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5550,7 +5818,10 @@ export interface operations {
                 /** @description The time of the first event. Absent: the first one that was not delivered. */
                 since?: string;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The ID of a webhook, as in the list. */
                 id: string;
@@ -5637,7 +5908,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5729,7 +6003,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5776,7 +6053,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5870,7 +6150,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5998,7 +6281,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6087,7 +6373,10 @@ export interface operations {
     "Moves.preflight": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6303,7 +6592,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the plugin. */
                 name: string;
@@ -6387,7 +6679,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6720,7 +7015,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6883,7 +7181,10 @@ export interface operations {
                 /** @description Powers the VM off instead of asking the guest to shut down. */
                 force?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The action: `start` is power on, `stop` a graceful shutdown, `pause` freezes the guest. `migrate` has a route of its own. */
                 action: "start" | "stop" | "restart" | "pause" | "unpause";
@@ -6933,7 +7234,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
@@ -7031,7 +7335,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
@@ -7280,7 +7587,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
@@ -7341,7 +7651,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
@@ -7395,7 +7708,10 @@ export interface operations {
                 /** @description Whether a running VM that can't be scaled while it runs is stopped and started for it; otherwise the new size waits for its next start. Default true. */
                 restart?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
@@ -7493,7 +7809,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
@@ -7595,7 +7914,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
@@ -7645,7 +7967,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
@@ -7697,7 +8022,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
@@ -7749,7 +8077,10 @@ export interface operations {
                 /** @description Whether to return the plan and change nothing. Default false. */
                 dryRun?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description The name of the instance. */
                 name: string;
