@@ -27,6 +27,10 @@ export default tseslint.config(
           selector: "CallExpression[callee.name='Matches']:not(:has(Property[key.name='message']))",
           message: 'Describe the allowed values in words: { message: "$property must be …" }.',
         },
+        {
+          selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+          message: 'Write the properties into the object itself.',
+        },
       ],
     },
   },

@@ -39,7 +39,10 @@ function newLibrary(template) {
   if (!['vm', 'limits', 'shared'].includes(values.scope)) fail('--scope must be vm, limits or shared.');
   cpSync(join(templates, template), target, { recursive: true });
   fillFolder(target, {
-    ...{ name, Name: pascal(name), camel: camel(name), NAME: constant(name) },
+    name,
+    Name: pascal(name),
+    camel: camel(name),
+    NAME: constant(name),
     scope: values.scope,
   });
   console.log(`Created ${values.into}/${name}. Run \`npm install\` once to link it as @headgate/${name}.`);

@@ -93,7 +93,10 @@ inBothModes('the caps', SMALL, (system) => {
       const words = (number: number) => Array<string>(number).fill('a').join(' ');
       const set = (i: number) =>
         user.call('POST', '/_matrix/client/v3/pushers/set', {
-          ...{ kind: 'http', app_display_name: 'A', device_display_name: 'D', lang: 'en' },
+          kind: 'http',
+          app_display_name: 'A',
+          device_display_name: 'D',
+          lang: 'en',
           app_id: words(i + 1),
           pushkey: words(20 - i),
           data: { url: 'https://push.example/_matrix/push/v1/notify' },
@@ -306,7 +309,12 @@ inBothModes('the caps at their defaults', '', (system) => {
     const user = await MatrixUser.register(system().url);
     const set = (pushkey: string, extra = {}) =>
       user.call('POST', '/_matrix/client/v3/pushers/set', {
-        ...{ pushkey, app_id: 'app', kind: 'http', app_display_name: 'A', device_display_name: 'D', lang: 'en' },
+        pushkey,
+        app_id: 'app',
+        kind: 'http',
+        app_display_name: 'A',
+        device_display_name: 'D',
+        lang: 'en',
         data: { url: 'https://push.example/_matrix/push/v1/notify' },
         ...extra,
       });

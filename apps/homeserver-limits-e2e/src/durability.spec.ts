@@ -66,7 +66,12 @@ describe('an embedded server', () => {
     await done(user.call('PUT', user.path('account_data/gone'), {}));
     const { filter_id } = await done(user.call('POST', user.path('filter'), { room: { timeline: { limit: 7 } } }));
     const pusher = {
-      ...{ pushkey: 'k', app_id: 'app', kind: 'http', app_display_name: 'A', device_display_name: 'D', lang: 'en' },
+      pushkey: 'k',
+      app_id: 'app',
+      kind: 'http',
+      app_display_name: 'A',
+      device_display_name: 'D',
+      lang: 'en',
       data: { url: 'https://push.example/_matrix/push/v1/notify' },
     };
     await done(user.call('POST', `${client}/pushers/set`, pusher));

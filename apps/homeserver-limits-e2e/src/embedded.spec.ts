@@ -149,7 +149,12 @@ describe('the embedded homeserver', () => {
 
   test('moves a pusher to the last user who sets it, unless they append', async () => {
     const pusher = {
-      ...{ pushkey: 'k', app_id: 'app', kind: 'http', app_display_name: 'A', device_display_name: 'D', lang: 'en' },
+      pushkey: 'k',
+      app_id: 'app',
+      kind: 'http',
+      app_display_name: 'A',
+      device_display_name: 'D',
+      lang: 'en',
       data: { url: 'https://push.example/_matrix/push/v1/notify' },
     };
     const set = (who: MatrixUser, extra = {}) => who.call('POST', `${CLIENT}/pushers/set`, { ...pusher, ...extra });

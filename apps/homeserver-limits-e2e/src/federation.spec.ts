@@ -106,7 +106,9 @@ describe('PUT /_matrix/federation/v1/send (embedded)', () => {
       const { timeline } = body.rooms.join[room];
       expect(timeline.events.map(({ event_id }: { event_id: string }) => event_id)).toEqual(events.map(idOf));
       expect(timeline.events[1]).toMatchObject({
-        ...{ type: 'm.room.message', sender: PIA, content: { body: 'hello' } },
+        type: 'm.room.message',
+        sender: PIA,
+        content: { body: 'hello' },
         origin_server_ts: events[1]?.origin_server_ts,
       });
       const members = (await user.call('GET', `/_matrix/client/v3/rooms/${room}/joined_members`)).body.joined;

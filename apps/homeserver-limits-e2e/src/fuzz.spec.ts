@@ -18,8 +18,12 @@ const MAX_GROWTH_BYTES = 100 * MIB;
 
 /** The answer to every question of the gateway: whose token it is, and what the user holds. */
 const EVERYTHING = JSON.stringify({
-  ...{ user_id: '@a:b.example', device_id: 'D' },
-  ...{ delayed_events: [], pushers: [], one_time_key_counts: {}, account_data: { events: [] } },
+  user_id: '@a:b.example',
+  device_id: 'D',
+  delayed_events: [],
+  pushers: [],
+  one_time_key_counts: {},
+  account_data: { events: [] },
 });
 
 describe('random requests over raw sockets', () => {

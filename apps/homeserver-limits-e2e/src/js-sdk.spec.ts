@@ -50,7 +50,12 @@ inEveryMode('matrix-js-sdk', BOUNDS, (system) => {
     });
   const pusher = (pushkey: string) =>
     client.setPusher({
-      ...{ pushkey, app_id: 'app', kind: 'http', app_display_name: 'A', device_display_name: 'D', lang: 'en' },
+      pushkey,
+      app_id: 'app',
+      kind: 'http',
+      app_display_name: 'A',
+      device_display_name: 'D',
+      lang: 'en',
       data: { url: 'https://push.example/_matrix/push/v1/notify' },
     });
   const later = (delay: number, txn: string) =>

@@ -263,7 +263,12 @@ inBothModes('rates switched off', '[ratelimit]\nenabled = false\n[limits]\npushe
       expect((await user.call('PUT', ring, {})).status).toBe(200);
     }
     const pusher = (pushkey: string) => ({
-      ...{ pushkey, app_id: 'app', kind: 'http', app_display_name: 'A', device_display_name: 'D', lang: 'en' },
+      pushkey,
+      app_id: 'app',
+      kind: 'http',
+      app_display_name: 'A',
+      device_display_name: 'D',
+      lang: 'en',
       data: { url: 'https://push.example/_matrix/push/v1/notify' },
     });
     const set = (body: object) => user.call('POST', '/_matrix/client/v3/pushers/set', body);

@@ -135,7 +135,12 @@ describeWithSynapse('the bounds of the contract, at their defaults, in front of 
     const own = await MatrixUser.register(limits.url);
     const set = (i: number, kind: string | null = 'http') =>
       own.call('POST', `${CLIENT}/pushers/set`, {
-        ...{ app_id: 'app', pushkey: `key${i}`, kind, app_display_name: 'A', device_display_name: 'D', lang: 'en' },
+        app_id: 'app',
+        pushkey: `key${i}`,
+        kind,
+        app_display_name: 'A',
+        device_display_name: 'D',
+        lang: 'en',
         data: { url: 'https://push.example/_matrix/push/v1/notify' },
       });
     expect(statuses(await all(110, set))).toEqual({ 200: 100, 400: 10 });

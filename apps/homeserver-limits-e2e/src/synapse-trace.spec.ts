@@ -116,7 +116,12 @@ async function play(url: string): Promise<Recorded[]> {
   await as(anna, 'read account data', 'GET', `${data}/x.2`);
 
   const pusher = (pushkey: string, kind: string | null = 'http') => ({
-    ...{ app_id: 'app', pushkey, kind, app_display_name: 'A', device_display_name: 'D', lang: 'en' },
+    app_id: 'app',
+    pushkey,
+    kind,
+    app_display_name: 'A',
+    device_display_name: 'D',
+    lang: 'en',
     data: { url: 'https://push.example/_matrix/push/v1/notify' },
   });
   await as(anna, 'pusher', 'POST', `${CLIENT}/pushers/set`, pusher('one'));

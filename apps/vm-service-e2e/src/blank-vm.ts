@@ -12,7 +12,8 @@ export const MEMORY = '64Mi';
 
 /** Creates a small VM whose disk has content, but no system that boots. */
 export const createRequest = (name: string, context = 'here'): OperationRequest => ({
-  ...{ method: 'POST', path: '/api/vms' },
+  method: 'POST',
+  path: '/api/vms',
   body: { name, namespace: 'local', context, image: 'tiny', cpu: 1, mem: MEMORY, disk: `${DISK_BYTES / 1024 ** 2}Mi` },
 });
 

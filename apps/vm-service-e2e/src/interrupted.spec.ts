@@ -31,7 +31,8 @@ describeIf(noGuestsBecause(), 'a service that is killed during an import', () =>
     const start = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0);
     if (start > 0) continuedAt.push(start);
     response.writeHead(start > 0 ? 206 : 200, {
-      ...{ etag: '"v1"', 'content-length': IMAGE_BYTES - start },
+      etag: '"v1"',
+      'content-length': IMAGE_BYTES - start,
       ...(start > 0 && { 'content-range': `bytes ${start}-${IMAGE_BYTES - 1}/${IMAGE_BYTES}` }),
     });
     if (start > 0) response.end(Buffer.alloc(IMAGE_BYTES - start));

@@ -103,8 +103,15 @@ export class LibvirtLab {
     await this.untilIdle(name);
     const bootVolume = basename(await (context === 'here' ? this.here : this.there).bootFile(name));
     const vm: MeetingVm = {
-      ...{ context, namespace: 'local', name, bootDevice: 'vda', bootVolume, disk: 'data', network: 'lan' },
-      ...{ storage: FAST_POOL, moveTo: { kind: 'libvirt', context: 'there' } },
+      context,
+      namespace: 'local',
+      name,
+      bootDevice: 'vda',
+      bootVolume,
+      disk: 'data',
+      network: 'lan',
+      storage: FAST_POOL,
+      moveTo: { kind: 'libvirt', context: 'there' },
     };
     const hasSnapshot = operations.some((operation) => driverOf(operation).given === 'snapshot');
     if (hasSnapshot) expect(await this.send(PRECONDITIONS.snapshot(vm))).toMatchObject({ status: 200 });

@@ -152,7 +152,8 @@ describeIf(noGuestsBecause(), 'operations that meet on libvirt', () => {
     });
     const create = (): OperationRequest => createRequest(target);
     const moveIn = (): OperationRequest => ({
-      ...{ method: 'POST', path: '/api/move' },
+      method: 'POST',
+      path: '/api/move',
       body: { ref: `vm/there/local/${prefix()}-three`, toBackend: 'libvirt', toContext: 'here', name: target },
     });
     const contests: readonly (readonly [string, () => OperationRequest[]])[] = [

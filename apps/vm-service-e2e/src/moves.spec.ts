@@ -110,7 +110,10 @@ describeIf(noGuestsBecause(), 'moves between libvirts and a cluster', () => {
   };
   const move = (vm: string, more: object = {}, from = 'local') =>
     api.send<MoveAcceptedView & MovePlanView & { error: string }>('POST', '/api/move', {
-      ...{ ref: `vm/${from}/local/${vm}`, toBackend: 'libvirt', toContext: 'there', ...more },
+      ref: `vm/${from}/local/${vm}`,
+      toBackend: 'libvirt',
+      toContext: 'there',
+      ...more,
     });
 
   test('list the destinations', async () => {
@@ -222,7 +225,8 @@ describeIf(noGuestsBecause(), 'moves between libvirts and a cluster', () => {
       expect(accepted.body.refusals ?? accepted.body.plan.refusals).toEqual([]);
       const task = await api.untilTask(accepted.body.task);
       expect(task).toMatchObject({
-        ...{ status: 'done', kind: 'move' },
+        status: 'done',
+        kind: 'move',
         result: { destination: `vm/third/local/${vm}`, downtimeSeconds: expect.any(Number) },
       });
       await until(
@@ -258,14 +262,19 @@ describeIf(noGuestsBecause(), 'moves between libvirts and a cluster', () => {
       };
       const original = await exported('cluster', 'tailvm');
       const { body } = await api.send<MoveAcceptedView>('POST', '/api/move', {
-        ...{ ref: `vm/cluster/tailvm/${vm}`, toBackend: 'libvirt', toContext: 'there' },
+        ref: `vm/cluster/tailvm/${vm}`,
+        toBackend: 'libvirt',
+        toContext: 'there',
       });
       expect(await api.untilTask(body.task)).toMatchObject({ status: 'done' });
       const copy = await exported('there', 'local');
       expect(copy.subarray(0, original.length).equals(original)).toBe(true);
       expect(copy.subarray(original.length).every((byte) => byte === 0)).toBe(true);
       const back = await api.send<MoveAcceptedView>('POST', '/api/move', {
-        ...{ ref: `vm/there/local/${vm}`, toBackend: 'kubevirt', name: `${vm}-back`, deleteSource: true },
+        ref: `vm/there/local/${vm}`,
+        toBackend: 'kubevirt',
+        name: `${vm}-back`,
+        deleteSource: true,
       });
       expect(await api.untilTask(back.body.task)).toMatchObject({ status: 'done' });
       expect((await exported('cluster', 'tailvm', `${vm}-back`)).equals(copy)).toBe(true);

@@ -56,8 +56,11 @@ class Building {
     plan: async () => [{ name: 'pull', detail: '' }],
     canPlan: () => this.available,
     planContainer: async ({ image }, { isBlockDevice }): Promise<BuildContainer> => ({
-      ...{ image, command: [`block device: ${isBlockDevice}`], permissions: [] },
-      ...{ diskFile: '/disk', keysFile: '/keys' },
+      image,
+      command: [`block device: ${isBlockDevice}`],
+      permissions: [],
+      diskFile: '/disk',
+      keysFile: '/keys',
     }),
     pull: async ({ image }) => void this.done.push(`pull ${image}`),
     install: async (id, { sshKey }) => `/builds/${(this.done.push(`install ${sshKey}`), id)}/disk.raw`,
@@ -118,7 +121,10 @@ class Building {
     return { recording, result: step?.run(recording) };
   };
   journal = (name: string, isFinished = false): TaskJournal<BuiltVmSpec> => ({
-    ...{ task: TASK, version: 2, caller: ann, input: this.started },
+    task: TASK,
+    version: 2,
+    caller: ann,
+    input: this.started,
     steps: [{ name, params: name === BUILD_STEPS.create ? { creation: CREATION } : {}, attempts: 1, isFinished }],
   });
   resume = (name: string, isFinished = false) =>

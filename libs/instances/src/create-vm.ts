@@ -96,10 +96,23 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm, Prep
     const memoryBytes = parseMemory(request.mem ?? DEFAULTS.mem);
     const diskBytes = parseDiskSize(request.disk ?? DEFAULTS.disk);
     return {
-      ...{ request, backend },
+      request,
+      backend,
       spec: {
-        ...{ ref, cpu, memoryBytes, diskBytes, source, node, cloudInit, instancetype, preference, start },
-        ...{ os, firmware, tpm, autostart },
+        ref,
+        cpu,
+        memoryBytes,
+        diskBytes,
+        source,
+        node,
+        cloudInit,
+        instancetype,
+        preference,
+        start,
+        os,
+        firmware,
+        tpm,
+        autostart,
       },
     };
   }

@@ -48,12 +48,18 @@ function recovered(state: OperationState, { uid = web.uid, discards = async () =
   );
   const context = recordingStepContext(input, { task: key.id });
   const journal = (finished: number, more: Partial<TaskJournal> = {}): TaskJournal<typeof input> => ({
-    ...{ task: key.id, version: 1, caller: context.caller, input },
+    task: key.id,
+    version: 1,
+    caller: context.caller,
+    input,
     steps: definition
       .steps(input)
       .slice(0, finished + 1)
       .map(({ name }, index) => ({
-        ...{ name, params: {}, attempts: 1, isFinished: index < finished },
+        name,
+        params: {},
+        attempts: 1,
+        isFinished: index < finished,
       })),
     ...(more as object),
   });

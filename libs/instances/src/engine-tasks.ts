@@ -109,7 +109,9 @@ export class EngineTasks<Order extends object> {
     this.begun.set(request, begun);
     const input = {
       ...order,
-      ...{ request, ref: formatRef(ref), uid: vm?.uid ?? '' },
+      request,
+      ref: formatRef(ref),
+      uid: vm?.uid ?? '',
       wasRunning: vm !== undefined && isRunningStatus(vm.status),
       ...(vm?.node !== undefined && { node: vm.node }),
     };
@@ -248,13 +250,16 @@ const STATES: Readonly<Record<OperationState['state'], string>> = {
 };
 
 const keyOf = (id: string, { wasRunning, node }: EngineInput): OperationKey => ({
-  ...{ id, wasRunning },
+  id,
+  wasRunning,
   ...(node !== undefined && { node }),
 });
 
 /** The patience with an operation that reports each change of its state. */
 export const enginePatience = (waitsFor: string, ifStalled: string): Patience => ({
-  ...{ stallMs: ENGINE_STALL_MS, waitsFor, ifStalled },
+  stallMs: ENGINE_STALL_MS,
+  waitsFor,
+  ifStalled,
 });
 
 const ENGINE_STALL_MS = 30 * 60_000;

@@ -204,7 +204,11 @@ function house() {
     fails: (error: DomainError) => (failure = error),
     waits: (wait: typeof listed) => (listed = wait),
     createVm: new CreateVm({
-      ...{ place, directory, tasks, audit, reservations },
+      place,
+      directory,
+      tasks,
+      audit,
+      reservations,
       catalog: new OneImage(),
       builds: new BuildVm({ disks, backends, directory, tasks }),
     }),

@@ -15,7 +15,10 @@ export const kubevirtKind: BackendKind<KubevirtSettings> = {
     // The Kubernetes client is loaded only here, so that a service without a cluster starts faster and stays smaller.
     const { KubeBackend } = await import('./kube-backend.js');
     const backend = KubeBackend.open({
-      ...{ context, clock, log, mayWrite },
+      context,
+      clock,
+      log,
+      mayWrite,
       kubeconfig: settings.kubeconfig === undefined ? { default: true } : { file: settings.kubeconfig },
       kubeContext: settings.kubeContext,
       uploadProxy: { url: settings.uploadProxy, ca },

@@ -121,7 +121,10 @@ export class KubeBackend extends Backend {
       diskMove: new KubeDiskMove({ api, discovery, clock, log }),
       migration: new KubeMigration(deps, discovery),
       images: new KubeImages({
-        ...{ ...deps, context, discovery, namespaces },
+        ...deps,
+        context,
+        discovery,
+        namespaces,
         uploads,
       }),
       snapshots: new KubeSnapshots(deps, discovery, power),

@@ -71,7 +71,13 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
     },
   });
   const abilities = {
-    ...{ inventory, provisioning, hardware, diskMove, snapshots, images, backups },
+    inventory,
+    provisioning,
+    hardware,
+    diskMove,
+    snapshots,
+    images,
+    backups,
     get migration() {
       return canMigrate() ? migration : NO_OTHER_HOST;
     },

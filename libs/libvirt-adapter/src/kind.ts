@@ -13,7 +13,12 @@ export const libvirtKind: BackendKind<LibvirtSettings> = {
   open: async ({ settings, tinyGuest, accelerator, ...deps }) => {
     const { context, dataDir, clock, log, peers, importAllow } = deps;
     const backend = LibvirtBackend.open({
-      ...{ context, dataDir, clock, log, peers, importAllow },
+      context,
+      dataDir,
+      clock,
+      log,
+      peers,
+      importAllow,
       uri: settings.uri ?? LOCAL_URI,
       migrationAddress: settings.migrationAddress,
       migrationTransport: settings.migrationTransport,

@@ -2,16 +2,29 @@ import type { JsonObject } from './parse-json.js';
 import { readPdu } from './pdu.js';
 
 const event: JsonObject = {
-  ...{ room_id: '!r:b.example', sender: '@nora:a.example', type: 'm.x', content: { a: 1 }, hashes: { sha256: 'h' } },
-  ...{ origin_server_ts: 5, depth: 1, prev_events: ['$p'], auth_events: ['$a', '$b'], signatures: {} },
+  room_id: '!r:b.example',
+  sender: '@nora:a.example',
+  type: 'm.x',
+  content: { a: 1 },
+  hashes: { sha256: 'h' },
+  origin_server_ts: 5,
+  depth: 1,
+  prev_events: ['$p'],
+  auth_events: ['$a', '$b'],
+  signatures: {},
 };
 const ids = (count: number) => Array.from({ length: count }, (_, i) => `$${i}`);
 
 describe('readPdu', () => {
   test('returns the members of the event and the server of its sender', () => {
     expect(readPdu({ ...event, state_key: '' })).toEqual({
-      ...{ type: 'm.x', roomId: '!r:b.example', sender: '@nora:a.example', senderServer: 'a.example' },
-      ...{ stateKey: '', content: { a: 1 }, originServerTs: 5 },
+      type: 'm.x',
+      roomId: '!r:b.example',
+      sender: '@nora:a.example',
+      senderServer: 'a.example',
+      stateKey: '',
+      content: { a: 1 },
+      originServerTs: 5,
     });
     expect(readPdu(event)).not.toHaveProperty('stateKey');
   });

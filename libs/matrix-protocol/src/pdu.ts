@@ -36,7 +36,11 @@ export function readPdu(event: JsonObject): Pdu {
   if (!isJsonObject(content)) throw invalid('content');
   validatePosition(event);
   return {
-    ...{ type, roomId, sender: String(sender), senderServer, content },
+    type,
+    roomId,
+    sender: String(sender),
+    senderServer,
+    content,
     originServerTs: Number(event.origin_server_ts),
     ...(stateKey !== undefined && { stateKey }),
   };

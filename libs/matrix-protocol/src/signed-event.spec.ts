@@ -11,15 +11,30 @@ const key = SigningKey.fromSeed(
   decodeBase64('YJDBA9Xnr2sVqXD9Vj7XVUnmFZcZrlw8Md7kMW+3XA1') ?? Buffer.alloc(0),
 );
 const MINIMAL = {
-  ...{ room_id: '!x:domain', sender: '@a:domain', origin: 'domain', origin_server_ts: 1000000, type: 'X' },
-  ...{ signatures: {}, hashes: {}, content: {}, prev_events: [], auth_events: [], depth: 3 },
+  room_id: '!x:domain',
+  sender: '@a:domain',
+  origin: 'domain',
+  origin_server_ts: 1000000,
+  type: 'X',
+  signatures: {},
+  hashes: {},
+  content: {},
+  prev_events: [],
+  auth_events: [],
+  depth: 3,
   unsigned: { age_ts: 1000000 },
 };
 const MINIMAL_HASH = '5jM4wQpv6lnBo7CLIghJuHdW+s2CMBJPUOGOC89ncos';
 
 const event: JsonObject = {
-  ...{ room_id: '!r:b', sender: '@nora:b', type: 'm.room.message', content: { body: 'hello' } },
-  ...{ origin_server_ts: 1, depth: 2, prev_events: ['$p'], auth_events: ['$a'] },
+  room_id: '!r:b',
+  sender: '@nora:b',
+  type: 'm.room.message',
+  content: { body: 'hello' },
+  origin_server_ts: 1,
+  depth: 2,
+  prev_events: ['$p'],
+  auth_events: ['$a'],
 };
 
 describe('a federated event', () => {

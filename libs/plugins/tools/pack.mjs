@@ -33,7 +33,14 @@ const digest = `sha256:${createHash('sha256').update(archive).digest('hex')}`;
 const signature = sign(null, signedStatement({ name, version, digest }), createPrivateKey(readFileSync(key)));
 writeFileSync(out, archive);
 const entry = {
-  ...{ name, description, version, apiVersion, url: values.url ?? basename(out), digest, bytes: archive.length },
-  ...{ publisher, signature: signature.toString('base64') },
+  name,
+  description,
+  version,
+  apiVersion,
+  url: values.url ?? basename(out),
+  digest,
+  bytes: archive.length,
+  publisher,
+  signature: signature.toString('base64'),
 };
 process.stdout.write(`${JSON.stringify(entry, undefined, 2)}\n`);

@@ -15,9 +15,17 @@ export interface NewTask {
 /** A task that begins now. */
 export function newTask({ kind, name, ref, id, reservation }: NewTask, caller: Caller, clock: Clock): Task {
   return {
-    ...{ id: id ?? newTaskId(kind, name, clock.now()), kind },
-    ...{ status: 'running', log: '', error: '', ref, caller: caller.login },
-    ...{ startedAt: clock.iso(), finishedAt: null, progress: null, steps: [] },
+    id: id ?? newTaskId(kind, name, clock.now()),
+    kind,
+    status: 'running',
+    log: '',
+    error: '',
+    ref,
+    caller: caller.login,
+    startedAt: clock.iso(),
+    finishedAt: null,
+    progress: null,
+    steps: [],
     ...(reservation && { reserves: reservation.work }),
   };
 }

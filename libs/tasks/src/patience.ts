@@ -6,7 +6,9 @@ export type UnjournaledKind = Exclude<TaskKind, 'bulk'>;
 const MINUTE_MS = 60_000;
 
 const patience = (minutes: number, waitsFor: string, ifStalled: string): Patience => ({
-  ...{ stallMs: minutes * MINUTE_MS, waitsFor, ifStalled },
+  stallMs: minutes * MINUTE_MS,
+  waitsFor,
+  ifStalled,
 });
 
 /** The patience with work that is no defined task, by the kind of its task. The steps of defined tasks have their own. */

@@ -75,14 +75,20 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     this.starts = new TaskStarts({ runs, kinds, bulk, replicas, run: this.deps });
     this.old = new OldTasks({ store, clock, log, replicas });
     const shared = (this.shared = new SharedTasks({
-      ...{ store, clock, log, replicas, onEnd },
+      store,
+      clock,
+      log,
+      replicas,
+      onEnd,
       onSeen: (task) => this.adopt(task, false),
       runsHere: (id) => runs.has(id) || this.starts.has(id),
       continueTask: async (task) => this.beginRecovered(await recoverTasks([task], this.deps, kinds.versionOf)),
       carryOut: (id, request) => this.control.carryOut(id, request),
     }));
     this.control = new TaskControl({
-      ...{ runs, shared, get: (id) => this.get(id) },
+      runs,
+      shared,
+      get: (id) => this.get(id),
       isRecovered: (id) => this.recovered.some(({ task }) => task.id === id),
     });
   }

@@ -79,7 +79,11 @@ export class LibvirtGate {
     if (this.hold_) throw new Error('The gate holds calls already.');
     const reached = Promise.withResolvers<void>();
     const hold: Hold = {
-      ...{ procedure: LIBVIRT_CALLS[call], messages: [], serials: new Map(), reach: reached.resolve, skips: skip },
+      procedure: LIBVIRT_CALLS[call],
+      messages: [],
+      serials: new Map(),
+      reach: reached.resolve,
+      skips: skip,
     };
     this.hold_ = hold;
     return {

@@ -145,7 +145,10 @@ export class ReplayWebhook extends Change<[id: string, since: string | undefined
         const position = since === undefined ? undefined : store.positionBefore(since);
         await store.update(id, (webhook) => ({
           ...webhook,
-          ...{ attempts: 0, nextAttemptAt: null, lastError: '', disabled: false },
+          attempts: 0,
+          nextAttemptAt: null,
+          lastError: '',
+          disabled: false,
           ...(position !== undefined && { position }),
         }));
         dispatcher.reload();

@@ -29,7 +29,9 @@ export async function hashOf(content) {
 export async function uploadDisk(server, bytes, content) {
   const storage = { resources: { requests: { storage: String(bytes) } } };
   await send(server, 'POST', DATA_VOLUMES, {
-    ...{ apiVersion: 'cdi.kubevirt.io/v1beta1', kind: 'DataVolume', metadata: { name: NAME } },
+    apiVersion: 'cdi.kubevirt.io/v1beta1',
+    kind: 'DataVolume',
+    metadata: { name: NAME },
     spec: { source: { upload: {} }, storage },
   });
   await until(server, `${DATA_VOLUMES}/${NAME}`, ({ status }) => status?.phase === 'UploadReady');
@@ -38,7 +40,9 @@ export async function uploadDisk(server, bytes, content) {
     'POST',
     `/apis/upload.cdi.kubevirt.io/v1beta1/namespaces/${NAMESPACE}/uploadtokenrequests`,
     {
-      ...{ apiVersion: 'upload.cdi.kubevirt.io/v1beta1', kind: 'UploadTokenRequest', metadata: { name: NAME } },
+      apiVersion: 'upload.cdi.kubevirt.io/v1beta1',
+      kind: 'UploadTokenRequest',
+      metadata: { name: NAME },
       spec: { pvcName: NAME },
     },
   );
@@ -56,7 +60,9 @@ export async function uploadDisk(server, bytes, content) {
 /** The stream of the disk that was uploaded, `raw` or compressed with `gzip`. */
 export async function downloadDisk(server, format) {
   await send(server, 'POST', EXPORTS, {
-    ...{ apiVersion: 'export.kubevirt.io/v1', kind: 'VirtualMachineExport', metadata: { name: NAME } },
+    apiVersion: 'export.kubevirt.io/v1',
+    kind: 'VirtualMachineExport',
+    metadata: { name: NAME },
     spec: { source: { apiGroup: '', kind: 'PersistentVolumeClaim', name: NAME } },
   });
   const ready = await until(server, `${EXPORTS}/${NAME}`, ({ status }) => status?.phase === 'Ready');

@@ -67,7 +67,11 @@ async function timeEach({ decide, sync }, keys) {
   for (const times of [ours, idle]) times.sort();
   const at = (part) => ours[Math.floor(ours.length * part)];
   return {
-    ...{ p50: at(0.5), p999: at(0.999), p9999: at(0.9999), longest: ours.at(-1), idle: idle.at(-1) },
+    p50: at(0.5),
+    p999: at(0.999),
+    p9999: at(0.9999),
+    longest: ours.at(-1),
+    idle: idle.at(-1),
     ...figures,
   };
 }

@@ -58,8 +58,14 @@ export class Peer {
   /** A signed event of a room on another server. */
   event(roomId: string, event: JsonObject, key = this.key): JsonObject {
     const whole = {
-      ...{ room_id: roomId, sender: `@pia:${this.name}`, type: 'm.room.message', content: {} },
-      ...{ origin_server_ts: Date.now(), depth: 7, prev_events: ['$before'], auth_events: ['$create'] },
+      room_id: roomId,
+      sender: `@pia:${this.name}`,
+      type: 'm.room.message',
+      content: {},
+      origin_server_ts: Date.now(),
+      depth: 7,
+      prev_events: ['$before'],
+      auth_events: ['$create'],
       ...event,
     };
     return signEvent(whole, this.name, key);

@@ -58,7 +58,11 @@ const app = await NestFactory.create<NestFastifyApplication>(UnguardedModule, ma
   bodyParser: false,
 });
 const plan = new RelayPlan({
-  ...{ table, bounds, addresses, timeoutMs: TIMEOUT_MS, hasMetrics: false },
+  table,
+  bounds,
+  addresses,
+  timeoutMs: TIMEOUT_MS,
+  hasMetrics: false,
   rules: { applyTo: () => false },
 });
 new GatewayRelay({ upstream: base, plan, addresses, identity, onAnswer: () => undefined, log }).attach(

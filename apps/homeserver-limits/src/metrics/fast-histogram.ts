@@ -48,7 +48,10 @@ export class FastHistogram<Kind extends string> {
   private values(): MetricObjectWithValues<MetricValueWithName<string>> {
     const { name, help, kinds } = this.options;
     return {
-      ...{ name, help, aggregator: 'sum', values: kinds.flatMap((kind) => this.valuesOf(kind)) },
+      name,
+      help,
+      aggregator: 'sum',
+      values: kinds.flatMap((kind) => this.valuesOf(kind)),
       type: 'histogram' as never,
       collect: undefined as never,
     };

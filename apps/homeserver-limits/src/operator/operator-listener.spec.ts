@@ -27,8 +27,15 @@ describe('OperatorListener', () => {
     refusals = new RefusalLog(log, () => false);
     readiness = { isReady: true };
     listener = new OperatorListener({
-      ...{ listen: '127.0.0.1:0', token, windows, store: windows, ledger, log },
-      ...{ refusals, readiness, metrics: new LimitsMetrics(windows) },
+      listen: '127.0.0.1:0',
+      token,
+      windows,
+      store: windows,
+      ledger,
+      log,
+      refusals,
+      readiness,
+      metrics: new LimitsMetrics(windows),
     });
     await listener.listen();
   };

@@ -25,7 +25,9 @@ export interface GatewayRelayDeps {
 export class GatewayRelay extends Relay<UpstreamKind> implements BeforeApplicationShutdown, OnApplicationShutdown {
   constructor({ upstream, plan, addresses, identity, onAnswer, log }: GatewayRelayDeps) {
     super({
-      ...{ upstream, onAnswer, corsHeaders },
+      upstream,
+      onAnswer,
+      corsHeaders,
       plan: (head, peer) => plan.of(head, peer),
       trusts: (address) => addresses.trusts(address),
       onUnauthorized: (head) => forgetToken(head, identity),

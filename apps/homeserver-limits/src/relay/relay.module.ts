@@ -32,7 +32,10 @@ export class RelayModule {
             { current }: LiveConfig,
           ) =>
             new RelayPlan({
-              ...{ table, bounds: registry, rules, addresses },
+              table,
+              bounds: registry,
+              rules,
+              addresses,
               timeoutMs: current.gateway.timeout_ms,
               hasMetrics: current.operator.listen === undefined,
             }),
@@ -49,7 +52,10 @@ export class RelayModule {
             log: Logger,
           ) => {
             const relay = new GatewayRelay({
-              ...{ plan, addresses, identity, log },
+              plan,
+              addresses,
+              identity,
+              log,
               upstream: new URL(current.gateway.upstream ?? ''),
               onAnswer: metrics.recordUpstream,
             });

@@ -65,7 +65,10 @@ function toJson({ rules, ...report }: ReplayReport, top: number): object {
   return {
     ...report,
     rules: [...rules].map(([name, { refused, wouldBeRefused, keys }]) => ({
-      ...{ name, refused, wouldBeRefused, keys: keys.size },
+      name,
+      refused,
+      wouldBeRefused,
+      keys: keys.size,
       top: topKeys(keys, top).map(([key, refusals]) => ({ key, refusals })),
     })),
   };

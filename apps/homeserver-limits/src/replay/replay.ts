@@ -54,8 +54,16 @@ class RecordedTime extends Clock {
 /** Decides on recorded requests as the gateway would with other rules: the same engine and windows, with the recorded times. */
 export class Replay {
   readonly report: ReplayReport = {
-    ...{ requests: 0, refused: 0, refusedThen: 0, grantedNow: 0, refusedNow: 0, firstMs: 0, lastMs: 0 },
-    ...{ rules: new Map(), invalidLines: 0, firstInvalidLine: undefined },
+    requests: 0,
+    refused: 0,
+    refusedThen: 0,
+    grantedNow: 0,
+    refusedNow: 0,
+    firstMs: 0,
+    lastMs: 0,
+    rules: new Map(),
+    invalidLines: 0,
+    firstInvalidLine: undefined,
   };
   private readonly time = new RecordedTime();
   private readonly engine: RuleEngine;

@@ -3,7 +3,14 @@ import { RefusalLog } from './refusal-log.js';
 
 const refusal = (key: string): RuleRefusal => ({
   granted: false,
-  ...{ rule: 'ring', event: 'ring', by: 'user', key, limit: 10, windowMs: 60_000, reason: 'limit', retryAfterMs: 500 },
+  rule: 'ring',
+  event: 'ring',
+  by: 'user',
+  key,
+  limit: 10,
+  windowMs: 60_000,
+  reason: 'limit',
+  retryAfterMs: 500,
 });
 const facts = (user: string): RuleFacts => ({ event: 'ring', address: '192.0.2.1', source: '192.0.2.1', user });
 
@@ -26,8 +33,15 @@ describe('RefusalLog', () => {
     expect(lines).toEqual([
       [
         {
-          ...{ rule: 'ring', key: '@a:b', reason: 'limit', limit: 10, windowMs: 60_000, retryAfterMs: 500 },
-          ...{ event: 'ring', address: '192.0.2.1', user: '@a:b' },
+          rule: 'ring',
+          key: '@a:b',
+          reason: 'limit',
+          limit: 10,
+          windowMs: 60_000,
+          retryAfterMs: 500,
+          event: 'ring',
+          address: '192.0.2.1',
+          user: '@a:b',
         },
         'a request was refused',
       ],

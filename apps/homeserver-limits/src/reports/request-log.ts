@@ -49,8 +49,11 @@ export class RequestLog implements RequestRecorder, OnApplicationShutdown {
       throw new ConfigError('configuration', [`log.requests_file cannot be written: ${reason}`]);
     }
     const destination = pino.destination({
-      ...{ dest: path, sync: false, mode: FILE_MODE },
-      ...{ minLength: BUFFER_BYTES, maxLength: MAX_WAITING_BYTES },
+      dest: path,
+      sync: false,
+      mode: FILE_MODE,
+      minLength: BUFFER_BYTES,
+      maxLength: MAX_WAITING_BYTES,
     });
     return new RequestLog(destination, log, now);
   }

@@ -63,7 +63,10 @@ const open = async (name: string) => {
   const service = await createService({
     settings: { ...loaded, store },
     contexts: {
-      ...{ backends: [backend], simulated: new Set<string>(), hasTinyGuest: false, notes: [] },
+      backends: [backend],
+      simulated: new Set<string>(),
+      hasTinyGuest: false,
+      notes: [],
       close: async () => undefined,
     },
     log: pino({ level: 'error' }, pino.destination(2)),

@@ -70,8 +70,12 @@ describe('ReadCapabilities', () => {
     Object.assign(cluster, { traits: { ...cluster.traits, imageKinds: ['containerDisk', 'url', 'iso'] } });
     const provisioning = cluster.require('provisioning');
     provisioning.sources = () => ({
-      ...{ containerDisk: true, image: true, pvc: true },
-      ...{ import: reason, iso: reason, bootc: reason },
+      containerDisk: true,
+      image: true,
+      pvc: true,
+      import: reason,
+      iso: reason,
+      bootc: reason,
     });
     fleet.attach(cluster);
     capabilities = new ReadCapabilities(new Backends([cluster]), fleet, catalog(...images), disks, {

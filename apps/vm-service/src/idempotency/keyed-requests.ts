@@ -85,8 +85,13 @@ export class KeyedRequests {
       const { scope, caller, request } = keyed;
       const now = clock.now();
       const claim = {
-        ...{ scope, caller, request, replica: this.deps.replicas.id, run: this.run },
-        ...{ claimedAt: isoOf(now), expiresAt: isoOf(now + REPLY_LIFETIME_MS) },
+        scope,
+        caller,
+        request,
+        replica: this.deps.replicas.id,
+        run: this.run,
+        claimedAt: isoOf(now),
+        expiresAt: isoOf(now + REPLY_LIFETIME_MS),
       };
       earlier = await store.claim(claim);
       if (!earlier) {

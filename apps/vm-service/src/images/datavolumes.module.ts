@@ -13,8 +13,11 @@ import { TasksModule } from '../tasks/tasks.module.js';
 import { DataVolumesController } from './datavolumes.controller.js';
 
 const IMAGE_DEPS = {
-  ...{ directory: ImportedImageDirectory, uploads: Uploads },
-  ...{ tasks: TaskRunner, audit: Audit, reservations: Reservations },
+  directory: ImportedImageDirectory,
+  uploads: Uploads,
+  tasks: TaskRunner,
+  audit: Audit,
+  reservations: Reservations,
 } as const;
 
 /** Imported images and uploads. */

@@ -9,8 +9,16 @@ export function presentImports(
   uploads: readonly Upload[],
 ): ImportedImageView[] {
   const listed = images.map(({ ref, bytes, phase, progress, source, reason, createdAt }) => ({
-    ...{ name: ref.name, namespace: ref.namespace, size: formatBytes(bytes), phase, progress: percent(progress) },
-    ...{ source, context, backend: kind, reason, createdAt },
+    name: ref.name,
+    namespace: ref.namespace,
+    size: formatBytes(bytes),
+    phase,
+    progress: percent(progress),
+    source,
+    context,
+    backend: kind,
+    reason,
+    createdAt,
   }));
   const known = new Set(listed.map(keyOf));
   const uploading = uploads.map(({ request: { ref, imageBytes, fileBytes }, receivedBytes }) => ({

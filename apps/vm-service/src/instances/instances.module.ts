@@ -45,7 +45,10 @@ import { VmsController } from './vms.controller.js';
     provideDeps(BuildVm, { ...INSTANCE_SOURCES, disks: DiskBuilder, tasks: TaskRunner }),
     provideDeps(CreateVm, {
       ...INSTANCE_CHANGE,
-      ...{ place: PlaceInstance, catalog: ImageCatalog, tasks: TaskRunner, builds: BuildVm },
+      place: PlaceInstance,
+      catalog: ImageCatalog,
+      tasks: TaskRunner,
+      builds: BuildVm,
     }),
     provideDeps(DeleteVm, { ...INSTANCE_CHANGE, tasks: TaskRunner, folders: FolderDirectory }),
     provideClass(ShutdownEstimates, [ShutdownTimes]),

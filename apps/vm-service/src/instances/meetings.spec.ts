@@ -26,8 +26,15 @@ import { Edge, type Reply } from '../testing/edge.js';
 const MIB = 1024 ** 2;
 
 const vmOf = (name: string): MeetingVm => ({
-  ...{ context: 'lab', namespace: 'default', name, bootDevice: 'vda', bootVolume: 'data', disk: 'data' },
-  ...{ network: 'lan', storage: 'fast', moveTo: { kind: 'memory', context: 'other' } },
+  context: 'lab',
+  namespace: 'default',
+  name,
+  bootDevice: 'vda',
+  bootVolume: 'data',
+  disk: 'data',
+  network: 'lan',
+  storage: 'fast',
+  moveTo: { kind: 'memory', context: 'other' },
 });
 
 const refOf = (name: string): string => refOfMeeting(vmOf(name));

@@ -16,8 +16,15 @@ const MIB = 1024 ** 2;
 const TIMEOUT_MS = 120_000;
 
 const vmOf = (name: string): MeetingVm => ({
-  ...{ context: 'lab', namespace: 'default', name, bootDevice: 'vda', bootVolume: 'data', disk: 'data' },
-  ...{ network: 'lan', storage: 'fast', moveTo: { kind: 'memory', context: 'other' } },
+  context: 'lab',
+  namespace: 'default',
+  name,
+  bootDevice: 'vda',
+  bootVolume: 'data',
+  disk: 'data',
+  network: 'lan',
+  storage: 'fast',
+  moveTo: { kind: 'memory', context: 'other' },
 });
 
 type Creator = 'create' | 'create from a URL' | 'build' | 'clone' | 'move';

@@ -70,7 +70,10 @@ describe('operations that meet in a cluster', () => {
       expect((await request('scale', vm)).status).toBe(200);
       lab.hold();
       const moved = await lab.send('POST', '/api/move', {
-        ...{ ref: refOfMeeting(vm), toBackend: 'kubevirt', toContext: 'other', name: `${vm.name}-moved` },
+        ref: refOfMeeting(vm),
+        toBackend: 'kubevirt',
+        toContext: 'other',
+        name: `${vm.name}-moved`,
         deleteSource: true,
       });
       expect(moved.status).toBe(200);
@@ -153,13 +156,21 @@ describe('operations that meet in a cluster', () => {
     async () => {
       const create = (name: string) => () =>
         lab.send('POST', '/api/vms', {
-          ...{ name, namespace: 'tailvm', context: 'lab', import: 'https://images.example/d.qcow2', cpu: 1 },
-          ...{ mem: '256Mi', disk: '16Mi' },
+          name,
+          namespace: 'tailvm',
+          context: 'lab',
+          import: 'https://images.example/d.qcow2',
+          cpu: 1,
+          mem: '256Mi',
+          disk: '16Mi',
         });
       const clone = (source: string, target: string) => () => lab.send('POST', vms(source, '/clone'), { target });
       const moveIn = (from: string, name: string) => () =>
         lab.send('POST', '/api/move', {
-          ...{ ref: `vm/other/tailvm/${from}`, toBackend: 'kubevirt', toContext: 'lab', name },
+          ref: `vm/other/tailvm/${from}`,
+          toBackend: 'kubevirt',
+          toContext: 'lab',
+          name,
         });
       const prefix = lab.freshName();
       const [one, two, target] = [`${prefix}-one`, `${prefix}-two`, `${prefix}-new`];

@@ -35,11 +35,17 @@ import { ServiceRecords } from './service-records.js';
     provideClass(ListDestinations, [BackendDirectory]),
     provideDeps(PlanMove, {
       ...INSTANCE_SOURCES,
-      ...{ reservations: Reservations, throughput: Throughput, shutdowns: ShutdownEstimates },
+      reservations: Reservations,
+      throughput: Throughput,
+      shutdowns: ShutdownEstimates,
     }),
     provideDeps(MoveTask, {
       ...INSTANCE_SOURCES,
-      ...{ records: InstanceRecords, audit: Audit, throughput: Throughput, shutdowns: ShutdownEstimates, clock: Clock },
+      records: InstanceRecords,
+      audit: Audit,
+      throughput: Throughput,
+      shutdowns: ShutdownEstimates,
+      clock: Clock,
     }),
     {
       provide: StartMove,

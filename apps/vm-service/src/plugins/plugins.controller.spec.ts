@@ -26,7 +26,11 @@ describe('plugins', () => {
   test('are listed, installed, kept over a restart, and removed', async () => {
     expect(await list()).toEqual([
       {
-        ...{ name: 'bootc', version: '1.1.0', installed: false, inStore: true, origin: 'bundled' },
+        name: 'bootc',
+        version: '1.1.0',
+        installed: false,
+        inStore: true,
+        origin: 'bundled',
         description: 'Creates VMs from bootable container images (bootc)',
       },
     ]);

@@ -27,8 +27,12 @@ import { pluginDownloads, registryCheck } from './plugin-downloads.js';
 import { PluginsController } from './plugins.controller.js';
 
 const CHANGE_DEPS = {
-  ...{ store: PluginStore, folder: PluginFolder, host: PluginHost },
-  ...{ audit: Audit, clock: Clock, changing: ChangingPlugins },
+  store: PluginStore,
+  folder: PluginFolder,
+  host: PluginHost,
+  audit: Audit,
+  clock: Clock,
+  changing: ChangingPlugins,
 } as const;
 
 /** The store of plugins, the installed ones and their processes, and the disks that they build. */
@@ -74,7 +78,9 @@ const CHANGE_DEPS = {
         clock: Clock,
       ) =>
         new PluginDiskBuilder({
-          ...{ plugins, host, clock },
+          plugins,
+          host,
+          clock,
           podman: new Podman(),
           folder: join(dataDir, 'builds'),
           isRoot: process.getuid?.() === 0,

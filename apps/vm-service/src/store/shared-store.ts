@@ -25,7 +25,10 @@ export async function connectSharedStore(
   return KubeSharedStore.connect({
     context: 'the store',
     kubeconfig: kubeconfig === undefined ? { default: true } : { file: kubeconfig },
-    ...{ kubeContext, namespace, clock, log },
+    kubeContext,
+    namespace,
+    clock,
+    log,
     leaseTimes: { durationMs, renewDeadlineMs: durationMs * DEADLINE_SHARE, retryMs: durationMs * RETRY_SHARE },
   });
 }

@@ -218,7 +218,14 @@ export class SandboxLab extends TestService {
 const PATIENCE_MS = 120_000;
 
 const vmNamed = (name: string): MeetingVm => ({
-  ...{ context: 'lab', namespace: NAMESPACE, name, bootDevice: 'root', bootVolume: `${name}-root`, disk: '' },
+  context: 'lab',
+  namespace: NAMESPACE,
+  name,
+  bootDevice: 'root',
+  bootVolume: `${name}-root`,
+  disk: '',
   expandTo: '32Mi',
-  ...{ network: 'br1', storage: 'ceph-fast', moveTo: { kind: 'kubevirt', context: 'other' } },
+  network: 'br1',
+  storage: 'ceph-fast',
+  moveTo: { kind: 'kubevirt', context: 'other' },
 });

@@ -17,8 +17,11 @@ import { HttpWebhookSender } from './http-webhook-sender.js';
 import { WebhooksController } from './webhooks.controller.js';
 
 const DEPS = {
-  ...{ store: WebhookStore, dispatcher: WebhookDispatcher, sender: WebhookSender },
-  ...{ clock: Clock, audit: Audit },
+  store: WebhookStore,
+  dispatcher: WebhookDispatcher,
+  sender: WebhookSender,
+  clock: Clock,
+  audit: Audit,
 } as const;
 
 /** Messages to other services about changes and ended tasks. */
@@ -33,8 +36,11 @@ const DEPS = {
         new HttpWebhookSender(new EgressPolicy({ allow: webhookAllow, setting: 'SVC_WEBHOOK_ALLOW' }), clock),
     },
     provideDeps(WebhookDispatcher, {
-      ...{ store: WebhookStore, sender: WebhookSender },
-      ...{ clock: Clock, log: LOGGER, replicas: Replicas },
+      store: WebhookStore,
+      sender: WebhookSender,
+      clock: Clock,
+      log: LOGGER,
+      replicas: Replicas,
     }),
     provideDeps(CreateWebhook, DEPS),
     provideDeps(DeleteWebhook, DEPS),

@@ -253,8 +253,14 @@ describe('the create dialog', () => {
   describe('where the catalog has no image for the context', () => {
     const reason = 'The catalog has no image for this context.';
     const golden = {
-      ...{ name: 'golden', namespace: 'local', context: 'local', backend: 'libvirt', size: '1Gi' },
-      ...{ phase: 'Succeeded', progress: '100.0%', source: 'upload' },
+      name: 'golden',
+      namespace: 'local',
+      context: 'local',
+      backend: 'libvirt',
+      size: '1Gi',
+      phase: 'Succeeded',
+      progress: '100.0%',
+      source: 'upload',
     };
     const openWith = async (imported: object[]) => {
       const sources = { image: reason, containerDisk: true, import: true } as const;

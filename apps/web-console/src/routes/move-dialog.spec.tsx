@@ -87,8 +87,11 @@ describe('a move to another context', () => {
 
   test('that would lose the keys in a TPM needs the consent of the user', async () => {
     const refusal = {
-      ...{ code: 'TPM_STATE_LOST', reason: 'The keys are lost.', remedy: 'Save the recovery keys.' },
-      ...{ category: 'source', severity: 'critical' },
+      code: 'TPM_STATE_LOST',
+      reason: 'The keys are lost.',
+      remedy: 'Save the recovery keys.',
+      category: 'source',
+      severity: 'critical',
     };
     service.on('POST /api/move/preflight', ({ body }: { body: { acceptLoss?: string[] } }) => ({
       status: 200,
@@ -151,7 +154,9 @@ describe('a move to another context', () => {
   test('of a VM that is stopped has no choice of modes', async () => {
     service.on('POST /api/move/preflight', {
       ...PLAN,
-      ...{ estimatedDowntimeSeconds: null, minDowntimeSeconds: null, maxDowntimeSeconds: null },
+      estimatedDowntimeSeconds: null,
+      minDowntimeSeconds: null,
+      maxDowntimeSeconds: null,
     });
     const dialog = await openDialog({ status: 'Stopped', ready: false, running: false });
     choose(dialog);

@@ -8,4 +8,4 @@ import type { StepContext } from './task-definition.js';
 export const reporterOf = (
   { log, progress, signal, waitsFor, commit }: Pick<StepContext, 'log' | 'progress' | 'signal' | 'waitsFor' | 'commit'>,
   outcome: (facts: WorkOutcome) => void = () => undefined,
-): TaskReporter => ({ step: log, ...{ log, progress, signal, waitsFor, commit, outcome } });
+): TaskReporter => ({ step: log, log, progress, signal, waitsFor, commit, outcome });

@@ -63,7 +63,12 @@ export function clientEvent(event: StoredEvent, viewer: Viewer): JsonObject {
   const { eventId, roomId, type, sender, content, sentAt, stateKey } = event;
   const unsigned = unsignedFor(event, viewer);
   return {
-    ...{ event_id: eventId, room_id: roomId, type, sender, content, origin_server_ts: sentAt },
+    event_id: eventId,
+    room_id: roomId,
+    type,
+    sender,
+    content,
+    origin_server_ts: sentAt,
     ...(stateKey !== undefined && { state_key: stateKey }),
     ...(Object.keys(unsigned).length > 0 && { unsigned }),
   };

@@ -52,6 +52,8 @@ export class RoomSummaries {
 }
 
 const stripped = ({ type, stateKey = '', sender, content }: StoredEvent): JsonObject => ({
-  ...{ type, sender, content },
+  type,
+  sender,
+  content,
   state_key: stateKey,
 });

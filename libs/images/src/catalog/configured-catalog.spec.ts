@@ -6,8 +6,11 @@ const cloudImages = {
   x86_64: { url: 'https://images.example/debian.qcow2', checksums: 'https://images.example/SHA256SUMS' },
 };
 const debian: CatalogEntry = {
-  ...{ name: 'debian-12', description: 'Debian', defaultUser: 'debian' },
-  ...{ containerDisk: 'quay.example/containerdisks/debian:12', cloudImages },
+  name: 'debian-12',
+  description: 'Debian',
+  defaultUser: 'debian',
+  containerDisk: 'quay.example/containerdisks/debian:12',
+  cloudImages,
 };
 const arch: CatalogEntry = { ...debian, name: 'arch', containerDisk: '' };
 

@@ -4,8 +4,11 @@ import { parseCatalog } from './parse-catalog.js';
 
 const download = { url: 'https://images.example/a.qcow2', checksums: 'https://images.example/SHA256SUMS' };
 const image = {
-  ...{ name: 'debian-12', description: 'Debian 12', defaultUser: 'debian' },
-  ...{ containerDisk: 'quay.example/containerdisks/debian:12', downloads: { x86_64: download } },
+  name: 'debian-12',
+  description: 'Debian 12',
+  defaultUser: 'debian',
+  containerDisk: 'quay.example/containerdisks/debian:12',
+  downloads: { x86_64: download },
 };
 const catalog = (...images: unknown[]) => ({ version: 1, images });
 

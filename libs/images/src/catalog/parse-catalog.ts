@@ -63,7 +63,10 @@ class CatalogReader {
     if (containerDisk === undefined && downloads === undefined)
       this.report(path, 'must have containerDisk, downloads or both');
     return {
-      ...{ name, description, defaultUser, containerDisk: isReference ? containerDisk : '' },
+      name,
+      description,
+      defaultUser,
+      containerDisk: isReference ? containerDisk : '',
       ...(downloads !== undefined && { cloudImages: this.downloads(downloads, `${path}.downloads`) }),
     };
   }

@@ -70,8 +70,11 @@ export class CloneVm extends InstanceChange<'cloning', [name: string], ClonedVm,
     throwFirstRefusal(await ability.planClone(source, ref));
     const order = { target: ref.name };
     const started = await this.deps.tasks.clones.start({
-      ...{ name: ref.name, ref: source, subject: ref },
-      ...{ order, ...author },
+      name: ref.name,
+      ref: source,
+      subject: ref,
+      order,
+      ...author,
     });
     if (started.continues) return { ref, task: started.task };
     await this.deps.directory.waitFor(ref, (instance) => instance !== undefined);

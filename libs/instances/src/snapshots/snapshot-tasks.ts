@@ -29,11 +29,13 @@ export class SnapshotTasks {
   constructor({ backends, ...deps }: SnapshotTasksDeps) {
     const snapshotsOf = ({ context }: InstanceRef): InstanceSnapshots => backends.get(context).require('snapshots');
     const change = ({ action: kind, snapshot }: SnapshotChange, key: OperationKey): SnapshotOperation => ({
-      ...{ kind, snapshot },
+      kind,
+      snapshot,
       ...key,
     });
     const restore = ({ snapshot }: SnapshotOrder, key: OperationKey): SnapshotOperation => ({
-      ...{ kind: 'restore', snapshot },
+      kind: 'restore',
+      snapshot,
       ...key,
     });
     this.changes = new EngineTasks<SnapshotChange>(deps, {

@@ -79,8 +79,10 @@ export class KubeCloning extends InstanceCloning {
     const resource = await this.resource();
     const object = await api.create<CloneObject>(resource, {
       metadata: {
-        ...{ name: operationName(target.name, key), namespace: source.namespace },
-        ...{ labels: { [LABEL.vm]: target.name }, ...operationAnnotations(key) },
+        name: operationName(target.name, key),
+        namespace: source.namespace,
+        labels: { [LABEL.vm]: target.name },
+        ...operationAnnotations(key),
       },
       spec: {
         source: { apiGroup: 'kubevirt.io', kind: 'VirtualMachine', name: source.name },

@@ -82,7 +82,10 @@ export async function selectSuites(cluster: SuiteCluster): Promise<SuiteSelectio
   const without = new Set(missing.flatMap(({ suites }) => suites));
   const abilities = ABILITY_NAMES.filter((name) => !without.has(name) && (settings.suites?.includes(name) ?? true));
   return {
-    ...{ checks, missing, isUsable, abilities },
+    checks,
+    missing,
+    isUsable,
+    abilities,
     canChooseNode: facts.isAtLeast(1, 6),
     hotplugsNics: facts.isGateEnabled('HotplugNICs') && migration.length === 0,
     reservesCpus: nodes.some((node) => topologyOf(node).reservesCpus),

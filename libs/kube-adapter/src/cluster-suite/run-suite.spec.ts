@@ -27,9 +27,15 @@ describe('the suites on the cluster of a kubeconfig', () => {
     runSuite({
       options: {
         settings: cluster.settings({ kubeconfig: 'kubeconfig', ...settings }),
-        ...{ command: 'all', keeps: false, report: 'report.json', ...more },
+        command: 'all',
+        keeps: false,
+        report: 'report.json',
+        ...more,
       },
-      ...{ project: PROJECT, folder: cluster.folder, signal, isQuiet: true },
+      project: PROJECT,
+      folder: cluster.folder,
+      signal,
+      isQuiet: true,
       say: (line) => void said.push(line),
     });
   const reportText = (): Promise<string> => readFile(join(cluster.folder, 'report.json'), 'utf8');
@@ -54,7 +60,9 @@ describe('the suites on the cluster of a kubeconfig', () => {
       expect(report).toMatchObject({
         versions: { kubernetes: 'v1.34.0+sandbox', kubevirt: expect.stringMatching(/^v1\.9/), cdi: expect.any(String) },
         nodes: [{ architecture: 'amd64', cpuVendor: 'Intel', count: 2 }],
-        ...{ failed: 0, notRun: [], reservesCpus: false },
+        failed: 0,
+        notRun: [],
+        reservesCpus: false,
       });
       expect(report.passed).toBeGreaterThan(200);
       expect(report.suites.map(({ suite }) => suite)).toEqual(

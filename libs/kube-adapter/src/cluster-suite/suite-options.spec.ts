@@ -7,7 +7,9 @@ describe('parseSuiteOptions', () => {
     const environment = { HEADGATE_TEST_KUBECONFIG: 'env', HEADGATE_TEST_NAMESPACE: 'lab' };
     expect(parseSuiteOptions([], environment)).toMatchObject({
       settings: { kubeconfig: 'env', namespace: 'lab' },
-      ...{ command: 'all', keeps: false, report: 'headgate-cluster-report.json' },
+      command: 'all',
+      keeps: false,
+      report: 'headgate-cluster-report.json',
     });
     expect(parseSuiteOptions(['--kubeconfig', 'file'], environment)?.settings.kubeconfig).toBe('file');
   });
@@ -22,10 +24,17 @@ describe('parseSuiteOptions', () => {
     const options = parseSuiteOptions(line.split(' '), {});
     expect(options).toEqual({
       settings: {
-        ...{ kubeconfig: 'k', namespace: 'n', containerDisk: 'd', imageUrl: 'u', storageClass: 's' },
-        ...{ containerImage: 'c', suites: ['power', 'events'] },
+        kubeconfig: 'k',
+        namespace: 'n',
+        containerDisk: 'd',
+        imageUrl: 'u',
+        storageClass: 's',
+        containerImage: 'c',
+        suites: ['power', 'events'],
       },
-      ...{ command: 'all', keeps: true, report: 'r' },
+      command: 'all',
+      keeps: true,
+      report: 'r',
     });
     expect(settingsOf(environmentOf(options!.settings))).toEqual(options!.settings);
     const bare = parseSuiteOptions(['--kubeconfig', 'k'], {})!.settings;

@@ -26,7 +26,10 @@ describe('suiteResults', () => {
     };
     expect(suiteResults(results, clean)).toEqual([
       {
-        ...{ suite: 'InstancePower', passed: 1, failed: 1, seconds: 3 },
+        suite: 'InstancePower',
+        passed: 1,
+        failed: 1,
+        seconds: 3,
         failures: [{ test: 'stops', message: 'it has a ***' }],
       },
       { suite: 'Diagnostics', passed: 1, failed: 0, seconds: 3, failures: [] },

@@ -78,7 +78,8 @@ export async function reportOf(
   const names = nodes.map(({ metadata }, index) => [metadata.name ?? '', `node-${index + 1}`] as const);
   const scrubber = new Scrubber({
     ...Object.fromEntries(names),
-    ...{ [settings.kubeconfig]: '<kubeconfig>', [await cluster.host()]: '<server>' },
+    [settings.kubeconfig]: '<kubeconfig>',
+    [await cluster.host()]: '<server>',
   });
   const scrub = (text: string): string => scrubber.scrub(text);
   const suites = results ? suiteResults(results, scrub) : [];

@@ -129,7 +129,9 @@ describe('uploads into a cluster', () => {
       apiVersion: 'cdi.kubevirt.io/v1beta1',
       kind: 'DataVolume',
       metadata: {
-        ...{ name: 'left', namespace: NAMESPACE, labels: { 'svc.dev/kind': 'image' } },
+        name: 'left',
+        namespace: NAMESPACE,
+        labels: { 'svc.dev/kind': 'image' },
         annotations: { 'cdi.kubevirt.io/storage.bind.immediate.requested': 'true' },
       },
       spec: { source: { upload: {} }, storage: { resources: { requests: { storage: '1Gi' } } } },

@@ -75,7 +75,9 @@ export class ImageUploads {
     const { size: bytes } = await stat(file);
     report.step('upload');
     await sendToUploadProxy(this.deps.clock, {
-      ...{ proxy, bytes, signal },
+      proxy,
+      bytes,
+      signal,
       open: () => createReadStream(file),
       requestToken: () => this.requestToken(ref),
       onBytes: (sent) => report.progress(sent / bytes),

@@ -90,7 +90,10 @@ describe('imported images of a cluster', () => {
 
   const vmFrom = (image: string, overrides: Partial<VmSpec> = {}): VmSpec => ({
     ref: harness.freshRef(),
-    ...{ cpu: 1, memoryBytes: GIB, diskBytes: GIB, start: false },
+    cpu: 1,
+    memoryBytes: GIB,
+    diskBytes: GIB,
+    start: false,
     source: {
       kind: 'image',
       entry: { name: image, description: '', containerDisk: '', defaultUser: '', imported: true },
@@ -310,7 +313,10 @@ describe('imported images of a cluster', () => {
       const api: KubeApi = Object.assign(Object.create(real) as KubeApi, replace(real));
       const discovery = new ClusterDiscovery(real, clock);
       return new KubeImages({
-        ...{ api, clock, discovery, context: 'prod' },
+        api,
+        clock,
+        discovery,
+        context: 'prod',
         uploads: new ImageUploads({ api, clock, discovery }),
         reachability: new Reachability(async () => undefined, clock),
       });

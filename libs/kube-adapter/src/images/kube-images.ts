@@ -242,8 +242,16 @@ export class KubeImages extends ImportedImages {
       };
       try {
         await followDataVolume(this.deps, {
-          ...{ namespace, name, uid: metadata.uid, subject: `The image ${name}` },
-          ...{ start: true, report, signal, deadline, failed, onUploadReady },
+          namespace,
+          name,
+          uid: metadata.uid,
+          subject: `The image ${name}`,
+          start: true,
+          report,
+          signal,
+          deadline,
+          failed,
+          onUploadReady,
         });
       } catch (error) {
         if (file !== undefined) await this.recordFailure(ref, metadata.uid, error);

@@ -63,7 +63,9 @@ describe('sendToUploadProxy', () => {
   const send = (path = '', overrides: Partial<ProxyUpload> = {}): Promise<void> =>
     sendToUploadProxy(clock, {
       proxy: { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`) },
-      ...{ open: () => createReadStream(join(folder, 'file')), bytes: FILE.length, signal: abort.signal },
+      open: () => createReadStream(join(folder, 'file')),
+      bytes: FILE.length,
+      signal: abort.signal,
       requestToken: async () => `token-${++tokens}`,
       onBytes: (bytes) => sent.push(bytes),
       ...overrides,

@@ -132,7 +132,9 @@ export class KubeMigration extends InstanceMigration {
   ): Promise<KubeObject> {
     const { namespace, name } = ref;
     const metadata = {
-      ...{ name: operationName(`migrate-${name}`, key), namespace, labels: { [LABEL.vm]: name } },
+      name: operationName(`migrate-${name}`, key),
+      namespace,
+      labels: { [LABEL.vm]: name },
       ...operationAnnotations(key),
     };
     const spec = addedNodeSelector ? { vmiName: name, addedNodeSelector } : { vmiName: name };

@@ -132,7 +132,8 @@ export class KubeDiskIngest extends DiskIngest {
     await this.follow(volume, 'UploadReady', READY_TIMEOUT_MS, signal);
     const { namespace = '', name = '' } = volume.metadata;
     return new UploadWriter({
-      ...{ clock, signal },
+      clock,
+      signal,
       proxy: await uploads.proxyAddress(),
       requestToken: () => uploads.requestToken({ namespace, name }),
       sizeBytes: bytesOf((volume.spec?.storage ?? volume.spec?.pvc)?.resources?.requests?.storage) ?? 0,

@@ -5,7 +5,13 @@ import { NAMESPACE, SandboxHarness } from '../testing/sandbox-harness.contract.j
 
 const MIB = 1024 ** 2;
 const VM: PortableVm = {
-  ...{ cpu: 1, memoryBytes: 256 * MIB, arch: 'x86_64', firmware: 'bios', tpm: false, autostart: false, tags: [] },
+  cpu: 1,
+  memoryBytes: 256 * MIB,
+  arch: 'x86_64',
+  firmware: 'bios',
+  tpm: false,
+  autostart: false,
+  tags: [],
   disks: [{ name: 'vda', sizeBytes: 4 * MIB, usedBytes: null, bus: 'virtio' }],
   nics: [],
 };

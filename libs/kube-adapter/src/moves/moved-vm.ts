@@ -73,7 +73,9 @@ export function vmOf(spec: IngestSpec, nics: readonly PlannedNic[], architecture
   const hasCloudInit = vm.cloudInit !== undefined;
   return {
     metadata: {
-      ...{ name, namespace, labels: { ...labelsOf(spec), ...tags } },
+      name,
+      namespace,
+      labels: { ...labelsOf(spec), ...tags },
       ...(vm.os !== undefined && { annotations: { [ANNOTATION.guestOs]: vm.os } }),
     },
     spec: {

@@ -32,7 +32,9 @@ export class UploadWriter implements DiskWriter {
     this.gzip.on('error', () => undefined);
     for (const event of ['drain', 'close']) this.gzip.on(event, () => this.wake());
     this.sent = sendToUploadProxy(clock, {
-      ...{ proxy, requestToken, signal: this.signal },
+      proxy,
+      requestToken,
+      signal: this.signal,
       open: () => this.gzip,
       maxAttempts: 1,
       onBytes: () => undefined,

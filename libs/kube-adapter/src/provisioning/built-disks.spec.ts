@@ -33,7 +33,11 @@ describe('VMs from disks of bootc images', () => {
   };
   const provisioning = () => harness.backend.require('provisioning');
   const specOf = async (overrides: Partial<VmSpec> = {}): Promise<VmSpec> => ({
-    ...{ ref: harness.freshRef(), cpu: 1, memoryBytes: GIB, diskBytes: GIB, start: false },
+    ref: harness.freshRef(),
+    cpu: 1,
+    memoryBytes: GIB,
+    diskBytes: GIB,
+    start: false,
     source: { kind: 'bootc', image: 'registry.example.org/os:1', disk: await harness.givenFile(CONTENT) },
     ...overrides,
   });

@@ -38,9 +38,14 @@ export function followImport(deps: WatchDeps, { ref, vm, dataVolumes, start, upl
     };
     const fill = (name: string): Promise<void> =>
       followDataVolume(deps, {
-        ...{ namespace: ref.namespace, name, subject: `The disk ${name}` },
+        namespace: ref.namespace,
+        name,
+        subject: `The disk ${name}`,
         // A disk that is uploaded does not wait for the first start.
-        ...{ start: start || upload !== undefined, report, signal, deadline },
+        start: start || upload !== undefined,
+        report,
+        signal,
+        deadline,
         failed: (reason) => importFailed(ref, reason),
         onUploadReady: () => send(name),
       });

@@ -90,7 +90,9 @@ export class KubeSnapshots extends InstanceSnapshots {
     throwFirstRefusal(await this.planCreate(ref, request));
     const object = await this.deps.api.create<SnapshotObject>(SNAPSHOTS, {
       metadata: {
-        ...{ name: request.name, namespace: ref.namespace, labels: { [LABEL.vm]: ref.name } },
+        name: request.name,
+        namespace: ref.namespace,
+        labels: { [LABEL.vm]: ref.name },
         ...operationAnnotations(key),
       },
       spec: { source: referenceTo(ref) },
@@ -200,7 +202,9 @@ export class KubeSnapshots extends InstanceSnapshots {
       report.waitsFor?.(`the VirtualMachineSnapshot ${object.metadata.name} to be deleted`);
       return followObject({
         ...this.deps,
-        ...{ resource: SNAPSHOTS, object, signal: report.signal },
+        resource: SNAPSHOTS,
+        object,
+        signal: report.signal,
         onChange: () => false,
         onRemoved: () => true,
       });
@@ -309,7 +313,9 @@ export class KubeSnapshots extends InstanceSnapshots {
   private untilRemoved(vmi: KubeObject, signal: AbortSignal): Promise<void> {
     return followObject({
       ...this.deps,
-      ...{ resource: VM_INSTANCES, object: vmi, signal },
+      resource: VM_INSTANCES,
+      object: vmi,
+      signal,
       onChange: () => false,
       onRemoved: () => true,
     });
@@ -346,7 +352,9 @@ export class KubeSnapshots extends InstanceSnapshots {
     await this.removeEnded(ref);
     return this.deps.api.create<RestoreObject>(RESTORES, {
       metadata: {
-        ...{ name: operationName(snapshot, key), namespace: ref.namespace, labels: { [LABEL.vm]: ref.name } },
+        name: operationName(snapshot, key),
+        namespace: ref.namespace,
+        labels: { [LABEL.vm]: ref.name },
         ...operationAnnotations(key),
       },
       spec: { target: referenceTo(ref), virtualMachineSnapshotName: snapshot },

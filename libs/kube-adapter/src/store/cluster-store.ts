@@ -80,7 +80,12 @@ export class ClusterStore {
       listed.reject(error);
     };
     const watch = new KindWatch<T>({
-      ...{ api, clock, reachability, resource, namespace, sink },
+      api,
+      clock,
+      reachability,
+      resource,
+      namespace,
+      sink,
       onState: (state) => {
         if (state.state === 'following') {
           endLimit();

@@ -75,7 +75,9 @@ describe('the shared objects in custom resources', () => {
 
   const connect = (clock: Clock = new SystemClock()): ClusterStore => {
     const store = ClusterStore.open({
-      ...{ context: 'lab', namespace: NAMESPACE, clock },
+      context: 'lab',
+      namespace: NAMESPACE,
+      clock,
       kubeconfig: { text: harness.sandbox.kubeconfig() },
     });
     stores.push(store);

@@ -70,7 +70,11 @@ describeOnRealApiServer('a real API server', () => {
     const connection = new KubeConnection('real', credentials, clock);
     const reachability = new Reachability(versionProbe(connection), clock);
     const watch = new KindWatch({
-      ...{ api, clock, reachability, resource: SECRETS, namespace },
+      api,
+      clock,
+      reachability,
+      resource: SECRETS,
+      namespace,
       sink: {
         upsert: (object: KubeObject) => void objects.set(keyOf(object), object.metadata.labels?.['step'] ?? ''),
         remove: (key) => void objects.delete(key),

@@ -98,8 +98,11 @@ async function reference(): Promise<void> {
 async function fill(): Promise<void> {
   await makeBlank();
   const used = await copyImage({
-    ...{ from: { path: disk, format: 'qcow2' }, to: { path: copy, format: 'qcow2' } },
-    ...{ sizeBytes: DISK_BYTES, report: () => undefined, signal: never },
+    from: { path: disk, format: 'qcow2' },
+    to: { path: copy, format: 'qcow2' },
+    sizeBytes: DISK_BYTES,
+    report: () => undefined,
+    signal: never,
   });
   if (used === undefined) throw new Error('qemu-img could not be run.');
 }
@@ -144,7 +147,13 @@ async function time(work: () => Promise<unknown>): Promise<number> {
 try {
   await makeDisk();
   const works = {
-    ...{ read, write, move, reference, fill, hash, fileWrite: writeFileAlone },
+    read,
+    write,
+    move,
+    reference,
+    fill,
+    hash,
+    fileWrite: writeFileAlone,
     fileRead: () => half(['-t', 'writeback'], disk),
   };
   const best: Record<string, number> = {};

@@ -40,7 +40,11 @@ export function openEngine(options: LibvirtEngineOptions): LibvirtEngine {
   const editor = new DomainEditor(connection, lock);
   const references = new BaseReferences(connection, finder);
   const bases = new BaseImages({
-    ...{ pool, references, service, clock, log },
+    pool,
+    references,
+    service,
+    clock,
+    log,
     index: new BaseImageIndex(join(folder, 'base-images.json')),
     watermarkBytes: SPACE_WATERMARK_BYTES,
   });
@@ -48,8 +52,25 @@ export function openEngine(options: LibvirtEngineOptions): LibvirtEngine {
   const accelerator = options.accelerator ?? reportedAccelerator(connection);
   const diskIo = new DiskIoProbe(pool, { run, isRemote: isRemote(uri), createTemporaryFolder });
   return {
-    ...{ context, uri, folder, clock, log, run, connection, finder, pool, local, lock, editor },
-    ...{ progress, service, createTemporaryFolder, references, bases, network, accelerator },
+    context,
+    uri,
+    folder,
+    clock,
+    log,
+    run,
+    connection,
+    finder,
+    pool,
+    local,
+    lock,
+    editor,
+    progress,
+    service,
+    createTemporaryFolder,
+    references,
+    bases,
+    network,
+    accelerator,
     isRemote: isRemote(uri),
     remover: new DomainRemover(connection, finder, pool, editor, bases),
     holds: new DiskHolds(),

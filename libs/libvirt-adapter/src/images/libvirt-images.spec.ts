@@ -288,7 +288,8 @@ describe('LibvirtImages', () => {
       ranges.push(request.headers.range);
       const start = request.headers.range === undefined ? 0 : half;
       response.writeHead(start > 0 ? 206 : 200, {
-        ...{ etag: '"v1"', 'content-length': DISK.length - start },
+        etag: '"v1"',
+        'content-length': DISK.length - start,
         ...(start > 0 && { 'content-range': `bytes ${start}-${DISK.length - 1}/${DISK.length}` }),
       });
       if (start > 0) response.end(DISK.subarray(start));

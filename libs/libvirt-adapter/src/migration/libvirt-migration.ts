@@ -199,7 +199,8 @@ export class LibvirtMigration extends InstanceMigration {
     const persistentXml = await self.connection.domains.persistentXml(id.uuid);
     const settings = await openChannel(channel, host, id.uuid);
     const run = {
-      ...{ uuid: id.uuid, name: id.name },
+      uuid: id.uuid,
+      name: id.name,
       flags: flagsFor(state.word === 'paused', isShared) | settings.flags,
       channel: settings.params,
       persistentXml: relocateDomainXml(persistentXml, relocation),

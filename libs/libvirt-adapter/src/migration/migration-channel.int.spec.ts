@@ -46,7 +46,9 @@ describeWithLibvirt(`The way of a live migration${missing === undefined ? '' : `
   };
   const running = async (): Promise<InstanceRef> => {
     const ref: InstanceRef = {
-      ...{ kind: 'vm', context: 'alpha', namespace: LOCAL_NAMESPACE },
+      kind: 'vm',
+      context: 'alpha',
+      namespace: LOCAL_NAMESPACE,
       name: `hgtest-w${++names}`,
     };
     const quickSource = async () => ({ kind: 'image', entry: TINY_ENTRY }) as const;

@@ -14,7 +14,10 @@ export const migrationHostOf = (
   { context, connection, finder, pool }: LibvirtEngine,
   { migrationAddress, migrationTransport }: MigrationOptions,
 ): MigrationHost => ({
-  ...{ context, connection, finder, pool },
+  context,
+  connection,
+  finder,
+  pool,
   ...(migrationAddress !== undefined && { migrationAddress }),
   ...(migrationTransport !== undefined && { migrationTransport }),
 });

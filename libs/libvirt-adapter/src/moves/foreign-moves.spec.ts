@@ -100,10 +100,18 @@ describe('a move of the VM of another user, by a service that is root', () => {
   describe('that has a network card', () => {
     const own: Users = { own: () => 0, ownerOf: async () => 0 };
     const spec: IngestSpec = {
-      ...{ id: UUID, ref: REF, mapping: { networks: {}, storageClasses: {} } },
+      id: UUID,
+      ref: REF,
+      mapping: { networks: {}, storageClasses: {} },
       vm: {
-        ...{ cpu: 1, memoryBytes: 1024 ** 3, arch: 'x86_64', firmware: 'bios', tpm: false, autostart: false },
-        ...{ tags: [], disks: [{ name: 'vda', sizeBytes: 1024, usedBytes: 0, bus: 'virtio' }] },
+        cpu: 1,
+        memoryBytes: 1024 ** 3,
+        arch: 'x86_64',
+        firmware: 'bios',
+        tpm: false,
+        autostart: false,
+        tags: [],
+        disks: [{ name: 'vda', sizeBytes: 1024, usedBytes: 0, bus: 'virtio' }],
         nics: [{ name: 'nic0', network: '', mac: '', model: 'virtio' }],
       },
     };
@@ -126,8 +134,14 @@ describe('a move of the VM of another user, by a service that is root', () => {
           createBlank: async () => undefined,
         },
         describeHost: async () => ({
-          ...{ name: 'host', arch: 'x86_64', memoryBytes: 0, cpus: 1, accelerator: 'tcg', features: FEATURES },
-          ...{ isRemote: false, ...(network !== undefined && { network }) },
+          name: 'host',
+          arch: 'x86_64',
+          memoryBytes: 0,
+          cpus: 1,
+          accelerator: 'tcg',
+          features: FEATURES,
+          isRemote: false,
+          ...(network !== undefined && { network }),
         }),
         findDiscWriter: async () => undefined,
         diskIo: async () => ({}),

@@ -146,7 +146,10 @@ export class LibvirtDiskIngest extends DiskIngest {
   ): Promise<number | undefined> {
     const { path, sizeBytes } = await this.partialVolume(target, disk);
     return copyImage({
-      ...{ from, to: { path, format: 'qcow2' }, sizeBytes, signal },
+      from,
+      to: { path, format: 'qcow2' },
+      sizeBytes,
+      signal,
       report: (fraction) => report(Math.floor(fraction * sizeBytes)),
     });
   }

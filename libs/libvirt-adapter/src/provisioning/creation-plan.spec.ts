@@ -247,7 +247,10 @@ describe('planCreation', () => {
     const image = (arch = 'x86_64', host = 'images.example'): VmSource => ({
       kind: 'image',
       entry: {
-        ...{ name: 'arch', description: '', containerDisk: '', defaultUser: '' },
+        name: 'arch',
+        description: '',
+        containerDisk: '',
+        defaultUser: '',
         cloudImages: { [arch]: { url: `https://${host}/a.qcow2`, checksums: `https://${host}/SHA256SUMS` } },
       },
     });

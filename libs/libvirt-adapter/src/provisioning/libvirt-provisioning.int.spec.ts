@@ -167,7 +167,10 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     const hex = createHash('sha256').update(content).digest('hex');
     const download = { url: server.url('/tiny.qcow2'), checksums: server.url('/CHECKSUM') };
     const entry = {
-      ...{ name: 'cloud', description: '', containerDisk: '', defaultUser: '' },
+      name: 'cloud',
+      description: '',
+      containerDisk: '',
+      defaultUser: '',
       cloudImages: { x86_64: download, aarch64: download },
     };
     server.serve('/tiny.qcow2', content);

@@ -30,7 +30,9 @@ export class LibvirtPair {
   /** What another process needs to be the same service. */
   get contexts(): KilledMigration['contexts'] {
     return this.machines.map(({ name, uri, images }) => ({
-      ...{ context: name, uri, poolPath: images },
+      context: name,
+      uri,
+      poolPath: images,
       dataDir: join(this.dataDir, name),
     }));
   }

@@ -45,7 +45,9 @@ describe('the session of a user', () => {
     `has a real libvirtd that is started without the variables of this process${missing === undefined ? '' : `: skipped, ${missing}`}`,
     async () => {
       const env = {
-        ...{ PATH: join(folder, 'bin'), HOME: folder, SVC_SECRET: 'hunter2' },
+        PATH: join(folder, 'bin'),
+        HOME: folder,
+        SVC_SECRET: 'hunter2',
         XDG_RUNTIME_DIR: join(folder, 'run'),
         XDG_CONFIG_HOME: join(folder, 'config'),
         XDG_CACHE_HOME: join(folder, 'cache'),

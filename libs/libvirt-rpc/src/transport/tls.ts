@@ -20,7 +20,10 @@ export async function connectOverTls(
 ): Promise<Duplex> {
   const certificates = await readCertificates({ ...folders, ...(pkiPath !== undefined && { pkiPath }) });
   const socket = open({
-    ...{ host, port, ...certificates, checkServerIdentity: checkIdentity },
+    host,
+    port,
+    ...certificates,
+    checkServerIdentity: checkIdentity,
     rejectUnauthorized: !skipCertificateCheck,
   });
   const abort = (): void => void socket.destroy();

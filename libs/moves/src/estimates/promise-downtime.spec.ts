@@ -21,7 +21,11 @@ describe('the promised downtime', () => {
   const promise = (more: Partial<LastRound> = {}): { seconds: number; text: string } =>
     promiseDowntime(
       {
-        ...{ disks: 1, lastBytes: 0, touchedBytes: 0, wholeBytes: 0, pace: undefined },
+        disks: 1,
+        lastBytes: 0,
+        touchedBytes: 0,
+        wholeBytes: 0,
+        pace: undefined,
         shutdown: { seconds: 2, minSeconds: 1.6, maxSeconds: 2.4, basis: 'measured' },
         ...more,
       },

@@ -21,7 +21,10 @@ describe('the shutdown of a guest', () => {
     const measured = estimates().of({ uid: 'a', os: 'debian12' });
     expect(measured).toEqual({ seconds: 2.4, minSeconds: 1.92, maxSeconds: 2.88, basis: 'measured' });
     expect(estimates().of({ uid: 'b', os: 'debian12' })).toEqual({
-      ...{ seconds: 2.4, minSeconds: 1, maxSeconds: 60, basis: 'similar' },
+      seconds: 2.4,
+      minSeconds: 1,
+      maxSeconds: 60,
+      basis: 'similar',
     });
     expect(estimates().of({ uid: 'b' })).toMatchObject({ basis: 'guessed' });
     expect(estimates().of({ uid: 'b', os: 'win11' })).toMatchObject({ seconds: 25, basis: 'guessed' });

@@ -35,17 +35,18 @@ export class ShutdownEstimates {
     if (measured !== undefined) {
       const seconds = measured / 1000;
       return {
-        ...{ seconds, minSeconds: seconds * (1 - SPREAD), maxSeconds: seconds * (1 + SPREAD), basis: 'measured' },
+        seconds,
+        minSeconds: seconds * (1 - SPREAD),
+        maxSeconds: seconds * (1 + SPREAD),
+        basis: 'measured',
       };
     }
     const similar = guest.os === undefined ? undefined : this.times.of(keyOfOs(guest.os));
     return {
       seconds: similar === undefined ? guessFor(guest.os) : similar / 1000,
-      ...{
-        minSeconds: FASTEST_SECONDS,
-        maxSeconds: GRACE_SECONDS,
-        basis: similar === undefined ? 'guessed' : 'similar',
-      },
+      minSeconds: FASTEST_SECONDS,
+      maxSeconds: GRACE_SECONDS,
+      basis: similar === undefined ? 'guessed' : 'similar',
     };
   }
 

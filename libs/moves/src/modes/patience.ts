@@ -5,7 +5,9 @@ const LOOK = 'Look for the VM in both contexts before you use or move it again.'
 
 /** Copies report each block, so that only an end that does not answer stalls them. */
 const patience = (minutes: number, waitsFor: string): Patience => ({
-  ...{ stallMs: minutes * MINUTE_MS, waitsFor, ifStalled: LOOK },
+  stallMs: minutes * MINUTE_MS,
+  waitsFor,
+  ifStalled: LOOK,
 });
 
 /** The patience with the steps of moves. */

@@ -158,8 +158,14 @@ export class WarmMove implements MoveStrategy {
         const content = await ends.liveDisks.open(ends.recording, name, signal);
         const { ingest, target } = ends;
         const copied = await copyAndCompare({
-          ...{ content, ingest, target, disk: name, sizeBytes },
-          ...{ meter, report, signal },
+          content,
+          ingest,
+          target,
+          disk: name,
+          sizeBytes,
+          meter,
+          report,
+          signal,
         });
         writtenBytes += copied.writtenBytes;
         doneBytes += sizeBytes;
@@ -194,8 +200,11 @@ export class WarmMove implements MoveStrategy {
       if (found.isLast || lastBytes <= ROUND_GOAL_BYTES || !hasGained) break;
     }
     const rounds = roundsOf({
-      ...{ recopiedBytes, lastBytes: Number.isFinite(lastBytes) ? lastBytes : 0 },
-      ...{ disks, state, meter },
+      recopiedBytes,
+      lastBytes: Number.isFinite(lastBytes) ? lastBytes : 0,
+      disks,
+      state,
+      meter,
     });
     context.log(this.promise(context.input, rounds, disks).text);
     return rounds;
@@ -340,7 +349,8 @@ const roundsOf = ({
   readonly state: WarmState;
   readonly meter: PaceMeter;
 }): Rounds => ({
-  ...{ recopiedBytes, lastBytes },
+  recopiedBytes,
+  lastBytes,
   touchedBytes: touchedBytesOf(state),
   wholeBytes: sizeOf(disks.filter(({ name }) => !state.has(name))),
   pace: meter.pace,

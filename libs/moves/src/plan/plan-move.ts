@@ -108,7 +108,9 @@ export class PlanMove {
       deleteSource,
     };
     return {
-      ...{ plan, mapping, copiesFirmwareVariables },
+      plan,
+      mapping,
+      copiesFirmwareVariables,
       ...(facts?.os !== undefined && { os: facts.os }),
       ...(source && { source }),
       ...(chosen && { destination: chosen.ref }),

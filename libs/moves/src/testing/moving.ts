@@ -146,7 +146,9 @@ export class Moving {
     const { records, clock } = this;
     return new MoveTask({
       ...this.shared,
-      ...{ records, clock, directory: this.directory },
+      records,
+      clock,
+      directory: this.directory,
       audit: this.auditor,
     });
   }

@@ -100,7 +100,9 @@ export function pluginContract(title: string, describePlugin: () => PluginUnderT
     test('describes itself as its manifest does', async () => {
       const { name, version, ability } = plugin;
       expect((await connection.request('describe', {})).result).toEqual({
-        ...{ name, version, ability },
+        name,
+        version,
+        ability,
         apiVersion: PLUGIN_API_VERSION,
       });
     });

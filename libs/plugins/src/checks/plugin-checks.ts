@@ -58,6 +58,9 @@ export class PluginChecks {
 }
 
 const failed = (plugin: string, message: string): CheckOfPlugin => ({
-  ...{ plugin, name: `plugin ${plugin}`, status: 'error', message },
+  plugin,
+  name: `plugin ${plugin}`,
+  status: 'error',
+  message,
   remedy: 'Install the plugin again, or remove it.',
 });

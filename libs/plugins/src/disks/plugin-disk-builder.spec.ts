@@ -52,7 +52,9 @@ describe('PluginDiskBuilder', () => {
 
   const open = (overrides: Partial<PluginDiskBuilderDeps> = {}): PluginDiskBuilder =>
     new PluginDiskBuilder({
-      ...{ plugins, host, clock },
+      plugins,
+      host,
+      clock,
       podman: new Podman(podman.program),
       folder: join(data, 'builds'),
       isRoot: true,

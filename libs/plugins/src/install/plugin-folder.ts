@@ -124,7 +124,12 @@ export class PluginFolder {
       this.step('checked');
       previous = await this.recordedFolder(name);
       await this.writeRecord({
-        ...{ name, version, digest, origin, folder, installedAt },
+        name,
+        version,
+        digest,
+        origin,
+        folder,
+        installedAt,
         files: { ...Object.fromEntries(files), [MANIFEST_FILE]: sha256(text) },
       });
       this.installed.set(name, candidate);

@@ -76,8 +76,15 @@ export class TestPublisher {
     const signature = sign(null, signedStatement({ name, version, digest }), this.keys.privateKey).toString('base64');
     const bytes = archive.length;
     return {
-      ...{ name, description: `About ${name}`, version, apiVersion, digest, bytes, signature },
-      ...{ url: `${name}.tar`, publisher: this.name },
+      name,
+      description: `About ${name}`,
+      version,
+      apiVersion,
+      digest,
+      bytes,
+      signature,
+      url: `${name}.tar`,
+      publisher: this.name,
     };
   }
 }

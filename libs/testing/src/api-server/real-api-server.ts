@@ -235,7 +235,12 @@ function send(
   return new Promise((resolve, reject) => {
     const request = httpsRequest(
       {
-        ...{ host: '127.0.0.1', port, ca, method, path, agent: false },
+        host: '127.0.0.1',
+        port,
+        ca,
+        method,
+        path,
+        agent: false,
         headers: {
           ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
           ...(content === undefined ? {} : { 'Content-Length': Buffer.byteLength(content) }),

@@ -32,7 +32,11 @@ export function diskBuildsContract(
       provisioning = backend.require('provisioning');
       recorder = await opened.recorder();
       freshSpec = () => ({
-        ...{ ref: opened.harness.freshRef(), cpu: 1, memoryBytes: GIB / 4, diskBytes: 4 * GIB, start: false },
+        ref: opened.harness.freshRef(),
+        cpu: 1,
+        memoryBytes: GIB / 4,
+        diskBytes: 4 * GIB,
+        start: false,
         source: { kind: 'bootc', image: IMAGE, builder: 'context' },
       });
     });

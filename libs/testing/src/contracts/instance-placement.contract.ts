@@ -43,7 +43,9 @@ export function instancePlacementContract(
       expect(placement.dedicated ?? placement.pinning).not.toBeNull();
       expect(placement.dedicated?.isOn ?? false).toBe(false);
       expect(placement.pinning ?? { vcpus: [], emulatorCpus: '', memory: null }).toMatchObject({
-        ...{ vcpus: [], emulatorCpus: '', memory: null },
+        vcpus: [],
+        emulatorCpus: '',
+        memory: null,
       });
       expect(placement.hugepageBytes).toBeNull();
       expect(hostDevices).toEqual([]);

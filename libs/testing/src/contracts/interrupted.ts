@@ -11,7 +11,8 @@ let count = 0;
 
 /** A key that no operation had before. */
 export const freshKey = (more: Partial<OperationKey> = {}): OperationKey => ({
-  ...{ id: `contract-${process.pid}-${++count}`, wasRunning: false },
+  id: `contract-${process.pid}-${++count}`,
+  wasRunning: false,
   ...more,
 });
 

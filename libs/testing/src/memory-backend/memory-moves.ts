@@ -112,7 +112,10 @@ export class MemoryDiskIngest extends DiskIngest {
     const losses = vm.autostart ? [loss('placement', 'Autostart.', 'info')] : [];
     return {
       ...buildPlan([{ name: 'receive', detail: ref.name }], { refusals }),
-      ...{ losses, firmwareVariables: true, format: 'raw', availableBytes: MAX_DISK_BYTES },
+      losses,
+      firmwareVariables: true,
+      format: 'raw',
+      availableBytes: MAX_DISK_BYTES,
     };
   }
 

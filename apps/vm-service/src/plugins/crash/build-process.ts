@@ -102,7 +102,9 @@ const tasks = new TaskBoard(store, taskClock, undefined, undefined, reservations
 const plugins = new PluginFolder({ folder: join(folder, 'plugins'), clock, log: SILENT_LOG });
 const host = new PluginHost({ workFolder: join(folder, 'work'), clock, log: SILENT_LOG });
 const disks = new PluginDiskBuilder({
-  ...{ plugins, host, clock },
+  plugins,
+  host,
+  clock,
   podman: new Podman(target.podman),
   folder: join(folder, 'builds'),
   isRoot: true,

@@ -86,7 +86,9 @@ const openCluster = async (target: Omit<BuildTarget, 'kubeconfig'>) => {
   const list = (resource: string) => sandbox.store.list<KubeObject>(resource, { namespace: NAMESPACE });
   return {
     ...openData({ ...target, kubeconfig }),
-    ...{ simulation, sandbox, list },
+    simulation,
+    sandbox,
+    list,
     /** How many Jobs there ever were. */
     jobs: () => jobs,
     vms: () => list('virtualmachines.kubevirt.io'),

@@ -46,7 +46,9 @@ describe('an operation of a cluster whose process is killed', () => {
     const complete = async (isFirst: boolean) => JSON.parse(await call({ isFirst })) as EngineOutcome;
     const before = clusters.nodeOf(name);
     return {
-      ...{ name, before, complete },
+      name,
+      before,
+      complete,
       found: (): Found => ({
         status: clusters.stateOf('alpha', name).status,
         node: clusters.nodeOf(name),
@@ -82,7 +84,8 @@ describe('an operation of a cluster whose process is killed', () => {
     'delete-snapshot': ({ found }) => expect(found()).toMatchObject({ status: 'Running', objects: [] }),
     clone: ({ found }) =>
       expect(found()).toMatchObject({
-        ...{ status: 'Stopped', copy: 'Stopped' },
+        status: 'Stopped',
+        copy: 'Stopped',
         objects: [expect.stringMatching(/^VirtualMachineClone\/\S+ Succeeded$/)],
       }),
     migrate: ({ before, found }) => {

@@ -24,8 +24,13 @@ const post = (path: string, body?: object): OperationRequest => ({ method: 'POST
 
 const create = ({ free }: ContestNames): Contestant => ({
   request: post('/api/vms', {
-    ...{ name: free, namespace: NAMESPACE, context: 'lab', import: 'https://images.example/d.qcow2' },
-    ...{ cpu: 1, mem: '256Mi', disk: '16Mi' },
+    name: free,
+    namespace: NAMESPACE,
+    context: 'lab',
+    import: 'https://images.example/d.qcow2',
+    cpu: 1,
+    mem: '256Mi',
+    disk: '16Mi',
   }),
   isDone: (objects) => objects.includes(`VirtualMachine/${free}`),
 });

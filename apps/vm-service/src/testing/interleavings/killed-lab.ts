@@ -42,7 +42,10 @@ export class KilledLab implements StoryLab {
     const { PacedClock } = await import('@headgate/kube-sandbox');
     const clock = new PacedClock();
     const world = await ReplicaWorld.open({
-      ...{ count: REPLICAS, program: 'service-process', contexts: ['lab', 'other'], clock },
+      count: REPLICAS,
+      program: 'service-process',
+      contexts: ['lab', 'other'],
+      clock,
       simulation: { timeScale: TIME_SCALE, cluster: CLUSTER },
     });
     return new KilledLab(world, new RestoreObserver(world.sandbox.store), clock);

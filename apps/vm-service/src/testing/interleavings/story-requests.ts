@@ -55,8 +55,13 @@ export function requestOf(
       return post(`${path}/scale`, { cpu: cpuOf(index) });
     case 'create':
       return post('/api/vms', {
-        ...{ name, namespace: NAMESPACE, context: 'lab', import: 'https://images.example/d.qcow2' },
-        ...{ cpu: INITIAL_CPU, mem: '256Mi', disk: '16Mi' },
+        name,
+        namespace: NAMESPACE,
+        context: 'lab',
+        import: 'https://images.example/d.qcow2',
+        cpu: INITIAL_CPU,
+        mem: '256Mi',
+        disk: '16Mi',
       });
     case 'clone':
       return post(`${path}/clone`, { target: nameOf(vm === 0 ? 1 : 0) });

@@ -22,14 +22,20 @@ interface Given {
 
 const outcomes = (given: readonly Given[]): Outcome[] =>
   given.map(({ action, vm = 0, status = 200, at, failure }, index) => ({
-    ...{ action, vm, index, caller: 0, snapshot: 0 },
-    ...{ sentAt: at?.[0] ?? 2 * index, answeredAt: at?.[1] ?? 2 * index + 1 },
+    action,
+    vm,
+    index,
+    caller: 0,
+    snapshot: 0,
+    sentAt: at?.[0] ?? 2 * index,
+    answeredAt: at?.[1] ?? 2 * index + 1,
     answer: status === 0 ? undefined : { status, json: {} },
     ...(failure !== undefined && { task: { status: 'error', error: failure } as Outcome['task'] }),
   }));
 
 const machine = (name: string, cpu: number, state: string, tags: readonly string[]) => ({
-  ...{ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachine' },
+  apiVersion: 'kubevirt.io/v1',
+  kind: 'VirtualMachine',
   metadata: { name, labels: Object.fromEntries(tags.map((tag) => [`svc.dev/tag.${tag}`, 'true'])) },
   spec: { template: { spec: { domain: { cpu: { sockets: cpu } } } } },
   status: { printableStatus: state },

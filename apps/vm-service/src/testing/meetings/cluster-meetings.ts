@@ -95,7 +95,9 @@ export class ClusterMeetings {
       const { first, second } = replies as Required<typeof replies>;
       const about = objects.get(lane.vm.name) ?? [];
       meetings.push({
-        ...{ ...lane, moment, answers: { first, second } },
+        ...lane,
+        moment,
+        answers: { first, second },
         tasks: { first: await this.taskOf(first), second: await this.taskOf(second) },
         entries: list.filter(({ name }) => name.includes(lane.vm.name)),
         snapshots: about.filter(({ kind }) => kind === 'VirtualMachineSnapshot').map(({ metadata }) => metadata.name),
@@ -108,9 +110,16 @@ export class ClusterMeetings {
   private laneOf(pair: Pair, otherwise: 'Running' | 'Stopped'): Lane {
     const state = driverOf(pair.first).needs ?? driverOf(pair.second).needs ?? otherwise;
     return {
-      ...{ ...pair, state, vm: this.lab.seedVm(state) },
-      ...{ replies: {}, sent: [], holders: [], isFirstAnswered: false, isFirstTaskOpen: false },
-      ...{ isSecondAnsweredHeld: false, waitedMs: { first: 0, second: 0 } },
+      ...pair,
+      state,
+      vm: this.lab.seedVm(state),
+      replies: {},
+      sent: [],
+      holders: [],
+      isFirstAnswered: false,
+      isFirstTaskOpen: false,
+      isSecondAnsweredHeld: false,
+      waitedMs: { first: 0, second: 0 },
     };
   }
 

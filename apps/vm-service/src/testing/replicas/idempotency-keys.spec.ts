@@ -14,7 +14,10 @@ describe('idempotency keys of replicas', () => {
 
   beforeAll(async () => {
     world = await ReplicaWorld.open({
-      ...{ count: 2, program: 'service-process', instances: 3, simulation: { timeScale: 0 } },
+      count: 2,
+      program: 'service-process',
+      instances: 3,
+      simulation: { timeScale: 0 },
     });
     [a, b] = world.replicas as [Replica, Replica];
     const [first] = await world.agree<{ namespace: string; name: string }[]>('/api/vms', ({ length }) => length >= 3);
@@ -55,7 +58,9 @@ describe('idempotency keys of replicas', () => {
       world.tagged.clear();
       let killed: Promise<void> | undefined;
       world.sandbox.admission.addValidating({
-        ...{ name: 'kill.svc.dev', resources: [VMS], operations: ['UPDATE'] },
+        name: 'kill.svc.dev',
+        resources: [VMS],
+        operations: ['UPDATE'],
         admit: ({ object }) => {
           if ('svc.dev/tag.r1' in (object?.metadata.labels ?? {})) killed ??= a.kill();
         },

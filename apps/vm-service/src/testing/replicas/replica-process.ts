@@ -32,7 +32,10 @@ function defineWork({ service, apiServer, log }: PreparedReplica): void {
     kind: 'create',
     steps: () =>
       STEPS.map((name) => ({
-        ...{ name, stallMs: 60_000, waitsFor: 'the effect', ifStalled: 'It may still come.' },
+        name,
+        stallMs: 60_000,
+        waitsFor: 'the effect',
+        ifStalled: 'It may still come.',
         run: ({ task }) => createEffect(task, name),
       })),
     resume: async ({ task, steps }) => {

@@ -52,7 +52,10 @@ function suite(maxRequests: number, openStore: () => Promise<Store | undefined>)
   beforeAll(async () => {
     store = await openStore();
     world = await ReplicaWorld.open({
-      ...{ count: REPLICAS, program: 'replica-process', instances: INSTANCES, simulation: { timeScale: 0 } },
+      count: REPLICAS,
+      program: 'replica-process',
+      instances: INSTANCES,
+      simulation: { timeScale: 0 },
       storeKubeconfig: store?.kubeconfig,
     });
     const vms = await world.agree<{ ref: string }[]>('/api/vms', (list) => list.length >= MEMBERS);

@@ -68,7 +68,8 @@ export class ReplicaWorld {
       'headgate.yaml',
       JSON.stringify({
         contexts: clusters.map(({ context: name, sandbox: one }) => ({
-          ...{ name, kind: 'kubevirt' },
+          name,
+          kind: 'kubevirt',
           kubeconfig: write(`kubeconfig-${name}`, one.kubeconfig()),
         })),
         store: { kind: 'cluster', namespace: 'headgate', kubeconfig: store },

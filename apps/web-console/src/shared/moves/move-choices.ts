@@ -27,7 +27,9 @@ export function useMoveChoices(): EditedMoveChoices {
 /** Their part of a request; undefined before a destination was chosen. */
 export const requestOf = ({ destination, deleteSource, losesTpm }: MoveChoices) =>
   destination && {
-    ...{ toBackend: destination.backend, toContext: destination.context, deleteSource },
+    toBackend: destination.backend,
+    toContext: destination.context,
+    deleteSource,
     ...(losesTpm && { acceptLoss: ['tpm' as const] }),
   };
 

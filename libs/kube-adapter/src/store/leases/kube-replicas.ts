@@ -124,8 +124,10 @@ export class KubeReplicas extends Replicas {
       if (owner && !(await this.isGone(owner))) return owner;
       const next: LeaseObject = {
         metadata: stored?.metadata ?? {
-          ...{ namespace, name: claimOf(name) },
-          ...{ labels: { [LABEL.lease]: CLAIM }, annotations: { [ANNOTATION.claim]: name } },
+          namespace,
+          name: claimOf(name),
+          labels: { [LABEL.lease]: CLAIM },
+          annotations: { [ANNOTATION.claim]: name },
         },
         spec: { holderIdentity: this.id, acquireTime: microTime(clock.now()) },
       };

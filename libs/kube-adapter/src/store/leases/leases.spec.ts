@@ -26,7 +26,9 @@ class TestReplica {
 
   constructor(kubeconfig: string, id: string) {
     this.store = ClusterStore.open({
-      ...{ context: 'lab', namespace: NAMESPACE, clock: this.clock },
+      context: 'lab',
+      namespace: NAMESPACE,
+      clock: this.clock,
       kubeconfig: { text: kubeconfig },
     });
     this.replicas = new KubeReplicas(this.store, { times: TIMES, id });
