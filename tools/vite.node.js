@@ -18,8 +18,8 @@ const HTTP_MODULE = '\0node:http';
 const LOADED_ON_READ = new Set(['WebSocket', 'CloseEvent', 'MessageEvent']);
 
 /**
- * An import of node:http reads all of its exports, and three of them load undici: 30 ms and several megabytes of each start.
- * The bundle gets the module without these three.
+ * An import of node:http reads all of its exports, and three of them load undici: 30 ms and several megabytes of each
+ * start. The bundle gets the module without these three.
  * @returns {import('vite').Plugin}
  */
 const httpWithoutUndici = () => ({

@@ -1,5 +1,5 @@
-// npm run bench [-- NAME …]: runs the benchmarks, prints a table and writes bench-results.json. Compare ratios within one run;
-// absolute values depend on the machine.
+// npm run bench [-- NAME …]: runs the benchmarks, prints a table and writes bench-results.json. Compare ratios within
+// one run; absolute values depend on the machine.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBuilt, ensureInstalled, root, say } from '../start/workspace.mjs';

@@ -1,4 +1,5 @@
-// The export of a disk of libvirt, compared with the compressor and the converter alone. Run alone: npm run bench -- export
+// The export of a disk of libvirt, compared with the compressor and the converter alone. Run alone: npm run bench --
+// export
 import { fileURLToPath } from 'node:url';
 import { measure, whyUnavailable } from './libvirt/measure.mjs';
 

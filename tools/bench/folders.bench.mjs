@@ -1,5 +1,5 @@
-// Folders with 10,000 and 100,000 members, in the registry and in custom resources of a simulated cluster. Run alone: node tools/bench/folders.bench.mjs
-// (with the Node that the lockfile brings)
+// Folders with 10,000 and 100,000 members, in the registry and in custom resources of a simulated cluster. Run alone:
+// node tools/bench/folders.bench.mjs (with the Node that the lockfile brings)
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -65,8 +65,8 @@ function startLimits(folder, name, toml) {
 }
 
 /**
- * Many short rounds in which all servers take turns, so that other load on the machine affects all of them. The ratio is the
- * median of the ratios of the rounds, so that a disturbed round has little weight.
+ * Many short rounds in which all servers take turns, so that other load on the machine affects all of them. The ratio
+ * is the median of the ratios of the rounds, so that a disturbed round has little weight.
  */
 async function compareThroughput(servers, bytes = SEND) {
   const rates = servers.map(() => []);
@@ -118,7 +118,10 @@ async function verifications({ url }) {
   return Number(/^limits_password_verifications (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())[1]);
 }
 
-/** Logins, which take two decisions, with windows on a Redis server and in the gateway. Undefined if Redis is not installed. */
+/**
+ * Logins, which take two decisions, with windows on a Redis server and in the gateway. Undefined if Redis is not
+ * installed.
+ */
 async function compareShared(folder, upstream, gateway, keep) {
   const redis = await keep(startRedis(folder));
   if (!redis) return undefined;

@@ -1,5 +1,6 @@
-// The VM service with a simulated cluster of 10,000 VMs in another process: start, reads, changes, memory, consoles. Run alone:
-// node tools/bench/kube.bench.mjs (with the Node that the lockfile brings, after npx nx build @headgate/vm-service)
+// The VM service with a simulated cluster of 10,000 VMs in another process: start, reads, changes, memory, consoles.
+// Run alone: node tools/bench/kube.bench.mjs (with the Node that the lockfile brings, after npx nx build
+// @headgate/vm-service)
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,8 +26,8 @@ const PORTIONS = 40;
 const COST = { rounds: 5, perSecond: 300, ms: 4_000 };
 
 /**
- * Cluster requests caused by reading the list. Those of timers do not count: health probes of an idle server (`get /version`) and the
- * samples of resource usage.
+ * Cluster requests caused by reading the list. Those of timers do not count: health probes of an idle server (`get
+ * /version`) and the samples of resource usage.
  */
 async function requestsOfReads(cluster, service) {
   await cluster.requests();

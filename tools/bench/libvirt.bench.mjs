@@ -1,5 +1,6 @@
-// libvirt over its RPC protocol and through virsh: single questions, a list of 1,000 domains, and power actions. The libvirtd is a
-// private one with QEMU domains, started for this; that requires root. Run alone: node tools/bench/libvirt.bench.mjs
+// libvirt over its RPC protocol and through virsh: single questions, a list of 1,000 domains, and power actions. The
+// libvirtd is a private one with QEMU domains, started for this; that requires root. Run alone: node
+// tools/bench/libvirt.bench.mjs
 import { fileURLToPath } from 'node:url';
 import { measure, whyUnavailable } from './libvirt/measure.mjs';
 

@@ -78,8 +78,8 @@ function floorRow(what, figures, key) {
 }
 
 /**
- * The machine pauses an empty loop as well. Decisions take a known part of the time, so that part of the pauses is the machine's. Three
- * standard deviations more may be chance.
+ * The machine pauses an empty loop as well. Decisions take a known part of the time, so that part of the pauses is the
+ * machine's. Three standard deviations more may be chance.
  */
 function pausesRow(name, seen, expected) {
   const most = expected + 3 * Math.sqrt(expected + 1);

@@ -1,5 +1,6 @@
-// The exposition at /metrics, and the samples of resource usage: the processor time of the VM service that samples a simulated cluster of 10,000 VMs, and the memory
-// of an hour of samples. Run alone: node tools/bench/metrics.bench.mjs (with the Node that the lockfile brings, after npx nx build
+// The exposition at /metrics, and the samples of resource usage: the processor time of the VM service that samples a
+// simulated cluster of 10,000 VMs, and the memory of an hour of samples. Run alone: node tools/bench/metrics.bench.mjs
+// (with the Node that the lockfile brings, after npx nx build
 // @headgate/vm-service)
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

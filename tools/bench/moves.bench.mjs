@@ -1,4 +1,5 @@
-// The copy of a disk between two files of this machine, compared with its two halves alone. Run alone: npm run bench -- moves
+// The copy of a disk between two files of this machine, compared with its two halves alone. Run alone: npm run bench --
+// moves
 import { fileURLToPath } from 'node:url';
 import { measure, whyUnavailable } from './libvirt/measure.mjs';
 

@@ -60,7 +60,9 @@ const peakMiB = (pid) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}
 const DISK_BYTES = 4 * 1024 ** 3;
 const FILLED_BYTES = 256 * 1024 ** 2;
 
-/** A large disk with few data that goes to one sandbox and from there to another: the memory of both, and the duration. */
+/**
+ * A large disk with few data that goes to one sandbox and from there to another: the memory of both, and the duration.
+ */
 async function movedDisk(folder) {
   const sandboxes = [await startSandbox(folder, []), await startSandbox(folder, [])];
   try {
@@ -124,8 +126,9 @@ async function watched(script) {
 }
 
 /**
- * Milliseconds from each change until a client has read it from its watch: of the sandbox, and of a server that only writes
- * prepared lines. Both run at the same time, so that their difference is the sandbox's part and the rest is the machine's.
+ * Milliseconds from each change until a client has read it from its watch: of the sandbox, and of a server that only
+ * writes prepared lines. Both run at the same time, so that their difference is the sandbox's part and the rest is the
+ * machine's.
  */
 async function watchLatencies(folder) {
   const servers = await Promise.all([buildCluster(join(folder, 'built')), BARE_WATCH].map(watched));

@@ -1,5 +1,5 @@
-// The disk of a new VM on libvirt, from a new image and from one in the cache, snapshots and clones. The libvirtd is a private one, which requires root.
-// Run alone: node tools/bench/storage.bench.mjs
+// The disk of a new VM on libvirt, from a new image and from one in the cache, snapshots and clones. The libvirtd is a
+// private one, which requires root. Run alone: node tools/bench/storage.bench.mjs
 import { fileURLToPath } from 'node:url';
 import { measure, whyUnavailable } from './libvirt/measure.mjs';
 

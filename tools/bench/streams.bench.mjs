@@ -1,5 +1,5 @@
-// Event streams: the CPU cost of many viewers while the fleet changes, compared with a bare fan-out of the same bytes. Alone:
-// node tools/bench/streams.bench.mjs (with the Node from the lockfile)
+// Event streams: the CPU cost of many viewers while the fleet changes, compared with a bare fan-out of the same bytes.
+// Alone: node tools/bench/streams.bench.mjs (with the Node from the lockfile)
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// The VM service: its list compared with a bare route, a large list, a console compared with a plain pipe, startup time and memory. Run alone:
-// node tools/bench/vm-service.bench.mjs (with the Node that the lockfile brings)
+// The VM service: its list compared with a bare route, a large list, a console compared with a plain pipe, startup time
+// and memory. Run alone: node tools/bench/vm-service.bench.mjs (with the Node that the lockfile brings)
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -170,8 +170,8 @@ export default async function run() {
       () => throughput(bare.port),
     );
     const same = await unchanged(service.port);
-    // Runs right after the lists in the same process, because their garbage must not slow down consoles. Each round uses a
-    // different VM; every fourth VM is stopped.
+    // Runs right after the lists in the same process, because their garbage must not slow down consoles. Each round
+    // uses a different VM; every fourth VM is stopped.
     let last = 0;
     const nextVm = () => {
       last += last % 4 === 3 ? 2 : 1;

@@ -1,4 +1,5 @@
-// npm run docs / docs:check: writes docs/reference and the console's types from the code, or fails if they are out of date. Lints the API document.
+// npm run docs / docs:check: writes docs/reference and the console's types from the code, or fails if they are out of
+// date. Lints the API document.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +8,10 @@ import { lintDocument } from './lint-document.mjs';
 
 const check = process.argv.includes('--check');
 
-/** Scripts that print generated files as one JSON object, name → text. The last one reads the API document that the first one prints. */
+/**
+ * Scripts that print generated files as one JSON object, name → text. The last one reads the API document that the
+ * first one prints.
+ */
 const printers = [
   'apps/vm-service/dist/print-reference.js',
   'tools/docs/print-library-api.mjs',

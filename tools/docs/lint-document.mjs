@@ -1,5 +1,5 @@
-// Lints the API document with the rules of Redocly and of Spectral. Both are used as libraries: neither reads from the network nor
-// reports its use.
+// Lints the API document with the rules of Redocly and of Spectral. Both are used as libraries: neither reads from the
+// network nor reports its use.
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectral from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';

@@ -1,5 +1,6 @@
-// Which folders import each other in a circle. Files are checked by dependency-cruiser alone; folders that import each other can't be read, moved or
-// tested one after the other either. Circles that exist are listed in known-knots.mjs; a new one fails, and so does a line there that is not needed.
+// Which folders import each other in a circle. Files are checked by dependency-cruiser alone; folders that import each
+// other can't be read, moved or tested one after the other either. Circles that exist are listed in known-knots.mjs; a
+// new one fails, and so does a line there that is not needed.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cruise } from 'dependency-cruiser';

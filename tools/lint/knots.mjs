@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 
 /**
- * The rooms that each room imports from. A room is a folder, or a file next to folders: such files, for example the entry of a library, serve or use the folders
- * around them one by one.
+ * The rooms that each room imports from. A room is a folder, or a file next to folders: such files, for example the
+ * entry of a library, serve or use the folders around them one by one.
  *
  * @param {readonly { source: string; dependencies: readonly { resolved: string }[] }[]} modules
  * @returns {Map<string, Set<string>>}
@@ -82,8 +82,8 @@ const isPartOfOne = (knot, known) => known.some((other) => knot.every((folder) =
 
 /**
  * @param {Map<string, Set<string>>} graph
- * @param {{ root: string, tiers: readonly (readonly string[])[] }} order folders in `root` from the bottom to the top: `*` are those without a name there,
- *   `*.ts` the files next to them
+ * @param {{ root: string, tiers: readonly (readonly string[])[] }} order folders in `root` from the bottom to the top:
+ *   `*` are those without a name there, `*.ts` the files next to them
  * @returns {string[]} a sentence for each folder that imports from a tier above its own
  */
 export function outOfOrder(graph, { root, tiers }) {

@@ -23,8 +23,8 @@ const british = [
 ].join('|');
 
 /**
- * Each rule: its name, the pattern, and the replacement to consider. `names: true` also looks inside identifiers, whose parts are
- * read as words: `heardOf` is "heard of".
+ * Each rule: its name, the pattern, and the replacement to consider. `names: true` also looks inside identifiers, whose
+ * parts are read as words: `heardOf` is "heard of".
  */
 export const rules = [
   {
@@ -77,7 +77,9 @@ const READ = /\.(?:[cm]?[jt]sx?|md|css|html|ya?ml|toml|sh|service|json)$|(?:^|\/
 const SKIPPED =
   /(?:^|\/)(?:package-lock\.json|LICENSE)$|^tools\/lint\/words|^docs\/style\.md$|^docs\/reference\/.*\.json$/;
 
-/** Splits identifiers into words, so that a rule reads `toldTasks` and `TOLD_TASKS` as "told tasks"; keeps the length. */
+/**
+ * Splits identifiers into words, so that a rule reads `toldTasks` and `TOLD_TASKS` as "told tasks"; keeps the length.
+ */
 const spaced = (line) =>
   line
     .replaceAll('_', ' ')

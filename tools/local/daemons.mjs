@@ -29,7 +29,8 @@ import { startUnits } from './systemd-units.mjs';
  * @typedef {object} DaemonsState
  * @property {string[]} started names of the daemons or units that this call started, or that an earlier run left behind
  * @property {string} [problem] one sentence with the remedy
- * @property {() => Promise<string[]>} stop stops the daemons in `started` that are no longer needed, without affecting guests; returns the names of those still running
+ * @property {() => Promise<string[]>} stop stops the daemons in `started` that are no longer needed, without affecting
+ *   guests; returns the names of those still running
  */
 
 const URI = 'qemu:///system';
@@ -46,8 +47,8 @@ const DAEMONS = [VIRTLOGD, LIBVIRTD];
 /**
  * Makes sure that `qemu:///system` responds.
  * @param {DaemonPorts} ports
- * @param {{ dataDir?: string }} [options] a data folder in which the started daemons are recorded, so that the next run stops
- *   them if this one is killed
+ * @param {{ dataDir?: string }} [options] a data folder in which the started daemons are recorded, so that the next run
+ *   stops them if this one is killed
  * @returns {Promise<DaemonsState>}
  */
 export async function ensureDaemons(ports, { dataDir } = {}) {
@@ -155,8 +156,9 @@ function stateOf(ports, started, dataDir) {
 }
 
 /**
- * Stops daemons that no other program is connected to, in reverse order. Guests keep running without libvirtd, which finds them again when it starts. virtlogd
- * keeps running while there are guests: it holds the other end of their log pipes, which can't be replaced.
+ * Stops daemons that no other program is connected to, in reverse order. Guests keep running without libvirtd, which
+ * finds them again when it starts. virtlogd keeps running while there are guests: it holds the other end of their log
+ * pipes, which can't be replaced.
  * @param {DaemonPorts} ports
  * @param {RunningProcess[]} daemons
  * @returns {Promise<RunningProcess[]>} those still running

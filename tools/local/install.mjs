@@ -37,8 +37,8 @@ export function findMissing({ find, hasFile, hasUser, machine }) {
 /**
  * Installs missing requirements from the distribution, if permitted.
  * @param {InstallPorts} ports
- * @returns {Promise<{ installed: string[], problem?: string, warning?: string }>} `problem` is one sentence with the remedy,
- *   and so is `warning`, which is about optional requirements only
+ * @returns {Promise<{ installed: string[], problem?: string, warning?: string }>} `problem` is one sentence with the
+ *   remedy, and so is `warning`, which is about optional requirements only
  */
 export async function installMissing(ports) {
   const { machine, log } = ports;

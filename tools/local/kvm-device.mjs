@@ -3,9 +3,9 @@ import { chmodSync, chownSync, readFileSync, statSync } from 'node:fs';
 const DEVICE = '/dev/kvm';
 
 /**
- * Gives `/dev/kvm` to the group `kvm`, as udev does. Without udev only root can open the device. libvirtd, which runs as
- * root and finds KVM, then notices that the guests' user can't use it, treats its cached QEMU capabilities as stale and
- * probes QEMU again about thirty times per guest (measured: 60 s instead of 0.4 s).
+ * Gives `/dev/kvm` to the group `kvm`, as udev does. Without udev only root can open the device. libvirtd, which runs
+ * as root and finds KVM, then notices that the guests' user can't use it, treats its cached QEMU capabilities as stale
+ * and probes QEMU again about thirty times per guest (measured: 60 s instead of 0.4 s).
  * @param {(line: string) => void} log
  */
 export function shareKvm(log) {

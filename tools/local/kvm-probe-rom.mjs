@@ -5,9 +5,9 @@ const RESULT = 243;
 export const PROBE_EXIT_CODE = ((RESULT << 1) | 1) & 0xff;
 
 /**
- * Boots like a kernel (real mode, protected mode, paging, long mode) and then runs five million rounds of a random number
- * generator through memory. A few instructions are not enough: on some machines KVM executes them, but so slowly that no
- * guest boots. Software emulation takes 0.1 s for this.
+ * Boots like a kernel (real mode, protected mode, paging, long mode) and then runs five million rounds of a random
+ * number generator through memory. A few instructions are not enough: on some machines KVM executes them, but so slowly
+ * that no guest boots. Software emulation takes 0.1 s for this.
  */
 const PROGRAM = [
   // 16 bit, at F000:0000
@@ -41,7 +41,10 @@ const PROGRAM = [
   'f4', //                      hlt
 ].join('');
 
-/** The segment descriptors (null, 32-bit code, data, 64-bit code), followed by their size and address, which lgdtl reads at 0xc8. */
+/**
+ * The segment descriptors (null, 32-bit code, data, 64-bit code), followed by their size and address, which lgdtl reads
+ * at 0xc8.
+ */
 const SEGMENTS = '0000000000000000' + 'ffff0000009bcf00' + 'ffff00000093cf00' + 'ffff0000009baf00' + '1f00a8000f00';
 const SEGMENTS_AT = 0xa8;
 

@@ -33,8 +33,8 @@ import { PROBE_EXIT_CODE, probeRom } from './kvm-probe-rom.mjs';
  */
 
 /**
- * Whether KVM can run guests on this machine. `/dev/kvm` may exist and hang, so this runs a minimal guest. Never rejects.
- * The first call takes up to `timeoutMs`, later ones a few milliseconds.
+ * Whether KVM can run guests on this machine. `/dev/kvm` may exist and hang, so this runs a minimal guest. Never
+ * rejects. The first call takes up to `timeoutMs`, later ones a few milliseconds.
  * @param {ProbeOptions} [options]
  * @returns {Promise<KvmResult>}
  */

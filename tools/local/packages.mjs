@@ -1,7 +1,8 @@
 /**
- * The programs that the local backend needs, and their packages. Any one of its programs or files meets a requirement. An
- * optional requirement has the sentence that describes the limitation without it.
- * @typedef {{ what: string, programs: string[], files?: string[], apt: string[], dnf: string[], withoutIt?: string }} Requirement
+ * The programs that the local backend needs, and their packages. Any one of its programs or files meets a requirement.
+ * An optional requirement has the sentence that describes the limitation without it.
+ * @typedef {{ what: string, programs: string[], files?: string[], apt: string[], dnf: string[], withoutIt?: string }}
+ *   Requirement
  * @type {Requirement[]}
  */
 export const REQUIREMENTS = [

@@ -18,7 +18,8 @@ import { probeKvm } from './kvm-probe.mjs';
  * @property {string} [tinyGuestVersion]
  * @property {string[]} installed packages
  * @property {string[]} started daemons
- * @property {() => Promise<string[]>} stop stops the daemons that are no longer needed, without affecting guests; returns the names of those still running
+ * @property {() => Promise<string[]>} stop stops the daemons that are no longer needed, without affecting guests;
+ *   returns the names of those still running
  */
 
 /**
@@ -31,8 +32,8 @@ import { probeKvm } from './kvm-probe.mjs';
  */
 
 /**
- * Prepares this machine for real virtual machines: installs and starts QEMU and libvirt, probes KVM, builds the tiny guest.
- * On a machine that is ready, this takes a fraction of a second.
+ * Prepares this machine for real virtual machines: installs and starts QEMU and libvirt, probes KVM, builds the tiny
+ * guest. On a machine that is ready, this takes a fraction of a second.
  * @param {{ log: (line: string) => void, dataDir: string, steps?: Partial<Steps> }} options
  * @returns {Promise<LocalMachine>}
  */

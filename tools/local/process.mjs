@@ -57,7 +57,8 @@ export async function endProcess(target, timeoutMs) {
  */
 function statOf(pid) {
   try {
-    // proc(5): field 2 is the name in parentheses, which may contain parentheses and spaces. Field 3 is the state, 22 the start.
+    // proc(5): field 2 is the name in parentheses, which may contain parentheses and spaces. Field 3 is the state, 22
+    // the start.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const close = stat.lastIndexOf(')');
     const fields = stat.slice(close + 2).split(' ');

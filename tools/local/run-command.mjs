@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 /**
  * The result of a command. `code` is null if it was killed by a signal or could not be started.
  * @typedef {{ code: number | null, stdout: string, stderr: string, timedOut: boolean, missing: boolean }} CommandResult
- * @typedef {{ timeoutMs?: number, env?: Record<string, string>, cwd?: string, onLine?: (line: string) => void }} CommandOptions
+ * @typedef {{ timeoutMs?: number, env?: Record<string, string>, cwd?: string, onLine?: (line: string) => void }}
+ *   CommandOptions
  * @typedef {(file: string, args: string[], options?: CommandOptions) => Promise<CommandResult>} RunCommand
  */
 
@@ -17,8 +18,8 @@ const LINGER_MS = 1_000;
 export const searchPath = () => `${process.env['PATH'] ?? '/usr/bin:/bin'}:${SYSTEM_PATH}`;
 
 /**
- * Runs one command without a shell. Never rejects. A command that is still running after `timeoutMs` is killed. `onLine`
- * receives every line of output while the command runs.
+ * Runs one command without a shell. Never rejects. A command that is still running after `timeoutMs` is killed.
+ * `onLine` receives every line of output while the command runs.
  * @type {RunCommand}
  */
 export function runCommand(file, args, { timeoutMs, env = {}, cwd, onLine } = {}) {

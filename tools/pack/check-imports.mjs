@@ -4,8 +4,8 @@ import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 
 /**
- * The problems with the imports of a built package: files that it does not contain, packages that its manifest does not name,
- * dependencies that no file imports. Peers may be there for other peers, such as reflect-metadata for Nest.
+ * The problems with the imports of a built package: files that it does not contain, packages that its manifest does not
+ * name, dependencies that no file imports. Peers may be there for other peers, such as reflect-metadata for Nest.
  * @param {string} folder with the package.json and `dist`
  * @param {(name: string) => boolean} hasSeparateTypes whether the types of a package are in one of `@types`
  * @returns {string[]} one sentence for each problem

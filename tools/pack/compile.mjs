@@ -6,8 +6,8 @@ import { entriesOf } from './entries.mjs';
 /** @typedef {import('./libraries.mjs').Library} Library */
 
 /**
- * Compiles libraries in one run to JavaScript and declarations: the files that their exports and programs need, so neither
- * specs nor benchmarks. Those of a library are in `folder/<library>/src`.
+ * Compiles libraries in one run to JavaScript and declarations: the files that their exports and programs need, so
+ * neither specs nor benchmarks. Those of a library are in `folder/<library>/src`.
  * @param {string} root of the workspace
  * @param {Library[]} libraries
  * @param {string} folder

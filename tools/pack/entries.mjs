@@ -5,7 +5,8 @@ const SOURCE = /^\.\/src\/(.+)\.ts$/;
 /**
  * The exports and programs of a library, with the files that they become.
  * @param {Library} library
- * @returns {{ exports: Record<string, string>, bin: Record<string, string> }} subpath or program → file below `src`, without `.ts`
+ * @returns {{ exports: Record<string, string>, bin: Record<string, string> }} subpath or program → file below `src`,
+ *   without `.ts`
  * @throws Error for an entry that is no TypeScript file below `src`
  */
 export function entriesOf({ name, manifest }) {

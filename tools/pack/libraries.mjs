@@ -23,8 +23,8 @@ export function readLibraries(root) {
 const isProduct = ({ manifest }) => manifest.publishConfig?.access === 'public';
 
 /**
- * The libraries to pack, each after its dependencies: the products, or those of the given folders, and all libraries that they
- * depend on.
+ * The libraries to pack, each after its dependencies: the products, or those of the given folders, and all libraries
+ * that they depend on.
  * @param {Map<string, Library>} libraries
  * @param {string[]} folders default: all products
  * @returns {Library[]}
@@ -59,7 +59,10 @@ function chosen(libraries, folders) {
   });
 }
 
-/** The packages of this workspace that a library depends on: npm links them for the version `*`. @param {Library} library */
+/**
+ * The packages of this workspace that a library depends on: npm links them for the version `*`.
+ * @param {Library} library
+ */
 const dependenciesOf = ({ manifest }) =>
   Object.entries(manifest.dependencies ?? {})
     .filter(([, version]) => version === '*')

@@ -1,6 +1,7 @@
 // Packs the libraries for other teams: node tools/pack/pack.mjs [--out DIR] [LIBRARY…]
 //   --out DIR   default: dist/packages
-//   LIBRARY     a folder of libs; default: all with publishConfig in their package.json. Their dependencies are packed as well.
+//   LIBRARY a folder of libs; default: all with publishConfig in their package.json. Their dependencies are packed as
+//   well.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -2,12 +2,14 @@ import { entriesOf } from './entries.mjs';
 
 /** @typedef {import('./libraries.mjs').Library} Library */
 
-/** The first version whose `require()` loads ES modules without a warning, so that CommonJS applications can use them. */
+/**
+ * The first version whose `require()` loads ES modules without a warning, so that CommonJS applications can use them.
+ */
 const NODE = '>=22.19';
 
 /**
- * Packages that an application must have only once: the framework and our own libraries, which share classes. They become peer
- * dependencies; all others stay dependencies.
+ * Packages that an application must have only once: the framework and our own libraries, which share classes. They
+ * become peer dependencies; all others stay dependencies.
  */
 const isPeer = (name) => isOwn(name) || /^@nestjs\//.test(name) || ['reflect-metadata', 'rxjs'].includes(name);
 
@@ -17,10 +19,11 @@ const isOwn = (name) => name.startsWith('@headgate/');
 const ALSO_SUPPORTED = { '@nestjs/common': '^11.0.0', '@nestjs/core': '^11.0.0' };
 
 /**
- * The package.json of a packed library: built files instead of sources, version ranges instead of the workspace's `*` and
- * exact versions, and no settings of the workspace.
+ * The package.json of a packed library: built files instead of sources, version ranges instead of the workspace's `*`
+ * and exact versions, and no settings of the workspace.
  * @param {Library} library
- * @param {{ license: string, versions: Record<string, string>, description: string }} context versions of the packed libraries by
+ * @param {{ license: string, versions: Record<string, string>, description: string }} context versions of the packed
+ *   libraries by
  * name; a description for libraries that have none
  */
 export function packageManifest(library, { license, versions, description }) {

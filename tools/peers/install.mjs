@@ -1,9 +1,10 @@
 // Installs programs that tests use as peers, each into a folder of its own in the cache.
 //   node tools/peers/install.mjs [NAME…]        installs the named ones, or all, unless they are installed
 //   node tools/peers/install.mjs --find NAME    prints the program; fails when it is not installed
-// From the Python registry: synapse is a Matrix homeserver, and its program the Python interpreter that has it. valkey is a server with the protocol of
-// Redis. python-client generates clients from API documents, and its program is the Python interpreter that has what they need. Built with Go: etcd, kube-apiserver and kubectl, in 5 to 25 minutes the first time.
-// The variables of PEERS name the programs of other installations. Runs on plain Node 20.
+// From the Python registry: synapse is a Matrix homeserver, and its program the Python interpreter that has it. valkey
+// is a server with the protocol of Redis. python-client generates clients from API documents, and its program is the
+// Python interpreter that has what they need. Built with Go: etcd, kube-apiserver and kubectl, in 5 to 25 minutes the
+// first time. The variables of PEERS name the programs of other installations. Runs on plain Node 20.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -40,7 +40,10 @@ test.each(['synapse', 'valkey', 'python-client'])('every package of %s is pinned
 });
 
 describe.each(['etcd', 'kube-apiserver', 'kubectl'])('the program %s, which is built with Go,', (name) => {
-  /** A replacement of Go that writes its arguments and CGO_ENABLED to a file, and builds a program that ends with the given status. */
+  /**
+   * A replacement of Go that writes its arguments and CGO_ENABLED to a file, and builds a program that ends with the
+   * given status.
+   */
   const fakeGo = (status: number): Record<string, string> => {
     const bin = join(cache, 'fake');
     mkdirSync(bin);

@@ -9,8 +9,8 @@ const PINNED = ['--require-hashes', '--only-binary', ':all:'];
 /**
  * A peer whose packages are in tools/peers/NAME/requirements.txt.
  * @param {string} name
- * @param {{ variable: string, program: (folder: string) => string, check: string[], alone?: boolean }} options `alone` leaves out the packages that
- *   it requires
+ * @param {{ variable: string, program: (folder: string) => string, check: string[], alone?: boolean }} options `alone`
+ *   leaves out the packages that it requires
  * @returns {import('./install.mjs').Peer}
  */
 export function pythonPeer(name, { variable, program, check, alone }) {

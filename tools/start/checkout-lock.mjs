@@ -8,8 +8,8 @@ import { isRunning, processWithId } from '../local/process.mjs';
 const CHECK_INTERVAL_MS = 200;
 
 /**
- * Runs `work` while no other process runs work under the lock of this folder. The lock is released when its process ends, even
- * if it is killed. On a machine without /proc other processes can't be checked, so there is no wait.
+ * Runs `work` while no other process runs work under the lock of this folder. The lock is released when its process
+ * ends, even if it is killed. On a machine without /proc other processes can't be checked, so there is no wait.
  * @template T
  * @param {string} folder
  * @param {() => Promise<T>} work
@@ -26,8 +26,9 @@ export async function withLock(folder, work, onWait) {
 }
 
 /**
- * The lock is the file with the highest number. It is free when its holder has emptied it or no longer runs. The next holder
- * creates the next file and removes the earlier ones, so no process can remove a lock that another one has just acquired.
+ * The lock is the file with the highest number. It is free when its holder has emptied it or no longer runs. The next
+ * holder creates the next file and removes the earlier ones, so no process can remove a lock that another one has just
+ * acquired.
  * @param {string} folder
  * @param {(pid: number) => void} onWait
  */

@@ -1,4 +1,5 @@
-// npm run test:cluster -- --kubeconfig FILE: runs the contract suites of the cluster adapter on a cluster, and writes a report.
+// npm run test:cluster -- --kubeconfig FILE: runs the contract suites of the cluster adapter on a cluster, and writes a
+// report.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { runOnNode } from './run-service.mjs';

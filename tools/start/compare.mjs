@@ -1,5 +1,5 @@
-// npm run sandbox:compare -- --kubeconfig FILE: sends the same requests to a cluster and to the simulated one, and prints the
-// differences.
+// npm run sandbox:compare -- --kubeconfig FILE: sends the same requests to a cluster and to the simulated one, and
+// prints the differences.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { runOnNode } from './run-service.mjs';

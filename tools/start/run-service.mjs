@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { findNode, projectEnvironment, root } from './workspace.mjs';
 
 /**
- * Node flags of the VM service: a small young generation. V8 would let it grow past 100 MiB with a large fleet and would not
- * return the memory. A small one also frees the buffers of a cluster's fast console, which are not reused, with a quick
- * collection instead of marking the whole heap. deploy/ uses the same flags.
+ * Node flags of the VM service: a small young generation. V8 would let it grow past 100 MiB with a large fleet and
+ * would not return the memory. A small one also frees the buffers of a cluster's fast console, which are not reused,
+ * with a quick collection instead of marking the whole heap. deploy/ uses the same flags.
  */
 export const VM_SERVICE_FLAGS = ['--max-semi-space-size=2'];
 
@@ -19,7 +19,8 @@ const END_WITH_STARTER = pathToFileURL(join(root, 'tools/start/end-with-starter.
 const PARENT_CHECK_MS = 500;
 
 /**
- * Runs a built application until it exits. It also ends when this process is killed, or the npm that runs it. V8's compiled code is cached next to it, which makes the next start faster.
+ * Runs a built application until it exits. It also ends when this process is killed, or the npm that runs it. V8's
+ * compiled code is cached next to it, which makes the next start faster.
  * @param {string} main
  * @param {string[]} args
  * @param {string[]} flags Node flags
@@ -65,7 +66,8 @@ async function run(script, flags, args, env, ...channels) {
 }
 
 /**
- * Calls `end` when npm has started this process and is gone. Any other parent may end, such as the shell of a service in the background.
+ * Calls `end` when npm has started this process and is gone. Any other parent may end, such as the shell of a service
+ * in the background.
  * @param {() => void} end
  */
 function endWithNpm(end) {

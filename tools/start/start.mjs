@@ -1,4 +1,5 @@
-// npm start: installs, builds and prepares, then runs the service. Works with the machine's Node, before any package is installed.
+// npm start: installs, builds and prepares, then runs the service. Works with the machine's Node, before any package is
+// installed.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -4,7 +4,8 @@ import Sequencer from '@jest/test-sequencer';
 const CONTRACTS = `${sep}contracts${sep}`;
 
 /**
- * Starts the contract suites first. They take longest, but their spec files are the smallest, by which Jest guesses durations that it has not measured yet.
+ * Starts the contract suites first. They take longest, but their spec files are the smallest, by which Jest guesses
+ * durations that it has not measured yet.
  */
 export default class ContractsFirst extends Sequencer {
   sort(tests) {

@@ -1,5 +1,6 @@
-// npm run interleavings -- [--runs N] [--killed N] [--seed N] [--path P]: runs that many random interleavings of several callers in a simulated cluster, by
-// default 9,000 with one service and 1,000 with three replicas that are killed. A failure prints its seed and its path, which repeat it:
+// npm run interleavings -- [--runs N] [--killed N] [--seed N] [--path P]: runs that many random interleavings of
+// several callers in a simulated cluster, by default 9,000 with one service and 1,000 with three replicas that are
+// killed. A failure prints its seed and its path, which repeat it:
 //   npm run interleavings -- --runs 1 --killed 0 --seed 67 --path 12
 import { parseArgs } from 'node:util';
 import { ensureInstalled, say } from '../start/workspace.mjs';

@@ -5,8 +5,8 @@ import { basename, join } from 'node:path';
 const EXIT_TIMEOUT_MS = 60_000;
 
 /**
- * Writes the counts of a run to test-results/, where `npm test` adds them up. Fails a run that does not exit, because a test left a process or a
- * connection open: Jest would wait for it forever.
+ * Writes the counts of a run to test-results/, where `npm test` adds them up. Fails a run that does not exit, because a
+ * test left a process or a connection open: Jest would wait for it forever.
  */
 export default class JestSummary {
   constructor(globalConfig) {

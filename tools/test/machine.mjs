@@ -1,5 +1,5 @@
-// Prints the properties of this machine that decide which tests run. It is an input of the cached targets, so that a skipped
-// suite runs once its program is installed.
+// Prints the properties of this machine that decide which tests run. It is an input of the cached targets, so that a
+// skipped suite runs once its program is installed.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { findPeer, PEERS } from '../peers/install.mjs';

@@ -1,6 +1,6 @@
-// npm run test:replicas -- [--rounds N] [--seed N] [--store real]: kills three replicas of the service in turn for that many rounds, by default 100, in one
-// run. With `real`, their store is in a real API server, which
-// tools/peers has built. Exits with 1 if they disagreed, or ran anything twice.
+// npm run test:replicas -- [--rounds N] [--seed N] [--store real]: kills three replicas of the service in turn for that
+// many rounds, by default 100, in one run. With `real`, their store is in a real API server, which tools/peers has
+// built. Exits with 1 if they disagreed, or ran anything twice.
 import { parseArgs } from 'node:util';
 import { ensureInstalled, say } from '../start/workspace.mjs';
 import { runSpec } from './run-spec.mjs';

@@ -1,5 +1,5 @@
-// npm test: formatting, words, circles of imports, lint, types, unit, contract, integration and e2e tests. Tests that need programs which this
-// machine does not have are skipped and listed. Ends with a line `N passed, N failed`.
+// npm test: formatting, words, circles of imports, lint, types, unit, contract, integration and e2e tests. Tests that
+// need programs which this machine does not have are skipped and listed. Ends with a line `N passed, N failed`.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,8 +24,8 @@ const run = (script, args) =>
 const nx = (...args) => run(NX, [...args, '--output-style=static', '--nxBail=false']);
 
 /**
- * One process for all projects takes a third of the time of Nx's target `lint`, which starts one for each. The layer rule is skipped
- * unless Nx has stored the graph of the projects before.
+ * One process for all projects takes a third of the time of Nx's target `lint`, which starts one for each. The layer
+ * rule is skipped unless Nx has stored the graph of the projects before.
  */
 const lint = async () =>
   (await nx('graph', '--file=.nx/graph.json')) &&
@@ -59,8 +59,9 @@ const stages = [
   { 'integration and e2e tests': () => inLanes(...LANES) },
 ];
 
-// Lanes run at the same time, and each runs one project after the other: their tests wait for guests and servers much of the time. The workers of
-// libvirt-adapter have libvirts of their own, the other projects of the VM side share the one of this machine.
+// Lanes run at the same time, and each runs one project after the other: their tests wait for guests and servers much
+// of the time. The workers of libvirt-adapter have libvirts of their own, the other projects of the VM side share the
+// one of this machine.
 const PRIVATE_LIBVIRT = '@headgate/libvirt-adapter';
 const WITHOUT_LIBVIRT = 'tag:scope:limits,@headgate/tools,@headgate/libraries-e2e';
 const LANES = [

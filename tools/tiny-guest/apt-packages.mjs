@@ -30,7 +30,10 @@ export function aptPackages({ folder, log, run = runCommand }) {
     }));
   };
 
-  /** Downloads packages that are not cached, in one call of apt, because each call takes seconds. @param {string[]} names */
+  /**
+   * Downloads packages that are not cached, in one call of apt, because each call takes seconds.
+   * @param {string[]} names
+   */
   const fetchAll = async (names) => {
     const wanted = await resolveAll(names);
     const missing = wanted.filter(({ file, hash, sum }) => {

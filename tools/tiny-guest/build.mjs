@@ -23,7 +23,8 @@ import { rootfsEntries } from './rootfs.mjs';
 
 /**
  * `path` is a qcow2 image of `sizeBytes`; `version` identifies the components of the build.
- * @typedef {{ path: string, sizeBytes: number, virtualSizeBytes: number, version: string, packages: string[] }} TinyGuest
+ * @typedef {{ path: string, sizeBytes: number, virtualSizeBytes: number, version: string, packages: string[] }}
+ *   TinyGuest
  */
 
 /** Disk space for a build, mostly for unpacked packages; it is released when the build ends. */
@@ -31,10 +32,10 @@ const BUILD_SPACE_BYTES = 400 * 1024 * 1024;
 const VIRTUAL_BYTES = 62 * 1024 * 1024;
 
 /**
- * Builds a small bootable disk image from the distribution's kernel, busybox and guest agent, unless it is cached. A failed
- * or interrupted build never leaves a partial image in the cache.
- * @param {{ cacheDir?: string, log?: (line: string) => void, fresh?: boolean }} [options] `fresh` ignores the cache and uses
- *   the distribution's newest kernel
+ * Builds a small bootable disk image from the distribution's kernel, busybox and guest agent, unless it is cached. A
+ * failed or interrupted build never leaves a partial image in the cache.
+ * @param {{ cacheDir?: string, log?: (line: string) => void, fresh?: boolean }} [options] `fresh` ignores the cache and
+ *   uses the distribution's newest kernel
  * @returns {Promise<TinyGuest>}
  */
 export async function buildTinyGuest({ cacheDir = defaultCacheDir(), log = () => {}, fresh = false } = {}) {

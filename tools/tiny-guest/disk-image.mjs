@@ -42,9 +42,10 @@ LABEL tiny
 `;
 
 /**
- * Writes the disk: a boot partition (FAT, with SYSLINUX, the kernel and the RAM disk) and an empty root partition (ext4)
- * that the guest fills at its first boot. Needs neither mounts nor loop devices nor privileges.
- * @param {{ parts: import('./parts.mjs').Parts, initrd: Buffer, work: string, target: string }} options `target` is the qcow2 image to write
+ * Writes the disk: a boot partition (FAT, with SYSLINUX, the kernel and the RAM disk) and an empty root partition
+ * (ext4) that the guest fills at its first boot. Needs neither mounts nor loop devices nor privileges.
+ * @param {{ parts: import('./parts.mjs').Parts, initrd: Buffer, work: string, target: string }} options `target` is the
+ *   qcow2 image to write
  */
 export async function writeDiskImage({ parts, initrd, work, target }) {
   const raw = join(work, 'disk.raw');
@@ -73,7 +74,9 @@ export async function writeDiskImage({ parts, initrd, work, target }) {
   await runOrThrow('qemu-img', ['convert', '-q', '-f', 'raw', '-O', 'qcow2', raw, target]);
 }
 
-/** @param {{ parts: import('./parts.mjs').Parts, initrd: Buffer, work: string, image: string, bytes: number }} partition */
+/**
+ * @param {{ parts: import('./parts.mjs').Parts, initrd: Buffer, work: string, image: string, bytes: number }} partition
+ */
 async function writeBootPartition({ parts: { boot, kernel }, initrd, work, image, bytes }) {
   const env = {
     SOURCE_DATE_EPOCH: String(EPOCH_SECONDS),

@@ -5,7 +5,8 @@ import { dnfPackages } from './dnf-packages.mjs';
 /**
  * A source of distribution packages, which are downloaded and unpacked but never installed.
  * @typedef {object} PackageSource
- * @property {(names: string[], target: string) => Promise<string[]>} unpack returns the names of the package files, which include versions
+ * @property {(names: string[], target: string) => Promise<string[]>} unpack returns the names of the package files,
+ *   which include versions
  * @property {(names: string[]) => Promise<string[]>} dependenciesOf their dependencies, including transitive ones
  * @property {() => Promise<string[]>} kernelPackages the packages of the most suitable kernel
  * @property {Record<'busybox' | 'agent' | 'ssh' | 'boot', string[]>} packages

@@ -122,8 +122,8 @@ function isStatic(program) {
 }
 
 /**
- * Uses the machine's libraries, which are compatible because the programs come from the same release, and downloads missing
- * ones.
+ * Uses the machine's libraries, which are compatible because the programs come from the same release, and downloads
+ * missing ones.
  * @param {import('./package-source.mjs').PackageSource} source
  * @param {(name: string, packages: string[]) => Promise<string>} unpack
  * @param {string} work

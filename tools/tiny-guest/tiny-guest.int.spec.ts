@@ -211,7 +211,10 @@ suite(missing.length > 0 ? `the tiny guest (skipped: no ${missing.join(', ')})` 
   });
 });
 
-/** Types on the guest's keyboard, one key at a time, slowly: it queues 16 bytes and drops what a busy guest has not read. */
+/**
+ * Types on the guest's keyboard, one key at a time, slowly: it queues 16 bytes and drops what a busy guest has not
+ * read.
+ */
 async function type(text: string): Promise<void> {
   for (const key of text) {
     const keys = [{ type: 'qcode', data: key === '\n' ? 'ret' : key }];

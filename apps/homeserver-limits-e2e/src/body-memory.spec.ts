@@ -94,7 +94,8 @@ describe.each<Mode>(['embedded', 'gateway'])('the memory of request bodies (%s)'
       upstream.respond = () => undefined;
       const body = JSON.stringify({ pdus: [], x: 'x'.repeat(MIB) });
       const socket = await open('GET /_matrix/client/v3/sync?timeout=60000 HTTP/1.1');
-      // The relay does not take a request with this header. It would not start the second request before the first has ended.
+      // The relay does not take a request with this header. It would not start the second request before the first has
+      // ended.
       await write(
         socket,
         `TE: trailers\r\n\r\nPUT ${SEND}second HTTP/1.1\r\nHost: b.example\r\nContent-Length: ${body.length}\r\n\r\n${body}`,

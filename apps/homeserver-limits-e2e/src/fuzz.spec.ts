@@ -57,7 +57,8 @@ describe('random requests over raw sockets', () => {
   };
 
   /**
-   * Sends the bytes in two parts, and then a request that closes the connection, unless it becomes the body of a cut one.
+   * Sends the bytes in two parts, and then a request that closes the connection, unless it becomes the body of a cut
+   * one.
    * @returns everything that the gateway responds
    */
   function exchange(bytes: Buffer, splitAt: number): Promise<string> {

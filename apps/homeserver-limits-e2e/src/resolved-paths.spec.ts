@@ -18,7 +18,10 @@ const SPELLINGS = [
   'login%2f.',
 ];
 
-/** Spellings of the login for a proxy that forwards decoded paths, before the homeserver itself and before another proxy. */
+/**
+ * Spellings of the login for a proxy that forwards decoded paths, before the homeserver itself and before another
+ * proxy.
+ */
 const TWICE_ESCAPED = ['%256cogin', 'lo%2567in', 'x%252f..%252flogin', 'x/%252e%252e%252flogin'];
 
 const attempt = (base: string, path: string) =>

@@ -12,7 +12,10 @@ const CAPS =
   '[limits]\nfilters_per_user = 2\naccount_data_per_user = 4\npushers_per_user = 1\none_time_keys_per_device = 4\n' +
   '[delayed_events]\nmax_per_room = 1\nmax_delay_ms = 100000\n';
 
-/** What clients of every kind ask of a homeserver, once within each bound and once beyond it. Steps beyond one begin with "beyond". */
+/**
+ * What clients of every kind ask of a homeserver, once within each bound and once beyond it. Steps beyond one begin
+ * with "beyond".
+ */
 async function play(url: string): Promise<Recorded[]> {
   const trace = new Trace();
   async function step(name: string, method: string, target: string, options: CallOptions = {}): Promise<Reply> {

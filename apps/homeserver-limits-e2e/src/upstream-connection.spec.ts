@@ -35,8 +35,8 @@ describe('the connections to an upstream', () => {
 
   describe('that it closes just as they are reused', () => {
     /**
-     * The first request finds its connection closed, as after an idle timeout. It takes an idle connection, possibly one that was opened
-     * ahead and has served no request.
+     * The first request finds its connection closed, as after an idle timeout. It takes an idle connection, possibly
+     * one that was opened ahead and has served no request.
      */
     beforeEach(async () => {
       upstream.respond = (socket) => socket.write(json(200, {}));

@@ -11,12 +11,14 @@ import { RulesModule } from './rules/rules.module.js';
 import { StateModule } from './state/state.module.js';
 
 /**
- * The modules in dependency order: settings, state (windows and caps), metrics, rules, the homeserver behind them, bounds, edge. Nest
- * starts them in this order and stops them in the reverse order.
+ * The modules in dependency order: settings, state (windows and caps), metrics, rules, the homeserver behind them,
+ * bounds, edge. Nest starts them in this order and stops them in the reverse order.
  */
 @Module({})
 export class AppModule {
-  /** @param homeserver exports the ports `Homeserver`, `Identity` and `Holdings`, and the `PathTable` of its operations */
+  /**
+   * @param homeserver exports the ports `Homeserver`, `Identity` and `Holdings`, and the `PathTable` of its operations
+   */
   static forRoot(settings: Settings, homeserver: Type): DynamicModule {
     const { operator, gateway } = settings.config.current;
     const bounds = BoundsModule.over(homeserver);

@@ -15,8 +15,8 @@ export interface Compilation {
 const EMITTED = { outDir: 'built', rootDir: '.' };
 
 /**
- * The files of `folder` run after the first compilation of it. With `module: node16`, TypeScript refuses every `require` of an ES module, as Node 16
- * did; `node20` resolves in the same way and knows what Node does now.
+ * The files of `folder` run after the first compilation of it. With `module: node16`, TypeScript refuses every
+ * `require` of an ES module, as Node 16 did; `node20` resolves in the same way and knows what Node does now.
  */
 export const COMPILATIONS: readonly Compilation[] = [
   { title: 'ES modules, node16', folder: 'esm', compiler: 'typescript', options: { module: 'node16', ...EMITTED } },

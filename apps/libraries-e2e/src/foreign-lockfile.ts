@@ -10,8 +10,8 @@ interface Lockfile {
 }
 
 /**
- * A lockfile for a project outside the workspace. It has the packages of the workspace's lockfile, so that the project gets the same versions, mostly
- * from npm's cache; npm removes those that the project does not need.
+ * A lockfile for a project outside the workspace. It has the packages of the workspace's lockfile, so that the project
+ * gets the same versions, mostly from npm's cache; npm removes those that the project does not need.
  */
 export function foreignLockfile(workspace: string, manifest: object): object {
   const { packages } = JSON.parse(readFileSync(join(workspace, 'package-lock.json'), 'utf8')) as Lockfile;

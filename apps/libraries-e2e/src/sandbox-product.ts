@@ -5,7 +5,10 @@ import { COUNT_MODULES, type LoadedModules } from './loaded-modules.js';
 
 const EXAMPLES = 'libs/kubevirt-sandbox/examples';
 
-/** The rules for the sandbox as a product: its program, its size, its examples. @param installed a project that has it */
+/**
+ * The rules for the sandbox as a product: its program, its size, its examples.
+ * @param installed a project that has it
+ */
 export function describeSandbox(installed: () => ForeignProject): void {
   let project: ForeignProject;
 

@@ -1,4 +1,5 @@
-// Compiled with a client that was generated from the API document: lists the VMs, starts two, and reads the task of the second.
+// Compiled with a client that was generated from the API document: lists the VMs, starts two, and reads the task of the
+// second.
 import createClient from 'openapi-fetch';
 import type { components, paths } from './api.js';
 

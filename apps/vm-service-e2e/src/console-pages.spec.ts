@@ -14,7 +14,10 @@ import { until } from './until.js';
 
 const TIMEOUT_MS = 120_000;
 
-/** The pages of the console that the service fills from its own stores, and the tabs of a VM, over two simulated clusters. */
+/**
+ * The pages of the console that the service fills from its own stores, and the tabs of a VM, over two simulated
+ * clusters.
+ */
 describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the pages of the web console', () => {
   let folder: string;
   let index: PluginIndex;

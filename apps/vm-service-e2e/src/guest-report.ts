@@ -1,7 +1,10 @@
 import { virsh } from './leftovers.js';
 
 const PAUSE_MS = 2000;
-/** The programs of the guest, and the threads of its kernel that wait for its disk, with their stacks; and the kernel's last messages. */
+/**
+ * The programs of the guest, and the threads of its kernel that wait for its disk, with their stacks; and the kernel's
+ * last messages.
+ */
 const INSPECT = `for p in /proc/[0-9]*; do
   if [ -n "$(head -c 1 $p/cmdline)" ] || grep -q 'State:.D' $p/status; then
     echo "$p: $(grep State: $p/status) $(cat $p/comm)"
@@ -10,7 +13,10 @@ const INSPECT = `for p in /proc/[0-9]*; do
 done
 dmesg | tail -n 30`;
 
-/** Describes a guest of this machine whose console is silent: the state of its domain, its disk twice, and what its agent reports. */
+/**
+ * Describes a guest of this machine whose console is silent: the state of its domain, its disk twice, and what its
+ * agent reports.
+ */
 export async function reportGuest(domain: string): Promise<string> {
   const parts: string[] = [];
   const add = async (...args: string[]): Promise<string> => {

@@ -35,7 +35,10 @@ export async function removeLeftovers(name: string): Promise<void> {
 /** The pool of a system connection. */
 const POOL_FOLDER = '/var/lib/libvirt/images/headgate';
 
-/** Removes the images that a service has cached, which would wait in the pool for its next start. libvirt may have stopped. */
+/**
+ * Removes the images that a service has cached, which would wait in the pool for its next start. libvirt may have
+ * stopped.
+ */
 export async function removeBaseImages(dataDir: string): Promise<void> {
   const files = await readdir(dataDir, { recursive: true }).catch(() => []);
   for (const file of files.filter((name) => basename(name) === 'service-id')) {

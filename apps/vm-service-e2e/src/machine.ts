@@ -20,8 +20,9 @@ export function noGuestsBecause(): string | undefined {
 }
 
 /**
- * The browser for the tests. The headless shell is preferred: the full browser's headless mode sometimes stops drawing for good, so that
- * `requestAnimationFrame` never fires again and a test hangs (seen in 1 of 40 starts of Chromium 156 with software rendering).
+ * The browser for the tests. The headless shell is preferred: the full browser's headless mode sometimes stops drawing
+ * for good, so that `requestAnimationFrame` never fires again and a test hangs (seen in 1 of 40 starts of Chromium 156
+ * with software rendering).
  */
 export const CHROMIUM = [
   '/usr/bin/chromium-headless-shell',
@@ -35,7 +36,10 @@ export const KUBECTL = ['/usr/local/bin/kubectl', '/usr/bin/kubectl'].find((path
 
 const PEERS = join(import.meta.dirname, '../../../tools/peers/install.mjs');
 
-/** The Python interpreter that generates and runs clients; undefined unless `node tools/peers/install.mjs python-client` has installed it. */
+/**
+ * The Python interpreter that generates and runs clients; undefined unless `node tools/peers/install.mjs python-client`
+ * has installed it.
+ */
 export const PYTHON_CLIENT = ((): string | undefined => {
   const { status, stdout } = spawnSync(process.execPath, [PEERS, '--find', 'python-client'], { encoding: 'utf8' });
   return status === 0 ? stdout.trim() : undefined;

@@ -21,8 +21,8 @@ const BOOT_TIMEOUT_MS = 400_000;
 const RECORD_BYTES = 256 * 1024;
 const RING_RECORDS = 32;
 /**
- * Writes a numbered record of 256 KiB into a ring of files, notes its number, stores both and reports it, up to four times a second: 1 MiB/s.
- * All records have the same content after their number, which costs the guest little to write.
+ * Writes a numbered record of 256 KiB into a ring of files, notes its number, stores both and reports it, up to four
+ * times a second: 1 MiB/s. All records have the same content after their number, which costs the guest little to write.
  */
 const WRITE_RECORDS = `head -c ${RECORD_BYTES} /dev/urandom > content; { (i=0; while :; do i=$((i+1)); { echo $i; cat content; } > ring.$((i%${RING_RECORDS})); echo $i >> records; sync; echo "saved $i."; sleep 0.2; done) & }`;
 const readRecord = (record: number): string => `head -n 1 ring.${record % RING_RECORDS}`;

@@ -41,7 +41,9 @@ const OWNABLE = [
   'services',
 ];
 
-/** A cluster in the process of the test, whose guests start at once. The service reaches it over HTTP like any other. */
+/**
+ * A cluster in the process of the test, whose guests start at once. The service reaches it over HTTP like any other.
+ */
 export class SimulatedCluster {
   private constructor(
     readonly context: string,
@@ -61,7 +63,10 @@ export class SimulatedCluster {
     return new SimulatedCluster(context, sandbox, simulation, kubeconfig);
   }
 
-  /** The requests since the last call, without those of timers: probes of a silent server, and samples of resource usage. */
+  /**
+   * The requests since the last call, without those of timers: probes of a silent server, and samples of resource
+   * usage.
+   */
   takeRequests(): Record<string, number> {
     const isOfTimer = (name: string): boolean => name === 'get /version' || name.endsWith('.metrics.k8s.io');
     const requests = Object.entries(this.sandbox.requests.summary()).filter(([name]) => !isOfTimer(name));

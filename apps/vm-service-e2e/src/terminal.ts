@@ -53,8 +53,8 @@ export class Terminal {
   }
 
   /**
-   * Logs in at a login prompt. The guest's login clears its input after it printed the password prompt, so a password that is
-   * sent right after the prompt may get lost and is sent again.
+   * Logs in at a login prompt. The guest's login clears its input after it printed the password prompt, so a password
+   * that is sent right after the prompt may get lost and is sent again.
    */
   async logIn(user: string, password: string): Promise<void> {
     this.type(`${user}\r`);
@@ -73,7 +73,10 @@ export class Terminal {
     }
   }
 
-  /** Runs a command at the prompt of a shell and returns its output. The guest's shell takes lines of up to 1,000 characters. */
+  /**
+   * Runs a command at the prompt of a shell and returns its output. The guest's shell takes lines of up to 1,000
+   * characters.
+   */
   async run(command: string): Promise<string> {
     this.seen = '';
     // The markers are split in the command, so that its echo does not match.

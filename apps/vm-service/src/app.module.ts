@@ -33,8 +33,8 @@ import { TokensModule } from './tokens/tokens.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /**
- * The service. A module starts after the modules that it imports and stops before them: the listener, the store, the backends,
- * the fleet and the tasks, then the areas that use them.
+ * The service. A module starts after the modules that it imports and stops before them: the listener, the store, the
+ * backends, the fleet and the tasks, then the areas that use them.
  */
 @Module({})
 export class AppModule {

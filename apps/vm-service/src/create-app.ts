@@ -29,7 +29,10 @@ const MAX_CONSOLE_MESSAGE_BYTES = 1_048_576;
 /** The service, as main and the tests run it. */
 export interface Service {
   readonly app: NestFastifyApplication;
-  /** Listens, then opens the store and the backends. @throws Error when the address is in use or the registry can't be opened */
+  /**
+   * Listens, then opens the store and the backends.
+   * @throws Error when the address is in use or the registry can't be opened
+   */
   start(): Promise<void>;
   /** The port that it listens on. */
   port(): number;

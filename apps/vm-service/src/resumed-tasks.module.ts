@@ -6,7 +6,10 @@ import { FleetModule } from './fleet/fleet.module.js';
 import { PluginsModule } from './plugins/plugins.module.js';
 import { TasksModule } from './tasks/tasks.module.js';
 
-/** Continues the tasks of an earlier process when every context was listed or lost: they need the backends and the plugins. */
+/**
+ * Continues the tasks of an earlier process when every context was listed or lost: they need the backends and the
+ * plugins.
+ */
 @Module({ imports: [TasksModule, FleetModule, PluginsModule] })
 export class ResumedTasksModule implements OnApplicationBootstrap {
   constructor(

@@ -14,9 +14,9 @@ export const styleRules = {
 };
 
 /**
- * One rule such as `.group > * + *` anywhere makes the browser recompute the styles of all siblings whenever an element is
- * added or removed: in a list that scrolls, every row in each frame. `:not(:first-child)` says the same without that cost.
- * Rows are `div` elements, so `div + div` costs the same.
+ * One rule such as `.group > * + *` anywhere makes the browser recompute the styles of all siblings whenever an element
+ * is added or removed: in a list that scrolls, every row in each frame. `:not(:first-child)` says the same without that
+ * cost. Rows are `div` elements, so `div + div` costs the same.
  */
 const ANY_SIBLING = /[^{},]*(?:\*|(?<![\w.#-])div)\s*[+~]\s*(?:\*|div\b)[^{]*/g;
 

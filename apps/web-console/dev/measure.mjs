@@ -1,7 +1,8 @@
 /**
  * Measures the list in Chromium: node dev/measure.mjs [--count 10000] [--changes 2] [--rounds 3] [--mbits 10] [PAGE …]
- * Each PAGE is a folder with a build, by default the one of this project. Several builds take turns, so that the load of the
- * machine affects all of them. --mbits limits the speed of the network, with a latency of 20 ms. Prints a line of JSON per round.
+ * Each PAGE is a folder with a build, by default the one of this project. Several builds take turns, so that the load
+ * of the machine affects all of them. --mbits limits the speed of the network, with a latency of 20 ms. Prints a line
+ * of JSON per round.
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

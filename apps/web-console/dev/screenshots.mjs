@@ -1,6 +1,6 @@
 /**
- * Takes screenshots of the console with the real service over instances in memory: node dev/screenshots.mjs FOLDER [NAME …]
- * Each screenshot shows a state that operators meet.
+ * Takes screenshots of the console with the real service over instances in memory: node dev/screenshots.mjs FOLDER
+ * [NAME …] Each screenshot shows a state that operators meet.
  */
 import { mkdir } from 'node:fs/promises';
 import { openBrowser } from './browser.mjs';

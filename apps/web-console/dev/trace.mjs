@@ -9,7 +9,8 @@ const STEPS = {
 
 /**
  * Runs a function under Chromium's tracing.
- * @returns its result, and the CPU time in milliseconds per frame of the main thread, of its largest parts, and of the raster threads
+ * @returns its result, and the CPU time in milliseconds per frame of the main thread, of its largest parts, and of the
+ *   raster threads
  */
 export async function traced(page, frames, run) {
   const session = await page.context().newCDPSession(page);

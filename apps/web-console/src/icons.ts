@@ -1,6 +1,6 @@
 /**
- * The console's icons: strokes on a grid of 24 by 24, or filled shapes where `solid` is true. Only data: this module becomes
- * icons.js.
+ * The console's icons: strokes on a grid of 24 by 24, or filled shapes where `solid` is true. Only data: this module
+ * becomes icons.js.
  */
 export const ICONS = {
   play: { path: 'M7 4.5v15l12-7.5z', solid: true },

@@ -66,7 +66,8 @@ describe('API tokens', () => {
     await revoke.run(revoked.token.id, ann);
     const expired = await add('expired', 1);
     const other = await add('other');
-    // The ID of one token with the rest of another one has a wrong checksum; the secret of another one has a wrong digest.
+    // The ID of one token with the rest of another one has a wrong checksum; the secret of another one has a wrong
+    // digest.
     const mixed = other.text.replace(other.token.id, expired.token.id);
     clock.advance(DAY_MS);
     const refusals = [revoked.text, expired.text, mixed, newToken().text, 'hgt_', ''].map((text) => {

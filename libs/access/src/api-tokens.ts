@@ -23,7 +23,8 @@ export class ApiTokens {
 
   /**
    * The token that a client has presented.
-   * @throws DomainError NOT_PERMITTED with the same message whatever is wrong with it; NOT_READY while it can't be checked
+   * @throws DomainError NOT_PERMITTED with the same message whatever is wrong with it; NOT_READY while it can't be
+   *   checked
    */
   authenticate(text: string): ApiToken {
     const id = tokenId(text);

@@ -18,8 +18,8 @@ const NEEDS: Readonly<Record<BulkAction, Need>> = {
 const MAX_NAMED_REFS = 100;
 
 /**
- * Refuses an action on instances if its caller may not do it to one of them: before a bulk task begins, and to each member when its turn
- * comes.
+ * Refuses an action on instances if its caller may not do it to one of them: before a bulk task begins, and to each
+ * member when its turn comes.
  * @throws DomainError NOT_PERMITTED with the refs, which the caller has named
  */
 export function expectMembersAllowed(grant: Grant, action: BulkAction, refs: readonly InstanceRef[]): void {

@@ -32,7 +32,10 @@ export interface InstanceNeed {
   readonly at: 'path' | 'ref';
   /** Without it, an instance of any kind. */
   readonly kind?: InstanceKind;
-  /** In addition, an action on everything; with `field`, only if the body has a value there, such as a volume that may be of anyone. */
+  /**
+   * In addition, an action on everything; with `field`, only if the body has a value there, such as a volume that may
+   * be of anyone.
+   */
   readonly also?: { readonly action: AccessAction; readonly field?: string };
   /** The subject of the refusal of a reader. */
   readonly doing?: string;

@@ -1,7 +1,10 @@
 import { DomainError, isScoped, type AccessAction, type AccessSubject, type Grant } from '@headgate/domain-contracts';
 import { faultOf, type FolderNeed, type InstanceNeed, type Need } from './need.js';
 
-/** The object of a request. Without any field, whichever it may be: then only those are allowed who may do it to all of them. */
+/**
+ * The object of a request. Without any field, whichever it may be: then only those are allowed who may do it to all of
+ * them.
+ */
 export interface Target {
   readonly instance?: AccessSubject;
   /** An instance by its ref. One that does not exist is allowed only to those who may do it to all instances. */
@@ -13,8 +16,8 @@ export interface Target {
 }
 
 /**
- * Whether a grant satisfies a need. The only place that decides: routes, sockets, members of bulk tasks and of folders ask it.
- * An unknown need is allowed to no grant.
+ * Whether a grant satisfies a need. The only place that decides: routes, sockets, members of bulk tasks and of folders
+ * ask it. An unknown need is allowed to no grant.
  */
 export const may = (grant: Grant, need: Need, target: Target = {}): boolean =>
   refusalOf(grant, need, target) === undefined;

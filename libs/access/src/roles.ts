@@ -1,7 +1,10 @@
 import { ACCESS_ACTIONS, isWithinFolder, type AccessAction, type AccessSubject } from '@headgate/domain-contracts';
 import type { GrantRules } from './bound-grant.js';
 
-/** `viewer` reads and watches consoles; `operator` also types, and starts and stops; `admin` does everything else in the folder. */
+/**
+ * `viewer` reads and watches consoles; `operator` also types, and starts and stops; `admin` does everything else in the
+ * folder.
+ */
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 

@@ -127,7 +127,10 @@ export class JournalEntryView {
   @IsString() token!: string;
   /** The IP address of the client, or empty. */
   @IsString() address!: string;
-  /** `action`: recorded by the operation itself. `request`: any other request that was denied or would have changed something. */
+  /**
+   * `action`: recorded by the operation itself. `request`: any other request that was denied or would have changed
+   * something.
+   */
   @IsIn(['action', 'request']) kind!: AuditKind;
   /** Such as `start`; of a request the same as its route. */
   @IsString() action!: string;

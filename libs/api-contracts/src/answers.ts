@@ -78,8 +78,8 @@ export class PlanView {
 }
 
 /**
- * Which callers on this machine are let in: `users` are certain users by the ID that the kernel reports, `token` is a browser with
- * the one-time token of the start, and `open` is everyone.
+ * Which callers on this machine are let in: `users` are certain users by the ID that the kernel reports, `token` is a
+ * browser with the one-time token of the start, and `open` is everyone.
  */
 export const TRUST_KINDS = ['users', 'token', 'open'] as const;
 export type TrustKind = (typeof TRUST_KINDS)[number];

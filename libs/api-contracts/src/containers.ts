@@ -27,7 +27,10 @@ export class CreateContainerDto {
   @Matches(/^$|^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, { message: '$property must be the name of a storage class.' })
   @MaxLength(253)
   storageClass?: string;
-  /** Whether the container has a persistent root file system on its data volume, which it may change. Default false: the volume is mounted at `/data`. */
+  /**
+   * Whether the container has a persistent root file system on its data volume, which it may change. Default false: the
+   * volume is mounted at `/data`.
+   */
   @Optional() @IsBoolean() privileged?: boolean;
 }
 

@@ -26,8 +26,8 @@ import { Type } from 'class-transformer';
 import { ValidateBy, ValidateIf, ValidateNested, type ValidationOptions } from 'class-validator';
 
 /**
- * Fields that have the same meaning everywhere. Each carries its OpenAPI schema in the constraints of its validator, and the
- * API document is generated from them.
+ * Fields that have the same meaning everywhere. Each carries its OpenAPI schema in the constraints of its validator,
+ * and the API document is generated from them.
  */
 export interface FieldSchema {
   readonly description?: string;
@@ -97,7 +97,10 @@ export const IsContextName = textField('isContextName', isContextName, 'the name
   examples: ['local'],
 });
 
-/** The kind of a backend. Contexts of any kind can be configured, so the form is checked here and the kind where it is used. */
+/**
+ * The kind of a backend. Contexts of any kind can be configured, so the form is checked here and the kind where it is
+ * used.
+ */
 export const IsBackendKind = textField(
   'isBackendKind',
   (text) => /^[a-z][a-z0-9-]{0,62}$/.test(text),

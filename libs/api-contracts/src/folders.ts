@@ -91,7 +91,8 @@ export class FolderView {
   /** Its VMs and containers, as in their lists. Without those of the folders in it. */
   @Optional() @AreInstances() members?: (VmView | ContainerView)[];
   /**
-   * Refs of members that do not exist, or whose context was not listed since the start. A new instance may have the ref of one; it is in no folder.
+   * Refs of members that do not exist, or whose context was not listed since the start. A new instance may have the ref
+   * of one; it is in no folder.
    */
   @Optional() @IsArray() @IsString({ each: true }) missing?: string[];
 }

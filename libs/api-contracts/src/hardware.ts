@@ -46,7 +46,10 @@ export class ScaleDto {
 
 /** The query of a scale. */
 export class ScaleQuery extends ChangeQuery {
-  /** Whether a running VM that can't be scaled while it runs is stopped and started for it; otherwise the new size waits for its next start. Default true. */
+  /**
+   * Whether a running VM that can't be scaled while it runs is stopped and started for it; otherwise the new size waits
+   * for its next start. Default true.
+   */
   @Optional() @IsSwitch() restart?: 'true' | 'false';
 }
 
@@ -66,7 +69,9 @@ export class VolumePath extends InstancePath {
 
 /** The query of the removal of a disk. */
 export class DetachVolumeQuery extends ChangeQuery {
-  /** Whether to delete the volume too. Only one that was created for this VM can be deleted. Default false: it is kept. */
+  /**
+   * Whether to delete the volume too. Only one that was created for this VM can be deleted. Default false: it is kept.
+   */
   @Optional() @IsSwitch() delete?: 'true' | 'false';
 }
 
@@ -86,7 +91,10 @@ export class ExpandVolumeDto {
 
 /** POST /api/vms/{ns}/{name}/nics */
 export class AddNicDto {
-  /** A network attachment definition as `namespace/name`, or by its name in the VM's namespace; on libvirt the name of a network. */
+  /**
+   * A network attachment definition as `namespace/name`, or by its name in the VM's namespace; on libvirt the name of a
+   * network.
+   */
   @IsNetworkName() nad!: string;
   /** The name of the new NIC, unique within the VM. */
   @IsInstanceName() iface!: string;

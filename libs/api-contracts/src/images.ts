@@ -52,7 +52,9 @@ export class ImportedImageView {
   @IsString() namespace!: string;
   /** The virtual size. */
   @IsString() size!: string;
-  /** `UploadReady` while a file is being uploaded, `ImportInProgress`, `Succeeded`, `Failed`, or another phase of CDI. */
+  /**
+   * `UploadReady` while a file is being uploaded, `ImportInProgress`, `Succeeded`, `Failed`, or another phase of CDI.
+   */
   @IsString() phase!: string;
   /** `42.35%`, or `N/A` when it is unknown. */
   @IsString() progress!: string;

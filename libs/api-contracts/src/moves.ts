@@ -77,7 +77,9 @@ export class MoveDto {
   @Optional() @IsString() @MaxLength(1024) ref?: string;
   /** Several VMs, which are moved as a queue: one bulk task with a result for each of them. */
   @Optional() @AreRefs(MAX_QUEUE_MEMBERS) refs?: string[];
-  /** The same for the VMs of a list, such as those of a folder. VMs that are at the destination already are left out. */
+  /**
+   * The same for the VMs of a list, such as those of a folder. VMs that are at the destination already are left out.
+   */
   @Optional() @Nested(() => BulkQuery) query?: BulkQuery;
   /** The kind of the destination, such as `libvirt` or `kubevirt`. */
   @IsBackendKind() toBackend!: string;
@@ -91,13 +93,18 @@ export class MoveDto {
   @Optional() @IsScratch() scratch?: boolean | string;
   /** Whether to delete the source once the copy was verified. */
   @Optional() @IsBoolean() deleteSource?: boolean;
-  /** `cold`, the default: the guest is stopped during the copy. `warm`: it runs during most of the copy. `live`: it is migrated, which needs `deleteSource`. */
+  /**
+   * `cold`, the default: the guest is stopped during the copy. `warm`: it runs during most of the copy. `live`: it is
+   * migrated, which needs `deleteSource`.
+   */
   @Optional() @IsIn(MOVE_MODES) mode?: MoveMode;
   /** The networks and storage classes that take the place of those of the source. */
   @Optional() @IsObject() @Nested(() => MoveMappingDto) mapping?: MoveMappingDto;
   /** Critical losses that are accepted; without that, they refuse the move. `tpm`: the keys in the TPM. */
   @Optional() @IsArray() @IsIn(ACCEPTABLE_LOSSES, { each: true }) acceptLoss?: (typeof ACCEPTABLE_LOSSES)[number][];
-  /** Of a queue: the number of its members that read from one context, or write to it, at the same time; 2 by default. */
+  /**
+   * Of a queue: the number of its members that read from one context, or write to it, at the same time; 2 by default.
+   */
   @Optional() @IsInt() @Min(1) @Max(MAX_MOVES_PER_HOST) perHost?: number;
   /** Of a queue: begins although some VMs are refused. They fail with the reason, and can be retried. */
   @Optional() @IsBoolean() skipRefused?: boolean;
@@ -169,7 +176,10 @@ export class MovePlanView {
   @IsInt() @Min(0) estimatedBytes!: number;
   /** How many seconds the guest will be stopped, or paused by a live move; null when it does not run. */
   @Nullable() @IsNumber() @Min(0) estimatedDowntimeSeconds!: number | null;
-  /** The shortest stop of the guest in seconds, which is far from the longest until a move has measured how long the guest takes to shut down; null when it does not run. */
+  /**
+   * The shortest stop of the guest in seconds, which is far from the longest until a move has measured how long the
+   * guest takes to shut down; null when it does not run.
+   */
   @Nullable() @IsNumber() @Min(0) minDowntimeSeconds!: number | null;
   /** The longest stop of the guest in seconds; null when it does not run. */
   @Nullable() @IsNumber() @Min(0) maxDowntimeSeconds!: number | null;
@@ -205,7 +215,10 @@ export class MoveQueuePlanView {
   @IsBoolean() deleteSource!: boolean;
 }
 
-/** POST /api/move with refs or query, when it was accepted. A refused one has status 409, the plan, and `error` and `code`. */
+/**
+ * POST /api/move with refs or query, when it was accepted. A refused one has status 409, the plan, and `error` and
+ * `code`.
+ */
 export class MoveQueueAcceptedView {
   /** The ID of the bulk task. */
   @IsString() task!: string;

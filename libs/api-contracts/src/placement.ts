@@ -61,7 +61,10 @@ export class PlacementDto {
 
 /** The query of a change of the placement. */
 export class PlacementQuery extends ChangeQuery {
-  /** Whether a running VM that can't change while it runs is stopped and started for it; otherwise the change waits for its next start. Default false. */
+  /**
+   * Whether a running VM that can't change while it runs is stopped and started for it; otherwise the change waits for
+   * its next start. Default false.
+   */
   @Optional() @IsSwitch() restart?: 'true' | 'false';
 }
 

@@ -12,7 +12,10 @@ export class InstancePath {
 
 /** `{ns}`, `{name}` and `{action}` of the path of a VM. */
 export class VmActionPath extends InstancePath {
-  /** The action: `start` is power on, `stop` a graceful shutdown, `pause` freezes the guest. `migrate` has a route of its own. */
+  /**
+   * The action: `start` is power on, `stop` a graceful shutdown, `pause` freezes the guest. `migrate` has a route of
+   * its own.
+   */
   @IsWord(POWER_ACTIONS) action!: string;
 }
 
@@ -99,8 +102,8 @@ export class ListQuery extends ContextQuery {
   @Matches(/^[A-Za-z0-9_-]{1,1024}$/, { message: '$property must be the Svc-Cursor of the previous page.' })
   cursor?: string;
   /**
-   * `true` adds the current `usage` to each entry. `only` returns just `ref` and `usage` of the measured instances. Such a
-   * list has no ETag, because it changes with every sample.
+   * `true` adds the current `usage` to each entry. `only` returns just `ref` and `usage` of the measured instances.
+   * Such a list has no ETag, because it changes with every sample.
    */
   @Optional() @IsIn(['true', 'only']) usage?: 'true' | 'only';
   /** Only for an event stream, where it means the same as the header Last-Event-ID. */

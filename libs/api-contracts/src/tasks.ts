@@ -81,7 +81,9 @@ export interface TaskStreamEvents {
   readonly snapshot: TaskView & { readonly logOffset: number };
   /** The task without its log and its members. */
   readonly changed: Omit<TaskView, 'log' | 'members'>;
-  /** New lines, each with a newline. If `offset` is larger than the end of the last text, lines between them were cut. */
+  /**
+   * New lines, each with a newline. If `offset` is larger than the end of the last text, lines between them were cut.
+   */
   readonly log: { readonly offset: number; readonly text: string };
   /** The members of a bulk task that changed. */
   readonly members: readonly TaskMemberView[];

@@ -72,8 +72,8 @@ export class CreateVmDto {
   /** The name of a preference. Only in a cluster. */
   @Optional() @IsKubernetesName() preference?: string;
   /**
-   * The guest's operating system by its short ID in libosinfo, such as `debian12` or `win11`. It decides the virtual hardware
-   * of a libvirt context; a KubeVirt context has preferences instead.
+   * The guest's operating system by its short ID in libosinfo, such as `debian12` or `win11`. It decides the virtual
+   * hardware of a libvirt context; a KubeVirt context has preferences instead.
    */
   @Optional() @Matches(OS_ID, { message: OS_RULE }) os?: string;
   /** `uefi-secure` starts only signed boot loaders. By default what the guest needs, or else the backend's default. */

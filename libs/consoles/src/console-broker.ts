@@ -135,7 +135,10 @@ export class ConsoleBroker {
     viewer.onClose(() => void this.soleViewers.delete(key));
   }
 
-  /** A VM that is created again under the same name has consoles of its own: its viewers must not see the output of its predecessor. */
+  /**
+   * A VM that is created again under the same name has consoles of its own: its viewers must not see the output of its
+   * predecessor.
+   */
   private keyOf(ref: InstanceRef): string {
     return `${formatRef(ref)} ${this.directory.get(ref)?.uid ?? ''}`;
   }

@@ -13,8 +13,8 @@ const MAX_BUFFERED_BYTES = 1_048_576;
 const STALL_TIMEOUT_MS = 10_000;
 
 /**
- * Copies the output of a console to its viewers. It reads no faster than the slowest viewer receives, and closes a viewer that
- * receives nothing for too long, so that it does not hold up the others.
+ * Copies the output of a console to its viewers. It reads no faster than the slowest viewer receives, and closes a
+ * viewer that receives nothing for too long, so that it does not hold up the others.
  */
 export class Flow {
   private readonly viewers = new Set<Viewer>();

@@ -42,7 +42,8 @@ export class SerialSession {
   }
 
   /**
-   * Opens the line for the first time. A viewer that joins later, while a line that broke is opened again, waits for it with the others.
+   * Opens the line for the first time. A viewer that joins later, while a line that broke is opened again, waits for it
+   * with the others.
    * @throws DomainError the backend's error
    */
   ready(): Promise<void> {

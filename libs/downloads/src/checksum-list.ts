@@ -29,7 +29,8 @@ interface ListedDigest {
 /**
  * Downloads the list of checksums of an image.
  * @returns the digest of the image, such as `sha256:<64 hex digits>`
- * @throws DomainError INVALID_SOURCE when the list does not have exactly one, BACKEND_UNREACHABLE, BACKEND_FAILED, BACKEND_TIMEOUT
+ * @throws DomainError INVALID_SOURCE when the list does not have exactly one, BACKEND_UNREACHABLE, BACKEND_FAILED,
+ *   BACKEND_TIMEOUT
  */
 export async function fetchChecksum(
   http: HttpClient,
@@ -41,7 +42,8 @@ export async function fetchChecksum(
 }
 
 /**
- * Finds the digest of an image in a list of checksums in the formats of GNU and of the BSDs, which may be inside a clear-signed message.
+ * Finds the digest of an image in a list of checksums in the formats of GNU and of the BSDs, which may be inside a
+ * clear-signed message.
  * @throws DomainError INVALID_SOURCE
  */
 export function findChecksum(text: string, urls: { readonly image: URL; readonly list: URL }): string {

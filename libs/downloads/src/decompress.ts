@@ -13,7 +13,9 @@ const MAGIC: readonly (readonly [Compression, string])[] = [
 ];
 const LONGEST_MAGIC_BYTES = 6;
 
-/** The decompressed content of a stream. The format is detected from the data; file names and content types are ignored. */
+/**
+ * The decompressed content of a stream. The format is detected from the data; file names and content types are ignored.
+ */
 export async function decompress(source: Readable): Promise<Readable> {
   const compression = compressionOf(await readHead(source, LONGEST_MAGIC_BYTES));
   const decompressor = createDecompressor(compression);

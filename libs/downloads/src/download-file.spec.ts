@@ -78,7 +78,9 @@ describe('a download', () => {
       response.writeHead(200, { 'content-length': data.length, ...headers });
       breakAfter(response, data.subarray(0, end), end);
     };
-  /** Breaks the connection when all bytes that were sent have been stored. The client drops the bytes in its buffers. */
+  /**
+   * Breaks the connection when all bytes that were sent have been stored. The client drops the bytes in its buffers.
+   */
   const breakAfter = (response: ServerResponse, data: Buffer, storedBytes: number): void => {
     response.write(data);
     void (async () => {

@@ -21,7 +21,10 @@ export interface DownloadOptions {
 /** How many times in a row a download may be interrupted before it has received `PROGRESS_BYTES` more. */
 export const MAX_INTERRUPTIONS = 5;
 const PROGRESS_BYTES = 1024 ** 2;
-/** The pause before the second attempt to continue; each further one is twice as long. The first attempt follows at once. */
+/**
+ * The pause before the second attempt to continue; each further one is twice as long. The first attempt follows at
+ * once.
+ */
 const FIRST_PAUSE_MS = 1_000;
 /** How many times a download may begin again because the server sends something other than the rest of the file. */
 const MAX_RESTARTS = 3;
@@ -30,11 +33,12 @@ const SETTLED_MS = 60_000;
 const MAX_VALIDATOR_LENGTH = 1024;
 
 /**
- * Downloads a file, and continues after an interruption where the stored bytes end, if the server gave the file a version and still
- * has it: https://www.rfc-editor.org/rfc/rfc9110#name-range-requests. Whatever else the server sends, the download begins again.
+ * Downloads a file, and continues after an interruption where the stored bytes end, if the server gave the file a
+ * version and still has it: https://www.rfc-editor.org/rfc/rfc9110#name-range-requests. Whatever else the server sends,
+ * the download begins again.
  * @param first the response to a request for the whole file
- * @throws DomainError BACKEND_UNREACHABLE, BACKEND_FAILED, BACKEND_TIMEOUT, INVALID_SOURCE, INSUFFICIENT_STORAGE, CONFLICT when it
- *   is canceled
+ * @throws DomainError BACKEND_UNREACHABLE, BACKEND_FAILED, BACKEND_TIMEOUT, INVALID_SOURCE, INSUFFICIENT_STORAGE,
+ *   CONFLICT when it is canceled
  */
 export async function downloadFile(
   download: FileDownload,
@@ -229,8 +233,8 @@ class Transfer {
 }
 
 /**
- * A version of the file with which it can be continued: a strong ETag, or a time of the last change that is well before the response.
- * An encoded response can't be continued, because another one may be encoded differently.
+ * A version of the file with which it can be continued: a strong ETag, or a time of the last change that is well before
+ * the response. An encoded response can't be continued, because another one may be encoded differently.
  */
 export function validatorOf(headers: Headers): string | undefined {
   const [etag, modified] = [headers.get('etag'), headers.get('last-modified')];

@@ -33,9 +33,9 @@ export interface EgressOptions {
 }
 
 /**
- * The addresses to which downloads may connect. The service downloads from URLs that its users choose, so private ranges and
- * the machine itself are refused unless the operator allows them. The check is part of the connection: it applies to the
- * address that is connected to, so a name that resolves differently the second time gains nothing.
+ * The addresses to which downloads may connect. The service downloads from URLs that its users choose, so private
+ * ranges and the machine itself are refused unless the operator allows them. The check is part of the connection: it
+ * applies to the address that is connected to, so a name that resolves differently the second time gains nothing.
  */
 export class EgressPolicy {
   private readonly refused = new BlockList();

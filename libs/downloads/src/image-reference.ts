@@ -14,8 +14,8 @@ const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 const DIGEST = /^sha(?:256:[0-9a-f]{64}|512:[0-9a-f]{128})$/;
 
 /**
- * `host[:port]/repository[:tag][@digest]`. The registry is required, because short names depend on the configuration of other tools.
- * Source: https://pkg.go.dev/github.com/distribution/reference
+ * `host[:port]/repository[:tag][@digest]`. The registry is required, because short names depend on the configuration of
+ * other tools. Source: https://pkg.go.dev/github.com/distribution/reference
  * @throws DomainError INVALID_SOURCE
  */
 export function parseImageReference(text: string): ImageReference {

@@ -46,8 +46,8 @@ export const tooLarge = (maxBytes: number): DomainError =>
   new DomainError('INVALID_SOURCE', `The image is larger than ${formatBytes(maxBytes)}, more than the disk can hold.`);
 
 /**
- * Counts the bytes in front of and behind a decompressor. The second part fails when the output grows out of proportion, as
- * that of a decompression bomb does.
+ * Counts the bytes in front of and behind a decompressor. The second part fails when the output grows out of
+ * proportion, as that of a decompression bomb does.
  */
 export function limitRatio(): { readonly compressed: Transform; readonly decompressed: Transform } {
   let read = 0;
@@ -127,7 +127,9 @@ export class SpaceGuard {
     });
   }
 
-  /** Returns a function that fails before the disk is full. Its argument is the number of bytes that are written next. */
+  /**
+   * Returns a function that fails before the disk is full. Its argument is the number of bytes that are written next.
+   */
   checker(): (bytes: number) => Promise<void> {
     let unchecked = 0;
     return async (bytes) => {

@@ -124,7 +124,10 @@ export class OciRegistry {
     }
   }
 
-  /** A registry may delegate to a token service on another host, but only over TLS: the URL is of the registry's choosing. */
+  /**
+   * A registry may delegate to a token service on another host, but only over TLS: the URL is of the registry's
+   * choosing.
+   */
   private isTrustedRealm(url: URL): boolean {
     if (!isHttp(url) || url.username !== '') return false;
     return url.protocol === 'https:' || url.origin === new URL(registryUrl(this.image.registry)).origin;

@@ -11,7 +11,10 @@ import { chain, limitBytes, limitRatio } from './limits.js';
 import { OciRegistry, type OciDescriptor } from './oci-registry.js';
 import { countBytes, hashBytes } from './progress.js';
 
-/** Path of the disk image in a container disk. Source: https://kubevirt.io/user-guide/storage/disks_and_volumes/#containerdisk */
+/**
+ * Path of the disk image in a container disk. Source:
+ * https://kubevirt.io/user-guide/storage/disks_and_volumes/#containerdisk
+ */
 const DISK_FOLDER = /^(?:\.?\/)?disk\/([^/]+)$/;
 
 /** The most that a layer may contain besides its disk image. */

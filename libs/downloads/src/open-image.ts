@@ -60,7 +60,8 @@ export interface OpenImage {
   /**
    * Writes the decompressed content into a file.
    * @returns its SHA-256 digest in hex digits
-   * @throws DomainError INVALID_SOURCE, BACKEND_UNREACHABLE, BACKEND_FAILED, INSUFFICIENT_STORAGE, CONFLICT when it is canceled
+   * @throws DomainError INVALID_SOURCE, BACKEND_UNREACHABLE, BACKEND_FAILED, INSUFFICIENT_STORAGE, CONFLICT when it is
+   *   canceled
    */
   save(file: string, options: SaveOptions): Promise<string>;
   discard(): void;

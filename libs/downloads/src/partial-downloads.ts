@@ -148,8 +148,8 @@ export class PartialFile {
 }
 
 /**
- * Interrupted downloads, in a private folder of one context of this service. Each has a journal with the version of the file on the
- * server, so that the next download of the same URL continues it, also after a restart of the service.
+ * Interrupted downloads, in a private folder of one context of this service. Each has a journal with the version of the
+ * file on the server, so that the next download of the same URL continues it, also after a restart of the service.
  */
 export class PartialDownloads {
   /** Names of the folders that downloads use. */
@@ -188,7 +188,10 @@ export class PartialDownloads {
     this.isClosing = true;
   }
 
-  /** Removes partial downloads that are too old, too many, or without a journal because the service was killed. Never fails. */
+  /**
+   * Removes partial downloads that are too old, too many, or without a journal because the service was killed. Never
+   * fails.
+   */
   async sweep(maxKept = MAX_KEPT): Promise<void> {
     const names = await readdir(this.folder).catch(() => [] as string[]);
     const idle = names.filter((name) => !this.inUse.has(name));

@@ -76,8 +76,8 @@ export interface EmbeddedHomeserverAsyncOptions {
 }
 
 /**
- * The embedded homeserver as a Nest module. It provides the ports `Homeserver`, `Identity` and `Holdings`, opens its database when
- * it is created and closes it when the application shuts down.
+ * The embedded homeserver as a Nest module. It provides the ports `Homeserver`, `Identity` and `Holdings`, opens its
+ * database when it is created and closes it when the application shuts down.
  */
 @Module({})
 export class EmbeddedHomeserverModule {

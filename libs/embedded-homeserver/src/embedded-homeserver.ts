@@ -2,7 +2,10 @@ import { MatrixError } from '@headgate/matrix-protocol';
 import { type MatrixResponse, Homeserver, type MatrixRequest } from '@headgate/homeserver-contracts';
 import type { Handler, Handlers } from './handlers.js';
 
-/** Handles operations from the embedded database. It is not a full homeserver: anything without a handler does not exist here. */
+/**
+ * Handles operations from the embedded database. It is not a full homeserver: anything without a handler does not exist
+ * here.
+ */
 export class EmbeddedHomeserver extends Homeserver {
   private readonly handlers: ReadonlyMap<string, Handler>;
 

@@ -7,7 +7,10 @@ import { EmbeddedHomeserverModule } from './embedded-homeserver.module.js';
 import { EmbeddedHomeserver } from './embedded-homeserver.js';
 import { embeddedOperations } from './embedded-operations.js';
 
-/** Operations of other homeservers that only the gateway has to know: rules count them, or they revoke tokens that it caches. */
+/**
+ * Operations of other homeservers that only the gateway has to know: rules count them, or they revoke tokens that it
+ * caches.
+ */
 const GATEWAY_ONLY = ['setDehydratedDevice', 'redact', 'knock', 'endTokens'];
 
 describe('the embedded operations', () => {

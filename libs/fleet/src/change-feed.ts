@@ -31,8 +31,9 @@ const MAX_KEYS = 20_000;
 const MAX_BATCHES = 8;
 
 /**
- * Distributes changes to many readers. A batch contains only the latest state of each key, is serialized once, and only when
- * a reader reads it. A reader is a position, not a buffer: a slow one skips intermediate states and costs no memory.
+ * Distributes changes to many readers. A batch contains only the latest state of each key, is serialized once, and only
+ * when a reader reads it. A reader is a position, not a buffer: a slow one skips intermediate states and costs no
+ * memory.
  */
 export class ChangeFeed<T> {
   private readonly options: Required<ChangeFeedOptions<T>>;

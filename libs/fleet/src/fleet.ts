@@ -22,7 +22,10 @@ export interface FleetOptions {
   readonly present: (entry: FleetEntry) => unknown;
   /** The folder of an instance. `refresh` makes a change of its answers visible. */
   readonly folderOf?: (instance: InstanceIdentity) => string | undefined;
-  /** The task that changes an instance or needs it unchanged, by its ref as text. `refresh` makes a change of its answers visible. */
+  /**
+   * The task that changes an instance or needs it unchanged, by its ref as text. `refresh` makes a change of its
+   * answers visible.
+   */
   readonly busyOf?: (ref: string) => Required<Holder> | undefined;
 }
 
@@ -30,8 +33,8 @@ export interface FleetOptions {
 const WAIT_TIMEOUT_MS = 3000;
 
 /**
- * The instances of every backend in memory, kept up to date by watches. All reads of the service are answered from here. The
- * cost of a change does not depend on the size of the fleet.
+ * The instances of every backend in memory, kept up to date by watches. All reads of the service are answered from
+ * here. The cost of a change does not depend on the size of the fleet.
  */
 export class Fleet extends FleetReader {
   private readonly contexts = new Map<string, ContextWatch>();
@@ -149,7 +152,10 @@ export class Fleet extends FleetReader {
     });
   }
 
-  /** Reads the folders and the tasks of these instances again. @param refs refs as text, also of instances that do not exist */
+  /**
+   * Reads the folders and the tasks of these instances again.
+   * @param refs refs as text, also of instances that do not exist
+   */
   refresh(refs: Iterable<string>): void {
     const { folderOf, busyOf } = this.options;
     for (const ref of refs) {

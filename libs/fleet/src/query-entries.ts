@@ -118,8 +118,8 @@ function trustedTextOf({ instance, folder = '' }: AccessSubject): string {
 export const wordsOf = (q = ''): string[] => q.split(/\s+/).filter(Boolean);
 
 /**
- * Whether an instance is in the scope of a grant, by the rules of the list. Its address is not searched: a guest must not be able
- * to bring itself into a scope.
+ * Whether an instance is in the scope of a grant, by the rules of the list. Its address is not searched: a guest must
+ * not be able to bring itself into a scope.
  */
 export function matchesScope(subject: AccessSubject, { kind, q, context, folder }: AccessScope): boolean {
   const { ref } = subject.instance;

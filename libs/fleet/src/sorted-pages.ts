@@ -3,19 +3,24 @@ const MAX_PAGE_ENTRIES = 128;
 
 /** An array up to this size is joined after each change: that is faster than sending it in pieces. */
 const MAX_BYTES_JOINED_AT_ONCE = 1024 ** 2;
-/** An array up to this size is joined when it is sent again. The copy of a larger one takes more memory than it is worth. */
+/**
+ * An array up to this size is joined when it is sent again. The copy of a larger one takes more memory than it is
+ * worth.
+ */
 const MAX_JOINED_BYTES = 8 * 1024 ** 2;
 
 interface Page<T> {
   readonly keys: string[];
   readonly values: T[];
-  /** The values as JSON, each with a comma before it, but not the first of the array; undefined after the page changed. */
+  /**
+   * The values as JSON, each with a comma before it, but not the first of the array; undefined after the page changed.
+   */
   json: Buffer | undefined;
 }
 
 /**
- * Values sorted by their keys, with a cached JSON array of all of them. A change costs a binary search and the serialization of
- * one page, regardless of the number of pages.
+ * Values sorted by their keys, with a cached JSON array of all of them. A change costs a binary search and the
+ * serialization of one page, regardless of the number of pages.
  */
 export class SortedPages<T> {
   private list: Page<T>[] = [];
@@ -62,8 +67,8 @@ export class SortedPages<T> {
   }
 
   /**
-   * The JSON array of all values, in pieces that must not be modified. The piece of an unchanged page is the same object as
-   * before, so a call after a change costs the serialization of one page.
+   * The JSON array of all values, in pieces that must not be modified. The piece of an unchanged page is the same
+   * object as before, so a call after a change costs the serialization of one page.
    */
   pages(): readonly Buffer[] {
     return (this.chunks ??= [

@@ -166,8 +166,8 @@ interface RemovedMember extends MemberRemovalOptions {
 }
 
 /**
- * Takes an instance out of its folder, or the former instances of its ref, which need not exist any more. An instance that is in a folder comes
- * first, unless only the missing ones are meant.
+ * Takes an instance out of its folder, or the former instances of its ref, which need not exist any more. An instance
+ * that is in a folder comes first, unless only the missing ones are meant.
  */
 export class RemoveFolderMember extends Change<[ref: string, options: MemberRemovalOptions], void, RemovedMember> {
   constructor(

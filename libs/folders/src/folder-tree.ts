@@ -27,9 +27,9 @@ export interface Member extends InstanceIdentity {
 }
 
 /**
- * The folders and their members in memory. The methods that end in a `FolderDelta` check a change and describe it; only `apply`
- * changes the tree. An object is in one folder at most. A ref can be in several: of objects that no longer exist, and of one that does. In each
- * folder a ref is one member.
+ * The folders and their members in memory. The methods that end in a `FolderDelta` check a change and describe it; only
+ * `apply` changes the tree. An object is in one folder at most. A ref can be in several: of objects that no longer
+ * exist, and of one that does. In each folder a ref is one member.
  */
 export class FolderTree {
   private readonly folders = new Map<string, Folder>();
@@ -104,7 +104,10 @@ export class FolderTree {
     return { ...NOTHING, removed: this.within(path) };
   }
 
-  /** @throws DomainError FOLDER_NOT_FOUND, INVALID_INPUT for a target that exists, is in the folder itself or is too deep */
+  /**
+   * @throws DomainError FOLDER_NOT_FOUND, INVALID_INPUT for a target that exists, is in the folder itself or is too
+   *   deep
+   */
   move(from: string, to: string): FolderDelta {
     const folders = this.within(from);
     if (isWithinFolder(to, from)) throw new DomainError('INVALID_INPUT', `${from} can't be moved into itself.`);

@@ -148,7 +148,10 @@ interface ActionMember {
 const explain = (error: unknown): string =>
   DomainError.is(error) ? error.message : `Unexpected error: ${messageOf(error)}`;
 
-/** Why an action is not needed or not possible in the state that the fleet shows; undefined when it is to be carried out. */
+/**
+ * Why an action is not needed or not possible in the state that the fleet shows; undefined when it is to be carried
+ * out.
+ */
 function reasonToSkip(instance: Instance, action: PowerAction): string | undefined {
   if (!isVm(instance)) {
     if (action !== 'start' && action !== 'stop') return 'Containers can only be started and stopped.';

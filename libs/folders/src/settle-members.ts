@@ -30,9 +30,9 @@ export interface SettleMembersDeps {
 }
 
 /**
- * Ends the memberships of deleted instances when they are gone, and binds those of an earlier release, which knew only refs, to the objects
- * that have these refs when their context is listed for the first time. An object that could have been created since the upgrade is never bound: the
- * member is missing then.
+ * Ends the memberships of deleted instances when they are gone, and binds those of an earlier release, which knew only
+ * refs, to the objects that have these refs when their context is listed for the first time. An object that could have
+ * been created since the upgrade is never bound: the member is missing then.
  */
 export class SettleMembers {
   private isPlanned = false;

@@ -73,9 +73,9 @@ interface CreateParams {
 }
 
 /**
- * Creates VMs from bootable container images: a task builds the disk, and then creates the VM from it. The disk is built in the
- * context of the VM if that can, and otherwise on the machine of the service. The ID of the build is that of the task, so that
- * a restart finds its remains.
+ * Creates VMs from bootable container images: a task builds the disk, and then creates the VM from it. The disk is
+ * built in the context of the VM if that can, and otherwise on the machine of the service. The ID of the build is that
+ * of the task, so that a restart finds its remains.
  */
 export class BuildVm {
   private readonly builds: DefinedTask<BuiltVmSpec>;

@@ -137,7 +137,10 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm, Prep
     return this.deps.reservations.during(workOf(spec), (name) => this.create(request, caller, { name, image }));
   }
 
-  /** The disk of the VM is filled after its name is free again: it exists then, and may be deleted. Its image is needed until then. */
+  /**
+   * The disk of the VM is filled after its name is free again: it exists then, and may be deleted. Its image is needed
+   * until then.
+   */
   private async create(request: CreateVmRequest, caller: Caller, { name, image }: Reserved): Promise<CreatedVm> {
     const { audit, builds, tasks, directory } = this.deps;
     // The name may have been taken while the request waited.

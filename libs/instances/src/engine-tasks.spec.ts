@@ -14,7 +14,10 @@ const web = buildVm();
 const input = { request: 'r', ref: 'vm/lab/default/web', uid: web.uid, wasRunning: true, node: 'node-1' };
 const key: OperationKey = { id: 'restore-web-1', wasRunning: true, node: 'node-1' };
 
-/** The definition of a task over an engine that is in a state, as a process sees it that has not requested the operation. */
+/**
+ * The definition of a task over an engine that is in a state, as a process sees it that has not requested the
+ * operation.
+ */
 function recovered(state: OperationState, { uid = web.uid, discards = async () => undefined as void } = {}) {
   const calls: [string, OperationKey][] = [];
   let definition!: TaskDefinition<typeof input>;

@@ -83,8 +83,9 @@ interface Begun {
 }
 
 /**
- * Tasks that carry out operations of an engine. The task is journaled before the engine is asked, so that no restart forgets an operation
- * that goes on there: the next process looks for it by the ID of the task, and follows it, requests it, or removes its remains.
+ * Tasks that carry out operations of an engine. The task is journaled before the engine is asked, so that no restart
+ * forgets an operation that goes on there: the next process looks for it by the ID of the task, and follows it,
+ * requests it, or removes its remains.
  */
 export class EngineTasks<Order extends object> {
   private readonly task: DefinedTask<Order & EngineInput>;
@@ -98,7 +99,10 @@ export class EngineTasks<Order extends object> {
     this.task = deps.tasks.define(this.definition());
   }
 
-  /** Starts a task, and waits until the engine has accepted or refused the operation. @throws DomainError the refusal of the engine */
+  /**
+   * Starts a task, and waits until the engine has accepted or refused the operation.
+   * @throws DomainError the refusal of the engine
+   */
   async start({ name, ref, subject = ref, order, caller, reservation }: EngineOrder<Order>): Promise<StartedOperation> {
     const { tasks, directory } = this.deps;
     const found = directory.get(ref);

@@ -23,7 +23,10 @@ export interface InstanceUseCases {
   readonly deleteContainer: DeleteContainer;
 }
 
-/** What work on many instances does to one of them: the use case of a single request, with its checks and its audit entry. */
+/**
+ * What work on many instances does to one of them: the use case of a single request, with its checks and its audit
+ * entry.
+ */
 export type InstanceOrder = Pick<DirectOrder, 'action' | 'force' | 'tag'>;
 
 /** Refuses an action that a caller may not carry out on an instance. @throws DomainError NOT_PERMITTED */
@@ -31,7 +34,10 @@ export type ExpectAllowed = (caller: Caller, action: BulkAction, ref: InstanceRe
 
 /** Carries out an action on a VM or a container, for work on many of them. */
 export class InstanceActions {
-  /** @param expectAllowed decides about each instance when its turn comes: the rights of the caller may be others than at the request */
+  /**
+   * @param expectAllowed decides about each instance when its turn comes: the rights of the caller may be others than
+   *   at the request
+   */
   constructor(
     private readonly useCases: InstanceUseCases,
     private readonly expectAllowed: ExpectAllowed,

@@ -35,8 +35,9 @@ export interface Author {
 }
 
 /**
- * A change of one instance. It is planned, reserved and recorded here. A subclass says which ability carries it out, and how. With the
- * reservation, the instance is found again: it may have been changed, deleted or replaced while the request waited.
+ * A change of one instance. It is planned, reserved and recorded here. A subclass says which ability carries it out,
+ * and how. With the reservation, the instance is found again: it may have been changed, deleted or replaced while the
+ * request waited.
  */
 export abstract class InstanceChange<
   K extends AbilityName,
@@ -84,7 +85,10 @@ export abstract class InstanceChange<
     return '';
   }
 
-  /** Waits until the read model shows the change, so that the caller can read it back. The change has its audit entry already. */
+  /**
+   * Waits until the read model shows the change, so that the caller can read it back. The change has its audit entry
+   * already.
+   */
   protected async settle(_found: FoundInstance<K>, result: Result, ..._order: Order): Promise<Result> {
     return result;
   }

@@ -34,8 +34,8 @@ export class PlaceInstance {
   }
 
   /**
-   * The place of an instance that may exist already. The default context is the first configured one, and the default namespace is that
-   * of its backend.
+   * The place of an instance that may exist already. The default context is the first configured one, and the default
+   * namespace is that of its backend.
    * @throws DomainError CONTEXT_NOT_FOUND, INVALID_NAME, INVALID_INPUT for a namespace that the backend can't have
    */
   locate({ kind, name, namespace, context }: Placement): { backend: Backend; ref: InstanceRef } {

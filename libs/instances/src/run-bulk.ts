@@ -22,8 +22,8 @@ interface Bulk {
 }
 
 /**
- * One action for many instances, as a task of the service. Each instance gets the use case of a single request, with its checks and
- * its audit entry. A failure stops no other instance.
+ * One action for many instances, as a task of the service. Each instance gets the use case of a single request, with
+ * its checks and its audit entry. A failure stops no other instance.
  */
 export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRef[]], string, Bulk> {
   constructor(
@@ -78,7 +78,10 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
     await audit.of(caller, 'cancel task', `task/${id}`, async () => tasks.cancelTask(id, caller));
   }
 
-  /** Begins no further member until it is continued, also after a restart. @throws DomainError TASK_NOT_FOUND, WRONG_STATE */
+  /**
+   * Begins no further member until it is continued, also after a restart.
+   * @throws DomainError TASK_NOT_FOUND, WRONG_STATE
+   */
   async pause(id: string, isPaused: boolean, caller: Caller): Promise<void> {
     const { tasks, audit } = this;
     tasks.get(id);

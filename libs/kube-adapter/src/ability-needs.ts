@@ -17,8 +17,9 @@ const cdi: Need = (facts) => (facts.hasCdi ? undefined : NEEDS_CDI);
 const noBackupApi: Need = (facts) => (facts.servesGroup('backup.kubevirt.io') ? BACKUPS_NOT_USED : undefined);
 
 /**
- * What a cluster needs for each ability besides the permissions of `rbac.ts`: the APIs and features that its discovery reports. The first need that is not met
- * is the reason that users see. Containers, their consoles, the nodes and the doctor work in any cluster.
+ * What a cluster needs for each ability besides the permissions of `rbac.ts`: the APIs and features that its discovery
+ * reports. The first need that is not met is the reason that users see. Containers, their consoles, the nodes and the
+ * doctor work in any cluster.
  */
 export const ABILITY_NEEDS: AbilityNeeds = {
   inventory: [],

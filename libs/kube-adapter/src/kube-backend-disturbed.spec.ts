@@ -2,7 +2,8 @@ import { allPortsContract, importedImagesContract } from '@headgate/testing';
 import { cluster, consoles, images, TIMEOUT_MS, UNAVAILABLE } from './testing/contract-options.contract.js';
 import { SandboxHarness } from './testing/sandbox-harness.contract.js';
 
-// Every suite once more in a cluster that is overloaded, behind a bad network, and an hour ahead of the service or behind it.
+// Every suite once more in a cluster that is overloaded, behind a bad network, and an hour ahead of the service or
+// behind it.
 allPortsContract(
   'kube over a disturbed cluster',
   () => SandboxHarness.open({ simulation: { cluster }, disturbed: { hoursAhead: 1 } }),

@@ -19,7 +19,10 @@ const MOVE_GATES = [
   'VolumeMigration',
 ];
 
-/** The releases that differ for a client, and whether a client can choose the target node of a migration and move disks with their defaults. */
+/**
+ * The releases that differ for a client, and whether a client can choose the target node of a migration and move disks
+ * with their defaults.
+ */
 const RELEASES = [
   ['1.3', false, false],
   ['1.5', false, false],

@@ -27,7 +27,10 @@ export const ANNOTATION = {
   spec: 'svc.dev/spec',
   /** The id of the create call, so that a call that got no response can recognize its own object. */
   createId: 'svc.dev/create-id',
-  /** The id of the call that has replaced an object last, so that a call that got no response can recognize its own version. */
+  /**
+   * The id of the call that has replaced an object last, so that a call that got no response can recognize its own
+   * version.
+   */
   writeId: 'svc.dev/write-id',
   /** When a new disk was created that is not attached to its VM yet. */
   attaching: 'svc.dev/attaching',

@@ -24,15 +24,17 @@ export const STORE_RBAC_RULES: readonly RbacRule[] = [
 ];
 
 /**
- * The permissions that builds of disks need besides the others, for a cluster whose configuration allows them. The namespaces must
- * also allow privileged pods.
+ * The permissions that builds of disks need besides the others, for a cluster whose configuration allows them. The
+ * namespaces must also allow privileged pods.
  */
 export const BUILD_RBAC_RULES: readonly RbacRule[] = [
   rule('batch', ['jobs'], ['get', 'list', 'watch', 'create', 'delete']),
   rule('', ['pods/log'], ['get']),
 ];
 
-/** The permissions that this adapter needs, and no others. A test compares the manifests in `deploy/` with this list. */
+/**
+ * The permissions that this adapter needs, and no others. A test compares the manifests in `deploy/` with this list.
+ */
 export const RBAC_RULES: readonly RbacRule[] = [
   rule('kubevirt.io', ['virtualmachines'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
   rule('kubevirt.io', ['virtualmachineinstances'], ['get', 'list', 'watch']),

@@ -43,8 +43,8 @@ export interface KubeSandboxOptions {
   /** Initial namespaces in addition to `default` and the `kube-` ones. */
   namespaces?: string[];
   /**
-   * Enforces RBAC. A record also binds users: `{alice: ['view', 'lab/editor']}` gives alice the ClusterRole `view` in every
-   * namespace and the Role `editor` of the namespace `lab`.
+   * Enforces RBAC. A record also binds users: `{alice: ['view', 'lab/editor']}` gives alice the ClusterRole `view` in
+   * every namespace and the Role `editor` of the namespace `lab`.
    */
   rbac?: boolean | Record<string, string[]>;
   version?: VersionInfo;

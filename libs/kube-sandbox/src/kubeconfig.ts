@@ -9,7 +9,10 @@ export interface KubeconfigFields {
 
 const NAME = 'sandbox';
 
-/** A kubeconfig with one cluster and one user. The client library for Node requires the insecure flag for a plain HTTP server. */
+/**
+ * A kubeconfig with one cluster and one user. The client library for Node requires the insecure flag for a plain HTTP
+ * server.
+ */
 export function kubeconfig({ server, user, token, namespace }: KubeconfigFields): string {
   return stringify({
     apiVersion: 'v1',

@@ -1,6 +1,9 @@
 export const KUBEVIRT_VERSIONS = ['1.3', '1.4', '1.5', '1.6', '1.6.5', '1.7', '1.7.4', '1.8', '1.9'] as const;
 
-/** The KubeVirt release whose behavior is simulated, as `major.minor` or, where a patch release matters, `major.minor.patch`. */
+/**
+ * The KubeVirt release whose behavior is simulated, as `major.minor` or, where a patch release matters,
+ * `major.minor.patch`.
+ */
 export type KubevirtVersion = (typeof KUBEVIRT_VERSIONS)[number];
 
 export const LATEST_KUBEVIRT: KubevirtVersion = '1.9';

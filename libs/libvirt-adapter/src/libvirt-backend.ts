@@ -13,7 +13,9 @@ export interface LibvirtBackendOptions extends LibvirtEngineOptions, MigrationOp
   readonly peers?: () => readonly Backend[];
 }
 
-/** libvirt and QEMU on one machine. Opening it does no I/O: an unreachable machine is reported through the inventory. */
+/**
+ * libvirt and QEMU on one machine. Opening it does no I/O: an unreachable machine is reported through the inventory.
+ */
 export class LibvirtBackend extends Backend {
   override readonly traits = LIBVIRT_TRAITS;
 

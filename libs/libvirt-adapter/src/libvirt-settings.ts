@@ -10,7 +10,10 @@ export class LibvirtSettings {
   @IsOptional()
   @Matches(/^[A-Za-z0-9][A-Za-z0-9.:-]*$/, { message: '$property must be a host name or an address' })
   migrationAddress?: string;
-  /** How running VMs come from and go to other machines: `tls`, or `insecure` on a network that everyone is trusted on. By default they don't. */
+  /**
+   * How running VMs come from and go to other machines: `tls`, or `insecure` on a network that everyone is trusted on.
+   * By default they don't.
+   */
   @IsOptional()
   @IsIn(['tls', 'insecure'])
   migrationTransport?: 'tls' | 'insecure';

@@ -10,9 +10,9 @@ const params = textParams(MAX_MIGRATION_PARAMS);
 const cookie = bytes(MAX_COOKIE_BYTES);
 
 /**
- * The five phases of a migration that a client directs (version 3 of libvirt's protocol): the source begins, the destination prepares,
- * the source performs, the destination finishes, the source confirms. Each phase returns a cookie for the next one. libvirt cancels the migration
- * on both sides if a connection ends before that.
+ * The five phases of a migration that a client directs (version 3 of libvirt's protocol): the source begins, the
+ * destination prepares, the source performs, the destination finishes, the source confirms. Each phase returns a cookie
+ * for the next one. libvirt cancels the migration on both sides if a connection ends before that.
  */
 export const migrationProcedures = {
   begin: procedure(

@@ -52,8 +52,8 @@ export const procedure = <A, R>(name: string, number: number, args: Codec<A>, re
 });
 
 /**
- * The calls that this client speaks, with the numbers and types of libvirt's remote_protocol.x. Both are stable: libvirt
- * only ever adds calls.
+ * The calls that this client speaks, with the numbers and types of libvirt's remote_protocol.x. Both are stable:
+ * libvirt only ever adds calls.
  */
 export const procedures = {
   authList: procedure('AuthList', 66, nothing, authTypes),

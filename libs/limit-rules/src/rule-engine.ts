@@ -20,8 +20,9 @@ const NO_EXEMPTIONS = { users: [], appservices: [], networks: [] };
 const EVERYONE = '*';
 
 /**
- * Decides on requests by their facts and by the windows of a limiter, and on nothing else: given the same facts in the same order at
- * the same times, it decides the same. With a limiter in this process, decisions are values; with one on a server, promises.
+ * Decides on requests by their facts and by the windows of a limiter, and on nothing else: given the same facts in the
+ * same order at the same times, it decides the same. With a limiter in this process, decisions are values; with one on
+ * a server, promises.
  */
 export class RuleEngine {
   private byEvent = new Map<RuleEvent, Pick<Claim, 'rates' | 'exempt'>[]>();
@@ -35,7 +36,10 @@ export class RuleEngine {
     this.configure(rules);
   }
 
-  /** Replaces the rules. Those that keep their name keep their windows. @throws RangeError when the limiter can't hold them */
+  /**
+   * Replaces the rules. Those that keep their name keep their windows.
+   * @throws RangeError when the limiter can't hold them
+   */
   configure({ rules, exempt }: RuleSet): void {
     const byEvent = new Map<RuleEvent, Pick<Claim, 'rates' | 'exempt'>[]>();
     for (const rule of rules) {
@@ -62,8 +66,8 @@ export class RuleEngine {
   }
 
   /**
-   * Checks a request against every rule, and counts or reserves it under all of them or none. A request that does several things,
-   * such as creating a room with invites, has facts for each of them.
+   * Checks a request against every rule, and counts or reserves it under all of them or none. A request that does
+   * several things, such as creating a room with invites, has facts for each of them.
    */
   admit(parts: readonly RuleFacts[]): Maybe<Admission | RuleRefusal> {
     const claims = this.claimsOf(parts);

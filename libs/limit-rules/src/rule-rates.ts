@@ -5,7 +5,10 @@ import type { Rule, RuleBlock, RuleFacts } from './rule.js';
 /** Blocks of one key that are counted: 2^20 times the shortest first one is longer than any window. */
 const MAX_BLOCKS = 20;
 
-/** The names of the rates of a rule in the limiter. The first one is the rule's own; the others exist for rules with blocks. */
+/**
+ * The names of the rates of a rule in the limiter. The first one is the rule's own; the others exist for rules with
+ * blocks.
+ */
 export const rateNamesOf = ({ name, block }: Pick<Rule, 'name' | 'block'>): string[] =>
   block ? [name, `${name}.refusals`, `${name}.blocks`, `${name}.block`] : [name];
 

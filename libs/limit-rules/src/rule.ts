@@ -34,8 +34,9 @@ export const RULE_KEYS = [
 export type RuleKey = (typeof RULE_KEYS)[number];
 
 /**
- * Which requests count. `every`: all that are not refused. `failures`: those that the homeserver answers with 403; a success clears
- * the key. `authenticated`: all but those that the homeserver answers with 401, because their key is only a claim until then.
+ * Which requests count. `every`: all that are not refused. `failures`: those that the homeserver answers with 403; a
+ * success clears the key. `authenticated`: all but those that the homeserver answers with 401, because their key is
+ * only a claim until then.
  */
 export type RuleCounts = 'every' | 'failures' | 'authenticated';
 

@@ -9,16 +9,21 @@ import {
 import { CapHolder } from './cap-holder.js';
 
 export interface CapLedgerOptions {
-  /** Holders whose count is cached. Beyond this, the least recently used idle holder is dropped and counted again later. */
+  /**
+   * Holders whose count is cached. Beyond this, the least recently used idle holder is dropped and counted again later.
+   */
   readonly maxHolders?: number;
 }
 
-/** Returns how many items a holder holds, from the authoritative source: a table of the store or the upstream's response. */
+/**
+ * Returns how many items a holder holds, from the authoritative source: a table of the store or the upstream's
+ * response.
+ */
 export type CountHeld = () => number | Promise<number>;
 
 /**
- * Tracks how much each holder holds and has reserved, so that parallel writes can't exceed a cap together. It only deals
- * in numbers: the caller knows which item a write concerns and whether it replaces an existing one.
+ * Tracks how much each holder holds and has reserved, so that parallel writes can't exceed a cap together. It only
+ * deals in numbers: the caller knows which item a write concerns and whether it replaces an existing one.
  */
 export class CapLedger {
   private readonly maxHolders: number;
@@ -45,8 +50,8 @@ export class CapLedger {
   }
 
   /**
-   * Reserves the amount of a write. The first write of a holder with an unknown count calls `count`; writes that arrive in
-   * the meantime wait for the same result.
+   * Reserves the amount of a write. The first write of a holder with an unknown count calls `count`; writes that arrive
+   * in the meantime wait for the same result.
    */
   async reserve(cap: Cap, write: CapWrite, count: CountHeld): Promise<CapReservation | CapRefusal> {
     if (write.rewrite) return NO_OP;
@@ -101,8 +106,8 @@ export class CapLedger {
   }
 
   /**
-   * Makes the next write count again, even while others are in progress, which keep their places. One of them may then count twice
-   * until the next count, which errs on the side of refusing.
+   * Makes the next write count again, even while others are in progress, which keep their places. One of them may then
+   * count twice until the next count, which errs on the side of refusing.
    */
   expire(cap: Cap, holder: string): void {
     const known = this.holders.get(holderKey(cap, holder));

@@ -38,7 +38,10 @@ export interface CapWrite {
   readonly amount?: number;
   /** The write replaces something already held: always granted, adds nothing. */
   readonly rewrite?: boolean;
-  /** Identifies the written item (an account-data type, a pusher's key): parallel writes of one new item share one place. */
+  /**
+   * Identifies the written item (an account-data type, a pusher's key): parallel writes of one new item share one
+   * place.
+   */
   readonly id?: string;
 }
 

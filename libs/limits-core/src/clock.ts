@@ -1,4 +1,6 @@
-/** Milliseconds that only increase, from any origin. Never the wall clock: a window must not follow clock adjustments. */
+/**
+ * Milliseconds that only increase, from any origin. Never the wall clock: a window must not follow clock adjustments.
+ */
 export abstract class Clock {
   abstract now(): number;
 }

@@ -14,8 +14,8 @@ export interface Terms {
 }
 
 /**
- * Among the next few evictable keys from a slot on, the slot of the one that has used the smallest part of its limit. Keys at
- * their limit or with events in flight are not evictable. -1 if there is no evictable key within reach.
+ * Among the next few evictable keys from a slot on, the slot of the one that has used the smallest part of its limit.
+ * Keys at their limit or with events in flight are not evictable. -1 if there is no evictable key within reach.
  */
 export function findVictim(array: SlotArray, from: number, terms: Terms, now: number): number {
   let victim = -1;

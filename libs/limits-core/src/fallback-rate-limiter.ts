@@ -13,11 +13,11 @@ export interface FallbackRateLimiterOptions {
 }
 
 /**
- * Uses a limiter that several nodes share, and this node's own one while the shared one fails. Events that this node lets
- * through always count in its own limiter too, so it is up to date when it is needed: during an outage, `nodes` nodes let
- * through at most `nodes × limit` events per window together, and at most `limit` more in the window in which it ends.
- * Events are reserved there before the shared limiter is asked, so that an outage in the middle of parallel events does not grant
- * any more of them.
+ * Uses a limiter that several nodes share, and this node's own one while the shared one fails. Events that this node
+ * lets through always count in its own limiter too, so it is up to date when it is needed: during an outage, `nodes`
+ * nodes let through at most `nodes × limit` events per window together, and at most `limit` more in the window in which
+ * it ends. Events are reserved there before the shared limiter is asked, so that an outage in the middle of parallel
+ * events does not grant any more of them.
  */
 export class FallbackRateLimiter extends RateLimiter {
   private readonly shared: SharedRateLimiter;
@@ -89,8 +89,8 @@ export class FallbackRateLimiter extends RateLimiter {
   }
 
   /**
-   * Settles both reservations. If the shared limiter fails in between, the event counts there until its window closes. That
-   * errs on the side of refusing, so the caller does not need to know.
+   * Settles both reservations. If the shared limiter fails in between, the event counts there until its window closes.
+   * That errs on the side of refusing, so the caller does not need to know.
    */
   private combine(shared: Reservation, own: Reservation): Reservation {
     const settle = async (settlement: 'commit' | 'reset' | 'release'): Promise<void> => {
@@ -105,7 +105,10 @@ export class FallbackRateLimiter extends RateLimiter {
     };
   }
 
-  /** For keys that have no room in this node's own limiter, because of an outage: outcomes apply to their windows directly. */
+  /**
+   * For keys that have no room in this node's own limiter, because of an outage: outcomes apply to their windows
+   * directly.
+   */
   private settledDirectly(keys: readonly RateKey[]): Reservation {
     return {
       granted: true,

@@ -4,9 +4,9 @@ export type HashWords = Int32Array;
 const FINAL_ROUNDS = 3;
 
 /**
- * Keyed hash of a string: HalfSipHash-1-3 seeded with 128 secret bits, whose whole 128-bit state is the result. Folding the
- * state would only add collisions, and since results are never exposed, none of it needs hiding. The table stores 96 bits of
- * it: the probability that two of n keys collide is about n²/2^97.
+ * Keyed hash of a string: HalfSipHash-1-3 seeded with 128 secret bits, whose whole 128-bit state is the result. Folding
+ * the state would only add collisions, and since results are never exposed, none of it needs hiding. The table stores
+ * 96 bits of it: the probability that two of n keys collide is about n²/2^97.
  */
 export function fingerprint(text: string, seed: HashWords, into: HashWords): void {
   if (!hashNarrow(text, seed, into)) hashWide(text, seed, into);

@@ -2,10 +2,11 @@ import { closesAt, counted, setCounted } from './slot.js';
 import type { WindowTable } from './window-table.js';
 
 /*
- * The generic cell rate algorithm. Its only state is the time at which all events so far will have been worked off, one every
- * `windowMs / limit`. An event moves that time on by its cost; it is refused if the time would then be more than `windowMs`
- * ahead. In a slot, the time is rounded up to a whole millisecond, where a fixed window has its closing time, and the rounded
- * part is where a fixed window counts events. So a slot is free as soon as its key has its whole burst again.
+ * The generic cell rate algorithm. Its only state is the time at which all events so far will have been worked off, one
+ * every `windowMs / limit`. An event moves that time on by its cost; it is refused if the time would then be more than
+ * `windowMs` ahead. In a slot, the time is rounded up to a whole millisecond, where a fixed window has its closing
+ * time, and the rounded part is where a fixed window counts events. So a slot is free as soon as its key has its whole
+ * burst again.
  */
 
 /** Times have a resolution of 1/65,536 ms: 400 days of it are exact in a number. */

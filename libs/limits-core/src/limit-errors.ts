@@ -1,7 +1,9 @@
 import type { CapRefusal } from './cap.js';
 import type { RateRefusal } from './rate.js';
 
-/** A refusal is an expected answer, not a fault. It has no stack: capturing one is most of the cost of refusing a flood. */
+/**
+ * A refusal is an expected answer, not a fault. It has no stack: capturing one is most of the cost of refusing a flood.
+ */
 abstract class Refusal extends Error {
   protected constructor(message: string) {
     const { stackTraceLimit } = Error;

@@ -38,8 +38,8 @@ export interface MemoryRateLimiterOptions {
 }
 
 /**
- * Fixed windows and token buckets in this process's memory. A window starts with a key's first counted event; reserved events
- * count against the limit while they are in flight. Times are whole milliseconds.
+ * Fixed windows and token buckets in this process's memory. A window starts with a key's first counted event; reserved
+ * events count against the limit while they are in flight. Times are whole milliseconds.
  */
 export class MemoryRateLimiter extends RateLimiter {
   private readonly clock: Clock;
@@ -136,16 +136,16 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   /**
-   * Removes closed windows from about a thousand slots and frees memory, in well under a millisecond. New keys do the same
-   * in passing; call this now and then in a process that may go idle.
+   * Removes closed windows from about a thousand slots and frees memory, in well under a millisecond. New keys do the
+   * same in passing; call this now and then in a process that may go idle.
    */
   sweep(steps = 1000): void {
     this.table.maintain(steps, this.now());
   }
 
   /**
-   * The state in chunks of at most a thousand keys, so that other work can run between two of them. The chunks contain the
-   * hash's secret: keep them as private as a key. Reserved events are written as counted.
+   * The state in chunks of at most a thousand keys, so that other work can run between two of them. The chunks contain
+   * the hash's secret: keep them as private as a key. Reserved events are written as counted.
    */
   *snapshot(wallTimeMs: number): Generator<Uint8Array> {
     yield* writeSnapshot({
@@ -158,8 +158,8 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   /**
-   * Replaces the current windows with those of a snapshot, for the rates defined here. The time between the two wall times
-   * is subtracted, unless the wall clock went backwards.
+   * Replaces the current windows with those of a snapshot, for the rates defined here. The time between the two wall
+   * times is subtracted, unless the wall clock went backwards.
    * @throws SnapshotError when the bytes are not a complete snapshot; then nothing has changed.
    */
   restore(bytes: Uint8Array, wallTimeMs: number): void {

@@ -33,8 +33,8 @@ export class MemoryRate implements Rate {
   }
 
   /**
-   * Derives this rate's own seed from the table's secret, so that the same text under two rates gives two keys. The algorithm is
-   * a part of it, because the two read a slot differently.
+   * Derives this rate's own seed from the table's secret, so that the same text under two rates gives two keys. The
+   * algorithm is a part of it, because the two read a slot differently.
    */
   deriveSeed(secret: HashWords): void {
     fingerprint(this.isGcra ? `${this.name}\0gcra` : this.name, secret, this.seed);

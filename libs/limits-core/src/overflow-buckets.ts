@@ -6,8 +6,8 @@ const MAX_WORDS = MAX_RATES * BUCKETS_PER_RATE * SLOT_WORDS;
 export const MAX_OVERFLOW_BYTES = MAX_WORDS * 4;
 
 /**
- * Coarse buckets for new keys while the table is full of keys that may not be evicted: many keys share one window. That errs
- * on the side of refusing and takes a fixed amount of memory.
+ * Coarse buckets for new keys while the table is full of keys that may not be evicted: many keys share one window. That
+ * errs on the side of refusing and takes a fixed amount of memory.
  */
 export class OverflowBuckets {
   /** Windows opened here. Anything but 0 means that the table is too small for its load. */

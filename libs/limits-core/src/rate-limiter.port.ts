@@ -1,6 +1,9 @@
 import type { CountedKey, Rate, RateKey, RateOptions, RateRefusal, Reservation, WindowState } from './rate.js';
 
-/** Counts events under rates: in this process (`MemoryRateLimiter`), or together with other nodes (`FallbackRateLimiter`). */
+/**
+ * Counts events under rates: in this process (`MemoryRateLimiter`), or together with other nodes
+ * (`FallbackRateLimiter`).
+ */
 export abstract class RateLimiter {
   /** Creates the rate, or changes the options of an existing one. @throws RangeError when the options are invalid. */
   abstract define(name: string, options: RateOptions): Rate;
@@ -12,12 +15,14 @@ export abstract class RateLimiter {
   abstract count(rate: Rate, key: string, limit?: number): RateRefusal | undefined | Promise<RateRefusal | undefined>;
 
   /**
-   * Counts one event now, under every key or under none, with the cost of each key. If several keys refuse, returns the refusal
-   * that lasts longest; undefined if the event was counted.
+   * Counts one event now, under every key or under none, with the cost of each key. If several keys refuse, returns the
+   * refusal that lasts longest; undefined if the event was counted.
    */
   abstract countAll(keys: readonly CountedKey[]): RateRefusal | undefined | Promise<RateRefusal | undefined>;
 
-  /** Reserves one event under every key or under none. If several keys refuse, returns the one whose window closes last. */
+  /**
+   * Reserves one event under every key or under none. If several keys refuse, returns the one whose window closes last.
+   */
   abstract reserve(keys: readonly RateKey[]): Reservation | RateRefusal | Promise<Reservation | RateRefusal>;
 
   abstract peek(rate: Rate, key: string): WindowState | Promise<WindowState>;
@@ -27,8 +32,8 @@ export abstract class RateLimiter {
 }
 
 /**
- * A limiter on a server that several nodes share, with the same rules as `MemoryRateLimiter`. Every method rejects if the
- * server can't be reached or does not answer in time; none waits long.
+ * A limiter on a server that several nodes share, with the same rules as `MemoryRateLimiter`. Every method rejects if
+ * the server can't be reached or does not answer in time; none waits long.
  */
 export abstract class SharedRateLimiter {
   abstract count(rate: Rate, key: string, limit?: number): Promise<RateRefusal | undefined>;

@@ -1,9 +1,9 @@
 import { MAX_COUNTED } from './slot.js';
 
 /**
- * How events are limited. `fixed-window`: at most `limit` events in each window, which starts with the first event that counts.
- * `gcra` (the generic cell rate algorithm, a token bucket): bursts of at most `limit` events, and room for one more every
- * `windowMs / limit`.
+ * How events are limited. `fixed-window`: at most `limit` events in each window, which starts with the first event that
+ * counts. `gcra` (the generic cell rate algorithm, a token bucket): bursts of at most `limit` events, and room for one
+ * more every `windowMs / limit`.
  */
 export type RateAlgorithm = 'fixed-window' | 'gcra';
 
@@ -38,7 +38,10 @@ export interface RateKey {
 
 /** One key of an event that counts at once. */
 export interface CountedKey extends RateKey {
-  /** How much of the limit the event takes: a whole number, 1 by default. One that costs more than the limit takes all of it. */
+  /**
+   * How much of the limit the event takes: a whole number, 1 by default. One that costs more than the limit takes all
+   * of it.
+   */
   readonly cost?: number;
   /** Overrides the rate's window, if this event opens one. */
   readonly windowMs?: number;
@@ -53,14 +56,17 @@ export interface RateRefusal {
 }
 
 /**
- * One event reserved under several keys while its outcome is unknown. The first call of the three settles it and later calls
- * do nothing, so `finally { reservation.release() }` is always safe.
+ * One event reserved under several keys while its outcome is unknown. The first call of the three settles it and later
+ * calls do nothing, so `finally { reservation.release() }` is always safe.
  */
 export interface Reservation {
   readonly granted: true;
   /** The event counts, from the time it was reserved. */
   commit(): void | Promise<void>;
-  /** Clears the history of these keys; this event does not count. For a caller that has proved itself, such as a correct password. */
+  /**
+   * Clears the history of these keys; this event does not count. For a caller that has proved itself, such as a correct
+   * password.
+   */
   reset(): void | Promise<void>;
   /** The event does not count, as if it had never been reserved. */
   release(): void | Promise<void>;

@@ -50,7 +50,9 @@ export class SlotArray {
     return ((hash >>> 0) * this.scale) | 0;
   }
 
-  /** The key's slot, whether its window is open or not. For an unknown key, `~slot` of the free slot where it belongs. */
+  /**
+   * The key's slot, whether its window is open or not. For an unknown key, `~slot` of the free slot where it belongs.
+   */
   find(key: HashWords): number {
     const k0 = key[0]!;
     const k1 = key[1]!;

@@ -17,9 +17,9 @@ const STEPS_PER_SWEEP = 4;
 const MAX_SECTIONS_PER_INSERT = 8;
 
 /**
- * A table of slots that grows and shrinks incrementally. While it does, there are two arrays: slots before `moved` are in
- * the next one, all others still in the current one. Homes keep their order, so the next array fills from its start while
- * the current one empties from its own, and pages freed by one are reused by the other.
+ * A table of slots that grows and shrinks incrementally. While it does, there are two arrays: slots before `moved` are
+ * in the next one, all others still in the current one. Homes keep their order, so the next array fills from its start
+ * while the current one empties from its own, and pages freed by one are reused by the other.
  */
 export class SlotTable {
   /** Keys evicted although their window was open. */
@@ -76,9 +76,9 @@ export class SlotTable {
   }
 
   /**
-   * Inserts the key that `find` has just not found, and returns its slot's offset in `page`. The caller sets its counts,
-   * closing time and tag. A full table first removes closed windows, then evicts a key far from its limit; -1 if no key
-   * may be evicted.
+   * Inserts the key that `find` has just not found, and returns its slot's offset in `page`. The caller sets its
+   * counts, closing time and tag. A full table first removes closed windows, then evicts a key far from its limit; -1
+   * if no key may be evicted.
    */
   insert(key: HashWords, now: number): number {
     if (!this.next && this.current.size + 1 > this.current.capacity * MAX_LOAD) {

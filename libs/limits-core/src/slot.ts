@@ -1,12 +1,12 @@
 /**
  * The memory layout of one key: six 32-bit words.
  *
- * | word | content |
- * |---|---|
- * | 0–2 | the key's fingerprint |
- * | 3 | when the window closes, in milliseconds since the table was created: the low 32 bits |
- * | 4 | from the top: events in flight (12 bits), events that count (20 bits); in a gcra slot, see gcra.ts, a fraction instead |
- * | 5 | from the top: the window's generation (16 bits), the high 8 bits of the closing time, the rate's index + 1 (8 bits); 0: the slot is free |
+ * - 0 to 2: the key's fingerprint.
+ * - 3: when the window closes, in milliseconds since the table was created: the low 32 bits.
+ * - 4: from the top: events in flight (12 bits), events that count (20 bits); in a gcra slot, see gcra.ts, a fraction
+ *   instead.
+ * - 5: from the top: the window's generation (16 bits), the high 8 bits of the closing time, the rate's index + 1
+ *   (8 bits); 0: the slot is free.
  */
 export const SLOT_WORDS = 6;
 export const SLOT_BYTES = SLOT_WORDS * 4;

@@ -1,9 +1,10 @@
 /*
- * A snapshot, little-endian. Each block consists of the length of its content, the CRC-32 of its content, and the content. The
- * first block is the header: magic number, version, number of rates, wall time (f64), the hash's secret (4 words), then the
- * names of the rates (length, UTF-8). Each further block holds records of six words: fingerprint (3), milliseconds left at
- * that wall time (the low 32 bits), events, and the rate's position in the header (8 bits) with two flags and the high bits of
- * the milliseconds. A gcra record has the rounded part of its time plus 1 in place of events. An empty block marks the end.
+ * A snapshot, little-endian. Each block consists of the length of its content, the CRC-32 of its content, and the
+ * content. The first block is the header: magic number, version, number of rates, wall time (f64), the hash's secret (4
+ * words), then the names of the rates (length, UTF-8). Each further block holds records of six words: fingerprint (3),
+ * milliseconds left at that wall time (the low 32 bits), events, and the rate's position in the header (8 bits) with
+ * two flags and the high bits of the milliseconds. A gcra record has the rounded part of its time plus 1 in place of
+ * events. An empty block marks the end.
  */
 export const MAGIC = 0x57524748;
 export const VERSION = 1;

@@ -16,8 +16,8 @@ export interface RedisRateLimiterOptions extends ConnectionOptions {
   /** Precedes every key, in braces; `limits` by default. */
   readonly prefix?: string;
   /**
-   * Keys on the server are HMACs with this secret, so that names and addresses can't be found by guessing. All nodes must have
-   * the same one. Without it, keys are plain digests.
+   * Keys on the server are HMACs with this secret, so that names and addresses can't be found by guessing. All nodes
+   * must have the same one. Without it, keys are plain digests.
    */
   readonly secret?: string;
 }
@@ -73,8 +73,8 @@ export class RedisRateLimiter extends SharedRateLimiter {
   }
 
   /**
-   * Keys on different nodes of a cluster: those with a cost of 1 and no window of their own are reserved first, so that a refusal
-   * of another one can release them; the others can't be reserved, and are counted in order.
+   * Keys on different nodes of a cluster: those with a cost of 1 and no window of their own are reserved first, so that
+   * a refusal of another one can release them; the others can't be reserved, and are counted in order.
    */
   private async countOneByOne(keys: readonly CountedKey[]): Promise<RateRefusal | undefined> {
     requireDistinct(this.redisKeys(keys));

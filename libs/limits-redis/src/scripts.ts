@@ -7,8 +7,8 @@ export interface Script {
 }
 
 /**
- * How long a reservation is held at least, and twice as long at most. Without a lease, the reservations of a dead node would
- * last for as long as other nodes keep the window open; no live request takes this long.
+ * How long a reservation is held at least, and twice as long at most. Without a lease, the reservations of a dead node
+ * would last for as long as other nodes keep the window open; no live request takes this long.
  */
 export const LEASE_MS = 120_000;
 
@@ -23,11 +23,11 @@ export const LEASE_MS = 120_000;
  * A bucket (gcra) is a hash that expires when all of its events have been worked off:
  *
  *   free             when that is, in ms with a fraction
- *   flight           reservations in flight; they are in the bucket, so those of a dead node are worked off like all others
- *   opening          as above
+ *   flight reservations in flight; they are in the bucket, so those of a dead node are worked off like all others
+ *   opening as above
  *
- * Scripts are atomic, so a reservation covers all of its keys or none. They read the server's clock, which is the only one
- * used; that requires Redis 5 or newer, or any Valkey.
+ * Scripts are atomic, so a reservation covers all of its keys or none. They read the server's clock, which is the only
+ * one used; that requires Redis 5 or newer, or any Valkey.
  */
 const WINDOW = `
 local time = redis.call('TIME')
@@ -85,9 +85,9 @@ function script(body: string): Script {
 }
 
 /**
- * KEYS: the windows. ARGV: 'count' or 'reserve', an ID for windows opened now, then four values for each key: the limit, the window
- * (ms), the cost, and 'fixed-window' or 'gcra'.
- * Returns {position of the key that refuses for longest, ms until it no longer does}, or {0, now (ms), opening of each key}.
+ * KEYS: the windows. ARGV: 'count' or 'reserve', an ID for windows opened now, then four values for each key: the
+ * limit, the window (ms), the cost, and 'fixed-window' or 'gcra'. Returns {position of the key that refuses for
+ * longest, ms until it no longer does}, or {0, now (ms), opening of each key}.
  */
 export const ACQUIRE = script(`
 local function argument(i, position)
@@ -130,8 +130,8 @@ end
 return answer`);
 
 /**
- * KEYS: the windows. ARGV: 'commit', 'reset' or 'release', the time of the reservation (ms), then four values for each key: the
- * limit, the window (ms), its opening, and 'fixed-window' or 'gcra'.
+ * KEYS: the windows. ARGV: 'commit', 'reset' or 'release', the time of the reservation (ms), then four values for each
+ * key: the limit, the window (ms), its opening, and 'fixed-window' or 'gcra'.
  */
 export const SETTLE = script(`
 local lease = math.floor(tonumber(ARGV[2]) / ${LEASE_MS})
@@ -174,7 +174,10 @@ for i = 1, #KEYS do
 end
 return 1`);
 
-/** KEYS: one window. ARGV: the limit, the window (ms), and 'fixed-window' or 'gcra'. Returns {events that count, reservations in flight, ms until it closes (less than 1 if there is none)}. */
+/**
+ * KEYS: one window. ARGV: the limit, the window (ms), and 'fixed-window' or 'gcra'. Returns {events that count,
+ * reservations in flight, ms until it closes (less than 1 if there is none)}.
+ */
 export const PEEK = script(`
 if ARGV[3] == 'gcra' then
   local bucket = readBucket(KEYS[1])

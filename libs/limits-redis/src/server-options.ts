@@ -4,7 +4,10 @@ import type { ConnectionOptions } from 'node:tls';
 export interface ServerOptions {
   /** A single server: `redis://[[user]:password@]host[:port][/database]`, or `rediss://` for TLS. */
   readonly url?: string;
-  /** A Redis Cluster: the URLs of some of its nodes, which report the others. Credentials and TLS of the first apply to all. */
+  /**
+   * A Redis Cluster: the URLs of some of its nodes, which report the others. Credentials and TLS of the first apply to
+   * all.
+   */
   readonly cluster?: { readonly nodes: readonly string[] };
   /** A primary that Sentinel monitors. */
   readonly sentinel?: SentinelOptions;
@@ -19,7 +22,9 @@ export interface ServerOptions {
 export interface SentinelOptions {
   /** The name of the monitored primary. */
   readonly name: string;
-  /** URLs of the sentinels, `redis://[[user]:password@]host:port`. `username` and `password` are those of the primary. */
+  /**
+   * URLs of the sentinels, `redis://[[user]:password@]host:port`. `username` and `password` are those of the primary.
+   */
   readonly nodes: readonly string[];
 }
 

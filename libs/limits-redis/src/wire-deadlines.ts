@@ -11,9 +11,9 @@ interface Waiting {
 }
 
 /**
- * Deadlines of the commands on one connection, by time on the wire. While this process is busy, it neither sends commands nor reads
- * answers, so a turn of the event loop counts for two ticks at most, however long it lasts. A deadline expires only after the sockets
- * have been read once more.
+ * Deadlines of the commands on one connection, by time on the wire. While this process is busy, it neither sends
+ * commands nor reads answers, so a turn of the event loop counts for two ticks at most, however long it lasts. A
+ * deadline expires only after the sockets have been read once more.
  */
 export class WireDeadlines {
   private readonly tickMs: number;

@@ -12,10 +12,11 @@ const record = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
 /**
- * The rate-limit key of the account that a login names, independent of its spelling: `alice`, `@alice:our.server` and `Alice`
- * give the same key. Unknown accounts get keys too, so that a refusal does not reveal which accounts exist. Undefined if the
- * body names no account.
- * @throws MatrixError M_BAD_JSON when the identifier and the legacy members name different accounts: servers differ in which
+ * The rate-limit key of the account that a login names, independent of its spelling: `alice`, `@alice:our.server` and
+ * `Alice` give the same key. Unknown accounts get keys too, so that a refusal does not reveal which accounts exist.
+ * Undefined if the body names no account.
+ * @throws MatrixError M_BAD_JSON when the identifier and the legacy members name different accounts: servers differ in
+ *   which
  * one they use, so an attempt on one account could be counted for the other
  */
 export function accountKey(login: LoginIdentity, ourServer: string): string | undefined {
@@ -58,8 +59,8 @@ function thirdPartyKey({ medium, address }: LoginIdentity): string | undefined {
   return medium.toLowerCase() === 'msisdn' ? phoneKey(address) : `${normalize(medium)}:${normalize(address)}`;
 }
 
-// A number has the same last digits whether or not it is written with a country code or extra zeros. Numbers that only some
-// servers can parse (letters, extensions, non-ASCII digits) share one key.
+// A number has the same last digits whether or not it is written with a country code or extra zeros. Numbers that only
+// some servers can parse (letters, extensions, non-ASCII digits) share one key.
 function phoneKey(phone: unknown): string | undefined {
   if (typeof phone !== 'string') return undefined;
   return /[^0-9 ()+.-]/.test(phone) ? 'phone:other' : `phone:${phone.replace(/\D/g, '').slice(-SIGNIFICANT_DIGITS)}`;
@@ -67,7 +68,10 @@ function phoneKey(phone: unknown): string | undefined {
 
 const SIGNIFICANT_DIGITS = 7;
 
-/** Normalizes at least as much as any known server does: ignores case in all scripts, white space and invisible characters. */
+/**
+ * Normalizes at least as much as any known server does: ignores case in all scripts, white space and invisible
+ * characters.
+ */
 const normalize = (text: string): string =>
   text
     .toLowerCase()

@@ -3,7 +3,8 @@ import { MatrixError } from './matrix-error.js';
 /**
  * Serializes a value as canonical JSON, the form that signatures cover: no white space, members sorted by code point,
  * integers only. Undefined members are omitted, as in JSON.stringify.
- * @throws MatrixError M_BAD_JSON for values without a canonical form: floats, large integers, lone surrogates, undefined
+ * @throws MatrixError M_BAD_JSON for values without a canonical form: floats, large integers, lone surrogates,
+ *   undefined
  */
 export function canonicalJson(value: unknown): string {
   switch (typeof value) {

@@ -21,7 +21,10 @@ export interface UserId {
   server: string;
 }
 
-/** Parses `@localpart:server`; undefined if it is not a user ID. Historical localparts may contain any printable character. */
+/**
+ * Parses `@localpart:server`; undefined if it is not a user ID. Historical localparts may contain any printable
+ * character.
+ */
 export function parseUserId(text: unknown): UserId | undefined {
   if (typeof text !== 'string' || !text.startsWith('@') || !fitsAnId(text)) return undefined;
   const colon = text.indexOf(':');

@@ -10,7 +10,8 @@ export const MAX_JSON_DEPTH = 500;
 /**
  * Parses the bytes of a body. Keys such as `__proto__` stay plain data. Duplicate member names are refused, because two
  * parsers could read two different requests; so are lone surrogates, which can't be encoded in UTF-8.
- * @throws MatrixError M_NOT_JSON (invalid UTF-8 or JSON), M_BAD_JSON (duplicate member, lone surrogate, nested too deeply)
+ * @throws MatrixError M_NOT_JSON (invalid UTF-8 or JSON), M_BAD_JSON (duplicate member, lone surrogate, nested too
+ *   deeply)
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decodeUtf8(bytes);
@@ -29,7 +30,8 @@ export function parseJsonObject(bytes: Uint8Array, { optional = false } = {}): J
 
 /**
  * Like parseJsonObject, for a signed body: numbers must be integers that canonical JSON can represent.
- * @throws MatrixError M_BAD_JSON for a float, an exponent, `-0` or an integer beyond 2^53 - 1; numbers are never rounded
+ * @throws MatrixError M_BAD_JSON for a float, an exponent, `-0` or an integer beyond 2^53 - 1; numbers are never
+ *   rounded
  */
 export const parseSignedJsonObject = (bytes: Uint8Array, options?: { optional?: boolean }): JsonObject =>
   parseChecked(bytes, requireInteger, options);

@@ -22,7 +22,10 @@ export interface Pdu {
   originServerTs: number;
 }
 
-/** Validates an event's format and size, but not its signature or authorization. @throws MatrixError M_BAD_JSON, M_TOO_LARGE */
+/**
+ * Validates an event's format and size, but not its signature or authorization.
+ * @throws MatrixError M_BAD_JSON, M_TOO_LARGE
+ */
 export function readPdu(event: JsonObject): Pdu {
   const { type, room_id: roomId, sender, state_key: stateKey, content } = event;
   if (utf8Length(canonicalJson(event)) > MAX_EVENT_BYTES) {

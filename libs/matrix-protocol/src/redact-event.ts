@@ -18,8 +18,8 @@ const KEPT_CONTENT: ReadonlyMap<unknown, readonly string[]> = new Map([
 ]);
 
 /**
- * Redacts an event with the algorithm of room version 11. Signatures and IDs are computed over this form, so that they stay
- * valid after a redaction.
+ * Redacts an event with the algorithm of room version 11. Signatures and IDs are computed over this form, so that they
+ * stay valid after a redaction.
  */
 export function redactEvent(event: JsonObject): JsonObject {
   return { ...pick(event, KEPT), content: redactContent(event.type, isJsonObject(event.content) ? event.content : {}) };

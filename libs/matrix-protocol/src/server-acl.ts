@@ -17,7 +17,9 @@ export function serverAclAllows(content: unknown, server: string): boolean {
 const matchesAny = (globs: unknown, host: string): boolean =>
   Array.isArray(globs) && globs.some((glob) => typeof glob === 'string' && matches(glob.toLowerCase(), host));
 
-/** `*` matches any number of characters, `?` matches one. Backtracks to the last star only, so that no pattern is slow. */
+/**
+ * `*` matches any number of characters, `?` matches one. Backtracks to the last star only, so that no pattern is slow.
+ */
 function matches(glob: string, text: string): boolean {
   let [at, star, resume] = [0, -1, 0];
   for (let i = 0; i < text.length;) {

@@ -39,7 +39,10 @@ export class ServerKeys {
     return this.search(server, keyId, (document) => document.verifyKeys.get(keyId));
   }
 
-  /** Like `find`, for an event sent at a given time (Unix time in ms), which may be signed with a key that expired later. */
+  /**
+   * Like `find`, for an event sent at a given time (Unix time in ms), which may be signed with a key that expired
+   * later.
+   */
   findForEvent(server: string, keyId: string, sentAt: number): Promise<string | undefined> {
     return this.search(server, keyId, (document) => keyForEvent(document, keyId, sentAt));
   }

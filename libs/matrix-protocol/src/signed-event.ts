@@ -26,11 +26,16 @@ export function signEvent<T extends JsonObject>(event: T, server: string, key: S
   return { ...hashed, signatures: signJson(redactEvent(hashed), server, key).signatures };
 }
 
-/** Whether `server` signed the event with this key. The signature covers the redacted event, and the rest through its hash. */
+/**
+ * Whether `server` signed the event with this key. The signature covers the redacted event, and the rest through its
+ * hash.
+ */
 export const verifySignedEvent = (event: JsonObject, server: string, keyId: string, publicKey: unknown): boolean =>
   verifySignedJson(redactEvent(event), server, keyId, publicKey);
 
-/** The part of a correctly signed event that can be trusted: all of it if its hash matches, otherwise its redacted form. */
+/**
+ * The part of a correctly signed event that can be trusted: all of it if its hash matches, otherwise its redacted form.
+ */
 export function redactIfModified(event: JsonObject): JsonObject {
   const claimed = isJsonObject(event.hashes) ? event.hashes.sha256 : undefined;
   return claimed === contentHash(event) ? event : redactEvent(event);

@@ -46,8 +46,9 @@ export interface SampledInstance {
 
 /**
  * Reads the resource usage of every context about every 15 seconds and keeps the samples of an hour in memory. Each
- * context has a rhythm of its own, so that a slow or lost one does not delay the others, and never more than one reading
- * at a time. Of several replicas, only the leader reads. The others record its readings, so that each of them has the history.
+ * context has a rhythm of its own, so that a slow or lost one does not delay the others, and never more than one
+ * reading at a time. Of several replicas, only the leader reads. The others record its readings, so that each of them
+ * has the history.
  */
 export class MetricsSampler {
   private readonly contexts = new Map<string, ContextSampler>();
@@ -74,7 +75,9 @@ export class MetricsSampler {
     for (const sampler of this.contexts.values()) sampler.stop();
   }
 
-  /** The usage of an instance that runs. A stopped one uses nothing from then on, although its last sample is recent. */
+  /**
+   * The usage of an instance that runs. A stopped one uses nothing from then on, although its last sample is recent.
+   */
   latest(instance: Instance): Sample | undefined {
     if (!isRunning(instance)) return undefined;
     return this.contexts.get(instance.ref.context)?.store.latest(instance, this.deps.clock.now());
@@ -117,7 +120,10 @@ class ContextSampler {
   readonly store: UsageStore;
   problem: DomainError | undefined;
   private isReading = false;
-  /** Counts the times that this replica began or ended to read; odd while it reads. A reading of an earlier term does not count. */
+  /**
+   * Counts the times that this replica began or ended to read; odd while it reads. A reading of an earlier term does
+   * not count.
+   */
   private term = 0;
   private isUnpublished = false;
   private receivedAt = 0;

@@ -22,7 +22,9 @@ export class ReadMetrics {
     private readonly sampler: MetricsSampler,
   ) {}
 
-  /** @throws DomainError INSTANCE_NOT_FOUND, or BACKEND_UNREACHABLE while the context of the instance does not answer */
+  /**
+   * @throws DomainError INSTANCE_NOT_FOUND, or BACKEND_UNREACHABLE while the context of the instance does not answer
+   */
   live(query: InstanceQuery): LiveMetrics {
     const instance = this.directory.resolve(query);
     const problem = this.problem(instance.ref.context);

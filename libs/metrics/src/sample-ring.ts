@@ -25,8 +25,8 @@ type Row = Float64Array;
 
 /**
  * The samples of one instance during about an hour, oldest first, in a few bytes each: every value is stored as the
- * difference from the last known one of its series, as a varint of 7 bits per byte. 0 is a null; any other number is the
- * difference in zigzag encoding, plus 1. The time is the difference from the expected interval.
+ * difference from the last known one of its series, as a varint of 7 bits per byte. 0 is a null; any other number is
+ * the difference in zigzag encoding, plus 1. The time is the difference from the expected interval.
  */
 export class SampleRing {
   private bytes = new Uint8Array(0);
@@ -53,7 +53,10 @@ export class SampleRing {
     return this.count === 0 ? undefined : toSample(this.last, this.lastNulls);
   }
 
-  /** Adds a sample, and drops those that are older than an hour, or that a clock which was set back has put into the future. */
+  /**
+   * Adds a sample, and drops those that are older than an hour, or that a clock which was set back has put into the
+   * future.
+   */
   append(sample: Sample): void {
     const time = Math.round(sample.time);
     if (this.count > 0 && time <= this.last[0]!) this.discardFrom(time);

@@ -16,7 +16,9 @@ interface TrackedInstance {
   readonly ring: SampleRing;
   /** Of the newest sample, in milliseconds since the epoch. */
   time: number;
-  /** The base of the next rates; absent after the instance came from another context, whose counters are different ones. */
+  /**
+   * The base of the next rates; absent after the instance came from another context, whose counters are different ones.
+   */
   last?: TimedReading<InstanceReading>;
 }
 

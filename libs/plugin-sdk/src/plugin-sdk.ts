@@ -1,7 +1,7 @@
 import { Console } from 'node:console';
 
-// Plugins carry a copy of this file, from which only the types were removed: it imports nothing but Node, and its syntax can be
-// erased.
+// Plugins carry a copy of this file, from which only the types were removed: it imports nothing but Node, and its
+// syntax can be erased.
 
 /** The version of the protocol between the service and a plugin. */
 export const PLUGIN_API_VERSION = 1;
@@ -14,8 +14,8 @@ export const PLUGIN_ABILITIES = ['disk-builder', 'doctor-checks'] as const;
 export type PluginAbility = (typeof PLUGIN_ABILITIES)[number];
 
 /**
- * Rights of the containers that the service runs for a plugin. A plugin has none of them in its own process; its manifest
- * lists those that its plans need.
+ * Rights of the containers that the service runs for a plugin. A plugin has none of them in its own process; its
+ * manifest lists those that its plans need.
  *
  * - `privileged-container`: all capabilities of the kernel
  * - `host-processes`: the process namespace of the host
@@ -63,11 +63,16 @@ export interface DiskRequest {
   readonly hasAuthorizedKeys: boolean;
   /** Whether `DISK_FILE` is an empty block device instead of an empty file. */
   readonly isBlockDevice: boolean;
-  /** Where the container finds the image: in podman's storage of images, or only at its registry, as in a pod of a cluster. */
+  /**
+   * Where the container finds the image: in podman's storage of images, or only at its registry, as in a pod of a
+   * cluster.
+   */
   readonly imageSource: 'store' | 'registry';
 }
 
-/** The container that builds a disk: it runs the requested image, and fills `DISK_FILE`, which has the size of the disk. */
+/**
+ * The container that builds a disk: it runs the requested image, and fills `DISK_FILE`, which has the size of the disk.
+ */
 export interface DiskPlan {
   /** The program and its arguments. */
   readonly command: readonly string[];

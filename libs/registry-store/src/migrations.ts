@@ -1,4 +1,6 @@
-/** The steps that build the layout. A released step never changes; the file's `user_version` counts the steps it has. */
+/**
+ * The steps that build the layout. A released step never changes; the file's `user_version` counts the steps it has.
+ */
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE task (
      id TEXT PRIMARY KEY,
@@ -89,7 +91,8 @@ export const MIGRATIONS: readonly string[] = [
      key TEXT NOT NULL UNIQUE,
      milliseconds INTEGER NOT NULL
    ) STRICT`,
-  // A member is one object. The objects of the present members are not known, so they are bound to those that have their refs now.
+  // A member is one object. The objects of the present members are not known, so they are bound to those that have
+  // their refs now.
   `CREATE TABLE folder_membership (
      ref TEXT NOT NULL,
      uid TEXT NOT NULL,

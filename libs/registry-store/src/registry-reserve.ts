@@ -4,7 +4,10 @@ import { DomainError, formatBytes, messageOf } from '@headgate/domain-contracts'
 import type { SqliteDatabase } from '@headgate/sqlite';
 
 const MIB = 1024 ** 2;
-/** The pages that are added at once, and the least size of the write-ahead log: twice what SQLite lets it hold before it empties it. */
+/**
+ * The pages that are added at once, and the least size of the write-ahead log: twice what SQLite lets it hold before it
+ * empties it.
+ */
 const RESERVE_BYTES = 8 * MIB;
 /** For other records than the entries of changes, such as the journals of tasks. */
 const SPARE_BYTES = 4 * MIB;
@@ -14,9 +17,10 @@ const BYTES_PER_CHANGE = 16 * 1024;
 const MIN_FREE_BYTES = 2 * RESERVE_BYTES;
 
 /**
- * The space for the records of changes that have begun. It is inside the registry's files, as free pages and as the length of the write-ahead
- * log, so that no other program can take it: a change that has begun is recorded even when the disk has no byte left. The file system must
- * overwrite blocks in place; those that write elsewhere (btrfs, ZFS) need free space for each write.
+ * The space for the records of changes that have begun. It is inside the registry's files, as free pages and as the
+ * length of the write-ahead log, so that no other program can take it: a change that has begun is recorded even when
+ * the disk has no byte left. The file system must overwrite blocks in place; those that write elsewhere (btrfs, ZFS)
+ * need free space for each write.
  */
 export class RegistryReserve {
   private taken = 0;
@@ -35,7 +39,8 @@ export class RegistryReserve {
   }
 
   /**
-   * Asks the file system each time, which takes microseconds, so that changes are accepted again as soon as there is space.
+   * Asks the file system each time, which takes microseconds, so that changes are accepted again as soon as there is
+   * space.
    * @throws DomainError REGISTRY_FULL
    */
   expectSpace(): void {
@@ -47,7 +52,8 @@ export class RegistryReserve {
   /**
    * Takes the space for the records of one change, and builds more when little is left.
    * @returns gives it back
-   * @throws DomainError REGISTRY_FULL when all of it is taken, and the disk has no space for more; NOT_READY when the registry is not open or can't be written
+   * @throws DomainError REGISTRY_FULL when all of it is taken, and the disk has no space for more; NOT_READY when the
+   *   registry is not open or can't be written
    */
   take(): () => void {
     const needed = SPARE_BYTES + (this.taken + 1) * BYTES_PER_CHANGE;
@@ -71,7 +77,10 @@ export class RegistryReserve {
     return statSync(`${this.file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   }
 
-  /** Writes so many bytes to both files and frees the pages again. Takes 0.1 s, once after the start and then once for thousands of entries. */
+  /**
+   * Writes so many bytes to both files and frees the pages again. Takes 0.1 s, once after the start and then once for
+   * thousands of entries.
+   */
   private build(bytes: number): void {
     const { database } = this;
     const { freeBytes } = this.disk;
@@ -79,7 +88,8 @@ export class RegistryReserve {
     if (freeBytes < 2 * bytes) throw this.full(freeBytes);
     try {
       database.run('INSERT OR REPLACE INTO reserve (id, space) VALUES (1, zeroblob(?))', bytes);
-      // Pages that are only in the log have no place in the file yet. A program that reads the file may delay some of them.
+      // Pages that are only in the log have no place in the file yet. A program that reads the file may delay some of
+      // them.
       database.get('PRAGMA wal_checkpoint(PASSIVE)');
       database.run('DELETE FROM reserve');
     } catch (error) {
@@ -102,7 +112,10 @@ export class RegistryReserve {
   }
 }
 
-/** A quota is an I/O error. Source: https://sqlite.org/rescode.html, whose extended codes have the primary one in the lowest byte. */
+/**
+ * A quota is an I/O error. Source: https://sqlite.org/rescode.html, whose extended codes have the primary one in the
+ * lowest byte.
+ */
 const FULL_CODES = { SQLITE_IOERR: 10, SQLITE_FULL: 13 };
 const isFull = (error: unknown): boolean =>
   Object.values(FULL_CODES).includes(((error as { errcode?: number }).errcode ?? 0) & 0xff);

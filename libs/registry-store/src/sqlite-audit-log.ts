@@ -9,7 +9,9 @@ export interface AuditRetention {
 }
 
 const DEFAULT_RETENTION: AuditRetention = { maxEntries: 100_000, maxDays: 400 };
-/** Requests that no use case recorded, such as denied ones, have a share of their own: they can't push the actions out. */
+/**
+ * Requests that no use case recorded, such as denied ones, have a share of their own: they can't push the actions out.
+ */
 const MAX_REQUESTS = 10_000;
 /** Old entries are deleted once per this many new ones. */
 const ENTRIES_PER_CLEANUP = 500;

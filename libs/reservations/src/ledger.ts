@@ -45,8 +45,9 @@ interface Waiter {
 }
 
 /**
- * Reservations in memory, which tasks restore when they are recovered, and claims for the other replicas. Within a replica, all uses of
- * an operation are reserved in one synchronous step, in the order of the requests, so that two operations never wait for each other.
+ * Reservations in memory, which tasks restore when they are recovered, and claims for the other replicas. Within a
+ * replica, all uses of an operation are reserved in one synchronous step, in the order of the requests, so that two
+ * operations never wait for each other.
  */
 export class Ledger extends Reservations {
   private readonly bySubject = new Map<string, Set<Entry>>();

@@ -7,8 +7,8 @@ interface Claim {
 }
 
 /**
- * The claims of this replica in the store that all of them share. Reservations of one subject share its claim: which of them are
- * compatible is decided within the replica.
+ * The claims of this replica in the store that all of them share. Reservations of one subject share its claim: which of
+ * them are compatible is decided within the replica.
  */
 export class SubjectClaims {
   private readonly claims = new Map<string, Claim>();

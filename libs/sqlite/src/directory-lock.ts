@@ -15,8 +15,8 @@ export class DirectoryInUseError extends Error {
 }
 
 /**
- * Gives a data directory to one process at a time. The operating system releases the lock when the process ends, however it
- * ends.
+ * Gives a data directory to one process at a time. The operating system releases the lock when the process ends,
+ * however it ends.
  */
 export class DirectoryLock {
   private constructor(private readonly lock: DatabaseSync) {}
@@ -42,7 +42,10 @@ export class DirectoryLock {
   }
 }
 
-/** A user who can open the file can hold the lock, so that it is for its owner only, even if others can read the directory. */
+/**
+ * A user who can open the file can hold the lock, so that it is for its owner only, even if others can read the
+ * directory.
+ */
 function createPrivateFile(path: string): void {
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   let handle: number;

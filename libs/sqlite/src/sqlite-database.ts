@@ -7,9 +7,13 @@ export type Row = Record<string, SQLInputValue>;
 export interface SqliteOptions {
   /** Path of the file, or `:memory:`. */
   readonly file: string;
-  /** The steps that build the layout. A released step never changes; the file's `user_version` counts the steps it has. */
+  /**
+   * The steps that build the layout. A released step never changes; the file's `user_version` counts the steps it has.
+   */
   readonly migrations: readonly string[];
-  /** `full` (the default): a write that returned survives a power failure. `normal`: it survives the end of the process. */
+  /**
+   * `full` (the default): a write that returned survives a power failure. `normal`: it survives the end of the process.
+   */
   readonly durability?: 'full' | 'normal';
 }
 

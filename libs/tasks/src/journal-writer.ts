@@ -5,7 +5,10 @@ import type { RunningTask } from './running-task.js';
 /** How long a task waits before it tries again to write its journal. */
 const RETRY_MS = 5_000;
 
-/** The journal of a running task. Nothing continues before it is written: a step that is not in the journal could be run twice. */
+/**
+ * The journal of a running task. Nothing continues before it is written: a step that is not in the journal could be run
+ * twice.
+ */
 export class JournalWriter<Input extends object = object> {
   /** Changes run one after the other: each begins with the result of the one before. */
   private last: Promise<unknown> = Promise.resolve();

@@ -1,6 +1,9 @@
 import { ADMINISTRATOR, UniformGrant, type Caller, type TaskJournal } from '@headgate/domain-contracts';
 
-/** The journal of a task that this process runs, with the rights of its caller. They are checked against the current state, so they are not stored. */
+/**
+ * The journal of a task that this process runs, with the rights of its caller. They are checked against the current
+ * state, so they are not stored.
+ */
 export interface LiveJournal<Input extends object = object> extends TaskJournal<Input> {
   readonly caller: Caller;
 }

@@ -8,7 +8,10 @@ const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b
 /** Control characters but the tab, and marks that reverse the direction of text or end a line. */
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** The lines of a text from a program, without control characters. Of a line that was overwritten with `\r`, the last state is kept. */
+/**
+ * The lines of a text from a program, without control characters. Of a line that was overwritten with `\r`, the last
+ * state is kept.
+ */
 export function logLines(text: string): string[] {
   const rest = text.length - MAX_TEXT_CHARS;
   const lines = text.slice(0, MAX_TEXT_CHARS).split('\n');

@@ -27,7 +27,10 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 const KEY_BEGIN = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 const KEY_END = /-----END [A-Z ]*PRIVATE KEY-----/;
 
-/** Masks secrets in the lines of one task: known patterns, private keys over several lines, and the texts that the task registers. */
+/**
+ * Masks secrets in the lines of one task: known patterns, private keys over several lines, and the texts that the task
+ * registers.
+ */
 export class SecretMask {
   private readonly secrets = new Set<string>();
   private isInKey = false;

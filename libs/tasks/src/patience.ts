@@ -11,7 +11,9 @@ const patience = (minutes: number, waitsFor: string, ifStalled: string): Patienc
   ifStalled,
 });
 
-/** The patience with work that is no defined task, by the kind of its task. The steps of defined tasks have their own. */
+/**
+ * The patience with work that is no defined task, by the kind of its task. The steps of defined tasks have their own.
+ */
 export const PATIENCE: Readonly<Record<UnjournaledKind, Patience>> = {
   create: patience(60, 'the disk to be filled', 'The backend may still fill the disk: delete the VM, or wait for it.'),
   import: patience(

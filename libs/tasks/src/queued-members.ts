@@ -12,13 +12,15 @@ import {
 export interface MemberTaskRuns {
   newId(kind: MemberTasks['kind'], name: string): string;
   find(id: string): Task | undefined;
-  /** Resolves when this process no longer runs the task: it has ended, or continues after the next start of the service. */
+  /**
+   * Resolves when this process no longer runs the task: it has ended, or continues after the next start of the service.
+   */
   ended(id: string): Promise<Task | undefined>;
 }
 
 /**
- * The members of a queue. The ID of a member's task is journaled before the task exists, so that a restart finds the task, or knows that
- * nothing has begun.
+ * The members of a queue. The ID of a member's task is journaled before the task exists, so that a restart finds the
+ * task, or knows that nothing has begun.
  */
 export class QueuedMembers {
   constructor(
@@ -37,7 +39,10 @@ export class QueuedMembers {
     return { ref, status: 'running', task: this.runs.newId(this.work.kind, parseRef(ref).name) };
   }
 
-  /** Starts the task of a member, unless an earlier process has, and waits for its end. `running`: it continues after the next start. */
+  /**
+   * Starts the task of a member, unless an earlier process has, and waits for its end. `running`: it continues after
+   * the next start.
+   */
   async run({ ref, task: id = '' }: TaskMember): Promise<Omit<TaskMember, 'ref'>> {
     const { work, runs, order, caller } = this;
     if (!runs.find(id)) {

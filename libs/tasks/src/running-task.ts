@@ -34,7 +34,10 @@ export interface RunDeps {
   readonly describe?: (ref: string) => string | undefined;
 }
 
-/** The state of a running task: it journals each step before the step starts, and writes progress and log lines at intervals. */
+/**
+ * The state of a running task: it journals each step before the step starts, and writes progress and log lines at
+ * intervals.
+ */
 export class RunningTask implements TaskReporter, LiveTask {
   private readonly abort = new AbortController();
   private readonly shutdown = new AbortController();

@@ -33,7 +33,10 @@ export interface SharedTasksDeps {
   readonly onEnd: (task: Task) => void;
 }
 
-/** The tasks of the other replicas: follows them, asks their runners, and takes over those whose runner is gone. Does nothing if the store is not shared. */
+/**
+ * The tasks of the other replicas: follows them, asks their runners, and takes over those whose runner is gone. Does
+ * nothing if the store is not shared.
+ */
 export class SharedTasks {
   private readonly store: SharedTaskStore | undefined;
   private readonly followed = new Map<string, FollowedTask>();
@@ -141,8 +144,9 @@ export class SharedTasks {
   }
 
   /**
-   * Takes over the running tasks whose replica is gone, if this one is the leader. The others look too, so that a new leader knows how long a replica is
-   * silent. Each replica continues its own tasks, which it has stopped while it did not reach the store.
+   * Takes over the running tasks whose replica is gone, if this one is the leader. The others look too, so that a new
+   * leader knows how long a replica is silent. Each replica continues its own tasks, which it has stopped while it did
+   * not reach the store.
    */
   async takeOver(): Promise<void> {
     const { store } = this;

@@ -93,12 +93,18 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     });
   }
 
-  /** @param listener called when the end of a task is in the store, also of one that another replica runs. Must not throw */
+  /**
+   * @param listener called when the end of a task is in the store, also of one that another replica runs. Must not
+   *   throw
+   */
   onEnd(listener: (task: Task) => void): void {
     this.endListeners.add(listener);
   }
 
-  /** @param describe one sentence about the present state of an instance or image, for tasks that are ended because they make no progress */
+  /**
+   * @param describe one sentence about the present state of an instance or image, for tasks that are ended because they
+   *   make no progress
+   */
   describeWith(describe: (ref: string) => string | undefined): void {
     this.describe = describe;
   }
@@ -120,8 +126,8 @@ export class TaskBoard extends TaskRunner implements TaskReader {
   }
 
   /**
-   * Ends the tasks of an earlier process that can't continue, and remembers the others for `resume`. Call once, after the store was
-   * opened. The tasks of a shared store belong to other replicas.
+   * Ends the tasks of an earlier process that can't continue, and remembers the others for `resume`. Call once, after
+   * the store was opened. The tasks of a shared store belong to other replicas.
    */
   async recover(): Promise<void> {
     if (this.shared.isShared) this.shared.follow();
@@ -138,7 +144,10 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     this.unsubscribe = this.replicas.subscribe({ left });
   }
 
-  /** Continues or rolls back the tasks of an earlier process. Call when the backends can be used. A queue finds the tasks of its members. */
+  /**
+   * Continues or rolls back the tasks of an earlier process. Call when the backends can be used. A queue finds the
+   * tasks of its members.
+   */
   resume(): void {
     const { recovered } = this;
     this.recovered = [];
@@ -200,8 +209,8 @@ export class TaskBoard extends TaskRunner implements TaskReader {
   }
 
   /**
-   * Stops all running work and waits until it has stopped, or for 5 seconds. Tasks with a journal continue after the next start, the
-   * others end.
+   * Stops all running work and waits until it has stopped, or for 5 seconds. Tasks with a journal continue after the
+   * next start, the others end.
    */
   async close(): Promise<void> {
     this.isClosed = true;

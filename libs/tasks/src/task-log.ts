@@ -22,8 +22,8 @@ interface LogLine {
 }
 
 /**
- * The log lines of a task. Offsets count the characters since the beginning, with the newline after each line, so they stay valid when
- * lines are cut.
+ * The log lines of a task. Offsets count the characters since the beginning, with the newline after each line, so they
+ * stay valid when lines are cut.
  */
 export class TaskLog {
   readonly secrets = new SecretMask();

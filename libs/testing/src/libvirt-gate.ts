@@ -19,7 +19,10 @@ export const LIBVIRT_CALLS = {
 
 export type LibvirtCall = keyof typeof LIBVIRT_CALLS;
 
-/** https://libvirt.org/kbase/internals/rpc.html: length, program, version, procedure, type, serial and status, of four bytes each. */
+/**
+ * https://libvirt.org/kbase/internals/rpc.html: length, program, version, procedure, type, serial and status, of four
+ * bytes each.
+ */
 const REMOTE_PROGRAM = 0x20008086;
 const CALL = 0;
 const PROCEDURE_AT = 12;
@@ -43,8 +46,8 @@ interface Hold {
 }
 
 /**
- * The way from a service to a libvirt. A test holds calls on it, so that an operation of the service goes on for as long as the test needs;
- * all other calls, also those of the same connection, reach libvirt.
+ * The way from a service to a libvirt. A test holds calls on it, so that an operation of the service goes on for as
+ * long as the test needs; all other calls, also those of the same connection, reach libvirt.
  */
 export class LibvirtGate {
   private readonly sockets = new Set<Socket>();

@@ -34,8 +34,8 @@ export class NodeProgram {
   /**
    * Runs it to its end.
    * @returns its output
-   * @throws Error with its `code`, or with the `signal` that ended it. A process that has hung ends with SIGTERM, so that it differs from one that was
-   *   killed with SIGKILL.
+   * @throws Error with its `code`, or with the `signal` that ended it. A process that has hung ends with SIGTERM, so
+   *   that it differs from one that was killed with SIGKILL.
    */
   async run(...args: readonly string[]): Promise<string> {
     const limits = { env, timeout: this.timeoutMs, killSignal: 'SIGTERM' } as const;

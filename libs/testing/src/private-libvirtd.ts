@@ -13,8 +13,9 @@ const FOLDERS = ['run', 'config', 'config/libvirt', 'cache', 'images'];
 const POLL_INTERVAL_MS = 20;
 
 /**
- * A libvirt daemon that belongs to one test. It has a host name and a machine UUID of its own, as the libvirt of a second machine would have, because libvirt
- * refuses to migrate a guest to the machine on which it runs. Requires root to switch users and to create a namespace.
+ * A libvirt daemon that belongs to one test. It has a host name and a machine UUID of its own, as the libvirt of a
+ * second machine would have, because libvirt refuses to migrate a guest to the machine on which it runs. Requires root
+ * to switch users and to create a namespace.
  */
 export class PrivateLibvirtd {
   private child?: ChildProcess;
@@ -82,7 +83,8 @@ export class PrivateLibvirtd {
       if (child.exitCode !== null) throw new Error(`libvirtd exited with code ${child.exitCode}.`);
       await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
     }
-    // A service that is root reads no disks that the daemon of another user names, and the tests run the service as root.
+    // A service that is root reads no disks that the daemon of another user names, and the tests run the service as
+    // root.
     await chown(this.socket, process.geteuid?.() ?? UNPRIVILEGED_ID, UNPRIVILEGED_ID);
   }
 

@@ -27,8 +27,8 @@ export interface PendingEventsDeps {
 }
 
 /**
- * The events that are not in the log yet. The leader collects those of a second and stores them. The other replicas remember the latest ones that they
- * have not seen in the log, and the next leader stores those.
+ * The events that are not in the log yet. The leader collects those of a second and stores them. The other replicas
+ * remember the latest ones that they have not seen in the log, and the next leader stores those.
  */
 export class PendingEvents {
   private pending = new Map<string, PendingEvent>();

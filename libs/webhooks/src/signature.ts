@@ -1,6 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** Begins every secret. Source: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
+/**
+ * Begins every secret. Source:
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 

@@ -40,9 +40,10 @@ export interface WebhookDispatcherDeps {
 }
 
 /**
- * Delivers events to the webhooks, each in the order of the events and at its own speed. An event is sent again with the same ID until
- * the receiver has accepted it, so a receiver may see it twice. Of several replicas, only the leader stores and delivers events. The others remember
- * the latest ones, and the next leader stores those that its predecessor has not.
+ * Delivers events to the webhooks, each in the order of the events and at its own speed. An event is sent again with
+ * the same ID until the receiver has accepted it, so a receiver may see it twice. Of several replicas, only the leader
+ * stores and delivers events. The others remember the latest ones, and the next leader stores those that its
+ * predecessor has not.
  */
 export class WebhookDispatcher {
   private readonly active = new Set<string>();

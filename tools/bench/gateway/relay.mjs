@@ -1,5 +1,5 @@
-// The floor of a proxy: reads the head of each request to find its end, and pipes everything else on one upstream connection per
-// client connection. It checks nothing and changes nothing.
+// The floor of a proxy: reads the head of each request to find its end, and pipes everything else on one upstream
+// connection per client connection. It checks nothing and changes nothing.
 import { connect, createServer } from 'node:net';
 
 const { hostname, port } = new URL(process.argv[2]);

@@ -1,5 +1,6 @@
 // The comparison for the watches of the simulated cluster: a plain server with the same commands as
-// `changing-cluster.bench`, which only writes a prepared line per change. Its latency is that of Node and of the machine.
+// `changing-cluster.bench`, which only writes a prepared line per change. Its latency is that of Node and of the
+// machine.
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 import { monotonic } from './monotonic.mjs';

@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** Prefix of the label that carries the serial number of a change. It is a tag of the VM, so that the service shows it. */
+/**
+ * Prefix of the label that carries the serial number of a change. It is a tag of the VM, so that the service shows it.
+ */
 export const TAG = 'turn-';
 const LABEL = `svc.dev/tag.${TAG}`;
 

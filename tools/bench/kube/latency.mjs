@@ -35,8 +35,8 @@ export async function streamLatencies(cluster, service, { perSecond, ms }) {
 }
 
 /**
- * Milliseconds from a change in the cluster until a requested list shows it, and the time to read such a list to its end. The
- * list is requested repeatedly, each time waiting for the change that was newest at that moment.
+ * Milliseconds from a change in the cluster until a requested list shows it, and the time to read such a list to its
+ * end. The list is requested repeatedly, each time waiting for the change that was newest at that moment.
  * @returns {Promise<{latencies: number[], readings: number[]}>}
  */
 export async function listLatencies(cluster, service, { perSecond, ms }) {

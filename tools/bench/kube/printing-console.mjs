@@ -9,8 +9,9 @@ const LINES = 64;
 const BLOCKS = 16;
 
 /**
- * A serial console whose guest prints numbered blocks from its files. The output is compared byte by byte with the expected
- * one, including echo and prompt: any byte that is lost, repeated, out of order or from another guest is an error.
+ * A serial console whose guest prints numbered blocks from its files. The output is compared byte by byte with the
+ * expected one, including echo and prompt: any byte that is lost, repeated, out of order or from another guest is an
+ * error.
  */
 export class PrintingConsole {
   #socket;

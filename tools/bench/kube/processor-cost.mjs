@@ -3,8 +3,8 @@ import { EventReader } from './event-reader.mjs';
 import { quantile } from './latency.mjs';
 
 /**
- * Milliseconds of the service's CPU time per change, including the event stream of one reader. The fleets take turns, so that
- * other load on the machine affects all of them.
+ * Milliseconds of the service's CPU time per change, including the event stream of one reader. The fleets take turns,
+ * so that other load on the machine affects all of them.
  * @param {{cluster: import('./cluster.mjs').Cluster, service: import('./service.mjs').Service}[]} fleets
  * @returns {Promise<number[]>} the median of the rounds for each fleet
  */

@@ -68,7 +68,10 @@ export class Service {
     return body;
   }
 
-  /** @returns {Promise<number>} milliseconds from the start of the process to the first list, which must have `size` entries */
+  /**
+   * @returns {Promise<number>} milliseconds from the start of the process to the first list, which must have `size`
+   *   entries
+   */
   async firstList(size) {
     const list = await this.list();
     const took = monotonic() - this.#startedAt;

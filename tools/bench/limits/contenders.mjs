@@ -1,8 +1,8 @@
 import './typescript-source.mjs';
 
 /**
- * Each contender decides whether an event of a key may pass, and returns a boolean or a promise of one. All have the same
- * limit and window, keep their windows in memory, and are called like their own middleware or guard calls them.
+ * Each contender decides whether an event of a key may pass, and returns a boolean or a promise of one. All have the
+ * same limit and window, keep their windows in memory, and are called like their own middleware or guard calls them.
  */
 export const contenders = {
   'limits-core': async ({ limit, windowMs }) => {

@@ -1,4 +1,5 @@
-// node --expose-gc measure.mjs CONTENDER SCENARIO: measures one contender in one scenario and prints the result as JSON.
+// node --expose-gc measure.mjs CONTENDER SCENARIO: measures one contender in one scenario and prints the result as
+// JSON.
 import { contenders } from './contenders.mjs';
 
 const RATE = { limit: 100, windowMs: 600_000 };
@@ -37,8 +38,8 @@ const BLOCK = 100;
 const MAX_PAUSE_US = 1_000;
 
 /**
- * Microseconds of each of many decisions, and of as many calls that decide nothing. Blocks of both take turns, so that the pauses of the machine
- * affect both alike and can be subtracted.
+ * Microseconds of each of many decisions, and of as many calls that decide nothing. Blocks of both take turns, so that
+ * the pauses of the machine affect both alike and can be subtracted.
  */
 async function timeEach({ decide, sync }, keys) {
   const ours = new Float64Array(PAUSE_DECISIONS);

@@ -2,8 +2,8 @@ const SLOT_WORDS = 4;
 const CAPACITY = 2 ** 21;
 
 /**
- * The floor for a limiter in JavaScript: a typed open-addressing table of fixed size with an unkeyed 64-bit hash. It never grows,
- * evicts or sweeps, and an attacker can choose keys that collide.
+ * The floor for a limiter in JavaScript: a typed open-addressing table of fixed size with an unkeyed 64-bit hash. It
+ * never grows, evicts or sweeps, and an attacker can choose keys that collide.
  */
 export class TypedTable {
   #slots = new Int32Array(CAPACITY * SLOT_WORDS);

@@ -1,4 +1,5 @@
-// bare-fan-out.mjs INTERVAL_MS BYTES: sends the same bytes to every connection at an interval, with plain node:http. Prints its port.
+// bare-fan-out.mjs INTERVAL_MS BYTES: sends the same bytes to every connection at an interval, with plain node:http.
+// Prints its port.
 import { createServer } from 'node:http';
 
 const [intervalMs, bytes] = process.argv.slice(2).map(Number);

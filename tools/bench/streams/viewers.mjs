@@ -1,5 +1,6 @@
-// viewers.mjs PORT COUNT: reads the event stream of a server with many connections. Prints a line once all of them have received
-// their first event ID, which ends the snapshot, and for each line on its standard input the number of bytes received so far.
+// viewers.mjs PORT COUNT: reads the event stream of a server with many connections. Prints a line once all of them have
+// received their first event ID, which ends the snapshot, and for each line on its standard input the number of bytes
+// received so far.
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 

@@ -1,5 +1,5 @@
-// A bare Fastify route that sends the bytes of a file, for comparison with GET /api/vms. Prints its port; exits when its standard
-// input closes.
+// A bare Fastify route that sends the bytes of a file, for comparison with GET /api/vms. Prints its port; exits when
+// its standard input closes.
 import { readFileSync } from 'node:fs';
 import fastify from 'fastify';
 

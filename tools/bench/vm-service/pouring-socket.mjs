@@ -1,5 +1,6 @@
-// A Unix socket that sends a number of bytes to each client as fast as possible. The number is limited so that a console session
-// that outlives its viewer costs nothing. `pouring-socket SOCKET BYTES`. Exits when its standard input closes.
+// A Unix socket that sends a number of bytes to each client as fast as possible. The number is limited so that a
+// console session that outlives its viewer costs nothing. `pouring-socket SOCKET BYTES`. Exits when its standard input
+// closes.
 import { createServer } from 'node:net';
 
 const chunk = Buffer.alloc(65_536, 'x');

@@ -11,6 +11,7 @@ export default async function setup() {
   chmodSync(folder, 0o755);
   process.env['HEADGATE_TEST_FOLDER'] = folder;
   process.env['HEADGATE_TEST_NODE'] = process.execPath;
-  // Jest has no option for the program of its workers, and starts them with `child_process.fork()`, which runs this path.
+  // Jest has no option for the program of its workers, and starts them with `child_process.fork()`, which runs this
+  // path.
   process.execPath = join(import.meta.dirname, 'node.sh');
 }

@@ -17,8 +17,8 @@ export function canIsolateWorkers() {
 }
 
 /**
- * Settings of Jest for tests that need libvirt: as many workers as given, each with a libvirt of its own. Where that is not possible,
- * one test file after the other uses the libvirt of this machine.
+ * Settings of Jest for tests that need libvirt: as many workers as given, each with a libvirt of its own. Where that is
+ * not possible, one test file after the other uses the libvirt of this machine.
  * @param {number} maxWorkers
  */
 export function privateLibvirt(maxWorkers) {

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OpenTimers } from './open-timers.js';
 
-/** How long connections that were closed may take to end. A timer that fires in this time still finds its environment. */
+/**
+ * How long connections that were closed may take to end. A timer that fires in this time still finds its environment.
+ */
 const GRACE_MS = 2_000;
 const POLL_MS = 10;
 const MAX_SHOWN = 5;

@@ -3,8 +3,8 @@
 const MAX_ATTEMPTS = 6;
 
 /**
- * Logs in on a console that shows `login: `, up to the shell prompt. login flushes the terminal's input after printing the
- * password prompt, so a password that is typed too early gets lost and is typed again.
+ * Logs in on a console that shows `login: `, up to the shell prompt. login flushes the terminal's input after printing
+ * the password prompt, so a password that is typed too early gets lost and is typed again.
  * @param {ExpectStream} console
  * @param {string} user
  * @param {string} password

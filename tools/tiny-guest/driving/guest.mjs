@@ -20,7 +20,10 @@ import { JsonLinesSocket } from './json-lines-socket.mjs';
  * A guest in QEMU with software emulation, without libvirt. Provides its serial console, monitor and guest agent.
  */
 export class Guest {
-  /** @param {{ process: import('node:child_process').ChildProcess, serial: ExpectStream, monitor: JsonLinesSocket, folder: string }} deps */
+  /**
+   * @param {{ process: import('node:child_process').ChildProcess, serial: ExpectStream, monitor: JsonLinesSocket,
+   *   folder: string }} deps
+   */
   constructor({ process, serial, monitor, folder }) {
     this.process = process;
     this.serial = serial;

@@ -8,7 +8,9 @@ export interface System {
   mode: Mode;
   /** The system under test. */
   limits: LimitsProcess;
-  /** The homeserver behind a gateway: an embedded one or Synapse, without rates and with caps that are never reached. */
+  /**
+   * The homeserver behind a gateway: an embedded one or Synapse, without rates and with caps that are never reached.
+   */
   upstream?: { url: string; dispose(): Promise<void> };
   url: string;
 }
@@ -44,7 +46,9 @@ function run(mode: Mode, bounds: string, suite: Suite): void {
   suite(() => system);
 }
 
-/** Runs a suite against the embedded homeserver and through a gateway in front of another one: the bounds are the same. */
+/**
+ * Runs a suite against the embedded homeserver and through a gateway in front of another one: the bounds are the same.
+ */
 export function inBothModes(title: string, bounds: string, suite: Suite): void {
   describe.each<Mode>(['embedded', 'gateway'])(`${title} (%s)`, (mode) => run(mode, bounds, suite));
 }

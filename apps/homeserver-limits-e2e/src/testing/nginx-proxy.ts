@@ -10,7 +10,10 @@ export const isNginxInstalled = spawnSync('nginx', ['-v']).status === 0;
 /** Of `proxy_pass http://server$uri`: the next server decodes the path once more. */
 export const DECODED_PATH = '$uri$is_args$args';
 
-/** nginx in front of a server, by default with `proxy_pass http://server/;`: it decodes each path and resolves its dot segments. */
+/**
+ * nginx in front of a server, by default with `proxy_pass http://server/;`: it decodes each path and resolves its dot
+ * segments.
+ */
 export class NginxProxy {
   private constructor(
     private readonly process: ChildProcess,

@@ -8,7 +8,10 @@ import { setTimeout } from 'node:timers/promises';
 const RETRY_MS = 20;
 const START_TIMEOUT_MS = 60_000;
 
-/** Below the ports that Linux assigns automatically (32768 to 60999): no connection takes one before the program has started. */
+/**
+ * Below the ports that Linux assigns automatically (32768 to 60999): no connection takes one before the program has
+ * started.
+ */
 const PORTS = [20_000, 32_000] as const;
 
 /** A port of 127.0.0.1 that was free just now, for a program that cannot choose one itself. */

@@ -1,4 +1,7 @@
-/** The same random requests for the same seed: requests of clients and servers, with everything that can be wrong about them. */
+/**
+ * The same random requests for the same seed: requests of clients and servers, with everything that can be wrong about
+ * them.
+ */
 export class RandomRequests {
   constructor(private seed: number) {}
 

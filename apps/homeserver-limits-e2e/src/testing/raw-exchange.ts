@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** Sends bytes that no client library would write. @returns everything received until the server closes the connection */
+/**
+ * Sends bytes that no client library would write.
+ * @returns everything received until the server closes the connection
+ */
 export async function rawExchange(base: string, request: string): Promise<string> {
   const { hostname, port } = new URL(base);
   const socket = connect(Number(port), hostname);

@@ -12,7 +12,10 @@ import { Bound, type Next } from './bound.js';
 import { Caps } from '../rules/caps.js';
 import { Rules } from '../rules/rules.js';
 
-/** A dehydrated device (MSC3814) is uploaded with its one-time keys. It replaces the previous one, so these are all its keys. */
+/**
+ * A dehydrated device (MSC3814) is uploaded with its one-time keys. It replaces the previous one, so these are all its
+ * keys.
+ */
 @Injectable()
 export class DehydratedDeviceBound extends Bound {
   override readonly operations = ['setDehydratedDevice'] as const;

@@ -15,8 +15,8 @@ const MEMBERS = ['type', 'identifier', 'user', 'password', 'medium', 'address'];
 const IDENTIFIER_MEMBERS = ['type', 'user', 'medium', 'address', 'country', 'phone', 'number'];
 
 /**
- * Password logins: failures count for the account and for the source. Both windows are checked and reserved before the password is
- * verified, so that parallel guesses cannot exceed them.
+ * Password logins: failures count for the account and for the source. Both windows are checked and reserved before the
+ * password is verified, so that parallel guesses cannot exceed them.
  */
 @Injectable()
 export class LoginBound extends Bound {

@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { Bound, type Next } from './bound.js';
 
 /**
- * Managing a delayed event is unbounded, and needs no token: the delay ID authorizes it. The body is read here because its action
- * decides whether the count goes down.
+ * Managing a delayed event is unbounded, and needs no token: the delay ID authorizes it. The body is read here because
+ * its action decides whether the count goes down.
  */
 @Injectable()
 export class ManageDelayedBound extends Bound {

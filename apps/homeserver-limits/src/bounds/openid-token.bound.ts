@@ -5,7 +5,10 @@ import { Bound, type Next } from './bound.js';
 import { factsOf } from './caller-facts.js';
 import { Rules } from '../rules/rules.js';
 
-/** OpenID tokens: every request counts, before the token is created. A request for another user never succeeds, so it does not count. */
+/**
+ * OpenID tokens: every request counts, before the token is created. A request for another user never succeeds, so it
+ * does not count.
+ */
 @Injectable()
 export class OpenIdTokenBound extends Bound {
   override readonly operations = ['openIdToken'] as const;

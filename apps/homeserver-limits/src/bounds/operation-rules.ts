@@ -30,8 +30,8 @@ const EVENTS_OF: Readonly<Record<string, readonly RuleEvent[]>> = {
 const NO_EVENTS: readonly RuleEvent[] = [];
 
 /**
- * The rules on requests that the contract leaves unbounded. They run before the request's own bound. Without a rule, nothing is read
- * and no caller is identified.
+ * The rules on requests that the contract leaves unbounded. They run before the request's own bound. Without a rule,
+ * nothing is read and no caller is identified.
  */
 export class OperationRules {
   constructor(

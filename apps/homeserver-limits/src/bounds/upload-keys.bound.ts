@@ -43,7 +43,9 @@ export class UploadKeysBound extends Bound {
   }
 }
 
-/** The old path and the keys can name another device. Some servers would store the keys there, where they do not count. */
+/**
+ * The old path and the keys can name another device. Some servers would store the keys there, where they do not count.
+ */
 function requireOwnDevice({ userId, deviceId }: Caller, { params }: MatrixRequest, { device_keys: keys }: JsonObject) {
   if (params.deviceId && deviceId !== undefined && params.deviceId !== deviceId) {
     throw MatrixError.invalidParam('The path names another device.');

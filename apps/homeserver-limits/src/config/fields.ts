@@ -34,7 +34,9 @@ export const OneOf = (choices: readonly unknown[], { each = false }: ValidationO
 export const FilledText = (options?: ValidationOptions) =>
   textRule('filledText', 'a non-empty string', (value) => value.length > 0, options);
 
-/** A token as it can arrive in a header: white space would be trimmed, and other characters arrive in another encoding. */
+/**
+ * A token as it can arrive in a header: white space would be trimmed, and other characters arrive in another encoding.
+ */
 export const HeaderToken = (length: number) =>
   textRule('headerToken', `at least ${length} characters, all of them visible ASCII`, (value) =>
     new RegExp(`^[!-~]{${length},}$`).test(value),

@@ -9,7 +9,10 @@ export class GatewaySection {
   @IsOptional() @HttpOrigin() upstream?: string;
   /** The certificate authorities of an https upstream, a PEM file; those of the system when left out. */
   @IsOptional() @FilledText() ca_file?: string;
-  /** Whether requests that are not read are relayed from socket to socket. Off: Node's HTTP server and client handle every request. */
+  /**
+   * Whether requests that are not read are relayed from socket to socket. Off: Node's HTTP server and client handle
+   * every request.
+   */
   @Flag() relay = true;
   /** Registration files of application services, YAML. */
   @IsArray() @FilledText({ each: true }) appservices: string[] = [];

@@ -10,7 +10,10 @@ export class ServerSection {
   @IsArray() @Network({ each: true }) trusted_proxies: string[] = [];
   /** The prefix length of the IPv6 network that counts as one caller. */
   @OneOf([64, 56, 48]) ipv6_prefix = 64;
-  /** The memory in MiB that request bodies share while they are read. Slow senders are refused first when it is exhausted. */
+  /**
+   * The memory in MiB that request bodies share while they are read. Slow senders are refused first when it is
+   * exhausted.
+   */
   @WholeNumber(65_536) @Min(16, { message: '$property must be at least 16' }) body_memory_mib = 64;
   /** Embedded mode: whether users can register. */
   @Flag() registration = true;

@@ -12,7 +12,10 @@ export interface SentinelTable {
   readonly nodes: readonly string[];
 }
 
-/** Windows that several gateways in front of one homeserver share. At most one of `url`, `cluster` and `sentinel` is set. */
+/**
+ * Windows that several gateways in front of one homeserver share. At most one of `url`, `cluster` and `sentinel` is
+ * set.
+ */
 export class SharedSection {
   /** The server that stores them. Absent, like `cluster` and `sentinel`: this gateway has windows of its own. */
   @IsOptional() @RedisUrl() url?: string;

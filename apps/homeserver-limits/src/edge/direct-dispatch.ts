@@ -3,8 +3,8 @@ import type { Dispatcher } from './dispatcher.js';
 import { isMetricsRequest } from './matrix-adapter.js';
 
 /**
- * Hands Matrix requests to the dispatcher without the framework, whose routing, request objects and hooks they don't use. The metrics
- * keep their route.
+ * Hands Matrix requests to the dispatcher without the framework, whose routing, request objects and hooks they don't
+ * use. The metrics keep their route.
  */
 export function dispatchDirectly(server: Server, dispatcher: Dispatcher, hasMetrics: boolean): void {
   const framework = server.listeners('request') as RequestListener[];

@@ -96,7 +96,9 @@ const hasUnsupportedEncoding = ({ headers }: IncomingMessage): boolean =>
 const unsupportedEncoding = (): MatrixError =>
   new MatrixError(501, 'M_UNRECOGNIZED', 'The only transfer encoding that this server accepts is chunked.');
 
-/** The path for the log: without the query, and without the ID of a delayed event, which alone authorizes changing it. */
+/**
+ * The path for the log: without the query, and without the ID of a delayed event, which alone authorizes changing it.
+ */
 export const withoutSecrets = (target: string): string =>
   (target.split('?', 1)[0] ?? '').replace(/(delayed_events\/+)[^/]+/, '$1…');
 

@@ -16,8 +16,8 @@ export interface MatrixAdapterOptions {
 }
 
 /**
- * Fastify as a bare HTTP server. Its router would decode, limit and refuse paths by its own rules and in its own format, so it sees
- * one path only. Its parsers would refuse bodies by their Content-Type, so it has none.
+ * Fastify as a bare HTTP server. Its router would decode, limit and refuse paths by its own rules and in its own
+ * format, so it sees one path only. Its parsers would refuse bodies by their Content-Type, so it has none.
  */
 export function matrixAdapter({
   mayUpgrade = () => false,
@@ -54,8 +54,8 @@ function routeOf({ url, method, headers }: { url?: string; method?: string; head
 }
 
 /**
- * Node sends `100 Continue` before any handler runs. Here, a handler sends it when it needs the body. Other expectations are
- * ignored.
+ * Node sends `100 Continue` before any handler runs. Here, a handler sends it when it needs the body. Other
+ * expectations are ignored.
  */
 function leaveExpectationsToHandlers(server: Server): void {
   for (const event of ['checkContinue', 'checkExpectation']) {

@@ -12,7 +12,10 @@ const ACCOUNT_DATA_ONLY = {
 
 /** An initial sync is the most expensive query, so a failed one is not retried at once. */
 const RETRY_AFTER_MS = 60_000;
-/** An initial sync may take a minute for a user with many rooms. A write waits this long, then the observed entries count. */
+/**
+ * An initial sync may take a minute for a user with many rooms. A write waits this long, then the observed entries
+ * count.
+ */
 const MAX_WAIT_MS = 2_000;
 
 /** Loads, once per user, the account data from before the gateway was installed. */

@@ -20,8 +20,8 @@ export class ApplicationServices {
   }
 
   /**
-   * The caller of a request with an application service's token. Undefined for any other token, and for a user outside the
-   * service's namespaces: the homeserver decides whether the service may act as that user.
+   * The caller of a request with an application service's token. Undefined for any other token, and for a user outside
+   * the service's namespaces: the homeserver decides whether the service may act as that user.
    */
   callerOf(token: string, { userId, deviceId }: AssertedIdentity): Caller | undefined {
     const service = this.byToken.get(digest(token));

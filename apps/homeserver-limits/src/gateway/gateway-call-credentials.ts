@@ -24,9 +24,10 @@ export interface GatewayCallCredentialsDeps {
 const MAX_ROOMS = 100_000;
 
 /**
- * The endpoint of the media service, served by the gateway. An OpenID token proves who the user is but gives no access to the
- * homeserver, so an application service that may act as the user looks up the membership. It can't act as the users of other servers:
- * their memberships are looked up as a local member of the room, which the gateway knows from an earlier request.
+ * The endpoint of the media service, served by the gateway. An OpenID token proves who the user is but gives no access
+ * to the homeserver, so an application service that may act as the user looks up the membership. It can't act as the
+ * users of other servers: their memberships are looked up as a local member of the room, which the gateway knows from
+ * an earlier request.
  */
 export class GatewayCallCredentials {
   private readonly localMembers = new LeastRecentlyUsed<string, string>(MAX_ROOMS);
@@ -56,7 +57,10 @@ export class GatewayCallCredentials {
     return hasJoined;
   }
 
-  /** Without a local member who has asked before, the service's own user is asked, which may have been invited to the room. */
+  /**
+   * Without a local member who has asked before, the service's own user is asked, which may have been invited to the
+   * room.
+   */
   private async isRemoteMember(request: MatrixRequest, userId: string, roomId: string): Promise<boolean> {
     for (const witness of [this.localMembers.get(roomId), this.deps.service.senderUserId]) {
       if (witness === undefined) continue;

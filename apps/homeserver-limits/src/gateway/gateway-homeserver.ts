@@ -141,8 +141,8 @@ export class GatewayHomeserver extends Homeserver {
 
 interface ForwardOptions {
   /**
-   * A bound has decided on the request, so it is forwarded to its end even when the caller hangs up. Otherwise a caller could have
-   * everything done and hang up before the response, and nothing would count.
+   * A bound has decided on the request, so it is forwarded to its end even when the caller hangs up. Otherwise a caller
+   * could have everything done and hang up before the response, and nothing would count.
    */
   isBounded: boolean;
   /** The response is buffered. */

@@ -128,5 +128,7 @@ export class GatewayIdentity extends Identity {
 const cacheKeyOf = (token: string, { userId, deviceId }: AssertedIdentity): string =>
   digest(userId === undefined && deviceId === undefined ? token : JSON.stringify([token, userId, deviceId]));
 
-/** The token is not live. Any other status is inconclusive: 404 is a homeserver that does not serve this endpoint here. */
+/**
+ * The token is not live. Any other status is inconclusive: 404 is a homeserver that does not serve this endpoint here.
+ */
 const isRefused = ({ status }: QueryResult): boolean => status === 400 || status === 401 || status === 403;

@@ -27,7 +27,10 @@ const MIN_PRUNED_IDS = 200;
 /** The delay IDs of a holder. */
 interface DelayIds {
   readonly ids: Set<string>;
-  /** How many there may be before those that are due are dropped: twice as many as the last time, so that adding one takes constant time. */
+  /**
+   * How many there may be before those that are due are dropped: twice as many as the last time, so that adding one
+   * takes constant time.
+   */
   maxUnpruned: number;
 }
 
@@ -38,8 +41,8 @@ interface Scheduled {
 }
 
 /**
- * Observed holdings that the upstream does not list: filter IDs, account-data types, delayed events. The first two survive a
- * restart, as they do at the upstream.
+ * Observed holdings that the upstream does not list: filter IDs, account-data types, delayed events. The first two
+ * survive a restart, as they do at the upstream.
  */
 export class HoldingsCache implements OnApplicationShutdown {
   private readonly db: SqliteDatabase;
@@ -72,8 +75,8 @@ export class HoldingsCache implements OnApplicationShutdown {
   }
 
   /**
-   * Whether the filter is held, so that sending it again creates no second one. Not every upstream reuses IDs: until this one has
-   * been observed to, one repeated filter at a time passes as a probe.
+   * Whether the filter is held, so that sending it again creates no second one. Not every upstream reuses IDs: until
+   * this one has been observed to, one repeated filter at a time passes as a probe.
    */
   hasFilter(userId: string, fingerprint: string): boolean {
     if (this.filterId(userId, fingerprint) === undefined) return false;

@@ -22,9 +22,10 @@ export class UpgradeProxy {
   constructor(private readonly deps: UpgradeProxyDeps) {}
 
   /**
-   * Whether a request may leave HTTP for a WebSocket. No operation of the table may: it would bypass its bound. Other protocols,
-   * such as h2c, could carry whole requests past the bounds. A server may ignore an `Upgrade` header, so those are ignored. So are
-   * those of requests with a body, which would arrive on the upgraded connection while the upstream still waits for it.
+   * Whether a request may leave HTTP for a WebSocket. No operation of the table may: it would bypass its bound. Other
+   * protocols, such as h2c, could carry whole requests past the bounds. A server may ignore an `Upgrade` header, so
+   * those are ignored. So are those of requests with a body, which would arrive on the upgraded connection while the
+   * upstream still waits for it.
    */
   accepts({ method = '', url = '', headers }: IncomingMessage): boolean {
     const isWebSocket = method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';

@@ -44,8 +44,8 @@ export interface UpstreamRequest {
 }
 
 /**
- * How long an idle connection is kept. Many servers close idle connections after 5 s, and a request sent at that moment is lost, so
- * ours are closed before.
+ * How long an idle connection is kept. Many servers close idle connections after 5 s, and a request sent at that moment
+ * is lost, so ours are closed before.
  */
 const IDLE_CONNECTION_TIMEOUT_MS = 4_000;
 
@@ -81,7 +81,10 @@ export class UpstreamClient implements OnApplicationShutdown {
     this.close();
   }
 
-  /** The response, once its head has arrived. @throws MatrixError 502, 503 or 504 when there is none; the body's own error */
+  /**
+   * The response, once its head has arrived.
+   * @throws MatrixError 502, 503 or 504 when there is none; the body's own error
+   */
   async send(request: UpstreamRequest): Promise<IncomingMessage> {
     return this.start(request).catch((error: unknown) => this.fail(request, error));
   }

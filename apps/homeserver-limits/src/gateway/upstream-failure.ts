@@ -7,7 +7,10 @@ const MESSAGES = {
   504: 'The homeserver did not respond in time.',
 } as const;
 
-/** A failure of the upstream as the caller receives it: 504 for a timeout, 503 when too many wait for it, 502 for anything else. */
+/**
+ * A failure of the upstream as the caller receives it: 504 for a timeout, 503 when too many wait for it, 502 for
+ * anything else.
+ */
 export function upstreamFailure(error: unknown): MatrixError {
   if (error instanceof MatrixError) return error;
   const status = failureStatusOf(error);

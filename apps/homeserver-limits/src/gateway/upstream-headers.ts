@@ -59,8 +59,8 @@ export class UpstreamHeaders {
 }
 
 /**
- * A body that a bound has read as JSON is forwarded as JSON. Some servers read query parameters from the body of a form, which no
- * bound has checked.
+ * A body that a bound has read as JSON is forwarded as JSON. Some servers read query parameters from the body of a
+ * form, which no bound has checked.
  */
 export const withJsonContentType = (headers: readonly string[]): string[] =>
   headers.map((value, index) => {

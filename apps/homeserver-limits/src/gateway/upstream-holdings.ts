@@ -11,8 +11,8 @@ const CLIENT = '/_matrix/client/v3';
 const DELAYED = ['/_matrix/client/unstable/org.matrix.msc4140/delayed_events', '/_matrix/client/v1/delayed_events'];
 
 /**
- * The upstream's own counts, queried with the callers' tokens. While the upstream does not report a count, writes under that cap
- * are refused: a guess would not be a bound.
+ * The upstream's own counts, queried with the callers' tokens. While the upstream does not report a count, writes under
+ * that cap are refused: a guess would not be a bound.
  */
 @Injectable()
 export class UpstreamHoldings extends Holdings {

@@ -16,8 +16,8 @@ interface Series {
 }
 
 /**
- * A histogram with one label, for the path of every request: `observe` of prom-client takes 3 to 8 µs, which is more than the relay takes to read
- * both heads.
+ * A histogram with one label, for the path of every request: `observe` of prom-client takes 3 to 8 µs, which is more
+ * than the relay takes to read both heads.
  */
 export class FastHistogram<Kind extends string> {
   private readonly series: Readonly<Record<Kind, Series>>;

@@ -7,7 +7,9 @@ import { FastHistogram } from './fast-histogram.js';
 /** The token of the function that receives each decision of a rule. */
 export const DECISION_LISTENER = Symbol('DecisionListener');
 const UPSTREAM_KINDS = ['forwarded', 'long_poll', 'query'] as const;
-/** What a request to the upstream is for: a caller, a caller that waits for news, or a question of the gateway itself. */
+/**
+ * What a request to the upstream is for: a caller, a caller that waits for news, or a question of the gateway itself.
+ */
 export type UpstreamKind = (typeof UPSTREAM_KINDS)[number];
 const CACHES = ['callers', 'counts'] as const;
 

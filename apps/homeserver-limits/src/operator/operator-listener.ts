@@ -37,7 +37,10 @@ export interface OperatorListenerDeps {
 @Module({})
 class OperatorApiModule {}
 
-/** The operator's API on a listener of its own, away from clients: a second Nest application over the providers of the first. */
+/**
+ * The operator's API on a listener of its own, away from clients: a second Nest application over the providers of the
+ * first.
+ */
 export class OperatorListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private app?: NestFastifyApplication;
   url?: string;

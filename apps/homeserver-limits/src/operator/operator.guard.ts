@@ -9,7 +9,10 @@ const PUBLIC = 'headgate:public';
 /** A route that everyone may call: it reveals nothing, and orchestrators have no token. */
 export const Public = () => SetMetadata(PUBLIC, true);
 
-/** Admits callers with the token, or, where there is none, callers of the loopback address. Web pages are never admitted. */
+/**
+ * Admits callers with the token, or, where there is none, callers of the loopback address. Web pages are never
+ * admitted.
+ */
 export class OperatorGuard implements CanActivate {
   constructor(private readonly token?: string) {}
 

@@ -23,7 +23,10 @@ export class ProbesController {
     return { status: 'ok' };
   }
 
-  /** Requests of clients are accepted. A homeserver that is down does not make its gateway unready: callers receive its 502. */
+  /**
+   * Requests of clients are accepted. A homeserver that is down does not make its gateway unready: callers receive its
+   * 502.
+   */
   @Public()
   @Get('readyz')
   ready() {

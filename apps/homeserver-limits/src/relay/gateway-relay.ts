@@ -21,7 +21,10 @@ export interface GatewayRelayDeps {
   log: Pick<Logger, 'warn'>;
 }
 
-/** Relays requests that the gateway does not have to read. It answers and logs their failures like those of all other requests. */
+/**
+ * Relays requests that the gateway does not have to read. It answers and logs their failures like those of all other
+ * requests.
+ */
 export class GatewayRelay extends Relay<UpstreamKind> implements BeforeApplicationShutdown, OnApplicationShutdown {
   constructor({ upstream, plan, addresses, identity, onAnswer, log }: GatewayRelayDeps) {
     super({

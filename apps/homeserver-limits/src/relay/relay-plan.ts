@@ -19,8 +19,8 @@ export interface RelayPlanDeps {
 }
 
 /**
- * The operations that may be relayed when neither a rule nor their bound applies. The gateway inspects the bodies or the responses of
- * all others.
+ * The operations that may be relayed when neither a rule nor their bound applies. The gateway inspects the bodies or
+ * the responses of all others.
  */
 const RELAYED_OPERATIONS: ReadonlySet<string> = new Set([
   'send',

@@ -16,7 +16,10 @@ import { RelayPlan } from './relay-plan.js';
 /** The relay of a gateway whose upstream has no TLS. */
 @Module({})
 export class RelayModule {
-  /** @param gateway exports `Identity` and the `PathTable` of its operations; @param bounds exports `Bounds` and `OperationRules` */
+  /**
+   * @param gateway exports `Identity` and the `PathTable` of its operations;
+   * @param bounds exports `Bounds` and `OperationRules`
+   */
   static over(gateway: Type, bounds: DynamicModule): DynamicModule {
     return {
       module: RelayModule,

@@ -51,7 +51,10 @@ class RecordedTime extends Clock {
   }
 }
 
-/** Decides on recorded requests as the gateway would with other rules: the same engine and windows, with the recorded times. */
+/**
+ * Decides on recorded requests as the gateway would with other rules: the same engine and windows, with the recorded
+ * times.
+ */
 export class Replay {
   readonly report: ReplayReport = {
     requests: 0,

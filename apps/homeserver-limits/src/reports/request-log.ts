@@ -21,8 +21,9 @@ const FILE_MODE = 0o600;
 type Destination = ReturnType<typeof pino.destination>;
 
 /**
- * The facts of each request that rules could count, as JSON lines: the first line of a request has its facts and the rule that refused
- * it, the second one its outcome. `replay` reads them. No line contains a token, a password or the content of a request.
+ * The facts of each request that rules could count, as JSON lines: the first line of a request has its facts and the
+ * rule that refused it, the second one its outcome. `replay` reads them. No line contains a token, a password or the
+ * content of a request.
  */
 export class RequestLog implements RequestRecorder, OnApplicationShutdown {
   private last = 0;

@@ -21,7 +21,10 @@ export class ReloadConfig {
     @Optional() @Inject(RequestLog) private readonly requests?: RequestLog,
   ) {}
 
-  /** The file is validated as a whole before any of it applies. Never rejects. @returns whether the new settings are in force */
+  /**
+   * The file is validated as a whole before any of it applies. Never rejects.
+   * @returns whether the new settings are in force
+   */
   run(): Promise<boolean> {
     this.last = this.last.then(() => this.reload());
     return this.last;

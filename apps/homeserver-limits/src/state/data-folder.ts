@@ -9,7 +9,10 @@ export class DataFolder implements OnApplicationShutdown {
     private readonly lock: DirectoryLock,
   ) {}
 
-  /** Creates the directory when it does not exist. @throws ConfigError when another process uses it, or it is not writable */
+  /**
+   * Creates the directory when it does not exist.
+   * @throws ConfigError when another process uses it, or it is not writable
+   */
   static claim(path: string): DataFolder {
     try {
       return new DataFolder(path, DirectoryLock.acquire(path));

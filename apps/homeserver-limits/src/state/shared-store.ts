@@ -18,13 +18,19 @@ const HEALTH_CHECK_KEY = '';
 const SECRET_VARIABLE = 'LIMITS_SHARED_SECRET';
 const MIN_SECRET_LENGTH = 16;
 
-/** Windows on a server that several gateways share, with a fallback to this gateway's own while the server is unavailable. */
+/**
+ * Windows on a server that several gateways share, with a fallback to this gateway's own while the server is
+ * unavailable.
+ */
 export class SharedStore implements OnModuleInit, OnApplicationShutdown {
   readonly windows: FallbackRateLimiter;
   private readonly server: RedisRateLimiter;
   private healthCheck?: NodeJS.Timeout;
 
-  /** @throws ConfigError that names a file that cannot be read, or a secret that is too short. It never contains the secret. */
+  /**
+   * @throws ConfigError that names a file that cannot be read, or a secret that is too short. It never contains the
+   *   secret.
+   */
   constructor(
     section: Readonly<SharedSection>,
     private readonly own: MemoryRateLimiter,

@@ -23,8 +23,8 @@ async function openSharedStore(
 }
 
 /**
- * What the rules count: windows and caps, in this process or on a shared server, and the window state on disk. Global, because Nest
- * starts global modules first and stops them last: the state is written after the last request.
+ * What the rules count: windows and caps, in this process or on a shared server, and the window state on disk. Global,
+ * because Nest starts global modules first and stops them last: the state is written after the last request.
  */
 @Global()
 @Module({

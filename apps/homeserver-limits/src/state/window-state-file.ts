@@ -12,9 +12,9 @@ const MAX_DELAY_MS = 5_000;
 const SWEEP_MS = 5_000;
 
 /**
- * The windows on disk, so that a restart forgets nothing. They are written at shutdown, and soon after each change in case the
- * process is killed. Writing takes about 5 % of the time, more only where the table is so large that a change would otherwise
- * stay unwritten for more than five seconds. Without changes, nothing is written.
+ * The windows on disk, so that a restart forgets nothing. They are written at shutdown, and soon after each change in
+ * case the process is killed. Writing takes about 5 % of the time, more only where the table is so large that a change
+ * would otherwise stay unwritten for more than five seconds. Without changes, nothing is written.
  */
 export class WindowStateFile implements OnModuleInit, OnApplicationShutdown {
   private readonly path: string;

@@ -13,8 +13,8 @@ export interface Served {
 }
 
 /**
- * The API document and its page, for as long as the service runs. They are loaded by the first request, because most services never
- * serve them.
+ * The API document and its page, for as long as the service runs. They are loaded by the first request, because most
+ * services never serve them.
  */
 export class ApiDocument {
   private loaded: Promise<{ readonly json: Served; readonly page: Served }> | undefined;

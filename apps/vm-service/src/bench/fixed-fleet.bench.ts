@@ -20,8 +20,9 @@ import { loadSettings } from '../config/load-config.js';
 import { parseCommandLine } from '../config/command-line.js';
 import { createService } from '../create-app.js';
 
-// The service over a fleet in memory, for tools/bench: `fixed-fleet.bench COUNT SOCKET [CHANGES]`. Its consoles print the bytes
-// of the socket at SOCKET, and CHANGES instances change per second. It prints its port in one line and ends with its standard input.
+// The service over a fleet in memory, for tools/bench: `fixed-fleet.bench COUNT SOCKET [CHANGES]`. Its consoles print
+// the bytes of the socket at SOCKET, and CHANGES instances change per second. It prints its port in one line and ends
+// with its standard input.
 
 const [count = '0', socket = '', changesPerSecond = '0'] = process.argv.slice(2);
 

@@ -12,9 +12,10 @@ import { loadSettings } from '../config/load-config.js';
 import { createService } from '../create-app.js';
 import { ReadFolders } from '../folders/read-folders.js';
 
-// Folders with many members, for tools/bench: `folders.bench INSTANCES ABSENT file|cluster CRDS`. ABSENT members are of instances that do not exist. Prints
-// one line of JSON: the milliseconds that the service needs to read the tree with all members and its summary, to change the folder of one instance, and, with
-// a store in a cluster, until a second replica shows that change.
+// Folders with many members, for tools/bench: `folders.bench INSTANCES ABSENT file|cluster CRDS`. ABSENT members are of
+// instances that do not exist. Prints one line of JSON: the milliseconds that the service needs to read the tree with
+// all members and its summary, to change the folder of one instance, and, with a store in a cluster, until a second
+// replica shows that change.
 
 const [instances = '', absent = '', kind = '', crds = ''] = process.argv.slice(2);
 const FOLDERS = 20;

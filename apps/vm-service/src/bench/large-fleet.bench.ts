@@ -5,8 +5,9 @@ import { buildVm, MemoryBackend, withStatus } from '@headgate/testing';
 import { SystemClock } from '@headgate/clock';
 import { presentEntry } from '../fleet/present.js';
 
-// The read model with many instances, for tools/bench: `large-fleet.bench COUNT`, with --expose-gc. Prints one line of JSON:
-// `listMs`, the median time to serialize the list after one change, and `heapBytes`, the memory per instance with that list.
+// The read model with many instances, for tools/bench: `large-fleet.bench COUNT`, with --expose-gc. Prints one line of
+// JSON: `listMs`, the median time to serialize the list after one change, and `heapBytes`, the memory per instance with
+// that list.
 
 const count = Number(process.argv[2]);
 const CHANGES = 101;

@@ -13,8 +13,9 @@ import {
 import { MetricsSampler, SAMPLE_INTERVAL_MS } from '@headgate/metrics';
 import { buildVm, FixedClock, MemoryBackend } from '@headgate/testing';
 
-// The sampler with many running VMs, for tools/bench: `sampling.bench COUNT`, with --expose-gc. Prints one line of JSON: `tickMs`,
-// the CPU time of one sample of all VMs, and `seriesBytes`, the memory of an hour of samples per VM and series.
+// The sampler with many running VMs, for tools/bench: `sampling.bench COUNT`, with --expose-gc. Prints one line of
+// JSON: `tickMs`, the CPU time of one sample of all VMs, and `seriesBytes`, the memory of an hour of samples per VM and
+// series.
 
 const count = Number(process.argv[2]);
 const SAMPLES = 240;

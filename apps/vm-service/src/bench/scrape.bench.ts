@@ -12,9 +12,10 @@ import { loadSettings } from '../config/load-config.js';
 import { createService } from '../create-app.js';
 import { MetricsSnapshot } from '../exposition/metrics-snapshot.js';
 
-// The exposition of many instances, for tools/bench: `scrape.bench COUNT`, with --expose-gc. Prints one line of JSON: the bytes of a
-// scrape, the milliseconds that the service works on one with and without gzip, the bytes that a handled scrape leaves on the heap and in
-// buffers before a collection of garbage, and the CPU time and the longest pause of a collection of metrics.
+// The exposition of many instances, for tools/bench: `scrape.bench COUNT`, with --expose-gc. Prints one line of JSON:
+// the bytes of a scrape, the milliseconds that the service works on one with and without gzip, the bytes that a handled
+// scrape leaves on the heap and in buffers before a collection of garbage, and the CPU time and the longest pause of a
+// collection of metrics.
 
 const count = Number(process.argv[2]);
 const SCRAPES = 200;

@@ -32,7 +32,10 @@ export class ReadCapabilities {
     @Inject(CONTEXTS) private readonly contexts: Pick<ChosenContexts, 'simulated'>,
   ) {}
 
-  /** Waits until each context was listed or found to be lost. @throws DomainError BACKEND_UNREACHABLE when none can be reached */
+  /**
+   * Waits until each context was listed or found to be lost.
+   * @throws DomainError BACKEND_UNREACHABLE when none can be reached
+   */
   async read(): Promise<CapabilitiesView> {
     await this.fleet.whenSynced();
     const canBuild = await this.disks.availability();

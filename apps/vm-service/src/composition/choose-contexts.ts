@@ -41,8 +41,8 @@ export interface ChooseDeps {
 }
 
 /**
- * Opens the contexts of the configuration and of the command line. Without any, it opens what it finds: a cluster that answers,
- * libvirt on this machine, or else a simulated cluster.
+ * Opens the contexts of the configuration and of the command line. Without any, it opens what it finds: a cluster that
+ * answers, libvirt on this machine, or else a simulated cluster.
  * @throws ConfigError when a context has an unknown kind, or a setting that can't be used
  */
 export async function chooseContexts({

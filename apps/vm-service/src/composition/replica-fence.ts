@@ -1,8 +1,8 @@
 import type { Reservations } from '@headgate/domain-contracts';
 
 /**
- * Keeps a replica that was suspended from changing the engines: the others have taken over its work, and may have changed the same
- * instances since. The backends are opened before the reservations are known.
+ * Keeps a replica that was suspended from changing the engines: the others have taken over its work, and may have
+ * changed the same instances since. The backends are opened before the reservations are known.
  */
 export class ReplicaFence {
   private reservations: Pick<Reservations, 'isLost'> | undefined;

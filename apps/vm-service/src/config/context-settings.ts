@@ -7,8 +7,8 @@ export type SettingsOfKinds = Readonly<Record<string, Pick<BackendKind, 'setting
 type Section = Readonly<Record<string, unknown>>;
 
 /**
- * Parses the keys of each context that belong to its kind, and puts them under `settings`, apart from its name and its kind. Everything that is not a context of a
- * known kind stays, so that the caller refuses it.
+ * Parses the keys of each context that belong to its kind, and puts them under `settings`, apart from its name and its
+ * kind. Everything that is not a context of a known kind stays, so that the caller refuses it.
  */
 export function parseContextSettings(
   raw: unknown,

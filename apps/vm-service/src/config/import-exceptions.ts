@@ -1,6 +1,9 @@
 import type { Settings } from './load-config.js';
 
-/** The private addresses, ranges and hosts from which the service may download. The operator has chosen the image registry, wherever it is. */
+/**
+ * The private addresses, ranges and hosts from which the service may download. The operator has chosen the image
+ * registry, wherever it is.
+ */
 export const importExceptions = ({ importAllow, imageRegistry }: Settings): readonly string[] => [
   ...importAllow,
   ...hostOf(imageRegistry),

@@ -133,7 +133,9 @@ export class ServiceConfig {
   @IsOptional() @IsString() @IsNotEmpty() dataDir?: string;
   /** Whether /metrics exposes all series. */
   @IsBoolean() metrics = false;
-  /** Logins of administrators. Empty: there is no allowlist and everyone is an administrator. SVC_ADMINS overrides it. */
+  /**
+   * Logins of administrators. Empty: there is no allowlist and everyone is an administrator. SVC_ADMINS overrides it.
+   */
   @IsArray() @IsString({ each: true }) admins: string[] = [];
   /** Proxies whose identity headers are trusted. SVC_TRUSTED_PROXIES overrides it. */
   @IsProxyList() trustedProxies: string[] = [...TrustedProxies.loopback];

@@ -16,7 +16,10 @@ const TEST_TIMEOUT_MS = 30_000;
 const BYTES = 16 * 1_048_576;
 const GUESTS = 5;
 
-/** The output of a guest: words of its number and a counter, so that no two positions and no two guests have the same bytes. */
+/**
+ * The output of a guest: words of its number and a counter, so that no two positions and no two guests have the same
+ * bytes.
+ */
 const printed = (guest: number): Buffer =>
   Buffer.from(Uint32Array.from({ length: BYTES / 4 }, (_, index) => guest * 0x1000000 + index).buffer);
 

@@ -6,8 +6,8 @@ import type { WebSocket } from 'ws';
 const UNUSED_MS = 30_000;
 
 /**
- * Gives each console of a VM to one replica, which shares it between its viewers: a cluster serves a screen once, so sessions of two replicas
- * would close each other.
+ * Gives each console of a VM to one replica, which shares it between its viewers: a cluster serves a screen once, so
+ * sessions of two replicas would close each other.
  */
 @Injectable()
 export class ConsoleOwners implements OnApplicationShutdown {

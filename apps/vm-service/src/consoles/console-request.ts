@@ -53,7 +53,11 @@ export class ConsoleRequests {
     private readonly readiness: Readiness,
   ) {}
 
-  /** Decides once per request. @throws DomainError PATH_NOT_FOUND, INVALID_NAME, INSTANCE_NOT_FOUND, AMBIGUOUS_INSTANCE, NOT_SUPPORTED, WRONG_STATE, REGISTRY_FULL */
+  /**
+   * Decides once per request.
+   * @throws DomainError PATH_NOT_FOUND, INVALID_NAME, INSTANCE_NOT_FOUND, AMBIGUOUS_INSTANCE, NOT_SUPPORTED,
+   *   WRONG_STATE, REGISTRY_FULL
+   */
   admit(request: UpgradeRequest): Promise<AdmittedConsole> {
     const known = this.admitted.get(request);
     if (known) return known;

@@ -3,8 +3,8 @@ import type { TerminalSize } from '@headgate/domain-contracts';
 import type { RawData, WebSocket } from 'ws';
 
 /**
- * The socket of a browser as a viewer of the console broker. Binary frames carry console bytes; a text frame may carry a new
- * window size. Input that arrives before the console is open waits for it.
+ * The socket of a browser as a viewer of the console broker. Binary frames carry console bytes; a text frame may carry
+ * a new window size. Input that arrives before the console is open waits for it.
  */
 export class SocketViewer implements ShellViewer {
   constructor(

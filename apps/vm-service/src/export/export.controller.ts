@@ -70,7 +70,10 @@ function wantedOf(query: ExportQuery): ExportFormat | BackupRequest {
   return checkpoint === undefined ? format : { checkpoint, format };
 }
 
-/** The names of exports with checkpoints differ, so that a folder can hold all of them, and increments name the image below. */
+/**
+ * The names of exports with checkpoints differ, so that a folder can hold all of them, and increments name the image
+ * below.
+ */
 function headersOf(vm: string, wanted: ExportFormat | BackupRequest): Record<string, string> {
   const [name, format] = fileOf(vm, wanted);
   return {

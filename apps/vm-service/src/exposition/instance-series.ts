@@ -10,7 +10,10 @@ export const INSTANCE_SERIES = [
   'svc_instance_memory_bytes',
 ] as const;
 
-/** Renders the series of instances. An entry of the fleet never changes, so its lines are rendered once, and not with each collection. */
+/**
+ * Renders the series of instances. An entry of the fleet never changes, so its lines are rendered once, and not with
+ * each collection.
+ */
 export class InstanceSeries {
   private readonly rendered = new WeakMap<FleetEntry, readonly string[]>();
 

@@ -21,8 +21,8 @@ const LINES_PER_PART = 500;
 const AGE = 'svc_collection_age_seconds';
 
 /**
- * The exposition, rendered into a buffer on a timer: a scrape never asks a backend and copies nothing, whatever the size of the fleet. Only
- * the age of the snapshot is computed when it is read.
+ * The exposition, rendered into a buffer on a timer: a scrape never asks a backend and copies nothing, whatever the
+ * size of the fleet. Only the age of the snapshot is computed when it is read.
  */
 @Injectable()
 export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicationShutdown {

@@ -6,7 +6,10 @@ import type { ChangeFeed } from '@headgate/fleet';
 const STALL_TIMEOUT_MS = 60_000;
 
 export interface EventStreamDeps {
-  /** Where the bytes of the body go as they are: the socket, because a response spends more time on a write than the kernel. */
+  /**
+   * Where the bytes of the body go as they are: the socket, because a response spends more time on a write than the
+   * kernel.
+   */
   readonly out: Pick<Writable, 'write' | 'writableNeedDrain' | 'cork' | 'uncork' | 'once' | 'end' | 'destroy'>;
   readonly feed: Pick<ChangeFeed<unknown>, 'position' | 'since' | 'subscribe'>;
   readonly clock: Clock;
@@ -19,8 +22,8 @@ export interface EventStreamDeps {
 }
 
 /**
- * One client of an event stream. It writes only while the client reads; a slow client gets the latest states when it reads again, so
- * that it never costs more memory than one batch.
+ * One client of an event stream. It writes only while the client reads; a slow client gets the latest states when it
+ * reads again, so that it never costs more memory than one batch.
  */
 export class EventStream {
   private position = 0;

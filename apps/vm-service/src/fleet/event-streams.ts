@@ -22,8 +22,8 @@ export interface StreamRequest {
 }
 
 /**
- * Sends the changes of the fleet as server-sent events: one `snapshot`, then `changed`, `removed` and `status`. Each change is
- * serialized once for all clients.
+ * Sends the changes of the fleet as server-sent events: one `snapshot`, then `changed`, `removed` and `status`. Each
+ * change is serialized once for all clients.
  */
 @Injectable()
 export class EventStreams implements BeforeApplicationShutdown {
@@ -53,8 +53,8 @@ export class EventStreams implements BeforeApplicationShutdown {
   }
 
   /**
-   * Answers a request with a stream. A client that sends `Last-Event-ID`, or `lastEventId` in the query, because a page can't set
-   * headers, continues where it stopped, if that is still known.
+   * Answers a request with a stream. A client that sends `Last-Event-ID`, or `lastEventId` in the query, because a page
+   * can't set headers, continues where it stopped, if that is still known.
    */
   async begin({ kind, request: { headers, method }, reply, caller, lastEventId }: StreamRequest): Promise<void> {
     await this.fleet.whenSynced();
@@ -63,7 +63,8 @@ export class EventStreams implements BeforeApplicationShutdown {
     reply.hijack();
     const { raw } = reply;
     const isGzip = acceptsEncoding(headers['accept-encoding'], 'gzip');
-    // The body ends with the connection instead of being sent in HTTP chunks, so that all clients can share the bytes of a batch.
+    // The body ends with the connection instead of being sent in HTTP chunks, so that all clients can share the bytes
+    // of a batch.
     raw.useChunkedEncodingByDefault = false;
     raw.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',

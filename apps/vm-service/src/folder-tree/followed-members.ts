@@ -4,7 +4,9 @@ import { FleetReader } from '@headgate/fleet';
 import { Folders, SettleMembers } from '@headgate/folders';
 import { LOGGER } from '../platform/tokens.js';
 
-/** Settles the members of the folders whenever the fleet shows that a context was listed, or that an instance is gone. */
+/**
+ * Settles the members of the folders whenever the fleet shows that a context was listed, or that an instance is gone.
+ */
 @Injectable()
 export class FollowedMembers implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly settlement: SettleMembers;

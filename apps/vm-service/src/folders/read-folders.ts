@@ -66,7 +66,9 @@ export class ReadFolders {
     return summary ? folder : { ...folder, members: entries.map(presentEntry), missing };
   }
 
-  /** The refs of members that are not in the list. Another instance may have the ref. Those that were deleted are gone. */
+  /**
+   * The refs of members that are not in the list. Another instance may have the ref. Those that were deleted are gone.
+   */
   private missing(members: Iterable<Member>): string[] {
     return [...members]
       .filter(({ ref, uid, state }) => state !== 'ending' && this.fleet.get(parseRef(ref))?.uid !== uid)

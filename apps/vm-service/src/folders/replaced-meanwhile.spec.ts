@@ -6,7 +6,9 @@ import { Edge, type Reply } from '../testing/edge.js';
 const WEB = 'vm/lab/default/web';
 const PATH = '/api/vms/default/web';
 
-/** A change waits for another one. Meanwhile, another program replaces its VM by one that the caller has no rights on. */
+/**
+ * A change waits for another one. Meanwhile, another program replaces its VM by one that the caller has no rights on.
+ */
 describe('a change that waits while its VM is replaced', () => {
   let edge: Edge;
   let token: Record<string, string>;

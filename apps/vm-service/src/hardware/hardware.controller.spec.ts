@@ -126,7 +126,10 @@ describe('the hardware of a VM', () => {
   describe('with a move of a disk that a restart of the service interrupts', () => {
     const path = `${EXTRA}/volumes/root/move`;
 
-    /** Begins a move that copies until the service stops. `isDone`: the backend completes it meanwhile. `isLost`: the context is lost then. */
+    /**
+     * Begins a move that copies until the service stops. `isDone`: the backend completes it meanwhile. `isLost`: the
+     * context is lost then.
+     */
     const interrupt = async ({ isDone = false, isLost = false } = {}): Promise<unknown> => {
       await edge.send('POST', `${WEB}/start`);
       const disks = edge.lab.require('diskMove');

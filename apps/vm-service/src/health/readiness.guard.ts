@@ -5,7 +5,10 @@ import { READS } from '../identity/edge.guard.js';
 import { RECORDED_READS } from '../journal/request-recorder.js';
 import { Readiness } from '../platform/readiness.js';
 
-/** Refuses changes, and reads that are recorded, until the registry is open, and while its disk is full: each is recorded there with its author. */
+/**
+ * Refuses changes, and reads that are recorded, until the registry is open, and while its disk is full: each is
+ * recorded there with its author.
+ */
 @Injectable()
 export class ReadinessGuard implements CanActivate {
   constructor(private readonly readiness: Readiness) {}

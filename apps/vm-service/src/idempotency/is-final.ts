@@ -1,6 +1,9 @@
 import type { ErrorCode } from '@headgate/domain-contracts';
 
-/** Nothing was done: the request is not valid, or not allowed, or not at this time. A corrected request may have the same key. */
+/**
+ * Nothing was done: the request is not valid, or not allowed, or not at this time. A corrected request may have the
+ * same key.
+ */
 const NOT_BEGUN: readonly number[] = [400, 401, 403, 413, 415, 429];
 /** The backend has refused a valid request, after the change had begun. */
 const FINAL_CODES: readonly ErrorCode[] = ['REJECTED_BY_BACKEND'];

@@ -23,7 +23,8 @@ export interface KeyedRequest {
 }
 
 /**
- * @returns undefined for a request that is carried out each time it is sent: without a key, with a method that may be repeated in any case, or a dry run
+ * @returns undefined for a request that is carried out each time it is sent: without a key, with a method that may be
+ *   repeated in any case, or a dry run
  * @throws DomainError INVALID_INPUT
  */
 export function keyedRequest({ headers, method, url, query, body }: FastifyRequest, caller: Caller) {

@@ -35,8 +35,8 @@ export interface KeyedRequestsDeps {
 }
 
 /**
- * Carries out each request with an idempotency key at most once in 24 hours, whatever becomes of this process. `begin` claims the key before the
- * request is carried out, and exactly one of `keep` and `release` follows.
+ * Carries out each request with an idempotency key at most once in 24 hours, whatever becomes of this process. `begin`
+ * claims the key before the request is carried out, and exactly one of `keep` and `release` follows.
  */
 export class KeyedRequests {
   private readonly run = randomUUID();
@@ -47,7 +47,8 @@ export class KeyedRequests {
   /**
    * Claims a key, or waits for the answer that this process is about to give to the same request.
    * @returns the first answer; undefined when the request must be carried out now
-   * @throws DomainError KEY_REUSED, KEY_IN_USE, ANSWER_UNKNOWN, TOO_MANY_KEYS; and the errors of the store, when nothing was claimed
+   * @throws DomainError KEY_REUSED, KEY_IN_USE, ANSWER_UNKNOWN, TOO_MANY_KEYS; and the errors of the store, when
+   *   nothing was claimed
    */
   async begin(keyed: KeyedRequest): Promise<Replay | undefined> {
     for (;;) {
@@ -59,7 +60,8 @@ export class KeyedRequests {
   }
 
   /**
-   * Stores the answer before the client receives it. Never throws: a replay of an answer that was not stored is refused.
+   * Stores the answer before the client receives it. Never throws: a replay of an answer that was not stored is
+   * refused.
    * @param content absent for an answer that can't be kept
    */
   async keep(keyed: KeyedRequest, status: number, content: AnswerContent | undefined): Promise<void> {

@@ -22,8 +22,9 @@ export interface AnswerContent {
 type Seal = Pick<KeyedRequest, 'key' | 'scope'>;
 
 /**
- * Encrypts an answer with a key that only the client knows, because answers contain secrets, such as API tokens: AES-256-GCM over the compressed
- * text, with the scope as additional data. The result is the nonce, the ciphertext and the tag in Base64.
+ * Encrypts an answer with a key that only the client knows, because answers contain secrets, such as API tokens:
+ * AES-256-GCM over the compressed text, with the scope as additional data. The result is the nonce, the ciphertext and
+ * the tag in Base64.
  * @returns undefined for an answer that is too large to be kept
  */
 export async function sealAnswer(answer: AnswerContent, { key, scope }: Seal): Promise<string | undefined> {

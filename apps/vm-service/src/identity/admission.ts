@@ -14,7 +14,10 @@ import { CallerResolver } from './caller-resolver.js';
 import type { InstanceAccess } from './instance-access.js';
 import type { PeerRequest } from './local-trust.js';
 
-/** Admits callers by their API token, or else by the identity of their connection, and gives them the grant with their rights. */
+/**
+ * Admits callers by their API token, or else by the identity of their connection, and gives them the grant with their
+ * rights.
+ */
 export class Admission extends CallerResolver {
   constructor(
     private readonly identity: CallerIdentity,

@@ -12,8 +12,8 @@ export interface EdgePolicyOptions {
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Whether the page of a browser may use this service. The Host header must be one of ours, which prevents DNS rebinding, and the
- * Origin of a change must be our own page.
+ * Whether the page of a browser may use this service. The Host header must be one of ours, which prevents DNS
+ * rebinding, and the Origin of a change must be our own page.
  */
 export class EdgePolicy {
   private readonly hosts: ReadonlySet<string>;

@@ -16,7 +16,8 @@ export class EdgeGuard implements CanActivate {
     if (needOf(context.getHandler())?.of === 'anyone') return true;
     const { headers, method } = context.switchToHttp().getRequest<FastifyRequest>();
     this.policy.checkHost(headers);
-    // A page of another site can't send the header, and a browser never adds it: the request has no rights but those of its token.
+    // A page of another site can't send the header, and a browser never adds it: the request has no rights but those of
+    // its token.
     if (bearerToken(headers) !== undefined) return true;
     if (READS.includes(method)) this.policy.checkRead(headers);
     else this.policy.checkOrigin(headers);

@@ -13,8 +13,9 @@ import { ProcPeerUsers } from '../platform/peer-users.js';
 import { routesOf } from './routes.js';
 
 /**
- * Who may use each route. `yes` and `no` (403) are the answer of the guards; `hidden` is the 404 of an instance that does not exist
- * for the caller. Every caller is tested with the VM `db` and the container `box` in the folder `prod`, and `outside` of it with `web`.
+ * Who may use each route. `yes` and `no` (403) are the answer of the guards; `hidden` is the 404 of an instance that
+ * does not exist for the caller. Every caller is tested with the VM `db` and the container `box` in the folder `prod`,
+ * and `outside` of it with `web`.
  *
  *  stranger  another user of this machine, without an allowlist
  *  reader    not on the allowlist

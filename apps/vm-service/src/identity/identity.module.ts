@@ -23,7 +23,10 @@ import type { PeerUsers } from '../platform/peer-users.js';
 import { RequestTargets } from './request-targets.js';
 import { WhoamiController } from './whoami.controller.js';
 
-/** Who the caller is and what they may do. The guards run in this order, before every route; the last one refuses dry runs where there are none. */
+/**
+ * Who the caller is and what they may do. The guards run in this order, before every route; the last one refuses dry
+ * runs where there are none.
+ */
 @Module({
   imports: [AccessModule, FleetModule, FolderTreeModule],
   controllers: [WhoamiController],

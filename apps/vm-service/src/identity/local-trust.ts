@@ -16,15 +16,18 @@ export interface LocalTrustOptions {
 
 export type PeerRequest = Pick<IncomingMessage, 'headers' | 'socket' | 'rawHeaders'>;
 
-/** The users that libvirt runs guests as. A guest may reach the host's loopback through its QEMU, so they are never trusted. */
+/**
+ * The users that libvirt runs guests as. A guest may reach the host's loopback through its QEMU, so they are never
+ * trusted.
+ */
 const GUEST_USERS = ['libvirt-qemu', 'qemu'];
 const COOKIE = 'headgate-session';
 const LOOPBACK = /^(?:127\.|::1$)/;
 const TOKEN_BYTES = 24;
 
 /**
- * Whether a loopback peer is trusted. Loopback is not one person: other users of the machine and the guests of its hypervisor
- * can reach it, too.
+ * Whether a loopback peer is trusted. Loopback is not one person: other users of the machine and the guests of its
+ * hypervisor can reach it, too.
  */
 export class LocalTrust {
   readonly kind: TrustKind;
@@ -66,7 +69,10 @@ export class LocalTrust {
     );
   }
 
-  /** Exchanges the one-time token for a session. @returns the Set-Cookie header, or undefined for a wrong or used token */
+  /**
+   * Exchanges the one-time token for a session.
+   * @returns the Set-Cookie header, or undefined for a wrong or used token
+   */
   redeem(token: string): string | undefined {
     if (this.token === undefined || !isSame(token, this.token)) return undefined;
     this.token = undefined;

@@ -3,7 +3,10 @@ import type { Need } from '@headgate/access';
 
 const NEED = 'headgate:need';
 
-/** States what a route, or the socket of a gateway, needs of its caller. The service does not start with one that states nothing. */
+/**
+ * States what a route, or the socket of a gateway, needs of its caller. The service does not start with one that states
+ * nothing.
+ */
 export const Needs =
   (need: Need): MethodDecorator =>
   (_target, _key, descriptor) =>

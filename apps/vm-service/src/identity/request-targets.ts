@@ -18,7 +18,8 @@ export class RequestTargets {
   constructor(private readonly instances: InstanceAccess) {}
 
   /**
-   * The objects that a need is about, one after the other: the next one is read when the policy has allowed the last one.
+   * The objects that a need is about, one after the other: the next one is read when the policy has allowed the last
+   * one.
    * @throws DomainError INVALID_INPUT, INVALID_NAME, INSTANCE_NOT_FOUND for an instance that the caller may not read
    */
   *of(need: Need, request: Parts, grant: Grant): Iterable<Target> {

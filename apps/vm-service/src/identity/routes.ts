@@ -23,7 +23,10 @@ export interface Route {
 
 type Class = abstract new (...args: never[]) => object;
 
-/** The routes of all controllers and the sockets of all gateways, by their paths. An application in preview mode has them, too. */
+/**
+ * The routes of all controllers and the sockets of all gateways, by their paths. An application in preview mode has
+ * them, too.
+ */
 export function routesOf(modules: ModulesContainer): Route[] {
   const all = [...modules.values()].flatMap(({ controllers, providers }) => [
     ...[...controllers.values()].flatMap(({ metatype }) => (metatype ? routesOfController(metatype as Class) : [])),

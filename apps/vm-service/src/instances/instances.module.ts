@@ -36,7 +36,9 @@ import { ObservedShutdowns } from './observed-shutdowns.js';
 import { PatchesController } from './patches.controller.js';
 import { VmsController } from './vms.controller.js';
 
-/** Virtual machines: the list, creation, power with the time that guests take to shut down, tags, migration, deletion. */
+/**
+ * Virtual machines: the list, creation, power with the time that guests take to shut down, tags, migration, deletion.
+ */
 @Module({
   imports: [StoreModule, FleetModule, IdentityModule, FolderTreeModule, TasksModule, ImagesModule, PluginsModule],
   controllers: [VmsController, PatchesController],

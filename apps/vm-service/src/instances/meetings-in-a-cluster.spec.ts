@@ -4,7 +4,10 @@ import { ClusterMeetings, MOMENTS, type Moment, type Pair } from '../testing/mee
 import { violationsOf } from '../testing/meetings/promises.js';
 import { SandboxLab } from '../testing/sandbox-lab.js';
 
-/** `all`: every moment of each pair, and not only the one that the seed selects. `start,stop`: every moment of this pair. */
+/**
+ * `all`: every moment of each pair, and not only the one that the seed selects. `start,stop`: every moment of this
+ * pair.
+ */
 const WANTED = process.env['HEADGATE_TEST_MEETINGS'];
 const SEED = Number(process.env['HEADGATE_TEST_MEETINGS_SEED'] ?? 24);
 const TIMEOUT_MS = 900_000;

@@ -39,7 +39,10 @@ const vmOf = (name: string): MeetingVm => ({
 
 const refOf = (name: string): string => refOfMeeting(vmOf(name));
 
-/** Carries out the operations on the VMs of a backend, each until a test lets it end, and records which go on at the same time. */
+/**
+ * Carries out the operations on the VMs of a backend, each until a test lets it end, and records which go on at the
+ * same time.
+ */
 class Workshop {
   /** The operations that go on, by VM. */
   readonly active = new Map<string, Operation[]>();

@@ -3,7 +3,8 @@ import { DomainError, parseMemory } from '@headgate/domain-contracts';
 import type { InstancePatch, PatchOutcome } from '@headgate/instances';
 
 /**
- * The patch that a body declares. Null removes tags, the protection and autostart; there is no VM without CPUs and memory.
+ * The patch that a body declares. Null removes tags, the protection and autostart; there is no VM without CPUs and
+ * memory.
  * @param restart whether a running VM is restarted for a new size if that is necessary
  * @throws DomainError INVALID_INPUT
  */

@@ -32,8 +32,8 @@ const MAX_REFUSED_PER_MINUTE = 60;
 const MINUTE_MS = 60_000;
 
 /**
- * Records the requests that no use case has recorded: those that were denied, changes that failed before their use case began, and
- * changes without an entry of their own. A flood of refused requests is counted, and recorded as one entry.
+ * Records the requests that no use case has recorded: those that were denied, changes that failed before their use case
+ * began, and changes without an entry of their own. A flood of refused requests is counted, and recorded as one entry.
  */
 @Injectable()
 export class RequestRecorder {
@@ -77,8 +77,8 @@ export class RequestRecorder {
   }
 
   /**
-   * Counts the refusals beyond the bound, and those for which a full disk has no space but that of changes. Their number is recorded when
-   * the next minute begins.
+   * Counts the refusals beyond the bound, and those for which a full disk has no space but that of changes. Their
+   * number is recorded when the next minute begins.
    */
   private mayRecordRefusal(): boolean {
     const now = this.clock.now();

@@ -22,8 +22,9 @@ interface Departed {
 }
 
 /**
- * A live migration between two contexts gives a VM another ref. The VM is recognized by its ID, which it keeps, when it is gone from one
- * context and listed by another one. So it does not matter which program migrated it, or whether the service was restarted meanwhile.
+ * A live migration between two contexts gives a VM another ref. The VM is recognized by its ID, which it keeps, when it
+ * is gone from one context and listed by another one. So it does not matter which program migrated it, or whether the
+ * service was restarted meanwhile.
  */
 @Injectable()
 export class MigratedInstances implements OnApplicationBootstrap, BeforeApplicationShutdown {

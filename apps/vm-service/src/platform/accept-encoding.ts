@@ -1,4 +1,7 @@
-/** Whether a client accepts a content coding, by its `Accept-Encoding`. A weight of 0 refuses one. Source: RFC 9110, 12.5.3. */
+/**
+ * Whether a client accepts a content coding, by its `Accept-Encoding`. A weight of 0 refuses one. Source: RFC 9110,
+ * 12.5.3.
+ */
 export function acceptsEncoding(header: string | string[] | undefined, coding: string): boolean {
   const weights = new Map(
     String(header ?? '')

@@ -63,7 +63,9 @@ const operations: readonly Operation[] = Object.entries(document.paths).flatMap(
   }),
 );
 
-/** A body in which the object at a path has one field. JSON, because an object literal can't have an own `__proto__`. */
+/**
+ * A body in which the object at a path has one field. JSON, because an object literal can't have an own `__proto__`.
+ */
 const bodyWith = (path: readonly string[], json: string): string =>
   path.reduceRight((inner, name) => `{${JSON.stringify(name)}:${inner}}`, json);
 

@@ -7,8 +7,8 @@ import type { Settings } from '../config/load-config.js';
 import { SETTINGS } from './tokens.js';
 
 /**
- * Listens as the first step of the start, so that probes are answered while the store and the backends open. Nest itself
- * listens after all start hooks.
+ * Listens as the first step of the start, so that probes are answered while the store and the backends open. Nest
+ * itself listens after all start hooks.
  */
 @Injectable()
 export class HttpListener implements OnApplicationBootstrap {

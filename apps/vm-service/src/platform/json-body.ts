@@ -15,8 +15,9 @@ export const UPLOAD_PATH = '/api/datavolumes';
 export const UPLOAD_TYPE = 'application/octet-stream';
 
 /**
- * Accepts JSON bodies, and on one route files: anything else is 415, which also keeps out the forms of other sites. An empty body counts as no
- * body, whatever its content type. Validation takes longer than the size of a body suggests, so its fields are counted first.
+ * Accepts JSON bodies, and on one route files: anything else is 415, which also keeps out the forms of other sites. An
+ * empty body counts as no body, whatever its content type. Validation takes longer than the size of a body suggests, so
+ * its fields are counted first.
  */
 export function acceptJsonOnly(app: NestFastifyApplication): void {
   const fastify = app.getHttpAdapter().getInstance();
@@ -68,8 +69,8 @@ function isTooDeep(text: string): boolean {
 }
 
 /**
- * All fields and elements, at every level. Its depth is bounded already. An array of only strings counts less, because each of
- * them is validated once.
+ * All fields and elements, at every level. Its depth is bounded already. An array of only strings counts less, because
+ * each of them is validated once.
  */
 function countFields(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;

@@ -17,8 +17,8 @@ export abstract class PeerUsers {
 /** The tables of the TCP sockets of this machine. Source: https://docs.kernel.org/networking/proc_net_tcp.html */
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 /**
- * The state of a connection that both sides hold open. A socket in any other state may have lost its owner, and the kernel
- * reports those as root's.
+ * The state of a connection that both sides hold open. A socket in any other state may have lost its owner, and the
+ * kernel reports those as root's.
  */
 const ESTABLISHED = '01';
 

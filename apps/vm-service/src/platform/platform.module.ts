@@ -8,8 +8,8 @@ import { CONTEXTS, LOGGER, PAGE_DIR, PEER_USERS, SETTINGS, type AppDeps } from '
 import { WireValidationPipe } from './wire-validation.pipe.js';
 
 /**
- * The inputs of the application, the clock and the edge of every route. Nest runs the start hooks of a global module first: the
- * listener is open before anything else is.
+ * The inputs of the application, the clock and the edge of every route. Nest runs the start hooks of a global module
+ * first: the listener is open before anything else is.
  */
 @Global()
 @Module({})

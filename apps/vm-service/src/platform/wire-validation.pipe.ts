@@ -18,8 +18,8 @@ const OPTIONS = {
 };
 
 /**
- * Turns paths, queries and bodies into DTOs, or refuses them with every problem. Values are never converted. Unknown fields of
- * a body are refused; unknown parameters of a query are ignored.
+ * Turns paths, queries and bodies into DTOs, or refuses them with every problem. Values are never converted. Unknown
+ * fields of a body are refused; unknown parameters of a query are ignored.
  */
 @Injectable()
 export class WireValidationPipe extends ValidationPipe {
@@ -48,8 +48,8 @@ const isRecord = (value: unknown): boolean => typeof value === 'object' && value
 const WORDS = { unknown: 'is not a known field', notNested: 'must be an object' };
 
 /**
- * Fields with the name of a property that every object has, such as `toString`, at all levels. The transformation would drop them, so
- * that they would pass as if they were not there.
+ * Fields with the name of a property that every object has, such as `toString`, at all levels. The transformation would
+ * drop them, so that they would pass as if they were not there.
  */
 function* inheritedFields(value: unknown, parent = ''): Iterable<FieldProblem> {
   if (typeof value !== 'object' || value === null) return;
@@ -76,8 +76,8 @@ function withPatchableFields(error: unknown, type: unknown): unknown {
 }
 
 /**
- * The first decorator of a field, which is applied last, says its type. The bounds that follow it have no meaning for a value of another
- * type, and would only repeat that the field is wrong.
+ * The first decorator of a field, which is applied last, says its type. The bounds that follow it have no meaning for a
+ * value of another type, and would only repeat that the field is wrong.
  */
 function lastOfEachField(problems: readonly FieldProblem[]): Iterable<FieldProblem> {
   return new Map(problems.map((problem) => [problem.field, problem])).values();

@@ -28,8 +28,8 @@ export const pluginDownloads =
   };
 
 /**
- * Checks that images may be pulled from a registry. podman resolves the name again, so this does not stop an attacker who controls
- * its DNS.
+ * Checks that images may be pulled from a registry. podman resolves the name again, so this does not stop an attacker
+ * who controls its DNS.
  * @throws DomainError INVALID_SOURCE
  */
 export const registryCheck =

@@ -20,8 +20,8 @@ const converters: Converters = {
 };
 
 /**
- * The JSON Schema of a DTO class, derived from its validators, with its docstrings. Nested classes are references to the components of the API
- * document.
+ * The JSON Schema of a DTO class, derived from its validators, with its docstrings. Nested classes are references to
+ * the components of the API document.
  */
 export function schemaOf(type: DtoClass, described?: ClassDescription): JsonSchema {
   const { properties = {} } = targetConstructorToSchema(type, { additionalConverters: converters });

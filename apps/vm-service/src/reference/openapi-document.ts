@@ -30,8 +30,8 @@ const OPTIONAL_BODIES: readonly DtoClass[] = [MigrateVmDto, CreateSnapshotDto];
 const FAILURES = { '4XX': 'The request is wrong or refused.', '5XX': 'A backend, or the service itself, failed.' };
 
 /**
- * The API document of an application's controllers, as OpenAPI 3.1. @nestjs/swagger finds the routes and their parameters;
- * `@Describe` gives the answers, and class-validator's rules give the schemas.
+ * The API document of an application's controllers, as OpenAPI 3.1. @nestjs/swagger finds the routes and their
+ * parameters; `@Describe` gives the answers, and class-validator's rules give the schemas.
  * @param app may be in preview mode: nothing is called
  * @param descriptions the docstrings of the DTO classes
  * @throws Error when a route has no `@Describe`

@@ -28,7 +28,10 @@ const FOLDER = 'prod';
 /** The grants of the page look at nothing but the folder. */
 const SUBJECT: AccessSubject = { instance: { ref: { name: 'web' } } as Instance, folder: FOLDER };
 
-/** Who may do what: every route and socket with its need, and what that takes of each kind of caller, as the policy decides it. */
+/**
+ * Who may do what: every route and socket with its need, and what that takes of each kind of caller, as the policy
+ * decides it.
+ */
 export const permissionsPage = (routes: readonly Route[]): string =>
   [
     '# Permissions',

@@ -32,8 +32,8 @@ const SERVERS = [
 const PUBLIC_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /**
- * The API document that clients are generated from: without the pages, with the consoles, the servers, the ways to authenticate and
- * everything else that the routes do not say themselves.
+ * The API document that clients are generated from: without the pages, with the consoles, the servers, the ways to
+ * authenticate and everything else that the routes do not say themselves.
  * @param descriptions the docstrings of the DTO classes
  * @throws Error when a route has no `@Describe`, or a tag or an event stream no description
  */

@@ -13,8 +13,8 @@ interface FoundClass extends ClassDescription {
 }
 
 /**
- * The docstrings of all classes in the TypeScript files of a folder, by the name of the class. They are the only source of the
- * descriptions in the API document.
+ * The docstrings of all classes in the TypeScript files of a folder, by the name of the class. They are the only source
+ * of the descriptions in the API document.
  */
 export function readDescriptions(folder: string): ReadonlyMap<string, ClassDescription> {
   const found = new Map<string, FoundClass>();

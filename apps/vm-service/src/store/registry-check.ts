@@ -2,10 +2,14 @@ import { formatBytes } from '@headgate/domain-contracts';
 import type { ContextCheck } from '@headgate/doctor';
 import type { Readiness } from '../platform/readiness.js';
 
-/** Times the required space: below it, the disk is about to be full. The alert RegistryDiskIsFilling has the same bound. */
+/**
+ * Times the required space: below it, the disk is about to be full. The alert RegistryDiskIsFilling has the same bound.
+ */
 const LOW_SPACE = 16;
 
-/** The doctor's check of the disk that holds the registry. It is about the machine of the service, which is no context. */
+/**
+ * The doctor's check of the disk that holds the registry. It is about the machine of the service, which is no context.
+ */
 export function checkRegistryDisk({ registryDisk }: Pick<Readiness, 'registryDisk'>): ContextCheck {
   const { freeBytes, requiredBytes, folder } = registryDisk;
   const check = { name: 'registry-disk', context: 'service/registry', fixable: false };

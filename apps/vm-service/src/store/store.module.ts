@@ -39,7 +39,9 @@ import { provideStored } from './provide-stored.js';
 import { RegistryReadiness } from './registry-readiness.js';
 import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-store.js';
 
-/** The registry, and the store that replicas share if there is one. They open after the service listens and close last. */
+/**
+ * The registry, and the store that replicas share if there is one. They open after the service listens and close last.
+ */
 @Module({
   providers: [
     {

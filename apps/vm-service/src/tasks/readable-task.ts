@@ -1,6 +1,9 @@
 import { DomainError, type Caller, type Task } from '@headgate/domain-contracts';
 
-/** Whether a caller may read the instances of a task. The list has bulk tasks without them, so it shows those to no limited caller. */
+/**
+ * Whether a caller may read the instances of a task. The list has bulk tasks without them, so it shows those to no
+ * limited caller.
+ */
 export function mayReadTask({ grant }: Caller, { ref, members }: Task): boolean {
   if (grant.allowsAll('read')) return true;
   const refs = ref === '' ? (members ?? []).map((member) => member.ref) : [ref];

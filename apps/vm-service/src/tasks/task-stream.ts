@@ -25,8 +25,9 @@ export interface TaskStreamDeps {
 }
 
 /**
- * One client of a task's event stream: `snapshot`, then `changed`, `log` and `members`. It compares the sent state with the current one
- * only while the client reads, so a slow client costs no memory and gets the latest state when it reads again.
+ * One client of a task's event stream: `snapshot`, then `changed`, `log` and `members`. It compares the sent state with
+ * the current one only while the client reads, so a slow client costs no memory and gets the latest state when it reads
+ * again.
  */
 export class TaskStream {
   private position: StreamPosition = { logOffset: 0, membersVersion: 0 };

@@ -23,8 +23,8 @@ export class TaskStreams {
   ) {}
 
   /**
-   * Answers a request with a stream that ends with the task. A client that sends `Last-Event-ID`, or `lastEventId` in the query, continues
-   * where it stopped.
+   * Answers a request with a stream that ends with the task. A client that sends `Last-Event-ID`, or `lastEventId` in
+   * the query, continues where it stopped.
    * @throws DomainError TASK_NOT_FOUND
    */
   begin(id: string, { headers, method }: FastifyRequest, reply: FastifyReply, lastEventId?: string): void {

@@ -23,8 +23,8 @@ const LIMITED: MemoryBackendOptions = {
 };
 
 /**
- * The whole service over two memory backends, on a free loopback port: `lab` has the VMs `web`, `db` (running) and `twin` and
- * the container `box`; `other` has another `twin`.
+ * The whole service over two memory backends, on a free loopback port: `lab` has the VMs `web`, `db` (running) and
+ * `twin` and the container `box`; `other` has another `twin`.
  */
 export class Edge extends TestService {
   readonly other = new MemoryBackend('other', LIMITED);

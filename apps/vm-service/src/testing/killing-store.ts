@@ -1,7 +1,9 @@
 import { SystemClock, type Task, type TaskJournal } from '@headgate/domain-contracts';
 import { SqliteTaskStore, type RegistryDatabase } from '@headgate/registry-store';
 
-/** Kills the process with SIGKILL before or after one of its writes, so that a test can look at each moment of a task. */
+/**
+ * Kills the process with SIGKILL before or after one of its writes, so that a test can look at each moment of a task.
+ */
 export class KillingStore extends SqliteTaskStore {
   /** `begin STEP`, `end STEP`, or `other`. */
   readonly writes: string[] = [];

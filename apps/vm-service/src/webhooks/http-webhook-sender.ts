@@ -8,8 +8,8 @@ import { WebhookSender, type WebhookMessage } from '@headgate/webhooks';
 const TIMEOUT_MS = 15_000;
 
 /**
- * Sends messages over HTTP. The egress policy applies to the address of every connection. Redirects are not followed, and the body
- * of the response is not read.
+ * Sends messages over HTTP. The egress policy applies to the address of every connection. Redirects are not followed,
+ * and the body of the response is not read.
  */
 export class HttpWebhookSender extends WebhookSender {
   constructor(

@@ -8,7 +8,9 @@ import { ByteQueue } from './byte-queue.js';
 
 /** Types of the messages that only say how the client wants to see the screen. */
 const DISPLAY = { setPixelFormat: 0, setEncodings: 2, updateRequest: 3, continuousUpdates: 150, fence: 248 } as const;
-/** Types of the messages that act on the guest: keys, pointer, clipboard, desktop size, power (xvp), QEMU's key events. */
+/**
+ * Types of the messages that act on the guest: keys, pointer, clipboard, desktop size, power (xvp), QEMU's key events.
+ */
 const INPUT = { key: 4, pointer: 5, cutText: 6, xvp: 250, desktopSize: 251, qemu: 255 } as const;
 const DISPLAY_TYPES: ReadonlySet<number> = new Set(Object.values(DISPLAY));
 
@@ -23,8 +25,9 @@ const MAX_HEAD_BYTES = 9;
 type Stage = 'version' | 'security' | 'password' | 'init' | 'messages';
 
 /**
- * Forwards an RFB client's bytes, with two changes. It removes the client's request to be the only viewer, so that opening a
- * screen never closes another viewer's session. And it drops everything by which a view-only client would act on the guest.
+ * Forwards an RFB client's bytes, with two changes. It removes the client's request to be the only viewer, so that
+ * opening a screen never closes another viewer's session. And it drops everything by which a view-only client would act
+ * on the guest.
  */
 export class RfbClientFilter {
   private stage: Stage = 'version';
@@ -36,7 +39,8 @@ export class RfbClientFilter {
 
   /**
    * @returns the bytes to forward
-   * @throws DomainError INVALID_INPUT when the client uses a message of unknown length, so that nothing gets past the filter
+   * @throws DomainError INVALID_INPUT when the client uses a message of unknown length, so that nothing gets past the
+   *   filter
    */
   pass(data: Buffer): Buffer {
     if (this.stage === 'messages' && !this.viewOnly) return data;

@@ -3,7 +3,9 @@ import type { Rectangle, Size } from './rectangle.js';
 /** As ZRLE's tiles, so that nothing is cut twice. */
 const SIDE = 64;
 
-/** Which parts of a screen a viewer has not been shown yet. Its size depends on the screen, never on how much happens. */
+/**
+ * Which parts of a screen a viewer has not been shown yet. Its size depends on the screen, never on how much happens.
+ */
 export class DirtyTiles {
   private columns = 0;
   private rows = 0;

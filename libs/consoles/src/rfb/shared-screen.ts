@@ -44,7 +44,8 @@ export class SharedScreen implements SharedView, UpstreamListener {
   }
 
   /**
-   * Opens the screen for the first time. A viewer that joins later, while a screen that broke is opened again, waits for it with the others.
+   * Opens the screen for the first time. A viewer that joins later, while a screen that broke is opened again, waits
+   * for it with the others.
    * @throws NotShareableError, DomainError the backend's error
    */
   ready(): Promise<void> {

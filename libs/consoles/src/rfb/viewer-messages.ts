@@ -21,7 +21,8 @@ export interface ViewerMessages {
 }
 
 /**
- * Reads the client's side of an RFB session, in versions 3.7 and 3.8, without a password: the caller has authenticated the viewer.
+ * Reads the client's side of an RFB session, in versions 3.7 and 3.8, without a password: the caller has authenticated
+ * the viewer.
  * @throws DomainError INVALID_INPUT for a message that was not offered
  */
 export function* readViewer(viewer: ViewerMessages): Parsing {

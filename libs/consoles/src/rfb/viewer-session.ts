@@ -13,7 +13,10 @@ import { readViewer, type ViewerMessages } from './viewer-messages.js';
 const MAX_BUFFERED_BYTES = 262_144;
 const NAME = Buffer.from('Headgate');
 
-/** The server's half of one viewer's RFB session. The viewer receives the newest screen as fast as its connection allows. */
+/**
+ * The server's half of one viewer's RFB session. The viewer receives the newest screen as fast as its connection
+ * allows.
+ */
 export class ViewerSession implements ViewerMessages {
   private readonly updates: UpdateComposer;
   private readonly held = new HeldInputs();

@@ -1,9 +1,14 @@
 import { DomainError } from '../values/domain-error.js';
 
-/** The identifier of a kind of backend, such as `kubevirt`. Adapters define them; only the registry of kinds lists them. */
+/**
+ * The identifier of a kind of backend, such as `kubevirt`. Adapters define them; only the registry of kinds lists them.
+ */
 export type BackendKindName = string;
 
-/** The namespace of new instances on backends that have namespaces, unless the operator configures another. Source: the API contract. */
+/**
+ * The namespace of new instances on backends that have namespaces, unless the operator configures another. Source: the
+ * API contract.
+ */
 export const DEFAULT_NAMESPACE = 'tailvm';
 
 export interface NamespaceRule {
@@ -23,8 +28,8 @@ export interface InstanceNameRule {
 }
 
 /**
- * How the disk of a catalog image is obtained: pulled from a registry, built on the machine that the service runs on, or downloaded;
- * a cloud image is downloaded by the service and verified against its publisher's checksums.
+ * How the disk of a catalog image is obtained: pulled from a registry, built on the machine that the service runs on,
+ * or downloaded; a cloud image is downloaded by the service and verified against its publisher's checksums.
  */
 export const IMAGE_KINDS = ['containerDisk', 'builtLocally', 'url', 'iso', 'cloudImage'] as const;
 export type ImageKind = (typeof IMAGE_KINDS)[number];
@@ -34,8 +39,8 @@ export const PLACEMENT_FIELDS = ['instancetype', 'preference', 'node'] as const;
 export type PlacementField = (typeof PLACEMENT_FIELDS)[number];
 
 /**
- * The properties of a kind of backend that its callers need: validation, the capabilities and the console read them here
- * instead of comparing kinds.
+ * The properties of a kind of backend that its callers need: validation, the capabilities and the console read them
+ * here instead of comparing kinds.
  */
 export interface BackendTraits {
   readonly kind: BackendKindName;
@@ -45,7 +50,10 @@ export interface BackendTraits {
   readonly instanceNames: InstanceNameRule;
   readonly imageKinds: readonly ImageKind[];
   readonly placementFields: readonly PlacementField[];
-  /** Whether a backend is a single host, so that its guests are migrated to other contexts of the same kind. Default: false. */
+  /**
+   * Whether a backend is a single host, so that its guests are migrated to other contexts of the same kind. Default:
+   * false.
+   */
   readonly isSingleHost?: boolean;
 }
 

@@ -34,7 +34,10 @@ export const busyElsewhere = (subject: string): DomainError =>
     details: { ref: subject },
   });
 
-/** Adds the operations that a plan meets at this moment: it waits for requests, and is refused while a long operation goes on. */
+/**
+ * Adds the operations that a plan meets at this moment: it waits for requests, and is refused while a long operation
+ * goes on.
+ */
 export function withConflicts<P extends Plan>(plan: P, conflicts: readonly Conflict[]): P {
   if (conflicts.length === 0) return plan;
   return {

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 
 /**
- * The items that `read` finds in a stream. The stream is closed with `closeStream` at the end, after an error, and when the reader of the items stops
- * early.
+ * The items that `read` finds in a stream. The stream is closed with `closeStream` at the end, after an error, and when
+ * the reader of the items stops early.
  */
 export async function* closeWhenRead<T>(
   content: Readable,

@@ -3,8 +3,8 @@ import { pipeline, Transform, type Readable } from 'node:stream';
 import { releaseOnDestroy } from './release-on-destroy.js';
 
 /**
- * A stream that calls `end` once: with true when everything was read, before the reader receives the end of the stream, or with false
- * when it is destroyed earlier. Its `close` event follows only when that is done.
+ * A stream that calls `end` once: with true when everything was read, before the reader receives the end of the stream,
+ * or with false when it is destroyed earlier. Its `close` event follows only when that is done.
  */
 export function completeAtEnd(stream: Readable, end: (isComplete: boolean) => Promise<void>): Readable {
   let ended: Promise<void> | undefined;

@@ -10,7 +10,8 @@ export interface CopyReport {
 
 /**
  * Copies the content of a disk without its zeros. Ends both streams, whatever happens.
- * @param inspect receives each block, of which only the last one may be shorter, and resolves when it can take the next one
+ * @param inspect receives each block, of which only the last one may be shorter, and resolves when it can take the next
+ *   one
  * @returns the number of bytes that were written
  */
 export async function copyDisk(

@@ -14,8 +14,8 @@ let zeroHash: Promise<string> | undefined;
 export const hashOfZeros = (): Promise<string> => (zeroHash ??= digest(ZEROS));
 
 /**
- * The hash of a block of a disk. A shorter block, the last one of a disk, has the hash of the block that zeros complete, so that disks of
- * different sizes can be compared.
+ * The hash of a block of a disk. A shorter block, the last one of a disk, has the hash of the block that zeros
+ * complete, so that disks of different sizes can be compared.
  */
 export function hashBlock(block: Buffer): Promise<string> {
   if (isZero(block)) return hashOfZeros();
@@ -27,7 +27,9 @@ export function hashBlock(block: Buffer): Promise<string> {
 const digest = async (block: Uint8Array): Promise<string> =>
   Buffer.from(await crypto.subtle.digest('SHA-256', block as Uint8Array<ArrayBuffer>)).toString('base64');
 
-/** The blocks of a disk, whatever the size of the parts in which its content arrives. Only the last one may be shorter. */
+/**
+ * The blocks of a disk, whatever the size of the parts in which its content arrives. Only the last one may be shorter.
+ */
 export async function* blocksOf(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   let length = 0;

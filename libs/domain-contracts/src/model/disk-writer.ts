@@ -1,7 +1,8 @@
 /** Writes the content of one disk. */
 export interface DiskWriter {
   /**
-   * Offsets ascend; parts that are not written are zeros. Resolves when the next part can be taken, which may be before this one is on the disk.
+   * Offsets ascend; parts that are not written are zeros. Resolves when the next part can be taken, which may be before
+   * this one is on the disk.
    * @throws DomainError INSUFFICIENT_STORAGE, BACKEND_FAILED
    */
   write(offset: number, data: Buffer): Promise<void>;

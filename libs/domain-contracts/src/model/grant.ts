@@ -6,8 +6,8 @@ export const TOKEN_ACTIONS = ['read', 'console', 'power', 'change', 'guest', 'cr
 export type TokenAction = (typeof TOKEN_ACTIONS)[number];
 
 /**
- * Everything that a grant decides about. `watch` is a view-only console, `secrets` the manifest with its secrets, and `manage` the
- * settings of the service itself, such as API tokens.
+ * Everything that a grant decides about. `watch` is a view-only console, `secrets` the manifest with its secrets, and
+ * `manage` the settings of the service itself, such as API tokens.
  */
 export const ACCESS_ACTIONS = [...TOKEN_ACTIONS, 'watch', 'secrets', 'manage'] as const;
 export type AccessAction = (typeof ACCESS_ACTIONS)[number];
@@ -38,13 +38,18 @@ export abstract class Grant {
   /** Whether an action on one instance is allowed. */
   abstract allows(action: AccessAction, subject: AccessSubject): boolean;
 
-  /** The same for an instance of the fleet. One that does not exist, or is not known, is not allowed. @param ref as text */
+  /**
+   * The same for an instance of the fleet. One that does not exist, or is not known, is not allowed.
+   * @param ref as text
+   */
   abstract allowsRef(action: AccessAction, ref: string): boolean;
 
   /** Whether an action is allowed on every instance that is in a folder, or will be. */
   abstract allowsFolder(action: AccessAction, path: string): boolean;
 
-  /** Whether an action is allowed on every instance, including those that do not exist yet, and on the service itself. */
+  /**
+   * Whether an action is allowed on every instance, including those that do not exist yet, and on the service itself.
+   */
   abstract allowsAll(action: AccessAction): boolean;
 
   /** Whether data that belongs to no instance may be read, such as the nodes and the catalog. */

@@ -48,8 +48,8 @@ export interface ReportedGuest {
 }
 
 /**
- * Turns the values of an agent, which may be hostile because the guest controls it, into bounded plain data: short texts of printable
- * characters, plausible numbers and times, and at most 100 entries of a list.
+ * Turns the values of an agent, which may be hostile because the guest controls it, into bounded plain data: short
+ * texts of printable characters, plausible numbers and times, and at most 100 entries of a list.
  */
 export function toGuestInfo({ os, users, filesystems }: ReportedGuest): GuestInfo {
   return {

@@ -27,7 +27,10 @@ export interface ScaleChange {
   readonly kind: 'scale';
   readonly cpu?: number;
   readonly memoryBytes?: number;
-  /** Whether to stop and start a running VM if it can't change while it runs; otherwise the change waits for its next start. */
+  /**
+   * Whether to stop and start a running VM if it can't change while it runs; otherwise the change waits for its next
+   * start.
+   */
   readonly restart: boolean;
 }
 
@@ -95,8 +98,8 @@ export interface SetAutostartChange {
 }
 
 /**
- * When a change takes effect: `now`, at once; `restart`, because the VM is stopped and started for it; `next-start`, when the VM is
- * started the next time.
+ * When a change takes effect: `now`, at once; `restart`, because the VM is stopped and started for it; `next-start`,
+ * when the VM is started the next time.
  */
 export const HARDWARE_EFFECTS = ['now', 'restart', 'next-start'] as const;
 export type HardwareEffect = (typeof HARDWARE_EFFECTS)[number];
@@ -106,7 +109,9 @@ export interface HardwarePlan extends Plan {
 }
 
 export interface HardwareDisk {
-  /** The name of its volume, which the changes of volumes take. Absent for a disk without one, such as a container disk. */
+  /**
+   * The name of its volume, which the changes of volumes take. Absent for a disk without one, such as a container disk.
+   */
   readonly volume?: string;
   /** The name of the device, which the boot order takes. */
   readonly device: string;

@@ -1,8 +1,8 @@
 import type { Instance } from './instance.js';
 
 /**
- * Whether two records of one instance are equal: most writes of an engine change nothing that is shown. The order of keys does
- * not matter; the refs are known to be equal.
+ * Whether two records of one instance are equal: most writes of an engine change nothing that is shown. The order of
+ * keys does not matter; the refs are known to be equal.
  */
 export function isSameInstance(a: Instance, b: Instance): boolean {
   const left = a as unknown as Record<string, unknown>;

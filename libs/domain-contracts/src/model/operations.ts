@@ -21,8 +21,8 @@ export interface OperationRule {
   /** In sentences: "web is busy with a snapshot". */
   readonly label: string;
   /**
-   * `request`: it ends with the response, so that another request waits for it. `long`: it may continue as a task or a stream, so that
-   * another request is refused immediately.
+   * `request`: it ends with the response, so that another request waits for it. `long`: it may continue as a task or a
+   * stream, so that another request is refused immediately.
    */
   readonly lasts: 'request' | 'long';
   /** How it uses the instance or image that it is about. */
@@ -34,7 +34,9 @@ export interface OperationRule {
 const request = (label: string, uses: UseMode): OperationRule => ({ label, lasts: 'request', uses });
 const long = (label: string, uses: UseMode): OperationRule => ({ label, lasts: 'long', uses });
 
-/** All operations on instances and images, and how each uses its subject. Decides what happens when two of them meet. */
+/**
+ * All operations on instances and images, and how each uses its subject. Decides what happens when two of them meet.
+ */
 export const OPERATIONS = {
   create: request('its creation', 'exclusive'),
   build: long('its creation from a bootable container image', 'exclusive'),

@@ -61,7 +61,10 @@ export interface SetPlacementChange {
   /** `vcpus` and `cells` replace the whole lists. */
   readonly pinning?: Partial<CpuPinning>;
   readonly hugepageBytes?: number | null;
-  /** Whether to stop and start a running VM if it can't change while it runs; otherwise the change waits for its next start. */
+  /**
+   * Whether to stop and start a running VM if it can't change while it runs; otherwise the change waits for its next
+   * start.
+   */
   readonly restart: boolean;
 }
 

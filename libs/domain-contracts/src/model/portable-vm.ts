@@ -27,7 +27,9 @@ export interface PortableNic {
   readonly model: string;
 }
 
-/** The variables of the UEFI firmware, such as boot entries and keys: their size in bytes, or why they can't be read. */
+/**
+ * The variables of the UEFI firmware, such as boot entries and keys: their size in bytes, or why they can't be read.
+ */
 export type FirmwareVariables = { readonly sizeBytes: number } | { readonly problem: string };
 
 /** The parts of a VM that every backend has, so that another one can create the same VM. */

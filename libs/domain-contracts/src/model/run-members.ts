@@ -21,8 +21,8 @@ export interface MemberSchedule<M> {
 }
 
 /**
- * Runs the members in their order, but lets those overtake whose slots are free. A failure of `run` ends the schedule when the running
- * members have ended.
+ * Runs the members in their order, but lets those overtake whose slots are free. A failure of `run` ends the schedule
+ * when the running members have ended.
  */
 export async function runMembers<M>(
   members: readonly M[],

@@ -3,25 +3,28 @@ import type { Patience, TaskKind } from './task.js';
 import type { Reservation } from './work.js';
 
 /**
- * A kind of task that consists of named steps in a fixed order. Each step is journaled before it runs, so that the task can be resumed
- * or rolled back after the process was killed. Input, parameters, results and checkpoints are JSON.
+ * A kind of task that consists of named steps in a fixed order. Each step is journaled before it runs, so that the task
+ * can be resumed or rolled back after the process was killed. Input, parameters, results and checkpoints are JSON.
  */
 export interface TaskDefinition<Input extends object = object> {
   readonly kind: Exclude<TaskKind, 'bulk'>;
-  /** Of the input, the steps and their parameters; 1 by default. A journal of another version is neither resumed nor rolled back. */
+  /**
+   * Of the input, the steps and their parameters; 1 by default. A journal of another version is neither resumed nor
+   * rolled back.
+   */
   readonly version?: number;
   /** Returns the same steps for the same input, also after a restart. */
   steps(input: Input): readonly StepDefinition<Input>[];
   /**
-   * Decides after a restart how a task continues. It must look at the real state: the interrupted step, which is the last of the journal
-   * unless it is finished, may have done nothing, a part or all of its work. While it fails because a backend is away, it is repeated for up to an
-   * hour. Without it, the task is rolled back.
+   * Decides after a restart how a task continues. It must look at the real state: the interrupted step, which is the
+   * last of the journal unless it is finished, may have done nothing, a part or all of its work. While it fails because
+   * a backend is away, it is repeated for up to an hour. Without it, the task is rolled back.
    */
   resume?(journal: TaskJournal<Input>, context: TaskContext): Promise<Resumption>;
   /**
-   * Undoes the journaled steps when one fails, the task is canceled, or it can't be resumed. It may run again after a restart, so it must
-   * accept that a part is already undone. While it fails because a backend is away, it is repeated for up to an hour. Without it, nothing is undone,
-   * and the task says which step had begun.
+   * Undoes the journaled steps when one fails, the task is canceled, or it can't be resumed. It may run again after a
+   * restart, so it must accept that a part is already undone. While it fails because a backend is away, it is repeated
+   * for up to an hour. Without it, nothing is undone, and the task says which step had begun.
    */
   rollback?(journal: TaskJournal<Input>, context: TaskContext): Promise<void>;
   /** The result of a task whose steps are all finished. */
@@ -36,8 +39,8 @@ export interface StepDefinition<Input extends object = object> extends Patience 
   /** The share of the task's progress compared with other steps; 1 by default. */
   readonly weight?: number;
   /**
-   * Computes the parameters, such as the names of the objects that the step will create. They are journaled before the step runs and stay
-   * the same when it is repeated. Must not change anything.
+   * Computes the parameters, such as the names of the objects that the step will create. They are journaled before the
+   * step runs and stay the same when it is repeated. Must not change anything.
    */
   params?(journal: TaskJournal<Input>): object | Promise<object>;
   /** @returns the result of the step for later steps, or nothing */
@@ -57,7 +60,9 @@ export interface TaskJournal<Input extends object = object> {
   /** Of the definition that wrote it. */
   readonly version: number;
   readonly caller: Author;
-  /** The caller had limited rights. They are not stored, so the task is not continued after a restart, but rolled back. */
+  /**
+   * The caller had limited rights. They are not stored, so the task is not continued after a restart, but rolled back.
+   */
   readonly isLimited?: boolean;
   readonly input: Input;
   /** In the order in which they began. All but the last are finished. */
@@ -85,8 +90,8 @@ export interface TaskContext {
   readonly task: string;
   readonly caller: Caller;
   /**
-   * Aborted with a ServiceShutdown when the service stops: then the task continues after the next start. Any other reason means that the
-   * task was canceled. The rollback begins when the step has ended.
+   * Aborted with a ServiceShutdown when the service stops: then the task continues after the next start. Any other
+   * reason means that the task was canceled. The rollback begins when the step has ended.
    */
   readonly signal: AbortSignal;
   /** Appends to the log: control characters are removed, and passwords and tokens masked. */
@@ -97,7 +102,10 @@ export interface TaskContext {
   progress(fraction: number): void;
   /** Reports the progress of the step as bytes, from which the task estimates the remaining time. */
   bytes(doneBytes: number, totalBytes?: number): void;
-  /** @param subject completes "waits for" until the next call or the end of the step: "the snapshot before-upgrade to be ready" */
+  /**
+   * @param subject completes "waits for" until the next call or the end of the step: "the snapshot before-upgrade to be
+   *   ready"
+   */
   waitsFor(subject: string): void;
 }
 
@@ -138,6 +146,9 @@ export interface TaskOrder<Input extends object> {
 
 /** Starts tasks of a definition. */
 export interface DefinedTask<Input extends object> {
-  /** Journals the task, starts it and returns its ID without waiting for its steps. @throws when the journal can't be written; nothing has begun then */
+  /**
+   * Journals the task, starts it and returns its ID without waiting for its steps.
+   * @throws when the journal can't be written; nothing has begun then
+   */
   start(order: TaskOrder<Input>, caller: Caller): Promise<string>;
 }

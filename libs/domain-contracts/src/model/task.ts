@@ -110,7 +110,10 @@ export interface TaskReporter {
   readonly signal: AbortSignal;
 }
 
-/** How long work may make no progress. Bytes, fractions, new lines of the log and other subjects of `waitsFor` are progress. */
+/**
+ * How long work may make no progress. Bytes, fractions, new lines of the log and other subjects of `waitsFor` are
+ * progress.
+ */
 export interface Patience {
   /** Work that makes no progress for this long is ended, in milliseconds. */
   readonly stallMs: number;
@@ -120,5 +123,8 @@ export interface Patience {
   readonly ifStalled: string;
 }
 
-/** The part of an operation that continues after it was accepted. A restart of the service ends it; see TaskDefinition for work that survives one. */
+/**
+ * The part of an operation that continues after it was accepted. A restart of the service ends it; see TaskDefinition
+ * for work that survives one.
+ */
 export type BackgroundWork = (report: TaskReporter) => Promise<void>;

@@ -17,11 +17,19 @@ export interface ApiToken {
   readonly lastUsedAt: string | null;
 }
 
-/** Stores the API tokens. A write that has returned is durable. Reads return the writes of this process, and soon afterwards those of other replicas. */
+/**
+ * Stores the API tokens. A write that has returned is durable. Reads return the writes of this process, and soon
+ * afterwards those of other replicas.
+ */
 export abstract class ApiTokenStore {
-  /** Adds or replaces a token. @throws DomainError ALREADY_EXISTS when another replica has just created one of the same name */
+  /**
+   * Adds or replaces a token.
+   * @throws DomainError ALREADY_EXISTS when another replica has just created one of the same name
+   */
   abstract put(token: ApiToken): Promise<void>;
-  /** @throws DomainError NOT_READY while this process does not reach the store, because the token may have been revoked */
+  /**
+   * @throws DomainError NOT_READY while this process does not reach the store, because the token may have been revoked
+   */
   abstract get(id: string): ApiToken | undefined;
   /** The newest first. */
   abstract all(): readonly ApiToken[];
@@ -30,7 +38,9 @@ export abstract class ApiTokenStore {
   /** @returns whether it existed */
   abstract delete(id: string): Promise<boolean>;
 
-  /** @param listener called after another replica has changed or deleted tokens, until the returned function is called */
+  /**
+   * @param listener called after another replica has changed or deleted tokens, until the returned function is called
+   */
   subscribe(_listener: () => void): () => void {
     return () => undefined;
   }

@@ -29,7 +29,10 @@ export interface AuditEntry {
 export const AUDIT_OUTCOMES = ['ok', 'error', 'denied'] as const;
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
-/** `action`: recorded by a use case. `request`: a request that no use case recorded, such as one that was refused before. */
+/**
+ * `action`: recorded by a use case. `request`: a request that no use case recorded, such as one that was refused
+ * before.
+ */
 export type AuditKind = 'action' | 'request';
 
 /** The log of actions and their callers. Entries are never changed. */

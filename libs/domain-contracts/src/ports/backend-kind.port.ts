@@ -4,14 +4,14 @@ import type { Backend } from './backend.port.js';
 import type { Log } from './log.port.js';
 
 /**
- * An engine that this service can manage, as its adapter exports it: the only import from an adapter that the composition of the service needs. `S` is the class of
- * its settings.
+ * An engine that this service can manage, as its adapter exports it: the only import from an adapter that the
+ * composition of the service needs. `S` is the class of its settings.
  */
 export interface BackendKind<S extends object = object> {
   readonly traits: BackendTraits;
   /**
-   * The keys that a context of this kind may have in the configuration besides `name` and `kind`, with the decorators of class-validator. Keys that it does not
-   * have are refused.
+   * The keys that a context of this kind may have in the configuration besides `name` and `kind`, with the decorators
+   * of class-validator. Keys that it does not have are refused.
    */
   readonly settings: new () => S;
   /**

@@ -26,8 +26,8 @@ export interface Shell {
 /** Opens the consoles of an instance. The caller decides who may view and who may type. */
 export abstract class ConsoleSource {
   /**
-   * Whether viewers of a graphical console share one connection to the backend. `required`: the backend serves one viewer at a
-   * time. `preferred`: it serves a limited number. `none`: each viewer has a connection of its own.
+   * Whether viewers of a graphical console share one connection to the backend. `required`: the backend serves one
+   * viewer at a time. `preferred`: it serves a limited number. `none`: each viewer has a connection of its own.
    */
   abstract readonly screenSharing: 'required' | 'preferred' | 'none';
 

@@ -22,7 +22,10 @@ export abstract class Containers {
   abstract start(ref: InstanceRef): Promise<void>;
   /** Deletes the pod and keeps the data volume; no error if there is no pod. */
   abstract stop(ref: InstanceRef): Promise<void>;
-  /** Adds or removes a tag, which stays when the container is stopped; no error if there is nothing to change. @throws DomainError INSTANCE_NOT_FOUND */
+  /**
+   * Adds or removes a tag, which stays when the container is stopped; no error if there is nothing to change.
+   * @throws DomainError INSTANCE_NOT_FOUND
+   */
   abstract setTag(ref: InstanceRef, tag: string, on: boolean): Promise<void>;
   abstract planDelete(ref: InstanceRef): Promise<Plan>;
   abstract delete(ref: InstanceRef): Promise<void>;

@@ -56,16 +56,18 @@ export abstract class DiskBuilder {
 
   /**
    * Pulls the image, unless this machine has it already.
-   * @throws DomainError NOT_SUPPORTED, INVALID_SOURCE also for an image that is not bootable, PLUGIN_FAILED, CONFLICT when it is canceled
+   * @throws DomainError NOT_SUPPORTED, INVALID_SOURCE also for an image that is not bootable, PLUGIN_FAILED, CONFLICT
+   *   when it is canceled
    */
   abstract pull(order: DiskOrder, report: BuildReport): Promise<void>;
 
   /**
-   * Installs the pulled image on a disk in a private folder, which exists until `remove` is called with the same ID. Follows the
-   * container of that ID that an earlier attempt has started, instead of building again.
+   * Installs the pulled image on a disk in a private folder, which exists until `remove` is called with the same ID.
+   * Follows the container of that ID that an earlier attempt has started, instead of building again.
    * @param id distinguishes the builds: lower-case letters, digits and "-"
    * @returns a raw disk, a file on this machine
-   * @throws DomainError NOT_SUPPORTED, PLUGIN_FAILED, BACKEND_FAILED, INSUFFICIENT_STORAGE, CONFLICT when it is canceled
+   * @throws DomainError NOT_SUPPORTED, PLUGIN_FAILED, BACKEND_FAILED, INSUFFICIENT_STORAGE, CONFLICT when it is
+   *   canceled
    */
   abstract install(id: string, order: DiskOrder, report: FollowedBuild): Promise<string>;
 

@@ -1,7 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { InstanceRef } from '../values/instance-ref.js';
 
-/** `raw.gz`: the guest-visible content of the disk, compressed with gzip. `qcow2`: a compressed image without a backing file. */
+/**
+ * `raw.gz`: the guest-visible content of the disk, compressed with gzip. `qcow2`: a compressed image without a backing
+ * file.
+ */
 export type ExportFormat = 'raw.gz' | 'qcow2';
 
 /** Reads the boot disk of a stopped VM. */

@@ -49,14 +49,20 @@ export interface DiskUpdate extends DiskWriter {
 }
 
 /**
- * Receives VMs from other backends. Until `commit`, the VM has its name but can't be started; `discard` removes every trace of it. A VM that was
- * committed is never removed.
+ * Receives VMs from other backends. Until `commit`, the VM has its name but can't be started; `discard` removes every
+ * trace of it. A VM that was committed is never removed.
  */
 export abstract class DiskIngest {
-  /** Whether this backend can receive VMs now. @throws DomainError NOT_SUPPORTED with the reason, BACKEND_UNREACHABLE */
+  /**
+   * Whether this backend can receive VMs now.
+   * @throws DomainError NOT_SUPPORTED with the reason, BACKEND_UNREACHABLE
+   */
   abstract check(): Promise<void>;
 
-  /** Changes nothing. The plan contains every refusal that the backend can foresee. @throws DomainError BACKEND_UNREACHABLE */
+  /**
+   * Changes nothing. The plan contains every refusal that the backend can foresee.
+   * @throws DomainError BACKEND_UNREACHABLE
+   */
   abstract plan(spec: IngestSpec): Promise<IngestPlan>;
 
   /**
@@ -66,13 +72,17 @@ export abstract class DiskIngest {
    */
   abstract begin(spec: IngestSpec): Promise<readonly Loss[]>;
 
-  /** @param disk a name of the spec @throws DomainError INSTANCE_NOT_FOUND, DEVICE_NOT_FOUND, WRONG_STATE after `commit` */
+  /**
+   * @param disk a name of the spec
+   * @throws DomainError INSTANCE_NOT_FOUND, DEVICE_NOT_FOUND, WRONG_STATE after `commit`
+   */
   abstract write(target: IngestTarget, disk: string, signal: AbortSignal): Promise<DiskWriter>;
 
   /**
-   * Copies a disk of the machine of the service without this process in between, and replaces what an interrupted copy has left. Both disks are
-   * free when it ends, however it ends; the content is undefined after a failure.
-   * @returns how many bytes the copy takes; undefined if disks can't be filled this way, so that they have to be written
+   * Copies a disk of the machine of the service without this process in between, and replaces what an interrupted copy
+   * has left. Both disks are free when it ends, however it ends; the content is undefined after a failure.
+   * @returns how many bytes the copy takes; undefined if disks can't be filled this way, so that they have to be
+   *   written
    * @throws DomainError like `write`, BUSY when another program uses the source, VOLUME_NOT_FOUND, INSUFFICIENT_STORAGE
    */
   async fill(_target: IngestTarget, _disk: string, _filling: DiskFilling): Promise<number | undefined> {
@@ -80,12 +90,16 @@ export abstract class DiskIngest {
   }
 
   /**
-   * The hashes of the blocks of a disk, read back from where it was written. See `hashesOf`. Blocks of zeros at its end may be missing.
+   * The hashes of the blocks of a disk, read back from where it was written. See `hashesOf`. Blocks of zeros at its end
+   * may be missing.
    * @throws DomainError like `write`
    */
   abstract hashes(target: IngestTarget, disk: string, signal: AbortSignal): AsyncIterable<string>;
 
-  /** Stores the variables of the firmware, in place of those that were stored before. @throws DomainError like `write` */
+  /**
+   * Stores the variables of the firmware, in place of those that were stored before.
+   * @throws DomainError like `write`
+   */
   writeFirmwareVariables({ ref }: IngestTarget, _content: Buffer): Promise<void> {
     return Promise.reject(new DomainError('NOT_SUPPORTED', `The firmware of ${ref.name} has no variables here.`));
   }
@@ -95,12 +109,18 @@ export abstract class DiskIngest {
     return Promise.reject(new DomainError('NOT_SUPPORTED', `The firmware of ${ref.name} has no variables here.`));
   }
 
-  /** Why parts of a disk can't be written again once it was filled, so that a guest can't run meanwhile; undefined when they can. */
+  /**
+   * Why parts of a disk can't be written again once it was filled, so that a guest can't run meanwhile; undefined when
+   * they can.
+   */
   get updateProblem(): string | undefined {
     return 'Disks can be written there only once, and as a whole.';
   }
 
-  /** Opens a disk that was filled, to change parts of it. @throws DomainError like `write`, and NOT_SUPPORTED if there is an `updateProblem` */
+  /**
+   * Opens a disk that was filled, to change parts of it.
+   * @throws DomainError like `write`, and NOT_SUPPORTED if there is an `updateProblem`
+   */
   async update(_target: IngestTarget, _disk: string, _signal: AbortSignal): Promise<DiskUpdate> {
     throw new DomainError('NOT_SUPPORTED', this.updateProblem ?? 'Disks are not changed.');
   }

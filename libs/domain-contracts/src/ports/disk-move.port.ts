@@ -18,15 +18,16 @@ export abstract class DiskMove {
   abstract plan(ref: InstanceRef, request: DiskMoveRequest): Promise<Plan>;
 
   /**
-   * Checks the request, so that a refusal is thrown at once. The returned work copies the disk and lets the guest use the copy. A move that
-   * fails or is canceled leaves the disk where it was, and nothing in the other storage.
-   * @throws DomainError DEVICE_NOT_FOUND, VOLUME_NOT_FOUND for a storage that does not exist, WRONG_STATE, BUSY, INSUFFICIENT_STORAGE
+   * Checks the request, so that a refusal is thrown at once. The returned work copies the disk and lets the guest use
+   * the copy. A move that fails or is canceled leaves the disk where it was, and nothing in the other storage.
+   * @throws DomainError DEVICE_NOT_FOUND, VOLUME_NOT_FOUND for a storage that does not exist, WRONG_STATE, BUSY,
+   *   INSUFFICIENT_STORAGE
    */
   abstract move(ref: InstanceRef, request: DiskMoveRequest): Promise<BackgroundWork>;
 
   /**
-   * Continues a move that a restart of the service has interrupted. The returned work ends when the disk is in the other storage, and throws
-   * when it was left where it was.
+   * Continues a move that a restart of the service has interrupted. The returned work ends when the disk is in the
+   * other storage, and throws when it was left where it was.
    * @throws DomainError INSTANCE_NOT_FOUND
    */
   abstract resume(ref: InstanceRef, request: DiskMoveRequest): Promise<BackgroundWork>;

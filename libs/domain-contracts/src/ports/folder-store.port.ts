@@ -3,7 +3,8 @@ import type { Instance } from '../model/instance.js';
 /**
  * - `member`: the object with the ID is in the folder, whether it exists at the moment or not.
  * - `ending`: the same, until it is gone. Its deletion was requested.
- * - `unbound`: a release that knew only refs stored it. It is bound to an object, or to none, when its context is listed.
+ * - `unbound`: a release that knew only refs stored it. It is bound to an object, or to none, when its context is
+ *   listed.
  */
 export type MemberState = 'member' | 'ending' | 'unbound';
 
@@ -66,7 +67,8 @@ export abstract class FolderStore {
   abstract commit(version: string, delta: FolderDelta): Promise<string>;
 
   /**
-   * Reports changes by other replicas until the returned function is called. A store that only one process uses has none.
+   * Reports changes by other replicas until the returned function is called. A store that only one process uses has
+   * none.
    * @param listener called with the version after the change; it may also be called for own changes
    */
   subscribe(listener: (version: string) => void): () => void {
@@ -81,8 +83,8 @@ export abstract class FolderDirectory {
   abstract folderOf(instance: InstanceIdentity): string | undefined;
 
   /**
-   * Deletes an instance, whose membership ends with it: also when it disappears later, or when this process ends meanwhile. An instance that
-   * could not be deleted stays a member.
+   * Deletes an instance, whose membership ends with it: also when it disappears later, or when this process ends
+   * meanwhile. An instance that could not be deleted stays a member.
    * @throws DomainError what `remove` throws, or that the folders can't be written; then `remove` was not called
    */
   abstract endWith(instance: Instance, remove: () => Promise<void>): Promise<void>;

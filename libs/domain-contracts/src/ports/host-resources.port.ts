@@ -5,6 +5,9 @@ export abstract class HostResources {
   /** By node. @throws DomainError BACKEND_UNREACHABLE */
   abstract topology(): Promise<readonly HostTopology[]>;
 
-  /** Every device that could be passed through, and those that can't with the reason, by name. @throws DomainError BACKEND_UNREACHABLE */
+  /**
+   * Every device that could be passed through, and those that can't with the reason, by name.
+   * @throws DomainError BACKEND_UNREACHABLE
+   */
   abstract devices(): Promise<readonly HostDevice[]>;
 }

@@ -19,7 +19,10 @@ export interface CatalogEntry {
   readonly custom?: true;
   /** Where the image is downloaded from, for an entry that is a disk image or an installation medium. */
   readonly download?: { readonly kind: 'url' | 'iso'; readonly url: string };
-  /** By the architecture of the guest, as libvirt names it. A backend that downloads images itself prefers them to the container disk. */
+  /**
+   * By the architecture of the guest, as libvirt names it. A backend that downloads images itself prefers them to the
+   * container disk.
+   */
   readonly cloudImages?: Readonly<Record<string, CloudImage>>;
   /** An image that was imported into the namespace of the new VM. */
   readonly imported?: true;

@@ -47,7 +47,9 @@ export type ImageOrigin =
     }
   | {
       readonly kind: 'upload';
-      /** A complete file on this machine, in a private folder that the caller removes after the import. It may be moved. */
+      /**
+       * A complete file on this machine, in a private folder that the caller removes after the import. It may be moved.
+       */
       readonly file: string;
     };
 
@@ -81,8 +83,10 @@ export abstract class ImportedImages {
   abstract import(image: NewImage): Promise<BackgroundWork>;
 
   /**
-   * Continues an import from a URL that a restart of the service has interrupted, also if it had not begun. Does nothing if the image is complete.
-   * @throws DomainError IMAGE_NOT_FOUND, INVALID_SOURCE without its URL where the service itself downloads, BACKEND_FAILED if it had failed
+   * Continues an import from a URL that a restart of the service has interrupted, also if it had not begun. Does
+   * nothing if the image is complete.
+   * @throws DomainError IMAGE_NOT_FOUND, INVALID_SOURCE without its URL where the service itself downloads,
+   *   BACKEND_FAILED if it had failed
    */
   abstract resume(image: ResumedImage): Promise<BackgroundWork>;
 

@@ -33,14 +33,15 @@ export type BackupRequest = FullBackup | IncrementalBackup;
 export const isIncremental = (request: BackupRequest): request is IncrementalBackup => 'since' in request;
 
 /**
- * The name under which an export with a checkpoint is stored. An increment is based on the image of this name, so the exports
- * of a VM in one folder form a chain.
+ * The name under which an export with a checkpoint is stored. An increment is based on the image of this name, so the
+ * exports of a VM in one folder form a chain.
  */
 export const backupImageName = (vm: string, checkpoint: string): string => `${vm}-${checkpoint}.qcow2`;
 
 /**
- * Exports the boot disk of a running VM as it is at one moment, whole or as the changes since an earlier one. The checkpoints of
- * a VM belong to it and are deleted with it. All methods throw INSTANCE_NOT_FOUND for a VM that does not exist.
+ * Exports the boot disk of a running VM as it is at one moment, whole or as the changes since an earlier one. The
+ * checkpoints of a VM belong to it and are deleted with it. All methods throw INSTANCE_NOT_FOUND for a VM that does not
+ * exist.
  */
 export abstract class InstanceBackups {
   /** The oldest first. Only those that this service created. */
@@ -50,12 +51,13 @@ export abstract class InstanceBackups {
   abstract check(ref: InstanceRef, request: BackupRequest): Promise<void>;
 
   /**
-   * Opens an export. The guest continues to run. Destroying the stream ends everything behind it and removes its temporary files,
-   * as does `signal` before the stream is returned. A new checkpoint exists when the stream ends, and
+   * Opens an export. The guest continues to run. Destroying the stream ends everything behind it and removes its
+   * temporary files, as does `signal` before the stream is returned. A new checkpoint exists when the stream ends, and
    * only if it was read to its end.
-   * @throws DomainError CHECKPOINT_NOT_FOUND, CHECKPOINT_INCONSISTENT when the record of the changes is lost, ALREADY_EXISTS for the
-   * name of the new checkpoint, WRONG_STATE when the VM does not run, BUSY during another backup or change of its disks,
-   * NOT_SUPPORTED, INSUFFICIENT_STORAGE
+   * @throws DomainError CHECKPOINT_NOT_FOUND, CHECKPOINT_INCONSISTENT when the record of the changes is lost,
+   *   ALREADY_EXISTS for the
+   * name of the new checkpoint, WRONG_STATE when the VM does not run, BUSY during another backup or change of its
+   * disks, NOT_SUPPORTED, INSUFFICIENT_STORAGE
    */
   abstract open(ref: InstanceRef, request: BackupRequest, signal: AbortSignal): Promise<Readable>;
 

@@ -14,11 +14,13 @@ export abstract class InstanceCloning {
   abstract planClone(source: InstanceRef, target: InstanceRef): Promise<Plan>;
 
   /**
-   * Creates a stopped VM with the disks and the hardware of the source, but with MAC addresses, a firmware UUID and a cloud-init
-   * instance ID of its own. It is no template, has no tags and no snapshots. A failure leaves nothing behind.
+   * Creates a stopped VM with the disks and the hardware of the source, but with MAC addresses, a firmware UUID and a
+   * cloud-init instance ID of its own. It is no template, has no tags and no snapshots. A failure leaves nothing
+   * behind.
    * @param target in the namespace of the source
    * @param key by which a clone can be found again after its process was killed
-   * @throws DomainError INSTANCE_NOT_FOUND, ALREADY_EXISTS, WRONG_STATE unless the source is stopped, BUSY, NOT_SUPPORTED
+   * @throws DomainError INSTANCE_NOT_FOUND, ALREADY_EXISTS, WRONG_STATE unless the source is stopped, BUSY,
+   *   NOT_SUPPORTED
    */
   abstract clone(source: InstanceRef, target: InstanceRef, key?: OperationKey): Promise<AcceptedClone>;
 

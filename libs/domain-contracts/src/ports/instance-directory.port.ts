@@ -14,15 +14,16 @@ export interface InstanceQuery {
 export abstract class InstanceDirectory {
   /**
    * The only match in all contexts.
-   * @throws DomainError INSTANCE_NOT_FOUND, NOT_READY when it may be in a context that was not listed yet, AMBIGUOUS_INSTANCE with the candidates' refs, BACKEND_UNREACHABLE when no context can be reached
+   * @throws DomainError INSTANCE_NOT_FOUND, NOT_READY when it may be in a context that was not listed yet,
+   *   AMBIGUOUS_INSTANCE with the candidates' refs, BACKEND_UNREACHABLE when no context can be reached
    */
   abstract resolve(query: InstanceQuery): Instance;
 
   abstract get(ref: InstanceRef): Instance | undefined;
 
   /**
-   * Resolves once the read model shows the result of a write, so that the caller can read it back. Also resolves after `timeoutMs`: the write
-   * was accepted, and the watch will catch up.
+   * Resolves once the read model shows the result of a write, so that the caller can read it back. Also resolves after
+   * `timeoutMs`: the write was accepted, and the watch will catch up.
    */
   abstract waitFor(
     ref: InstanceRef,

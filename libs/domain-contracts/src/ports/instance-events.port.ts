@@ -15,8 +15,8 @@ export interface InstanceEvent {
 /** Reads what a backend has recorded about one instance. */
 export abstract class InstanceEvents {
   /**
-   * Newest first. Only events of this very instance and its parts, never of one with a similar name or of an earlier one of the
-   * same name.
+   * Newest first. Only events of this very instance and its parts, never of one with a similar name or of an earlier
+   * one of the same name.
    * @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE
    */
   abstract recent(ref: InstanceRef, limit: number): Promise<readonly InstanceEvent[]>;

@@ -3,7 +3,10 @@ import type { OperationKey, OperationState } from '../model/engine-operation.js'
 import type { Plan } from '../model/plan.js';
 import type { BackgroundWork } from '../model/task.js';
 
-/** Moves a running guest to another node without stopping it: a node of the same backend, or another backend of its kind that is a node. */
+/**
+ * Moves a running guest to another node without stopping it: a node of the same backend, or another backend of its kind
+ * that is a node.
+ */
 export abstract class InstanceMigration {
   /**
    * Changes nothing. The plan contains every refusal that the backend can foresee.
@@ -13,11 +16,12 @@ export abstract class InstanceMigration {
   abstract plan(ref: InstanceRef, targetNode?: string): Promise<Plan>;
 
   /**
-   * Triggers the migration, so that a refusal is thrown at once. The returned work follows the migration to its end. A migration that fails or
-   * is canceled leaves the guest running where it was.
+   * Triggers the migration, so that a refusal is thrown at once. The returned work follows the migration to its end. A
+   * migration that fails or is canceled leaves the guest running where it was.
    * @param targetNode if absent, the backend chooses; on a cluster among nodes with the same CPU vendor
    * @param key by which the migration can be found again after its process was killed
-   * @throws DomainError WRONG_STATE, NODE_NOT_FOUND, NOT_SUPPORTED, ALREADY_EXISTS, INSUFFICIENT_STORAGE, REJECTED_BY_BACKEND
+   * @throws DomainError WRONG_STATE, NODE_NOT_FOUND, NOT_SUPPORTED, ALREADY_EXISTS, INSUFFICIENT_STORAGE,
+   *   REJECTED_BY_BACKEND
    */
   abstract migrate(ref: InstanceRef, targetNode?: string, key?: OperationKey): Promise<BackgroundWork>;
 

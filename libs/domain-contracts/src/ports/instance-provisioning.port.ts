@@ -52,7 +52,10 @@ export interface VmSpec {
 }
 
 export interface Creation {
-  /** Present when the disk is filled after the VM was accepted: run it as a task. A VM whose disk could not be filled stays, with a reason. */
+  /**
+   * Present when the disk is filled after the VM was accepted: run it as a task. A VM whose disk could not be filled
+   * stays, with a reason.
+   */
   readonly remaining?: BackgroundWork;
   /** Parts of the order that the VM lacks, one sentence each. */
   readonly warnings?: readonly string[];
@@ -71,14 +74,21 @@ export abstract class InstanceProvisioning {
 
   /**
    * A failure leaves nothing incomplete behind.
-   * @throws DomainError ALREADY_EXISTS, VOLUME_NOT_FOUND, NODE_NOT_FOUND, NOT_SUPPORTED, REJECTED_BY_BACKEND, INSUFFICIENT_STORAGE, BACKEND_UNREACHABLE
+   * @throws DomainError ALREADY_EXISTS, VOLUME_NOT_FOUND, NODE_NOT_FOUND, NOT_SUPPORTED, REJECTED_BY_BACKEND,
+   *   INSUFFICIENT_STORAGE, BACKEND_UNREACHABLE
    */
   abstract create(spec: VmSpec): Promise<Creation>;
 
-  /** The VM of a creation that was interrupted. A VM of the same name from another creation counts as absent. @throws DomainError BACKEND_UNREACHABLE */
+  /**
+   * The VM of a creation that was interrupted. A VM of the same name from another creation counts as absent.
+   * @throws DomainError BACKEND_UNREACHABLE
+   */
   abstract creationState(ref: InstanceRef, creation: string): Promise<CreationState>;
 
-  /** Removes the incomplete VM of that creation with everything that belongs to it. Does nothing if it is complete or absent. */
+  /**
+   * Removes the incomplete VM of that creation with everything that belongs to it. Does nothing if it is complete or
+   * absent.
+   */
   abstract discardCreation(ref: InstanceRef, creation: string): Promise<void>;
 
   abstract planDelete(ref: InstanceRef): Promise<Plan>;
@@ -89,6 +99,9 @@ export abstract class InstanceProvisioning {
   /** Adds or removes a tag; no error if there is nothing to change. */
   abstract setTag(ref: InstanceRef, tag: string, on: boolean): Promise<void>;
 
-  /** Protects a VM from deletion by the backend's own flag, or removes the protection; no error if there is nothing to change. */
+  /**
+   * Protects a VM from deletion by the backend's own flag, or removes the protection; no error if there is nothing to
+   * change.
+   */
   abstract setProtection(ref: InstanceRef, on: boolean): Promise<void>;
 }

@@ -40,8 +40,9 @@ export interface AcceptedSnapshotWork {
 }
 
 /**
- * Saves, restores and deletes the content of a VM's disks. The snapshots of a VM belong to it and are deleted with it. All methods
- * throw INSTANCE_NOT_FOUND for a VM that does not exist. An operation with a key can be found again after its process was killed.
+ * Saves, restores and deletes the content of a VM's disks. The snapshots of a VM belong to it and are deleted with it.
+ * All methods throw INSTANCE_NOT_FOUND for a VM that does not exist. An operation with a key can be found again after
+ * its process was killed.
  */
 export abstract class InstanceSnapshots {
   /** The oldest first. Never those of another VM, or of an earlier one of the same name. */
@@ -52,15 +53,17 @@ export abstract class InstanceSnapshots {
 
   /**
    * A running guest continues to run. A failure leaves nothing behind.
-   * @throws DomainError ALREADY_EXISTS, BUSY while another change of its disks runs, NOT_SUPPORTED, INSUFFICIENT_STORAGE
+   * @throws DomainError ALREADY_EXISTS, BUSY while another change of its disks runs, NOT_SUPPORTED,
+   *   INSUFFICIENT_STORAGE
    */
   abstract create(ref: InstanceRef, request: SnapshotRequest, key?: OperationKey): Promise<AcceptedSnapshotWork>;
 
   abstract planRestore(ref: InstanceRef, name: string): Promise<Plan>;
 
   /**
-   * Returns the disks to the saved content. The work shuts the VM down and starts it again if it ran; with saved memory, its guest
-   * continues from the moment of the snapshot instead of booting. The other snapshots stay. It commits before it replaces a disk.
+   * Returns the disks to the saved content. The work shuts the VM down and starts it again if it ran; with saved
+   * memory, its guest continues from the moment of the snapshot instead of booting. The other snapshots stay. It
+   * commits before it replaces a disk.
    * @throws DomainError SNAPSHOT_NOT_FOUND, BUSY, WRONG_STATE for a snapshot that is not ready
    */
   abstract restore(ref: InstanceRef, name: string, key?: OperationKey): Promise<BackgroundWork>;
@@ -76,11 +79,14 @@ export abstract class InstanceSnapshots {
   /** Looks at an operation of an earlier process. Changes nothing. */
   abstract stateOf(ref: InstanceRef, operation: SnapshotOperation): Promise<OperationState>;
 
-  /** Continues an operation that is `running`. The returned work ends when it is done, and throws when it has failed. */
+  /**
+   * Continues an operation that is `running`. The returned work ends when it is done, and throws when it has failed.
+   */
   abstract resume(ref: InstanceRef, operation: SnapshotOperation): Promise<BackgroundWork>;
 
   /**
-   * Removes the remains of an incomplete operation, and lets the VM run again if it ran. Does nothing for one that is done.
+   * Removes the remains of an incomplete operation, and lets the VM run again if it ran. Does nothing for one that is
+   * done.
    * @throws DomainError WRONG_STATE with the state of the VM for one that can't be undone any more
    */
   abstract discard(ref: InstanceRef, operation: SnapshotOperation, signal: AbortSignal): Promise<void>;

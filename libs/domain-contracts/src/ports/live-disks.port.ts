@@ -17,7 +17,10 @@ export interface DiskExtent {
 
 /** The parts of a disk that have changed between two moments, as they are at the later one. */
 export interface DiskChanges {
-  /** Whether the VM is stopped, so that no changes follow. All parts of the disk can be read then; otherwise only those that have changed. */
+  /**
+   * Whether the VM is stopped, so that no changes follow. All parts of the disk can be read then; otherwise only those
+   * that have changed.
+   */
   readonly isLast: boolean;
   readonly sizeBytes: number;
   /** In the order of the disk. They may contain parts whose content is the same as before. */
@@ -29,24 +32,28 @@ export interface DiskChanges {
 }
 
 /**
- * Reads the disks of a VM while its guest runs, and afterwards the parts that the guest has changed. The guest does not notice it. A
- * recording has moments for each disk: its whole content is that of the moment 1.
+ * Reads the disks of a VM while its guest runs, and afterwards the parts that the guest has changed. The guest does not
+ * notice it. A recording has moments for each disk: its whole content is that of the moment 1.
  */
 export abstract class LiveDisks {
-  /** Why the changes of this VM can't be recorded; empty when they can. Changes nothing. @throws DomainError INSTANCE_NOT_FOUND */
+  /**
+   * Why the changes of this VM can't be recorded; empty when they can. Changes nothing.
+   * @throws DomainError INSTANCE_NOT_FOUND
+   */
   abstract check(ref: InstanceRef): Promise<readonly Refusal[]>;
 
   /**
-   * The whole content of a disk at this moment, which is the moment 1 of a new recording of that disk. Destroying the stream removes the
-   * temporary files.
+   * The whole content of a disk at this moment, which is the moment 1 of a new recording of that disk. Destroying the
+   * stream removes the temporary files.
    * @throws DomainError WRONG_STATE when the VM does not run, DEVICE_NOT_FOUND, BUSY, INSUFFICIENT_STORAGE
    */
   abstract open(recording: DiskRecording, disk: string, signal: AbortSignal): Promise<Readable>;
 
   /**
-   * The changes since a moment. While the VM runs, this is the next moment, and may be repeated until the one after it was asked for; once the
-   * VM is stopped, it is the last one.
-   * @throws DomainError CHECKPOINT_INCONSISTENT when the changes since then were not recorded completely, DEVICE_NOT_FOUND, BUSY, INSUFFICIENT_STORAGE
+   * The changes since a moment. While the VM runs, this is the next moment, and may be repeated until the one after it
+   * was asked for; once the VM is stopped, it is the last one.
+   * @throws DomainError CHECKPOINT_INCONSISTENT when the changes since then were not recorded completely,
+   *   DEVICE_NOT_FOUND, BUSY, INSUFFICIENT_STORAGE
    */
   abstract changes(
     recording: DiskRecording,

@@ -25,7 +25,8 @@ export abstract class Replicas {
   abstract isGone(id: string): Promise<boolean>;
 
   /**
-   * Makes this replica the owner of something that only one of them may use, such as a console, until it releases that or is gone.
+   * Makes this replica the owner of something that only one of them may use, such as a console, until it releases that
+   * or is gone.
    * @returns the ID of the owner
    */
   abstract claim(name: string): Promise<string>;
@@ -33,7 +34,10 @@ export abstract class Replicas {
   /** Ends the ownership of this replica. Does nothing if another one is the owner. */
   abstract release(name: string): Promise<void>;
 
-  /** @param listener is called at once for the current state, and after each change until the returned function is called */
+  /**
+   * @param listener is called at once for the current state, and after each change until the returned function is
+   *   called
+   */
   abstract subscribe(listener: ReplicaListener): () => void;
 }
 

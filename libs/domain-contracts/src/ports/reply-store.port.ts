@@ -7,7 +7,9 @@ export interface ReplyClaim {
   readonly scope: string;
   /** A hash of the caller, in hexadecimal digits. */
   readonly caller: string;
-  /** A keyed hash of the query and the body, in hexadecimal digits. It differs for another request under the same key. */
+  /**
+   * A keyed hash of the query and the body, in hexadecimal digits. It differs for another request under the same key.
+   */
   readonly request: string;
   /** The ID of the replica that carries the request out. */
   readonly replica: string;
@@ -32,21 +34,25 @@ export interface StoredReply extends ReplyClaim {
 }
 
 /**
- * Remembers which requests with an idempotency key were begun, and their answers. A claim that has returned is durable, and exactly one of several
- * concurrent claims of a scope succeeds, also between replicas.
+ * Remembers which requests with an idempotency key were begun, and their answers. A claim that has returned is durable,
+ * and exactly one of several concurrent claims of a scope succeeds, also between replicas.
  */
 export abstract class ReplyStore {
   /**
    * Claims a scope that has no claim, or whose claim has expired at `claimedAt`.
    * @returns undefined when it was claimed; otherwise the earlier claim, as it is stored now
-   * @throws DomainError TOO_MANY_KEYS when the caller has as many claims as the store keeps; and the errors of the store, when nothing was claimed
+   * @throws DomainError TOO_MANY_KEYS when the caller has as many claims as the store keeps; and the errors of the
+   *   store, when nothing was claimed
    */
   abstract claim(claim: ReplyClaim): Promise<StoredReply | undefined>;
 
   /** Stores the answer of a claim. @throws DomainError CONFLICT when the scope is not claimed by this run any more */
   abstract complete(claim: ReplyClaim, reply: KeptReply): Promise<void>;
 
-  /** Deletes a claim without an answer, so that the request can be sent again. Does nothing if this run has not claimed the scope. */
+  /**
+   * Deletes a claim without an answer, so that the request can be sent again. Does nothing if this run has not claimed
+   * the scope.
+   */
   abstract release(claim: ReplyClaim): Promise<void>;
 
   /** Deletes the claims that have expired at this time (ISO 8601). */

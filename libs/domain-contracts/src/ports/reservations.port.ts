@@ -7,13 +7,14 @@ import { DomainError } from '../values/domain-error.js';
 const STATE_ERRORS = ['WRONG_STATE', 'ALREADY_EXISTS', 'VOLUME_NOT_FOUND', 'BUSY'] as const;
 
 /**
- * The only place that knows which operation uses which instance. Each change reserves what it uses before it plans. Tasks keep their
- * reservations over a restart of the service, and replicas share them.
+ * The only place that knows which operation uses which instance. Each change reserves what it uses before it plans.
+ * Tasks keep their reservations over a restart of the service, and replicas share them.
  */
 export abstract class Reservations {
   /**
    * Waits for requests that use the same and end soon.
-   * @throws DomainError BUSY, with the task in `details`, when a long operation uses the same or the wait takes too long
+   * @throws DomainError BUSY, with the task in `details`, when a long operation uses the same or the wait takes too
+   *   long
    */
   abstract acquire(work: Work): Promise<Reservation>;
 
@@ -21,8 +22,9 @@ export abstract class Reservations {
   abstract conflictsOf(uses: readonly Use[]): readonly Conflict[];
 
   /**
-   * Whether the reservation of the operation that asks does not count any more, because this replica was not alive for the others meanwhile:
-   * they may have used the same. Outside of `during`: whether this replica is not alive for the others.
+   * Whether the reservation of the operation that asks does not count any more, because this replica was not alive for
+   * the others meanwhile: they may have used the same. Outside of `during`: whether this replica is not alive for the
+   * others.
    */
   abstract readonly isLost: boolean;
 
@@ -47,8 +49,10 @@ export abstract class Reservations {
   }
 
   /**
-   * A check before the reservation. While a long operation goes on, the state of the instance and its volumes is only that of the operation.
-   * @throws DomainError BUSY with the task of the operation, instead of an error about the state or the engine's own BUSY
+   * A check before the reservation. While a long operation goes on, the state of the instance and its volumes is only
+   * that of the operation.
+   * @throws DomainError BUSY with the task of the operation, instead of an error about the state or the engine's own
+   *   BUSY
    */
   async orBusy<T>({ uses }: Work, check: () => Promise<T>): Promise<T> {
     try {

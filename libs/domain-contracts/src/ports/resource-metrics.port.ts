@@ -10,8 +10,8 @@ export interface CpuReading {
 
 /**
  * The resources that one running instance uses. A value that the engine does not have is null, and so is one that it
- * can't read at the moment, as libvirt while a job occupies the guest. Disk and network values are counters of all disks
- * and all interfaces, which start from zero again when the guest restarts.
+ * can't read at the moment, as libvirt while a job occupies the guest. Disk and network values are counters of all
+ * disks and all interfaces, which start from zero again when the guest restarts.
  */
 export interface InstanceReading extends CpuReading {
   readonly ref: InstanceRef;

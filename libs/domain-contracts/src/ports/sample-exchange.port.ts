@@ -10,11 +10,17 @@ export interface SampleRound {
   readonly problem?: { readonly code: ErrorCode; readonly message: string };
 }
 
-/** Gives the resource usage that one replica has read to the others. Rounds may be lost, and they don't outlive the next one. */
+/**
+ * Gives the resource usage that one replica has read to the others. Rounds may be lost, and they don't outlive the next
+ * one.
+ */
 export abstract class SampleExchange {
   /** Replaces the last round of the context. @throws DomainError CONFLICT when another replica has replaced it since */
   abstract publish(round: SampleRound): Promise<void>;
 
-  /** @param listener called with the last round of each context, and each later one of another replica, until the returned function is called */
+  /**
+   * @param listener called with the last round of each context, and each later one of another replica, until the
+   *   returned function is called
+   */
   abstract subscribe(listener: (round: SampleRound) => void): () => void;
 }

@@ -11,7 +11,10 @@ export interface CustomSource {
   readonly description: string;
 }
 
-/** Stores the custom sources across restarts. A write that has returned is durable. Reads return the writes of this process, and soon afterwards those of other replicas. */
+/**
+ * Stores the custom sources across restarts. A write that has returned is durable. Reads return the writes of this
+ * process, and soon afterwards those of other replicas.
+ */
 export abstract class SourceStore {
   /** Adds a source, or replaces the one of the same name. */
   abstract put(source: CustomSource): Promise<void>;

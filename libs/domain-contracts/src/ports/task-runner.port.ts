@@ -9,8 +9,8 @@ import type { Reservation } from '../model/work.js';
 /** Runs long operations as tasks that can be polled. */
 export abstract class TaskRunner {
   /**
-   * Registers a kind of task that survives restarts. Call it while the service is created, before it starts: tasks that a restart
-   * interrupted are resumed or rolled back when it starts.
+   * Registers a kind of task that survives restarts. Call it while the service is created, before it starts: tasks that
+   * a restart interrupted are resumed or rolled back when it starts.
    */
   abstract define<Input extends object>(definition: TaskDefinition<Input>): DefinedTask<Input>;
 
@@ -21,7 +21,8 @@ export abstract class TaskRunner {
   abstract defineQueue(work: MemberTasks): void;
 
   /**
-   * Journals the task, starts the work and returns the task's ID without waiting for the work. The work ends with the process.
+   * Journals the task, starts the work and returns the task's ID without waiting for the work. The work ends with the
+   * process.
    * @param reservation the task has it until it ends
    */
   abstract start(
@@ -33,19 +34,24 @@ export abstract class TaskRunner {
   ): Promise<string>;
 
   /**
-   * Journals a bulk task with all its members, starts it and returns the task's ID without waiting for the work. Each member is journaled
-   * before its work begins; after a restart, only those are carried out that had not begun. The tasks of a queue's members continue on
-   * their own.
+   * Journals a bulk task with all its members, starts it and returns the task's ID without waiting for the work. Each
+   * member is journaled before its work begins; after a restart, only those are carried out that had not begun. The
+   * tasks of a queue's members continue on their own.
    */
   abstract startBulk(order: BulkOrder, refs: readonly string[], caller: Caller): Promise<string>;
 
-  /** Begins no further member until it is continued, also after a restart. @throws DomainError TASK_NOT_FOUND, WRONG_STATE */
+  /**
+   * Begins no further member until it is continued, also after a restart.
+   * @throws DomainError TASK_NOT_FOUND, WRONG_STATE
+   */
   abstract pauseBulk(id: string, isPaused: boolean): Promise<void>;
 
   /** A running or ended task. @throws DomainError TASK_NOT_FOUND */
   abstract get(id: string): Task;
 
-  /** Resolves when this process no longer runs the task: it has ended, or continues after the next start of the service. */
+  /**
+   * Resolves when this process no longer runs the task: it has ended, or continues after the next start of the service.
+   */
   abstract whenEnded(id: string): Promise<void>;
 
   /**

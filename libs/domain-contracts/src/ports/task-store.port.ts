@@ -13,7 +13,10 @@ export class TaskTakenOver extends Error {
   override readonly name = 'TaskTakenOver';
 }
 
-/** Stores tasks across restarts. A write that has returned is durable; one that throws has changed nothing. Reads return the last write. */
+/**
+ * Stores tasks across restarts. A write that has returned is durable; one that throws has changed nothing. Reads return
+ * the last write.
+ */
 export abstract class TaskStore {
   /**
    * Creates or updates a task.
@@ -46,8 +49,8 @@ export interface TaskRun {
 }
 
 /**
- * A TaskStore that several replicas use. A task is written by the replica that created it, its runner, until another one takes it over. From then on, each
- * write of the former runner throws TaskTakenOver.
+ * A TaskStore that several replicas use. A task is written by the replica that created it, its runner, until another
+ * one takes it over. From then on, each write of the former runner throws TaskTakenOver.
  */
 export abstract class SharedTaskStore extends TaskStore {
   abstract runOf(id: string): TaskRun | undefined;

@@ -40,15 +40,19 @@ export interface WebhookEvent {
 }
 
 /**
- * Stores the webhooks and a bounded log of their events. A write that has returned is durable. Reads return the writes of this process, and soon
- * afterwards those of other replicas.
+ * Stores the webhooks and a bounded log of their events. A write that has returned is durable. Reads return the writes
+ * of this process, and soon afterwards those of other replicas.
  */
 export abstract class WebhookStore {
-  /** Adds or replaces a webhook. @throws DomainError ALREADY_EXISTS when another replica has just created one of the same name */
+  /**
+   * Adds or replaces a webhook.
+   * @throws DomainError ALREADY_EXISTS when another replica has just created one of the same name
+   */
   abstract put(webhook: Webhook): Promise<void>;
   /**
    * Changes the latest version of a webhook; does nothing if it is gone.
-   * @param change returns undefined to leave it as it is; called again when another replica has changed the webhook meanwhile
+   * @param change returns undefined to leave it as it is; called again when another replica has changed the webhook
+   *   meanwhile
    */
   abstract update(id: string, change: (webhook: Webhook) => Webhook | undefined): Promise<void>;
   abstract get(id: string): Webhook | undefined;
@@ -67,8 +71,8 @@ export abstract class WebhookStore {
   abstract positionBefore(time: string): number;
 
   /**
-   * @param listener called with the new events, or none, after another replica has changed the log or the webhooks, until the
-   *   returned function is called
+   * @param listener called with the new events, or none, after another replica has changed the log or the webhooks,
+   *   until the returned function is called
    */
   subscribe(_listener: (events: readonly WebhookEvent[]) => void): () => void {
     return () => undefined;

@@ -7,7 +7,8 @@ const RANGE = /^([0-9]{1,5})(?:-([0-9]{1,5}))?$/;
 
 /**
  * The numbers of a list such as `0-3,8`, sorted and without duplicates. NUMA nodes have the same notation.
- * @throws DomainError INVALID_INPUT, naming the field, for any other text, a range that ends before it begins, or a number that no
+ * @throws DomainError INVALID_INPUT, naming the field, for any other text, a range that ends before it begins, or a
+ *   number that no
  * machine has
  */
 export function parseCpuSet(text: string, field: string): number[] {

@@ -77,8 +77,8 @@ export interface DomainErrorOptions extends ErrorOptions {
 }
 
 /**
- * A failure with a stable code. The message is one sentence for people: it names the field or the object and the correct form. It may quote
- * texts from outside, and is plain text in any case.
+ * A failure with a stable code. The message is one sentence for people: it names the field or the object and the
+ * correct form. It may quote texts from outside, and is plain text in any case.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError';

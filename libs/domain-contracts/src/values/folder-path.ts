@@ -8,8 +8,8 @@ const SEGMENT = /^(?! )[\p{L}\p{M}\p{N} ._-]+(?<! )$/u;
 export const FOLDER_PATH_RULE = `1 to ${MAX_FOLDER_DEPTH} names separated by "/", each of 1 to ${MAX_SEGMENT_LENGTH} letters, digits, spaces, "-", "_" and "."`;
 
 /**
- * Whether a text is the path of a folder, such as `prod/databases`. Only text in Unicode's composed form is, so that two paths
- * that look the same are the same.
+ * Whether a text is the path of a folder, such as `prod/databases`. Only text in Unicode's composed form is, so that
+ * two paths that look the same are the same.
  */
 export function isFolderPath(text: string): boolean {
   const segments = text.split('/');

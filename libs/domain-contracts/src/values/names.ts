@@ -4,7 +4,10 @@ import { DomainError } from './domain-error.js';
 const INSTANCE_NAME = /^[a-z0-9][a-z0-9-]*$/;
 export const MAX_NAME_LENGTH = 63;
 
-/** A DNS subdomain: nodes, instancetypes, storage classes. https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ */
+/**
+ * A DNS subdomain: nodes, instancetypes, storage classes.
+ * https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
+ */
 const DNS_SUBDOMAIN = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 /** The operator chooses the name of a context; those of kubeconfigs contain `@`, `:` and `/`. */
 const CONTEXT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@:/-]*$/;
@@ -16,7 +19,10 @@ const VOLUME_NAME_PART = /^(?!-)[^/\p{Cc}]{1,255}$/u;
 
 export const isInstanceName = (text: string): boolean => text.length <= MAX_NAME_LENGTH && INSTANCE_NAME.test(text);
 export const isKubernetesName = (text: string): boolean => text.length <= 253 && DNS_SUBDOMAIN.test(text);
-/** The name of an existing volume: a Kubernetes claim, or a libvirt volume, which may be preceded by its pool: `default/a.qcow2`. */
+/**
+ * The name of an existing volume: a Kubernetes claim, or a libvirt volume, which may be preceded by its pool:
+ * `default/a.qcow2`.
+ */
 export const isVolumeName = (text: string): boolean => {
   const parts = text.split('/');
   return parts.length <= 2 && parts.every((part) => VOLUME_NAME_PART.test(part) && part !== '.' && part !== '..');

@@ -7,8 +7,9 @@ const SEPARATOR = /[\s\p{Cc}\u2028\u2029]+/gu;
 const HAS_UNPRINTABLE = new RegExp(UNPRINTABLE.source, 'u');
 
 /**
- * A text that a person may read in a terminal, a log or a page, on one line. Every text that comes from outside, such as from a server, a cluster, a guest or a plugin, goes
- * through this before it becomes an error, a reason, an event or a line of a log: it can neither control a terminal nor reverse the text around it.
+ * A text that a person may read in a terminal, a log or a page, on one line. Every text that comes from outside, such
+ * as from a server, a cluster, a guest or a plugin, goes through this before it becomes an error, a reason, an event or
+ * a line of a log: it can neither control a terminal nor reverse the text around it.
  */
 export function plainText(text: string, maxChars = MAX_PLAIN_CHARS): string {
   if (text.length <= maxChars && !HAS_UNPRINTABLE.test(text)) return text;

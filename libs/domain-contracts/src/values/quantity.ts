@@ -54,7 +54,9 @@ export function parseSize(text: string, { minBytes, maxBytes, stepBytes }: SizeR
 export const isMemorySize = (text: string): boolean => isAccepted(() => parseMemory(text));
 export const isDiskSize = (text: string): boolean => isAccepted(() => parseDiskSize(text));
 
-/** Whole bytes in the largest binary unit that is exact: 4294967296 is `4Gi`, 4000000000 is `3906250Ki`, 1000 is `1000`. */
+/**
+ * Whole bytes in the largest binary unit that is exact: 4294967296 is `4Gi`, 4000000000 is `3906250Ki`, 1000 is `1000`.
+ */
 export function formatBytes(bytes: number): string {
   let rest = BigInt(bytes);
   const units = Object.keys(BINARY_POWERS);
@@ -67,7 +69,8 @@ export function formatBytes(bytes: number): string {
 }
 
 /**
- * Bytes of a quantity in a Kubernetes object, where `20G` is decimal. A fraction of a byte is rounded up, as Kubernetes does.
+ * Bytes of a quantity in a Kubernetes object, where `20G` is decimal. A fraction of a byte is rounded up, as Kubernetes
+ * does.
  * @returns a whole number of bytes, below 2^53
  * @throws DomainError INVALID_QUANTITY when it is no quantity, not positive, or too large
  */

@@ -39,7 +39,8 @@ export class DelayedEventHandlers extends Handlers {
 
   private async manage(request: MatrixRequest): Promise<MatrixResponse> {
     const action = await actionOf(request);
-    // With the deployed endpoint, the delay ID authorizes the request: a media service sends the leave event of a lost client.
+    // With the deployed endpoint, the delay ID authorizes the request: a media service sends the leave event of a lost
+    // client.
     const anonymous = request.target.includes('org.matrix.msc4140') && request.token() === undefined;
     const event = anonymous ? this.found(request) : this.own(request);
     this.delayed.manage(event, action);

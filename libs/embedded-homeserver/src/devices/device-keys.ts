@@ -37,7 +37,10 @@ export class DeviceKeys {
     );
   }
 
-  /** Adds all keys or none. A repeated key is not added again. @throws MatrixError when an ID exists with another key */
+  /**
+   * Adds all keys or none. A repeated key is not added again.
+   * @throws MatrixError when an ID exists with another key
+   */
   addOneTime(userId: string, deviceId: string, keys: JsonObject): void {
     for (const [name, key] of Object.entries(keys)) {
       const [algorithm, keyId] = splitName(name);

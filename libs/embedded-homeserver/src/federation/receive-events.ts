@@ -15,7 +15,10 @@ import { RoomRules } from '../rooms/room-rules.js';
 import type { ForeignEvent } from '../rooms/events.js';
 import { Rooms } from '../rooms/rooms.js';
 
-/** An event has one signature by its server, or two while keys change. No more are looked up, because each could need a request. */
+/**
+ * An event has one signature by its server, or two while keys change. No more are looked up, because each could need a
+ * request.
+ */
 const MAX_SIGNATURES = 4;
 
 /** An event of a peer, or the reason for refusing it. */
@@ -27,8 +30,8 @@ export interface CheckedEvent {
 export type EventResults = Record<string, { error?: string }>;
 
 /**
- * Accepts events of other servers' members into rooms of this one. Each event is checked against the room's current state here: there
- * is no state resolution, and the event's previous and authorizing events are not fetched.
+ * Accepts events of other servers' members into rooms of this one. Each event is checked against the room's current
+ * state here: there is no state resolution, and the event's previous and authorizing events are not fetched.
  */
 @Injectable()
 export class ReceiveEvents {
@@ -38,7 +41,10 @@ export class ReceiveEvents {
     private readonly keys: ServerKeys,
   ) {}
 
-  /** Checks format, origin, signature and hash, in order. An entry that is not an object has no ID, so it gets no result. */
+  /**
+   * Checks format, origin, signature and hash, in order. An entry that is not an object has no ID, so it gets no
+   * result.
+   */
   async check(origin: string, pdus: readonly unknown[]): Promise<CheckedEvent[]> {
     const checked: CheckedEvent[] = [];
     for (const pdu of pdus.filter(isJsonObject)) {

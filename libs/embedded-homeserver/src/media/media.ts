@@ -50,7 +50,10 @@ export class Media {
     return join(this.folder, mediaId);
   }
 
-  /** Stores content under a reserved ID or a new one. After an error of the stream, which it rejects with, nothing remains. */
+  /**
+   * Stores content under a reserved ID or a new one. After an error of the stream, which it rejects with, nothing
+   * remains.
+   */
   async store(owner: string, body: Readable, metadata: { type?: string; name?: string; id?: string }): Promise<string> {
     const mediaId = metadata.id ?? newMediaId();
     const partial = join(this.folder, `.${mediaId}.${randomBytes(6).toString('hex')}`);

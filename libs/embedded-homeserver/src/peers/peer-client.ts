@@ -9,8 +9,8 @@ const MAX_RESPONSE_BYTES = 256 * 1024;
 const FEDERATION_PORT = 8448;
 
 /**
- * Sends requests to other servers, whose names come from callers. So it connects to public addresses only, follows no redirects,
- * and limits the size of responses. Peers with a URL set by the operator are reached there.
+ * Sends requests to other servers, whose names come from callers. So it connects to public addresses only, follows no
+ * redirects, and limits the size of responses. Peers with a URL set by the operator are reached there.
  */
 export class PeerClient {
   constructor(private readonly fixed: Readonly<Record<string, string>>) {}

@@ -43,8 +43,8 @@ export class PrivateAddressError extends Error {
 }
 
 /**
- * Resolves a name for a connection to its public addresses. It checks the very addresses that the connection uses, so DNS cannot
- * change them in between.
+ * Resolves a name for a connection to its public addresses. It checks the very addresses that the connection uses, so
+ * DNS cannot change them in between.
  */
 export const publicLookup: LookupFunction = (hostname, options, done) => {
   dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {

@@ -5,7 +5,8 @@ const NAMES = Object.keys(LEVEL_DEFAULTS) as LevelName[];
 const TABLES = ['events', 'notifications', 'users'] as const;
 
 /**
- * Checks that a member may set these power levels: no one can grant more power than they have, or reduce that of their equals.
+ * Checks that a member may set these power levels: no one can grant more power than they have, or reduce that of their
+ * equals.
  * @throws MatrixError M_BAD_JSON, M_FORBIDDEN
  */
 export function checkPowerLevels(current: PowerLevels, sender: string, content: JsonObject): void {

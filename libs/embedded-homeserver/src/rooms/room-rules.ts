@@ -51,7 +51,10 @@ function required(stateKey: string | undefined): string {
   return stateKey;
 }
 
-/** Checks the size limits of every room. @throws MatrixError M_TOO_LARGE; M_BAD_JSON for content without canonical form */
+/**
+ * Checks the size limits of every room.
+ * @throws MatrixError M_TOO_LARGE; M_BAD_JSON for content without canonical form
+ */
 export function checkSize({ roomId, type, stateKey = '', sender, content }: NewEvent): void {
   const event = { room_id: roomId, type, state_key: stateKey, sender, content };
   if (utf8Length(canonicalJson(event)) > MAX_EVENT_BYTES) {

@@ -9,8 +9,8 @@ interface Sender {
 }
 
 /**
- * Returns the first response to a repeated request. A repetition has the same device and path; transaction IDs of different rooms or
- * event types are unrelated.
+ * Returns the first response to a repeated request. A repetition has the same device and path; transaction IDs of
+ * different rooms or event types are unrelated.
  */
 @Injectable()
 export class Transactions {

@@ -15,8 +15,8 @@ import { START, readSyncToken, type SyncToken, writeSyncToken } from './sync-tok
 const MAX_WAIT_MS = 30_000;
 
 /**
- * The part of sync that shows the effects of bounded operations: rooms with their latest events, invitations, account data with
- * tags, and key counts. No filters, presence, typing or receipts.
+ * The part of sync that shows the effects of bounded operations: rooms with their latest events, invitations, account
+ * data with tags, and key counts. No filters, presence, typing or receipts.
  */
 @Injectable()
 export class SyncHandlers extends Handlers {

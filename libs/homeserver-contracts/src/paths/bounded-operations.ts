@@ -1,8 +1,8 @@
 import type { Route } from './path-table.js';
 
 /**
- * Every operation that a bound or a rule can refuse, and those whose responses update the gateway's counts, under every path that a
- * known server has for them. This table alone classifies requests, in both modes.
+ * Every operation that a bound or a rule can refuse, and those whose responses update the gateway's counts, under every
+ * path that a known server has for them. This table alone classifies requests, in both modes.
  */
 export type BoundedOperation =
   | 'login'
@@ -43,8 +43,8 @@ const ACCOUNT_DATA = `${CLIENT}/user/:userId/account_data/:type`;
 const ROOM_ACCOUNT_DATA = `${CLIENT}/user/:userId/rooms/:roomId/account_data/:type`;
 
 /**
- * An operation that some servers also have as a `PUT` with a transaction ID. The `POST` has none, so that an alias or event ID with an
- * escaped slash is not taken for two parameters.
+ * An operation that some servers also have as a `PUT` with a transaction ID. The `POST` has none, so that an alias or
+ * event ID with an escaped slash is not taken for two parameters.
  */
 const withTransaction = (operation: BoundedOperation, path: string): readonly Route<BoundedOperation>[] => [
   { operation, methods: ['POST'], paths: [`${CLIENT}/${path}`] },

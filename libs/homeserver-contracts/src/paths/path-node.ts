@@ -56,7 +56,8 @@ export interface Reading<Operation extends string> {
 }
 
 /**
- * Whether a reading is a request that differs from the match. An empty segment is either dropped or read as an empty parameter.
+ * Whether a reading is a request that differs from the match. An empty segment is either dropped or read as an empty
+ * parameter.
  * @param at the index of the next segment
  * @param taken the segments read so far, without the dropped ones
  */

@@ -2,9 +2,14 @@
 export interface RequestTarget {
   /** Percent-decoded, without the empty segments of doubled and trailing slashes. */
   readonly segments: readonly string[];
-  /** The segments as other servers may read them, with empty ones, which some servers drop and others read as empty parameters. */
+  /**
+   * The segments as other servers may read them, with empty ones, which some servers drop and others read as empty
+   * parameters.
+   */
   readonly otherReadings: readonly (readonly string[])[];
-  /** The segments as a server reads them behind a proxy that forwards the decoded path, so that they are decoded again. */
+  /**
+   * The segments as a server reads them behind a proxy that forwards the decoded path, so that they are decoded again.
+   */
   readonly readingsDecodedAgain: readonly (readonly string[])[];
   readonly query: string;
 }
@@ -14,8 +19,8 @@ const UNUSUAL = /%|\/[/.]|\/$/;
 const NO_OTHERS: RequestTarget['otherReadings'] = [];
 
 /**
- * Splits a target at its slashes, then decodes each segment (which may contain `%2F`). Undefined for a target that two servers could
- * read differently: dot segments, backslashes, fragments, invalid escapes, absolute forms.
+ * Splits a target at its slashes, then decodes each segment (which may contain `%2F`). Undefined for a target that two
+ * servers could read differently: dot segments, backslashes, fragments, invalid escapes, absolute forms.
  */
 export function readTarget(target: string): RequestTarget | undefined {
   if (!target.startsWith('/') || /[\\#]/.test(target)) return undefined;
@@ -54,8 +59,8 @@ function splitPath(path: string): string[] {
 }
 
 /**
- * The segments as servers and proxies read them that decode a path before they split it. nginx and Envoy then resolve dot segments,
- * with or without merging slashes first; some take a backslash for a slash.
+ * The segments as servers and proxies read them that decode a path before they split it. nginx and Envoy then resolve
+ * dot segments, with or without merging slashes first; some take a backslash for a slash.
  */
 function unescapedReadings(segments: readonly string[]): string[][] {
   const splits = [/\//, /[/\\]/].map((slash) => segments.flatMap((segment) => segment.split(slash)));
@@ -101,7 +106,8 @@ function readingsOf(segments: readonly string[]): string[][] {
 }
 
 /**
- * Drops empty segments that cannot be parameters: no path has a parameter before the fourth segment, or more than three in a row.
+ * Drops empty segments that cannot be parameters: no path has a parameter before the fourth segment, or more than three
+ * in a row.
  */
 function withoutExtraEmpty(segments: readonly string[]): string[] {
   const kept: string[] = [];
@@ -127,8 +133,8 @@ const isDots = (segment: string): boolean => segment === '.' || segment === '..'
 const isPlain = (segment: string | undefined): segment is string => segment !== undefined && !isDots(segment);
 
 /**
- * Joins API versions of two segments: `api/v1`, the oldest prefix, and `unstable` with the name of a proposal, which always contains
- * a dot.
+ * Joins API versions of two segments: `api/v1`, the oldest prefix, and `unstable` with the name of a proposal, which
+ * always contains a dot.
  */
 export function withApiVersion(segments: readonly string[]): readonly string[] {
   const [root = '', api = '', version, name = ''] = segments;

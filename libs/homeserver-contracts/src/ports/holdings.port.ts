@@ -5,8 +5,8 @@ import type { Caller } from './identity.port.js';
 type Maybe<T> = T | Promise<T>;
 
 /**
- * The authoritative counts of what callers hold: from the tables of the embedded homeserver, or from the upstream, queried with the
- * caller's token. A count is requested when it is unknown, too old, or about to refuse a write.
+ * The authoritative counts of what callers hold: from the tables of the embedded homeserver, or from the upstream,
+ * queried with the caller's token. A count is requested when it is unknown, too old, or about to refuse a write.
  */
 export abstract class Holdings {
   abstract filters(caller: Caller, request: MatrixRequest): Maybe<number>;

@@ -34,9 +34,10 @@ const enum State {
 }
 
 /**
- * Counts the PDUs of a federation transaction while its body arrives, and checks that the body is JSON, without building it: millions of
- * empty objects in a body of a few megabytes would block the process for seconds.
- * @throws MatrixError M_NOT_JSON; M_BAD_JSON for anything but an object with the list `pdus`, or a duplicate member of it; TooManyPdus
+ * Counts the PDUs of a federation transaction while its body arrives, and checks that the body is JSON, without
+ * building it: millions of empty objects in a body of a few megabytes would block the process for seconds.
+ * @throws MatrixError M_NOT_JSON; M_BAD_JSON for anything but an object with the list `pdus`, or a duplicate member of
+ *   it; TooManyPdus
  */
 export class TransactionScanner {
   private readonly decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

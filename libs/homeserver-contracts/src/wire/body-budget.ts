@@ -19,8 +19,8 @@ interface Entry {
 export const DEFAULT_BODY_BUDGET_BYTES = 64 * 1024 * 1024;
 
 /**
- * The memory that all buffered bodies share. When it is exhausted, unfinished bodies are refused, those first that have held the most
- * bytes for the longest time: a slow sender cannot take the memory of the others.
+ * The memory that all buffered bodies share. When it is exhausted, unfinished bodies are refused, those first that have
+ * held the most bytes for the longest time: a slow sender cannot take the memory of the others.
  */
 export class BodyBudget {
   private readonly unfinished = new Set<Entry>();

@@ -12,8 +12,8 @@ const CLOSE_OBJECT = 0x7d;
 export type JsonSize = 'fits' | 'too many values' | 'too deep';
 
 /**
- * Measures JSON without parsing it. Parsing takes time by the number of values: a body of 4 MiB of them would block the process for
- * half a second, one with a few long strings for some milliseconds.
+ * Measures JSON without parsing it. Parsing takes time by the number of values: a body of 4 MiB of them would block the
+ * process for half a second, one with a few long strings for some milliseconds.
  */
 export function measureJson(json: Uint8Array, maxValues: number): JsonSize {
   // Each comma and each opening bracket precedes a value, or an empty container is the value itself.

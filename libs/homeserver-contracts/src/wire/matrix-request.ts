@@ -127,7 +127,10 @@ export class MatrixRequest {
     return parseJsonObject(bytes, { optional });
   }
 
-  /** The body for a decision that does not depend on bodies of many values; undefined for such a body, which is not parsed. */
+  /**
+   * The body for a decision that does not depend on bodies of many values; undefined for such a body, which is not
+   * parsed.
+   */
   async jsonOfFewValues(): Promise<JsonObject | undefined> {
     const bytes = await this.bytes(DEFAULT_JSON_LIMIT_BYTES);
     const size = measureJson(bytes, MAX_JSON_VALUES);

@@ -1,7 +1,9 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** The response of a handler. Headers are name, value, name, value, so that those of an upstream pass through unchanged. */
+/**
+ * The response of a handler. Headers are name, value, name, value, so that those of an upstream pass through unchanged.
+ */
 export interface MatrixResponse {
   readonly status: number;
   readonly headers: readonly string[];

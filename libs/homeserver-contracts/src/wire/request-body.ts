@@ -115,8 +115,8 @@ export async function readBody(
 const bodiesOf = new WeakMap<Socket, Set<BufferedBody>>();
 
 /**
- * Releases a body when its response ends, or with its connection: when a CONNECT follows on the same connection, Node closes the connection
- * but none of its responses.
+ * Releases a body when its response ends, or with its connection: when a CONNECT follows on the same connection, Node
+ * closes the connection but none of its responses.
  */
 function releaseWith(socket: Socket, response: ServerResponse, body: BufferedBody): void {
   if (response.closed || socket.closed) return body.release();
@@ -145,8 +145,8 @@ export function requireClient(request: IncomingMessage): void {
 }
 
 /**
- * Discards the rest of a refused body, so that the client receives the refusal, and closes the connection when the rest is too
- * large or too slow.
+ * Discards the rest of a refused body, so that the client receives the refusal, and closes the connection when the rest
+ * is too large or too slow.
  */
 export function drain(request: IncomingMessage): void {
   if (request.readableEnded || request.destroyed) return;

@@ -1,7 +1,10 @@
 /** JSON bodies of clients: more than any event or set of keys takes. */
 export const DEFAULT_JSON_LIMIT_BYTES = 1024 * 1024;
 
-/** Values in a body that is parsed: more than any event or filter of a client has, and few enough not to block the process. */
+/**
+ * Values in a body that is parsed: more than any event or filter of a client has, and few enough not to block the
+ * process.
+ */
 export const MAX_JSON_VALUES = 10_000;
 /** The same for key uploads: the keys of the cap have five values each. */
 export const MAX_KEYS_VALUES = 20_000;

@@ -2,7 +2,10 @@ import { ChunkedScanner } from './chunked-scanner.js';
 
 const BODY = '4\r\nWiki\r\n6;name="v"\r\npedia \r\nE\r\nin \r\n\r\nchunks.\r\n0\r\n';
 
-/** Feeds a text in pieces. @returns the chunks that pass, how much was consumed, and whether the end was seen; undefined if invalid */
+/**
+ * Feeds a text in pieces.
+ * @returns the chunks that pass, how much was consumed, and whether the end was seen; undefined if invalid
+ */
 function scan(text: string, pieceLength = text.length) {
   const scanner = new ChunkedScanner();
   let passed = '';

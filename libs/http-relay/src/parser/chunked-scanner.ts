@@ -33,8 +33,8 @@ export class ChunkedScanner {
   }
 
   /**
-   * @returns how many of the bytes are the body's chunks, without its trailers and the empty line at the end, and how many
-   *   belong to the body at all; undefined if they are not chunks
+   * @returns how many of the bytes are the body's chunks, without its trailers and the empty line at the end, and how
+   *   many belong to the body at all; undefined if they are not chunks
    */
   scan(bytes: Buffer): { chunkBytes: number; consumed: number } | undefined {
     let chunkBytes = this.inTrailer ? 0 : bytes.length;

@@ -93,8 +93,8 @@ export class HeaderLines {
    * @param bytes a head up to and including its empty line, and perhaps more
    * @param text the head, as latin1
    * @param begin where the header lines begin
-   * @param isStrict whether a value must follow the colon at once or after one space, and end without white space. Anything else is
-   *   legal, but rare
+   * @param isStrict whether a value must follow the colon at once or after one space, and end without white space.
+   *   Anything else is legal, but rare
    * @returns undefined if a line is invalid
    */
   static read(bytes: Buffer, text: string, begin: number, isStrict: boolean): HeaderLines | undefined {

@@ -61,7 +61,8 @@ const SINGLE_IN_RESPONSE = headerSet(['content-length', 'transfer-encoding']);
 /**
  * Reads the head of a request.
  * @param end where the empty line ends
- * @returns undefined for anything that two servers could read differently, and for everything that is rare: it is left to Node's server
+ * @returns undefined for anything that two servers could read differently, and for everything that is rare: it is left
+ *   to Node's server
  */
 export function readRequestHead(bytes: Buffer, end: number): RequestHead | undefined {
   if (end > MAX_HEAD_BYTES) return undefined;

@@ -2,17 +2,20 @@ import type { Socket } from 'node:net';
 import { UpstreamBusy, UpstreamTimeout } from './upstream-errors.js';
 
 /**
- * How long an upstream may accept no connection at all. When many callers arrive at once, the queue of its listener is full (some servers
- * hold 50), and the system tries again after 1, 3 and 7 s.
+ * How long an upstream may accept no connection at all. When many callers arrive at once, the queue of its listener is
+ * full (some servers hold 50), and the system tries again after 1, 3 and 7 s.
  */
 export const CONNECT_TIMEOUT_MS = 10_000;
-/** How many connections are opened at once. Two openers, one of the relay and one of Node's client, fit into a listener's queue of 50 together. */
+/**
+ * How many connections are opened at once. Two openers, one of the relay and one of Node's client, fit into a
+ * listener's queue of 50 together.
+ */
 const MAX_OPENING = 24;
 /** A waiting request keeps its head and up to 64 KiB of its body in memory. */
 const MAX_WAITING = 8_192;
 /**
- * How long an attempt may take before a new one replaces it. The system would repeat it after 1, 3 and 7 s, while the listener has room again
- * much earlier. The time doubles until a connection opens, for an upstream that is far away.
+ * How long an attempt may take before a new one replaces it. The system would repeat it after 1, 3 and 7 s, while the
+ * listener has room again much earlier. The time doubles until a connection opens, for an upstream that is far away.
  */
 const MIN_ATTEMPT_MS = 250;
 const MAX_ATTEMPT_MS = 4_000;
@@ -40,14 +43,17 @@ interface Waiting {
 interface Attempt {
   readonly socket: Socket;
   readonly sinceMs: number;
-  /** Its age in steps of the checks. When this process was busy, the connection may be open without its event having arrived. */
+  /**
+   * Its age in steps of the checks. When this process was busy, the connection may be open without its event having
+   * arrived.
+   */
   checkedMs: number;
   abandon: () => void;
 }
 
 /**
- * Opens connections to the upstream, a few at a time. Requests wait for them in the order of their arrival, as long as the upstream accepts
- * any connections: nothing was sent yet, so an attempt can be repeated for every method.
+ * Opens connections to the upstream, a few at a time. Requests wait for them in the order of their arrival, as long as
+ * the upstream accepts any connections: nothing was sent yet, so an attempt can be repeated for every method.
  */
 export class ConnectionOpener<Waiter extends object> {
   private readonly waiters = new Map<Waiter, Waiting>();
@@ -78,8 +84,9 @@ export class ConnectionOpener<Waiter extends object> {
   }
 
   /**
-   * Delivers a connection to `waiter`, or rejects it: with `UpstreamBusy` if too many wait, with `UpstreamTimeout` if the upstream accepts no connection
-   * for 10 s or this takes longer than `limitMs`, or with the error of the connection. Never before it returns.
+   * Delivers a connection to `waiter`, or rejects it: with `UpstreamBusy` if too many wait, with `UpstreamTimeout` if
+   * the upstream accepts no connection for 10 s or this takes longer than `limitMs`, or with the error of the
+   * connection. Never before it returns.
    */
   open(waiter: Waiter, limitMs: number): void {
     if (this.isClosed || this.waiters.size >= this.maxWaiting) {

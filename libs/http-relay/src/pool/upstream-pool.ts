@@ -20,7 +20,9 @@ export interface ConnectionUser {
 }
 
 const MAX_IDLE = 256;
-/** Many servers close idle connections after 5 s, and a request sent at that moment is lost, so ours are closed before. */
+/**
+ * Many servers close idle connections after 5 s, and a request sent at that moment is lost, so ours are closed before.
+ */
 const IDLE_TIMEOUT_MS = 4_000;
 
 /** An open connection to the upstream. It is closed if bytes arrive between two exchanges. */
@@ -56,8 +58,8 @@ export interface UpstreamPoolOptions {
 }
 
 /**
- * Connections to an upstream without TLS. They are kept open between requests, and the one used last is used first. A few are opened at a time,
- * and a request that waits takes whichever connection is available first.
+ * Connections to an upstream without TLS. They are kept open between requests, and the one used last is used first. A
+ * few are opened at a time, and a request that waits takes whichever connection is available first.
  */
 export class UpstreamPool {
   private readonly idle: UpstreamConnection[] = [];

@@ -24,16 +24,22 @@ export const IDLE_CLIENT_TIMEOUT_MS = 72_000;
 /** How much of a body that the upstream did not read is discarded, so that the client receives the response. */
 const DISCARD_BYTES = 64 * 1024 * 1024;
 const DISCARD_TIMEOUT_MS = 5_000;
-/** Heads come in one piece or few. Whatever dribbles is left to Node's server, which keeps no bytes that it has read. */
+/**
+ * Heads come in one piece or few. Whatever dribbles is left to Node's server, which keeps no bytes that it has read.
+ */
 const MAX_HEAD_PIECES = 8;
-/** After more requests in a row for Node's server, it takes the socket itself, which is cheaper for a connection without relayed requests. */
+/**
+ * After more requests in a row for Node's server, it takes the socket itself, which is cheaper for a connection without
+ * relayed requests.
+ */
 const MAX_NODE_REQUESTS = 16;
 /** Requests that are pipelined beyond this wait in the network. */
 const MAX_PENDING_BYTES = MAX_HEAD_BYTES;
 
 /**
- * A client's connection. Its requests are relayed, or handled by Node's server over a connection that carries only those. A request that
- * the relay can't read moves the socket itself to Node's server, and so do many requests in a row for that server.
+ * A client's connection. Its requests are relayed, or handled by Node's server over a connection that carries only
+ * those. A request that the relay can't read moves the socket itself to Node's server, and so do many requests in a row
+ * for that server.
  */
 export class ClientConnection<Kind extends string> implements ExchangeClient, NodeConnectionClient {
   private pending: Buffer | undefined;

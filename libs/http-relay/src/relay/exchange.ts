@@ -23,7 +23,9 @@ export interface ExchangeClient {
   abort(): void;
 }
 
-/** How exact timeouts are. Reading the real clock at each step of each request would take longer than the rest of it. */
+/**
+ * How exact timeouts are. Reading the real clock at each step of each request would take longer than the rest of it.
+ */
 export const CLOCK_STEP_MS = 250;
 
 /** A clock that is set every `CLOCK_STEP_MS`. */
@@ -49,8 +51,8 @@ export const SMALL_BODY_BYTES = 16 * 1024;
 type State = 'head' | 'length' | 'chunked' | 'until close' | 'done';
 
 /**
- * One request that is sent to the upstream, and its response. Nothing of either is kept in memory but their heads, and the beginning of the
- * request's body until it is sent.
+ * One request that is sent to the upstream, and its response. Nothing of either is kept in memory but their heads, and
+ * the beginning of the request's body until it is sent.
  */
 export class Exchange<Kind extends string> implements ConnectionUser {
   /** Absent while it waits for one. */

@@ -12,8 +12,8 @@ export const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Headers that a `Connection` header cannot remove: without its length, the upstream would read a body as the next request, which nothing
- * has checked.
+ * Headers that a `Connection` header cannot remove: without its length, the upstream would read a body as the next
+ * request, which nothing has checked.
  */
 export const NOT_REMOVABLE: ReadonlySet<string> = new Set(['content-length', 'host']);
 

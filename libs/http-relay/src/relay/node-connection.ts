@@ -22,8 +22,8 @@ export interface WrittenChunk {
 }
 
 /**
- * A client's connection as Node's HTTP server sees it: only those of its requests that the relay does not take, and their responses. Node accepts
- * any duplex stream as a connection, so the socket stays with the relay.
+ * A client's connection as Node's HTTP server sees it: only those of its requests that the relay does not take, and
+ * their responses. Node accepts any duplex stream as a connection, so the socket stays with the relay.
  */
 export class NodeConnection extends Duplex {
   readonly remoteAddress: string;

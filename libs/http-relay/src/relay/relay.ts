@@ -15,7 +15,10 @@ export interface RelayDeps<Kind extends string> {
   plan: PlanRequest<Kind>;
   /** Whether the headers of a peer about the way of a request are trusted. Called once per connection. */
   trusts: (address: string) => boolean;
-  /** Called when the head of a response has arrived, or when there is none. Not if the request was given up because its caller has hung up. */
+  /**
+   * Called when the head of a response has arrived, or when there is none. Not if the request was given up because its
+   * caller has hung up.
+   */
   onAnswer: AnswerListener<Kind>;
   /** The upstream does not accept the credentials of this request: 401. */
   onUnauthorized: (head: RequestHead) => void;
@@ -27,8 +30,9 @@ export interface RelayDeps<Kind extends string> {
 }
 
 /**
- * Relays requests from socket to socket. It receives all connections of an HTTP server. Requests that are not planned to be relayed are passed to Node's
- * HTTP server; the first one that is unusual or invalid moves the connection there. The relay never refuses a request itself.
+ * Relays requests from socket to socket. It receives all connections of an HTTP server. Requests that are not planned
+ * to be relayed are passed to Node's HTTP server; the first one that is unusual or invalid moves the connection there.
+ * The relay never refuses a request itself.
  */
 export class Relay<Kind extends string = string> {
   private readonly pool: UpstreamPool;
@@ -76,7 +80,10 @@ export class Relay<Kind extends string = string> {
     this.sweeper = setInterval(() => this.sweep(), CLOCK_STEP_MS).unref();
   }
 
-  /** Closes idle connections, and the others after their response or this time. New connections are left to Node's server. */
+  /**
+   * Closes idle connections, and the others after their response or this time. New connections are left to Node's
+   * server.
+   */
   drain(timeoutMs: number): void {
     this.isClosing = true;
     for (const client of this.clients) if (client.isIdle) client.destroy();

@@ -37,5 +37,8 @@ export interface FailedRequest {
   readonly connection: 'close' | 'keep-alive';
 }
 
-/** Returns the bytes of a whole response, head and body, to a request that the upstream failed. `failureStatusOf` suggests its status. */
+/**
+ * Returns the bytes of a whole response, head and body, to a request that the upstream failed. `failureStatusOf`
+ * suggests its status.
+ */
 export type RespondToFailure = (error: Error, request: FailedRequest) => string;

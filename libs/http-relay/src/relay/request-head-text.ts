@@ -13,7 +13,10 @@ const DROPPED_TRUSTED = headerSet([...HOP_BY_HOP, ...REPLACED]);
 const DROPPED_UNTRUSTED = headerSet([...HOP_BY_HOP, ...REPLACED_OR_UNTRUSTED]);
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
-/** The head of a request as the upstream receives it: the lines as received, without those of the connection, and with the address of the peer. */
+/**
+ * The head of a request as the upstream receives it: the lines as received, without those of the connection, and with
+ * the address of the peer.
+ */
 export function requestHeadText({ method, target, headers }: RequestHead, { address, isTrusted }: ClientPeer): string {
   const forwardedFor = isTrusted ? headers.value(HEADER['x-forwarded-for']) : undefined;
   const chain = forwardedFor ? `${forwardedFor}, ${address}` : address;

@@ -61,7 +61,10 @@ async function bodyOf(response: IncomingMessage): Promise<string> {
   return body;
 }
 
-/** Sends a request to a port, and reads its response with Node's client. `invalid`: it can't be parsed. `broken`: it broke off. */
+/**
+ * Sends a request to a port, and reads its response with Node's client. `invalid`: it can't be parsed. `broken`: it
+ * broke off.
+ */
 function read(port: number, method: string, path: string): Promise<Reading | 'invalid' | 'broken'> {
   const { promise, resolve } = Promise.withResolvers<Reading | 'invalid' | 'broken'>();
   const outgoing = request({ host: '127.0.0.1', port, method, path, agent: false });

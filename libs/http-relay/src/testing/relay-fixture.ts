@@ -107,7 +107,10 @@ export class RelayFixture {
   }
 }
 
-/** A relay that leaves requests for `/ruled` to Node. Those for `/kept` are forwarded to their end when their caller hangs up. */
+/**
+ * A relay that leaves requests for `/ruled` to Node. Those for `/kept` are forwarded to their end when their caller
+ * hangs up.
+ */
 const createPlainRelay: CreateRelay = (upstream, fixture) =>
   new Relay({
     upstream,

@@ -61,8 +61,8 @@ export class ImportedImageDirectory {
   }
 
   /**
-   * @throws DomainError IMAGE_NOT_FOUND, AMBIGUOUS_IMAGE when several contexts have one, or the error of a context that might
-   *   have it
+   * @throws DomainError IMAGE_NOT_FOUND, AMBIGUOUS_IMAGE when several contexts have one, or the error of a context that
+   *   might have it
    */
   async find({ namespace, name, context }: ImageQuery): Promise<FoundImage> {
     const backends = (context === undefined ? this.backends.all() : [this.backends.get(context)]).filter(hasImages);

@@ -52,8 +52,8 @@ const WATERMARK_BYTES = 1024 ** 3;
 const IMAGE_OVERHEAD_BYTES = 64 * 1024 ** 2;
 
 /**
- * Files that clients are uploading. The parts of a file arrive one after another; after an interruption the client continues
- * where the stored part ends. Space is reserved for the whole file when its upload begins.
+ * Files that clients are uploading. The parts of a file arrive one after another; after an interruption the client
+ * continues where the stored part ends. Space is reserved for the whole file when its upload begins.
  */
 export class Uploads {
   private readonly entries = new Map<string, Entry>();
@@ -78,8 +78,8 @@ export class Uploads {
 
   /**
    * Begins an upload, or finds the one that the request continues.
-   * @throws DomainError CONFLICT if it is another file or another offset, with the right offset in the details; BUSY, INVALID_INPUT,
-   *   INSUFFICIENT_STORAGE
+   * @throws DomainError CONFLICT if it is another file or another offset, with the right offset in the details; BUSY,
+   *   INVALID_INPUT, INSUFFICIENT_STORAGE
    */
   async open(request: UploadRequest, offset: number): Promise<Upload> {
     const existing = this.entries.get(formatImageRef(request.ref));
@@ -102,8 +102,8 @@ export class Uploads {
   /**
    * Appends a part of the file. Stored bytes stay when the client leaves.
    * @returns whether the file is complete; it is then kept for the import until `remove`
-   * @throws DomainError INVALID_INPUT when the part is longer than the rest of the file, CONFLICT when the client leaves or the
-   *   upload is removed
+   * @throws DomainError INVALID_INPUT when the part is longer than the rest of the file, CONFLICT when the client
+   *   leaves or the upload is removed
    */
   async receive({ request: { ref } }: Upload, body: Readable): Promise<boolean> {
     const entry = this.entries.get(formatImageRef(ref));
@@ -219,7 +219,10 @@ interface Destination {
   readonly maxBytes: number;
 }
 
-/** Writes a body into a file. A refused body is read to its end without storing it: closing it would close the connection. */
+/**
+ * Writes a body into a file. A refused body is read to its end without storing it: closing it would close the
+ * connection.
+ */
 async function store(body: Readable, { file, start, maxBytes }: Destination): Promise<void> {
   let passed = 0;
   let interruption: Error | undefined;

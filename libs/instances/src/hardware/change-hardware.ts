@@ -79,7 +79,10 @@ export function scaleChange(
   return { kind: 'scale', cpu, memoryBytes, restart };
 }
 
-/** The change that a request for a disk asks for. @throws DomainError INVALID_INPUT unless it names exactly one of the two */
+/**
+ * The change that a request for a disk asks for.
+ * @throws DomainError INVALID_INPUT unless it names exactly one of the two
+ */
 export function attachChange(sizeBytes: number | undefined, volume: string | undefined): HardwareChange {
   if (sizeBytes !== undefined && volume === undefined) return { kind: 'attach-volume', disk: { sizeBytes } };
   if (volume !== undefined && sizeBytes === undefined) return { kind: 'attach-volume', disk: { volume } };

@@ -28,7 +28,10 @@ export interface MoveDiskDeps extends InstanceChangeDeps {
   readonly tasks: TaskRunner;
 }
 
-/** Moves a disk of a running VM to another storage, in a task that continues after a restart. Its result is the ID of the task. */
+/**
+ * Moves a disk of a running VM to another storage, in a task that continues after a restart. Its result is the ID of
+ * the task.
+ */
 export class MoveDisk extends InstanceChange<'diskMove', [request: DiskMoveRequest], string> {
   protected override readonly ability = 'diskMove';
   private readonly moves: DefinedTask<MoveInput>;

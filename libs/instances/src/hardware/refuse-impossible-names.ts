@@ -11,8 +11,8 @@ function deviceOf(change: HardwareChange): string | undefined {
 }
 
 /**
- * The error for a device that the VM does not have: INVALID_NAME if none can have that name. A name that this service would not choose is only wrong when
- * no device has it, because VMs of other programs have disks with such names.
+ * The error for a device that the VM does not have: INVALID_NAME if none can have that name. A name that this service
+ * would not choose is only wrong when no device has it, because VMs of other programs have disks with such names.
  */
 export function nameError(error: unknown, name: string | undefined): unknown {
   if (name === undefined || POSSIBLE_NAME.test(name) || !DomainError.is(error, 'DEVICE_NOT_FOUND')) return error;

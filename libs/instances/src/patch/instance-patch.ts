@@ -3,7 +3,10 @@ export interface InstancePatch {
   /** Whole virtual CPUs. */
   readonly cpu?: number;
   readonly memoryBytes?: number;
-  /** Whether a running VM that can't change its size while it runs is stopped and started for it; otherwise the new size waits. */
+  /**
+   * Whether a running VM that can't change its size while it runs is stopped and started for it; otherwise the new size
+   * waits.
+   */
   readonly restart: boolean;
   /** All tags; others are removed. */
   readonly tags?: readonly string[];

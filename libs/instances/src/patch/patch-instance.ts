@@ -35,8 +35,8 @@ interface PatchTarget {
 const EFFECTS: readonly HardwareEffect[] = ['now', 'next-start', 'restart'];
 
 /**
- * Makes an instance what a patch declares, under one reservation. All parts are planned before the first one is carried out, so that nothing is changed
- * when one of them is refused.
+ * Makes an instance what a patch declares, under one reservation. All parts are planned before the first one is carried
+ * out, so that nothing is changed when one of them is refused.
  */
 export class PatchInstance extends Change<[query: InstanceQuery, patch: InstancePatch], PatchOutcome, PatchTarget> {
   constructor(private readonly deps: InstanceChangeDeps) {
@@ -52,7 +52,10 @@ export class PatchInstance extends Change<[query: InstanceQuery, patch: Instance
     return this.deps.reservations.plan(workOn('patch', instance.ref), async () => (await planParts(parts)).plan);
   }
 
-  /** @throws DomainError the first refusal, with all of them in `details`; an error whose `details.applied` lists the changes before it */
+  /**
+   * @throws DomainError the first refusal, with all of them in `details`; an error whose `details.applied` lists the
+   *   changes before it
+   */
   protected override runPrepared({ instance: known, patch }: PatchTarget, caller: Caller): Promise<PatchOutcome> {
     const { ref, uid } = known;
     return this.deps.reservations.during(workOn('patch', ref), async () => {

@@ -24,7 +24,10 @@ export interface PatchPart {
   run(): Promise<HardwareEffect>;
 }
 
-/** The changes of a patch, those first that are the most likely to fail. @throws DomainError NOT_SUPPORTED when the backend has no such ability */
+/**
+ * The changes of a patch, those first that are the most likely to fail.
+ * @throws DomainError NOT_SUPPORTED when the backend has no such ability
+ */
 export function partsOf(instance: Instance, backend: Backend, patch: InstancePatch): PatchPart[] {
   const { cpu, memoryBytes, restart, autostart, isProtected } = patch;
   const parts: PatchPart[] = [];

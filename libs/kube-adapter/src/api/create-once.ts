@@ -12,7 +12,9 @@ const MAX_PREFIX_LENGTH = 58;
 const SUFFIX_LENGTH = 5;
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** The object with a name and an id of its creation, by which it is recognized when the answer to the creation is lost. */
+/**
+ * The object with a name and an id of its creation, by which it is recognized when the answer to the creation is lost.
+ */
 export function identified({ metadata, ...rest }: KubeObject): KubeObject {
   const { generateName, name = generateName && nameFrom(generateName), annotations, ...others } = metadata;
   const id = annotations?.[ANNOTATION.createId] ?? randomBytes(ID_BYTES).toString('hex');
@@ -34,9 +36,9 @@ export interface Creation<T extends KubeObject> {
 }
 
 /**
- * Creates an object once. When the answer is lost, the object is looked up, and the request is sent again unless this call has
- * created it. If its name belongs to another object, the server refuses the repetition. The error of a request whose outcome stays
- * unknown is that of the request.
+ * Creates an object once. When the answer is lost, the object is looked up, and the request is sent again unless this
+ * call has created it. If its name belongs to another object, the server refuses the repetition. The error of a request
+ * whose outcome stays unknown is that of the request.
  */
 export async function createOnce<T extends KubeObject>({ clock, send, find, object }: Creation<T>): Promise<T> {
   let mayExist = false;

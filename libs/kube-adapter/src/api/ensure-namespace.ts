@@ -12,7 +12,10 @@ export async function namespaceExists(api: KubeApi, name: string): Promise<boole
   }
 }
 
-/** Creates the namespace when it is missing. @throws DomainError BACKEND_FORBIDDEN when the account may not create it */
+/**
+ * Creates the namespace when it is missing.
+ * @throws DomainError BACKEND_FORBIDDEN when the account may not create it
+ */
 export async function ensureNamespace(api: KubeApi, name: string): Promise<void> {
   // An account that may not read namespaces: creating an object in it will show whether it exists.
   if ((await namespaceExists(api, name)) !== false) return;

@@ -22,8 +22,8 @@ const CLOSED_CONNECTION: readonly (string | undefined)[] = ['ECONNRESET', 'EPIPE
 const isSafe = ({ method }: HttpRequest): boolean => method === 'GET' || method === 'HEAD';
 
 /**
- * Sends one request and returns the response as soon as its headers have arrived. A read that met a closed connection of the pool is
- * sent once more. Fails with the transport's own error.
+ * Sends one request and returns the response as soon as its headers have arrived. A read that met a closed connection
+ * of the pool is sent once more. Fails with the transport's own error.
  */
 export function sendRequest(endpoint: Endpoint, clock: Clock, wanted: HttpRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {

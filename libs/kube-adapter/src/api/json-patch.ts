@@ -8,8 +8,8 @@ export interface JsonPatchOperation {
 }
 
 /**
- * Whether a patch was applied to an object: it has the values that the patch sets, lacks those that it removes, and no longer has
- * those that it replaces. The server may have added defaults.
+ * Whether a patch was applied to an object: it has the values that the patch sets, lacks those that it removes, and no
+ * longer has those that it replaces. The server may have added defaults.
  */
 export const isPatched = (object: unknown, patch: readonly JsonPatchOperation[]): boolean =>
   patch.every(({ op, path, value }) => {

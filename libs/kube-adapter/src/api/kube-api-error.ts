@@ -39,7 +39,9 @@ export const isApiNotServed = (error: unknown): boolean =>
 export const isOutcomeUnknown = (error: unknown): boolean =>
   DomainError.is(error, 'BACKEND_UNREACHABLE', 'BACKEND_TIMEOUT');
 
-/** Whether a request that failed may have been carried out: no response arrived, or the server has failed while it did. */
+/**
+ * Whether a request that failed may have been carried out: no response arrived, or the server has failed while it did.
+ */
 export const mayBeDone = (error: unknown): boolean =>
   isOutcomeUnknown(error) || (error instanceof KubeApiError && error.response.status >= 500);
 

@@ -45,7 +45,9 @@ const WRITE_ID_BYTES = 8;
 const CONFLICT_RETRIES = 6;
 const CONFLICT_PAUSE_MS = 25;
 
-/** Reads, writes and lists objects of one API server, and calls their action endpoints. Every failure is a DomainError. */
+/**
+ * Reads, writes and lists objects of one API server, and calls their action endpoints. Every failure is a DomainError.
+ */
 export class KubeApi extends KubeConnection {
   private readonly random: () => number;
 
@@ -78,8 +80,8 @@ export class KubeApi extends KubeConnection {
   }
 
   /**
-   * A collection page by page; all pages are of one snapshot. When the server no longer has that snapshot, the last page is the
-   * whole collection, and `isWhole`: the pages before it are void.
+   * A collection page by page; all pages are of one snapshot. When the server no longer has that snapshot, the last
+   * page is the whole collection, and `isWhole`: the pages before it are void.
    */
   async *pages<T extends KubeObject>(resource: Resource, options: ListOptions = {}): AsyncGenerator<Page<T>> {
     const { namespace, labelSelector, fieldSelector, signal } = options;
@@ -117,7 +119,10 @@ export class KubeApi extends KubeConnection {
     return items;
   }
 
-  /** Creates an object once, also when the answer is lost. Objects that are not stored and dry runs are simply sent again. */
+  /**
+   * Creates an object once, also when the answer is lost. Objects that are not stored and dry runs are simply sent
+   * again.
+   */
   create<T extends KubeObject>(
     resource: Resource,
     given: KubeObject,
@@ -153,9 +158,9 @@ export class KubeApi extends KubeConnection {
   }
 
   /**
-   * Replaces an object. With `metadata.resourceVersion`, only that version of it: when the answer is lost, the object shows whether
-   * this call has written it; otherwise it is sent again. Without a version, it is sent once, and a lost answer leaves the outcome
-   * unknown.
+   * Replaces an object. With `metadata.resourceVersion`, only that version of it: when the answer is lost, the object
+   * shows whether this call has written it; otherwise it is sent again. Without a version, it is sent once, and a lost
+   * answer leaves the outcome unknown.
    * @throws DomainError CONFLICT when the object has another version
    */
   async replace<T extends KubeObject>(resource: Resource, object: T): Promise<T> {
@@ -175,8 +180,8 @@ export class KubeApi extends KubeConnection {
   }
 
   /**
-   * A JSON patch: all of its operations, or none if one of its tests fails. When the answer is lost, the object shows whether the
-   * patch was applied; otherwise it is sent again, and its tests protect the changes of others.
+   * A JSON patch: all of its operations, or none if one of its tests fails. When the answer is lost, the object shows
+   * whether the patch was applied; otherwise it is sent again, and its tests protect the changes of others.
    * https://www.rfc-editor.org/rfc/rfc6902
    */
   async jsonPatch<T extends KubeObject>(
@@ -227,8 +232,8 @@ export class KubeApi extends KubeConnection {
 
   /**
    * Calls an action endpoint. Any 2xx is a success, with or without a body.
-   * @param isDone whether the action has begun; asked when the answer is lost, before the action is sent again. Without it, the
-   *   outcome stays unknown.
+   * @param isDone whether the action has begun; asked when the answer is lost, before the action is sent again. Without
+   *   it, the outcome stays unknown.
    */
   async invoke(path: string, body: unknown = {}, isDone?: () => Promise<boolean>): Promise<void> {
     const send = (): Promise<string> => this.retryOnConflict(() => this.text('PUT', path, { body }));

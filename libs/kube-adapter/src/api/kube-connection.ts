@@ -37,8 +37,8 @@ export interface Outage {
 }
 
 /**
- * Whether this process may change the cluster at this moment. A replica that was suspended may not, because others have taken over its
- * work meanwhile.
+ * Whether this process may change the cluster at this moment. A replica that was suspended may not, because others have
+ * taken over its work meanwhile.
  */
 export type WriteFence = () => boolean;
 

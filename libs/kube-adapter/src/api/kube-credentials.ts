@@ -9,7 +9,10 @@ export interface Endpoint {
   readonly url: URL;
   /** Headers, TLS material and an agent that keeps connections. */
   readonly options: RequestOptions;
-  /** The same for a connection of its own, through the same proxy: for WebSockets, whose connections are never used again. */
+  /**
+   * The same for a connection of its own, through the same proxy: for WebSockets, whose connections are never used
+   * again.
+   */
   readonly unpooled: RequestOptions;
 }
 

@@ -20,7 +20,8 @@ export const operationAnnotations = (key: OperationKey | undefined): { annotatio
   key ? { annotations: { [ANNOTATION.task]: key.id } } : {};
 
 /**
- * The object of an operation; one of its name that others have created is not. Listed, because the service may list these objects anyway.
+ * The object of an operation; one of its name that others have created is not. Listed, because the service may list
+ * these objects anyway.
  * @param prefix as in `operationName`
  */
 export async function findOfOperation<T extends KubeObject>(

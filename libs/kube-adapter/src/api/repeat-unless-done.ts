@@ -5,8 +5,8 @@ const MAX_REPEATS = 3;
 const FIRST_PAUSE_MS = 100;
 
 /**
- * Sends a write that must not be carried out twice. When its answer is lost, it is sent again only if it is not done. A refusal of
- * the repetition counts as success if the write is done after all.
+ * Sends a write that must not be carried out twice. When its answer is lost, it is sent again only if it is not done. A
+ * refusal of the repetition counts as success if the write is done after all.
  * @returns undefined when it is done and the answer is lost
  */
 export async function repeatUnlessDone<T>(

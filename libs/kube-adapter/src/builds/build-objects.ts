@@ -36,7 +36,10 @@ const DEFAULT_TIMEOUT_MS = 2 * 60 * 60_000;
 const KEPT_SECONDS = 24 * 60 * 60;
 /** The file that KubeVirt expects on a volume with a file system. */
 const IMAGE_FILE = 'disk.img';
-/** Where bootc looks for the credentials of a registry. Source: https://bootc-dev.github.io/bootc/registries-and-offline.html */
+/**
+ * Where bootc looks for the credentials of a registry. Source:
+ * https://bootc-dev.github.io/bootc/registries-and-offline.html
+ */
 const REGISTRY_AUTH_FILE = '/run/ostree/auth.json';
 const KEYS = 'authorized_keys';
 export const CONTAINER = 'build';
@@ -89,7 +92,9 @@ export function keysManifest(build: DiskBuild, job: JobObject, sshKey: string): 
   } as KubeObject;
 }
 
-/** A pod that failed has left an incomplete disk, and the reason is in its log: it is not started again automatically. */
+/**
+ * A pod that failed has left an incomplete disk, and the reason is in its log: it is not started again automatically.
+ */
 export function jobManifest(pod: BuildPod): KubeObject {
   const { build, options } = pod;
   return {

@@ -43,8 +43,8 @@ export interface KubeDiskBuildsDeps extends WatchDeps {
 }
 
 /**
- * Builds disks in Jobs. CDI creates the empty volume, so that its mode, its size and the file on it are those that KubeVirt expects; a
- * Job writes to it; then the VM becomes its owner. All objects have the label of the build.
+ * Builds disks in Jobs. CDI creates the empty volume, so that its mode, its size and the file on it are those that
+ * KubeVirt expects; a Job writes to it; then the VM becomes its owner. All objects have the label of the build.
  */
 export class KubeDiskBuilds extends DiskBuilds {
   constructor(private readonly deps: KubeDiskBuildsDeps) {

@@ -17,7 +17,10 @@ const MAX_RETRIES = 5;
 /** The kubelet sends the response when the first line exists, or the container ends. */
 const OPEN_TIMEOUT_MS = 60_000;
 
-/** Passes on the lines of a container from a position on, over any number of lost connections. Lines of one position come once. */
+/**
+ * Passes on the lines of a container from a position on, over any number of lost connections. Lines of one position
+ * come once.
+ */
 export class PodLog {
   lastLine = '';
   private position: string;

@@ -260,7 +260,10 @@ function failureOfClone({ status }: CloneObject): string | undefined {
   return pending?.reason === 'Pending' ? conditionOf(status?.conditions, 'Ready')?.reason : undefined;
 }
 
-/** Whether a restore of the clone has created the VM: no other one has the annotation of a restore and is younger than the clone. */
+/**
+ * Whether a restore of the clone has created the VM: no other one has the annotation of a restore and is younger than
+ * the clone.
+ */
 function isCreatedBy(vm: VmObject, clone: CloneObject): boolean {
   const restored = vm.metadata.annotations?.['restore.kubevirt.io/lastRestoreUID'];
   const isYounger = (vm.metadata.creationTimestamp ?? '') >= (clone.metadata.creationTimestamp ?? '');

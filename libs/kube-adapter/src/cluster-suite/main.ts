@@ -2,7 +2,8 @@ import { messageOf } from '@headgate/domain-contracts';
 import { runSuite } from './run-suite.js';
 import { parseSuiteOptions, USAGE } from './suite-options.js';
 
-// The program of `npm run test:cluster`. Its first arguments are the folder of this project and the one in which npm was started.
+// The program of `npm run test:cluster`. Its first arguments are the folder of this project and the one in which npm
+// was started.
 const [project = '', folder = '', ...args] = process.argv.slice(2);
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 

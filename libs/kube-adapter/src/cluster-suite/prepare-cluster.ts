@@ -22,7 +22,10 @@ const networkNamed = (name: string, namespace: string): KubeObject =>
 
 const isMarked = ({ metadata }: KubeObject): boolean => metadata.labels?.[SUITE_LABEL] === 'true';
 
-/** Creates the namespace and the networks of the suites, as far as they are missing. @returns what it did, in sentences */
+/**
+ * Creates the namespace and the networks of the suites, as far as they are missing.
+ * @returns what it did, in sentences
+ */
 export async function prepareCluster({ api, discovery, settings }: SuiteCluster): Promise<string[]> {
   const { namespace } = settings;
   const done: string[] = [];
@@ -48,8 +51,8 @@ export async function prepareCluster({ api, discovery, settings }: SuiteCluster)
 }
 
 /**
- * Deletes what the preparation has created, and nothing else. The namespace stays if it contains instances or volumes that the
- * suites have not created. @returns what it did, in sentences
+ * Deletes what the preparation has created, and nothing else. The namespace stays if it contains instances or volumes
+ * that the suites have not created. @returns what it did, in sentences
  */
 export async function removePreparation(cluster: SuiteCluster): Promise<string[]> {
   const { api, discovery, settings } = cluster;

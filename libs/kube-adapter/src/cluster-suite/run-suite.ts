@@ -23,7 +23,9 @@ export interface SuiteRun {
   readonly signal: AbortSignal;
 }
 
-/** @returns the exit code: 0 if all suites that the cluster can run have passed, 1 if some failed, 2 if none could run */
+/**
+ * @returns the exit code: 0 if all suites that the cluster can run have passed, 1 if some failed, 2 if none could run
+ */
 export async function runSuite(run: SuiteRun): Promise<number> {
   const { options, folder, say } = run;
   const settings = { ...options.settings, kubeconfig: resolve(folder, options.settings.kubeconfig) };

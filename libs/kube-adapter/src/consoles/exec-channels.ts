@@ -8,8 +8,9 @@ const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 25
 export const EXEC_PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const;
 
 /**
- * The terminal of a process in a pod as a byte stream. It ends without an error when the process ends, with any exit code. It fails with a DomainError
- * when the cluster reports an error or the connection is cut. Either way, the output before that is read first.
+ * The terminal of a process in a pod as a byte stream. It ends without an error when the process ends, with any exit
+ * code. It fails with a DomainError when the cluster reports an error or the connection is cut. Either way, the output
+ * before that is read first.
  */
 export class ExecChannels extends Duplex {
   private readonly status = new ExecStatus();
@@ -86,7 +87,10 @@ export class ExecChannels extends Duplex {
     this.push(null);
   }
 
-  /** The error of a write to a closed connection says less than the report of the server, which may not have been read yet. */
+  /**
+   * The error of a write to a closed connection says less than the report of the server, which may not have been read
+   * yet.
+   */
   private afterClose(done: (error?: Error | null) => void): void {
     const finish = (): void => done(this.outcome?.failure);
     if (this.outcome) return finish();

@@ -7,7 +7,9 @@ const MAX_QUOTED_CHARS = 200;
 const NORMAL_CLOSURE = 1000;
 const NO_CLOSE_CODE = 1005;
 
-/** The prefix of every InternalError, and the request of the API server to the kubelet: its query is the whole command. */
+/**
+ * The prefix of every InternalError, and the request of the API server to the kubelet: its query is the whole command.
+ */
 const NOISE = /^Internal error occurred: |\b(?:Get|Post) "[^"]*": /g;
 
 /** How a session in a pod ended. */
@@ -23,8 +25,9 @@ interface Status {
 }
 
 /**
- * The report at the end of a session in a pod. The API server accepts a session before it reaches the kubelet, so this is also how a session
- * fails that could not begin. Source: Kubernetes' remotecommand, v4 and v5; a report is a Status in JSON.
+ * The report at the end of a session in a pod. The API server accepts a session before it reaches the kubelet, so this
+ * is also how a session fails that could not begin. Source: Kubernetes' remotecommand, v4 and v5; a report is a Status
+ * in JSON.
  */
 export class ExecStatus {
   private readonly parts: Buffer[] = [];

@@ -33,7 +33,10 @@ mkdir -p proc sys dev tmp
 sync
 mv ${PERSIST_PATH}/seeding ${PERSISTENT_ROOT}`;
 
-/** Mounts the kernel's file systems in the persistent root, changes into it, and reaps processes until the pod is stopped. */
+/**
+ * Mounts the kernel's file systems in the persistent root, changes into it, and reaps processes until the pod is
+ * stopped.
+ */
 const CHROOT_SCRIPT = `set -eu
 cd ${PERSISTENT_ROOT}
 mount -t proc proc proc

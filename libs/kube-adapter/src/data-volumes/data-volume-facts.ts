@@ -18,9 +18,9 @@ export const isProvided = (dataVolume: DataVolumeObject): boolean =>
   (waitsForFirstStart(dataVolume) && dataVolume.spec?.source?.upload === undefined);
 
 /**
- * CDI's explanation for a disk that can't be filled at the moment: the importer fails (`Error`, `ImagePullFailed`), or the
- * claim can't be created (`ErrClaimNotValid`, `ErrExceededQuota`). A claim's own phase shows nothing: with a CSI driver
- * it is Pending until the import is complete.
+ * CDI's explanation for a disk that can't be filled at the moment: the importer fails (`Error`, `ImagePullFailed`), or
+ * the claim can't be created (`ErrClaimNotValid`, `ErrExceededQuota`). A claim's own phase shows nothing: with a CSI
+ * driver it is Pending until the import is complete.
  */
 export function importProblem({ status }: DataVolumeObject): string | undefined {
   const [bound, running] = ['Bound', 'Running'].map((type) => conditionOf(status?.conditions, type));

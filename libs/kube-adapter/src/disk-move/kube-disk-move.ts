@@ -40,8 +40,9 @@ export interface KubeDiskMoveDeps extends HardwareDeps {
 const FILLABLE = ['Succeeded', 'PendingPopulation'];
 
 /**
- * Moves disks between storage classes with KubeVirt's volume migration: the VM gets a new volume, and a live migration copies the disk to it.
- * The new volume has a record of the move until it is complete, so that nothing is lost or left over by an interruption.
+ * Moves disks between storage classes with KubeVirt's volume migration: the VM gets a new volume, and a live migration
+ * copies the disk to it. The new volume has a record of the move until it is complete, so that nothing is lost or left
+ * over by an interruption.
  */
 export class KubeDiskMove extends DiskMove {
   private readonly plans: DiskMovePlans;
@@ -203,7 +204,10 @@ export class KubeDiskMove extends DiskMove {
     return 'undone';
   }
 
-  /** Whether the old volume belongs to the VM and to no other: the record alone, which others may write, does not decide. */
+  /**
+   * Whether the old volume belongs to the VM and to no other: the record alone, which others may write, does not
+   * decide.
+   */
   private async mayDelete(ref: InstanceRef, record: MoveRecord): Promise<boolean> {
     const { api } = this.deps;
     const path = { namespace: ref.namespace, name: sourceClaim(record) };

@@ -6,7 +6,10 @@ import { replaceIfSame, VM_PATHS } from '../hardware/planned-change.js';
 import { uidTest } from '../hardware/scale.js';
 import { ANNOTATION, LABEL } from '../labels.js';
 
-/** What a move changes in its VM, so that it can be completed or undone after a restart of the service. Kept on the new volume. */
+/**
+ * What a move changes in its VM, so that it can be completed or undone after a restart of the service. Kept on the new
+ * volume.
+ */
 export interface MoveRecord {
   /** The uid of the live instance that uses the disk. */
   readonly instance: string;
@@ -73,7 +76,8 @@ export function redirection(vm: VmObject, { volume, template, instance }: MoveRe
 
 /**
  * Lets the VM use its old volume again. KubeVirt then cancels the migration.
- * @param isSameRun whether the guest still runs that used the old volume. For any other, KubeVirt must not copy its disk to the old volume.
+ * @param isSameRun whether the guest still runs that used the old volume. For any other, KubeVirt must not copy its
+ *   disk to the old volume.
  */
 export const restoration = (vm: VmObject, record: MoveRecord, target: string, isSameRun: boolean) => [
   ...replaceVolume(vm, record.volume),

@@ -23,7 +23,10 @@ export const isMigrating = ({ vmi, vm }: VmState): boolean => {
   return isUnderWay || isMovingDisk || vm.status?.printableStatus === 'Migrating';
 };
 
-/** Whether KubeVirt applies no change to the running guest until it is restarted. Volumes that are added by requests are an exception. */
+/**
+ * Whether KubeVirt applies no change to the running guest until it is restarted. Volumes that are added by requests are
+ * an exception.
+ */
 export const awaitsRestart = ({ vm, vmi }: VmState): boolean =>
   vmi !== undefined && isTrue(vm.status?.conditions, 'RestartRequired');
 
@@ -72,7 +75,10 @@ export async function observe(
   }
 }
 
-/** A migration that runs already applies the change, too, and a guest that has ended meanwhile has it when it is started again. */
+/**
+ * A migration that runs already applies the change, too, and a guest that has ended meanwhile has it when it is started
+ * again.
+ */
 const NOT_NEEDED = /in-flight migration detected|Cannot migrate VMI in finalized state|the VMI \S+ does not exist/;
 
 /** Starts the migration that completes a change, unless the cluster does it. */
@@ -87,7 +93,10 @@ export async function migrateToApply({ api }: HardwareDeps, state: VmState): Pro
   }
 }
 
-/** When a change takes effect that the guest can't get while it runs. KubeVirt refuses to restart a VM that is being stopped. */
+/**
+ * When a change takes effect that the guest can't get while it runs. KubeVirt refuses to restart a VM that is being
+ * stopped.
+ */
 export const effectOf = ({ vmi, isStopping }: VmState, change: { readonly restart: boolean }): HardwareEffect =>
   vmi && change.restart && !isStopping ? 'restart' : 'next-start';
 
@@ -110,8 +119,9 @@ export async function restart({ api, clock }: HardwareDeps, { ref, vmi }: VmStat
 }
 
 /**
- * Waits until KubeVirt has compared the changed VM with its running guest, so that a reader sees whether a restart is required, or the guest
- * has ended. No restart is required when the change takes back an earlier one that waited for a restart.
+ * Waits until KubeVirt has compared the changed VM with its running guest, so that a reader sees whether a restart is
+ * required, or the guest has ended. No restart is required when the change takes back an earlier one that waited for a
+ * restart.
  */
 export async function untilCompared({ api, clock }: HardwareDeps, ref: InstanceRef): Promise<void> {
   const began = clock.now();

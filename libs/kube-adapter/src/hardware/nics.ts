@@ -19,7 +19,9 @@ import { planned, replaceIfSame, VM_PATHS, type PlannedChange } from './planned-
 import { uidTest } from './scale.js';
 import { networkName, type HardwareDeps, type VmState } from './vm-hardware.js';
 
-/** Plans the changes of a VM's network cards. KubeVirt plugs and unplugs those of a running guest by a live migration. */
+/**
+ * Plans the changes of a VM's network cards. KubeVirt plugs and unplugs those of a running guest by a live migration.
+ */
 export class NicChanges {
   constructor(private readonly deps: HardwareDeps) {}
 
@@ -189,7 +191,10 @@ interface CardChange {
   readonly canBeLive: boolean;
 }
 
-/** The cards of a VM. One without any gets a card on the pod network from KubeVirt, which it would lose with the first one of its own. */
+/**
+ * The cards of a VM. One without any gets a card on the pod network from KubeVirt, which it would lose with the first
+ * one of its own.
+ */
 function cardsOf({ spec, vmi, facts }: VmState): [readonly GuestInterface[], readonly GuestNetwork[]] {
   const own = spec.domain?.devices?.interfaces ?? [];
   if (own.length > 0) return [own, spec.networks ?? []];

@@ -33,8 +33,8 @@ interface Wanted {
 }
 
 /**
- * Only `cpu.sockets` and `memory.guest` are patched, which are the fields that KubeVirt can change in a running guest. VMs that were
- * created with a maximum of their own get a higher one in the same patch, which needs a restart.
+ * Only `cpu.sockets` and `memory.guest` are patched, which are the fields that KubeVirt can change in a running guest.
+ * VMs that were created with a maximum of their own get a higher one in the same patch, which needs a restart.
  */
 export async function planScale(deps: HardwareDeps, state: VmState, change: ScaleChange): Promise<PlannedChange> {
   const { ref, spec, size, vm } = state;

@@ -23,7 +23,9 @@ export interface KubeHostResourcesDeps {
 const GPU_VENDORS = ['10DE', '1002'];
 const HUGEPAGES = 'hugepages-';
 
-/** The CPUs, pages and devices that the nodes of a cluster offer to VMs. Source: KubeVirt's user guide on host devices. */
+/**
+ * The CPUs, pages and devices that the nodes of a cluster offer to VMs. Source: KubeVirt's user guide on host devices.
+ */
 export class KubeHostResources extends HostResources {
   constructor(private readonly deps: KubeHostResourcesDeps) {
     super();

@@ -52,8 +52,8 @@ const CREATE_ID_BYTES = 4;
 const FRAGMENT_CHECKSUM = /^#(sha256|sha512)[:=]([0-9a-f]+)$/i;
 
 /**
- * Imported images are DataVolumes with a label of this service, which CDI fills inside the cluster. The disk of a VM is a copy, so
- * it does not need its image once it is filled.
+ * Imported images are DataVolumes with a label of this service, which CDI fills inside the cluster. The disk of a VM is
+ * a copy, so it does not need its image once it is filled.
  */
 export class KubeImages extends ImportedImages {
   constructor(private readonly deps: KubeImagesDeps) {

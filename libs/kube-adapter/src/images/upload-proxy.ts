@@ -54,8 +54,8 @@ const MAX_QUOTE_LENGTH = 200;
 class Unready extends DomainError {}
 
 /**
- * Sends the content of a disk to CDI's upload proxy, which passes it to the upload server of a DataVolume. The content is read as
- * fast as the proxy accepts it.
+ * Sends the content of a disk to CDI's upload proxy, which passes it to the upload server of a DataVolume. The content
+ * is read as fast as the proxy accepts it.
  * @throws DomainError BACKEND_UNREACHABLE, BACKEND_TIMEOUT, BACKEND_FAILED, BACKEND_FORBIDDEN, REJECTED_BY_BACKEND
  */
 export async function sendToUploadProxy(clock: Clock, upload: ProxyUpload): Promise<void> {

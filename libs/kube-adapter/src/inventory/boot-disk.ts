@@ -12,7 +12,10 @@ export interface BootDisk {
   readonly isVolatile: boolean;
 }
 
-/** CDI reserves 5.5 % for the file system by default, 6 % since 1.63. A claim that is larger by this factor at most was not expanded. */
+/**
+ * CDI reserves 5.5 % for the file system by default, 6 % since 1.63. A claim that is larger by this factor at most was
+ * not expanded.
+ */
 const OVERHEAD_LIMIT = 1.07;
 
 export function bootDiskOf(vm: VmObject): BootDisk {

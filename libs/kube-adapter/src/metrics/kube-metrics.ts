@@ -39,8 +39,8 @@ const CONTAINERS = `${LABEL.kind}=ct`;
 const CREATED_BY = 'kubevirt.io/created-by';
 
 /**
- * The usage that metrics.k8s.io reports for the pods of VMs and containers, as `kubectl top` shows it. For a VM this includes
- * the emulator. It has no counters of disks and networks.
+ * The usage that metrics.k8s.io reports for the pods of VMs and containers, as `kubectl top` shows it. For a VM this
+ * includes the emulator. It has no counters of disks and networks.
  */
 export class KubeMetrics extends ResourceMetrics {
   constructor(private readonly deps: KubeMetricsDeps) {

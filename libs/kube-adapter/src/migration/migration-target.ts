@@ -32,7 +32,8 @@ export const nodeSelectorFor = (node: NodeObject): Readonly<Record<string, strin
  * Restricts a migration to the requested node, or to all nodes with the same CPU vendor.
  * @param needed the labels that the node needs besides its vendor's
  * @returns the node selector to add
- * @throws DomainError NODE_NOT_FOUND, or WRONG_STATE with the reason why the guest can't run there, and the remedy in its details
+ * @throws DomainError NODE_NOT_FOUND, or WRONG_STATE with the reason why the guest can't run there, and the remedy in
+ *   its details
  */
 export function chooseTarget(
   nodes: readonly NodeObject[],

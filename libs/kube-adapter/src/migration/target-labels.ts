@@ -21,8 +21,8 @@ export interface MigratingGuest {
 }
 
 /**
- * The labels that KubeVirt demands of the node that a guest migrates to, besides the vendor of its CPU. Without such a node the
- * migration is accepted, and its target pod waits for one until KubeVirt gives up.
+ * The labels that KubeVirt demands of the node that a guest migrates to, besides the vendor of its CPU. Without such a
+ * node the migration is accepted, and its target pod waits for one until KubeVirt gives up.
  */
 export function targetLabels({ vmi, nodes, launcher, selectsMachines }: MigratingGuest): Labels {
   const { nodeSelector, architecture, domain } = vmi.spec ?? {};

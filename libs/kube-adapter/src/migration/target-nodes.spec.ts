@@ -26,7 +26,10 @@ const lose =
 let harness: SandboxHarness;
 let clock: PacedClock;
 
-/** A cluster in which time passes, that grants exactly the role of the manifests. @param patienceMs of KubeVirt with a target pod */
+/**
+ * A cluster in which time passes, that grants exactly the role of the manifests.
+ * @param patienceMs of KubeVirt with a target pod
+ */
 async function open(patienceMs = NEVER_MS): Promise<void> {
   const role = parse(readFileSync(new URL('../../../../deploy/kustomize/cluster-role.yaml', import.meta.url), 'utf8'));
   clock = new PacedClock();

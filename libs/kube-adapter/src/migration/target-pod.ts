@@ -4,7 +4,10 @@ import type { EventObject, MigrationObject, PodObject } from '../api/object-type
 import { EVENTS, PODS } from '../api/resources.js';
 import { KindWatch, type WatchDeps } from '../watch/kind-watch.js';
 
-/** The phases in which the target pod may still have no node. With hot-plugged disks KubeVirt leaves Pending only after that. */
+/**
+ * The phases in which the target pod may still have no node. With hot-plugged disks KubeVirt leaves Pending only after
+ * that.
+ */
 const BEFORE_NODE = ['', 'Pending', 'Scheduling'];
 
 export const mayLackNode = ({ status }: MigrationObject): boolean => BEFORE_NODE.includes(status?.phase ?? '');
@@ -20,7 +23,10 @@ export function nodeProblem({ metadata, status }: PodObject): string | undefined
   return `no node can run its target pod ${metadata.name}: ${readable(scheduled.message)}`;
 }
 
-/** Without the end of the sentence, and without what the scheduler says about evicting other pods, which changes nothing here. */
+/**
+ * Without the end of the sentence, and without what the scheduler says about evicting other pods, which changes nothing
+ * here.
+ */
 const readable = (message = 'the scheduler gave no reason'): string =>
   message.replace(/\.? (no new claims to deallocate, )?preemption: .*$/s, '').replace(/\.$/, '');
 

@@ -59,8 +59,8 @@ const MAX_GONE_LOOKUPS = 240;
 const FRESH_PHASES = /^(|Pending|PVCBound|UploadScheduled|UploadReady|WaitForFirstConsumer|PendingPopulation)$/;
 
 /**
- * Receives VMs with CDI's uploads. A cluster has no VM that can't be started, so the VM is created when its disks are complete; until then the
- * first disk keeps it. All objects have the ID of the move as a label.
+ * Receives VMs with CDI's uploads. A cluster has no VM that can't be started, so the VM is created when its disks are
+ * complete; until then the first disk keeps it. All objects have the ID of the move as a label.
  */
 export class KubeDiskIngest extends DiskIngest {
   constructor(private readonly deps: KubeDiskIngestDeps) {

@@ -197,7 +197,10 @@ function userDataOf({ volumes = [] }: CopiedSpec): string | undefined {
   return undefined;
 }
 
-/** Without `persistent`, the firmware starts with none each time. KubeVirt keeps them in a file system that is not exported. */
+/**
+ * Without `persistent`, the firmware starts with none each time. KubeVirt keeps them in a file system that is not
+ * exported.
+ */
 const variablesOf = ({ domain }: CopiedSpec): { firmwareVariables?: FirmwareVariables } =>
   domain?.firmware?.bootloader?.efi?.persistent === true
     ? { firmwareVariables: { problem: 'KubeVirt keeps them in a volume of its own, which it does not export.' } }

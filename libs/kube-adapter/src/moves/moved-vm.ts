@@ -118,8 +118,8 @@ export function vmOf(spec: IngestSpec, nics: readonly PlannedNic[], architecture
 }
 
 /**
- * Windows measures time by busy waiting, and assumes processors that are always there, unless the hypervisor says otherwise.
- * Source: https://kubevirt.io/user-guide/compute/virtual_hardware/#features
+ * Windows measures time by busy waiting, and assumes processors that are always there, unless the hypervisor says
+ * otherwise. Source: https://kubevirt.io/user-guide/compute/virtual_hardware/#features
  */
 const WINDOWS_FEATURES: JsonObject = {
   acpi: {},

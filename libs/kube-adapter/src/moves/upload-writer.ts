@@ -23,7 +23,9 @@ export class UploadWriter implements DiskWriter {
   private failure?: unknown;
   private hasEnded = false;
   private position = 0;
-  /** Called when the stream takes data again, or never will. One listener for all waits, as a large disk waits often. */
+  /**
+   * Called when the stream takes data again, or never will. One listener for all waits, as a large disk waits often.
+   */
   private wake = (): void => undefined;
 
   constructor(private readonly upload: DiskUpload) {

@@ -7,6 +7,8 @@ export function isStopping({ spec, status }: VmObject): boolean {
   return spec?.runStrategy === 'Halted' || spec?.running === false;
 }
 
-/** Whether a start is requested that KubeVirt has not carried out: of a VM that is restarted, until its guest has ended. */
+/**
+ * Whether a start is requested that KubeVirt has not carried out: of a VM that is restarted, until its guest has ended.
+ */
 export const willStart = ({ status }: Pick<VmObject, 'status'>): boolean =>
   status?.stateChangeRequests?.some(({ action }) => action === 'Start') === true;

@@ -7,8 +7,8 @@ import { VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 const RECORDED: Partial<Record<PowerAction, 'Start' | 'Stop'>> = { start: 'Start', stop: 'Stop', restart: 'Start' };
 
 /**
- * Whether KubeVirt has accepted an action whose answer is lost. Except for a restart, an action that has been carried out is
- * refused when it is sent again, so that only those in progress count.
+ * Whether KubeVirt has accepted an action whose answer is lost. Except for a restart, an action that has been carried
+ * out is refused when it is sent again, so that only those in progress count.
  * @param instance the live instance before a restart
  */
 export const isRequested =

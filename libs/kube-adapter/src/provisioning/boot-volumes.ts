@@ -15,7 +15,9 @@ export interface BootVolumes {
 const ISO_BYTES = 10 * 1024 ** 3;
 
 export interface BootVolumeOptions {
-  /** The names of the volumes end in it, so that they never match an existing claim or one that is still being deleted. */
+  /**
+   * The names of the volumes end in it, so that they never match an existing claim or one that is still being deleted.
+   */
   readonly createId: string;
   /** The guest's architecture, such as `amd64`. */
   readonly architecture: string;
@@ -95,7 +97,9 @@ const built = (volume: string): BootVolumes => ({
   annotations: {},
 });
 
-/** An empty disk and the installer. The disk is first in the boot order: after the installation the guest boots from it. */
+/**
+ * An empty disk and the installer. The disk is first in the boot order: after the installation the guest boots from it.
+ */
 const installer = (
   spec: VmSpec,
   { root, iso, url, bus }: Readonly<Record<'root' | 'iso' | 'url' | 'bus', string>>,

@@ -18,8 +18,8 @@ export interface DiskImport {
 }
 
 /**
- * Follows the import of a new VM's disks to its end. A failed import leaves the VM: its reason shows the problem, and CDI
- * may still succeed when the problem is solved.
+ * Follows the import of a new VM's disks to its end. A failed import leaves the VM: its reason shows the problem, and
+ * CDI may still succeed when the problem is solved.
  */
 export function followImport(deps: WatchDeps, { ref, vm, dataVolumes, start, upload }: DiskImport): BackgroundWork {
   return async (report) => {

@@ -296,7 +296,9 @@ describe('KubeProvisioning', () => {
   });
 });
 
-/** A system clock whose timers of half a minute and five minutes, the limits of an import, run when the test says so. */
+/**
+ * A system clock whose timers of half a minute and five minutes, the limits of an import, run when the test says so.
+ */
 class HeldClock extends SystemClock {
   private readonly held = new Map<number, Set<() => void>>();
 

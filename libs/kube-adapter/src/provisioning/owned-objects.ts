@@ -44,7 +44,8 @@ const ownedKinds = (facts: ClusterFacts): readonly Resource[] => [
 
 /**
  * The objects that belong to a VM: they have its label and no owner, or it owns them. A labeled object with another
- * owner does not belong to the VM (the disk of a clone, for example, gets a copy of the labels), and names do not count.
+ * owner does not belong to the VM (the disk of a clone, for example, gets a copy of the labels), and names do not
+ * count.
  */
 export async function ownedObjects(
   api: KubeApi,

@@ -47,8 +47,8 @@ export class VmDeletion {
   }
 
   /**
-   * Makes the VM own what only its label connects with it: snapshots, which outlive a VM that others delete, and disks that were attached
-   * later. The cluster deletes them with the VM, also if this service ends right after that.
+   * Makes the VM own what only its label connects with it: snapshots, which outlive a VM that others delete, and disks
+   * that were attached later. The cluster deletes them with the VM, also if this service ends right after that.
    */
   private async adopt(vm: VmObject, owned: readonly OwnedObject[]): Promise<void> {
     for (const { resource, object } of owned) {

@@ -5,7 +5,10 @@ import type { BootVolumes } from './boot-volumes.js';
 
 export interface VmManifestInput {
   readonly spec: VmSpec;
-  /** Part of the names of all objects of the create call. It identifies the call, unless the spec has the ID of a creation. */
+  /**
+   * Part of the names of all objects of the create call. It identifies the call, unless the spec has the ID of a
+   * creation.
+   */
   readonly createId: string;
   readonly disks: BootVolumes;
   /** The cloud-init volume's source; absent without user data. */
@@ -65,8 +68,8 @@ export function vmManifest(input: VmManifestInput): KubeObject & { readonly spec
 }
 
 /**
- * Without a choice KubeVirt decides, or the preference. The variables of the firmware are kept only next to those of a TPM, because
- * both need a storage class for the state of VMs.
+ * Without a choice KubeVirt decides, or the preference. The variables of the firmware are kept only next to those of a
+ * TPM, because both need a storage class for the state of VMs.
  */
 export function firmware({ firmware, tpm }: Pick<VmSpec, 'firmware' | 'tpm'>): JsonObject {
   if (firmware === undefined) return {};

@@ -286,7 +286,10 @@ export class KubeSnapshots extends InstanceSnapshots {
     });
   }
 
-  /** The VM is locked for some time after its snapshot has succeeded, and refuses a restore, a snapshot and other changes. */
+  /**
+   * The VM is locked for some time after its snapshot has succeeded, and refuses a restore, a snapshot and other
+   * changes.
+   */
   private async awaitRelease(ref: InstanceRef, snapshot: string, signal: AbortSignal): Promise<void> {
     const isLocked = ({ status }: SnapshotSource): boolean => status?.snapshotInProgress === snapshot;
     const vm = await this.deps.api.find<SnapshotSource>(VIRTUAL_MACHINES, ref);

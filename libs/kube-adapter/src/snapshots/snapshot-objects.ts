@@ -73,8 +73,8 @@ export const snapshotsIn = (api: KubeApi, namespace: string): Promise<SnapshotOb
   api.list<SnapshotObject>(SNAPSHOTS, { namespace });
 
 /**
- * Whether a snapshot is one of this very VM. No label connects them, an earlier VM may have had the same name, and a clone in progress has a
- * temporary snapshot.
+ * Whether a snapshot is one of this very VM. No label connects them, an earlier VM may have had the same name, and a
+ * clone in progress has a temporary snapshot.
  */
 export function isSnapshotOf({ spec, status, metadata }: SnapshotObject, { vm }: FoundVm): boolean {
   const { kind, name } = spec?.source ?? {};

@@ -38,7 +38,8 @@ describe('the first list of a ClusterStore', () => {
   };
 
   test.each([
-    // A watch waits for five overloads without a warning: a server refuses the first watches of a new resource that way.
+    // A watch waits for five overloads without a warning: a server refuses the first watches of a new resource that
+    // way.
     ['is overloaded', 'overload', 6, 1],
     ['fails', 'failNext', 2, 2],
     // A reset connection that was kept open is replaced without a warning.

@@ -24,7 +24,9 @@ export interface ClusterStoreOptions {
 
 /** A kind of objects that is followed. */
 export interface StoreWatch {
-  /** Resolves when all objects were listed. Rejects when they can't be, or the server fails or is overloaded for 15 s. */
+  /**
+   * Resolves when all objects were listed. Rejects when they can't be, or the server fails or is overloaded for 15 s.
+   */
   readonly listed: Promise<void>;
   /** Resolves when the last request has ended. */
   stop(): Promise<void>;

@@ -34,8 +34,8 @@ export interface WatchedObjectsOptions<Spec> {
 }
 
 /**
- * The objects of one kind, which every replica reads from a watch and writes with the version that it replaces. A write of this process is visible when it
- * returns; an object that it has deleted does not come back.
+ * The objects of one kind, which every replica reads from a watch and writes with the version that it replaces. A write
+ * of this process is visible when it returns; an object that it has deleted does not come back.
  */
 export class WatchedObjects<Spec extends object> {
   private readonly objects = new Map<string, StoredObject<Spec>>();
@@ -43,7 +43,10 @@ export class WatchedObjects<Spec extends object> {
   private readonly deleted = new Set<string>();
   /** The unreadable versions that were logged, by the names of their objects. */
   private readonly skipped = new Map<string, string>();
-  /** The names of the objects that have changed while all of them are read again: the versions in that list may be older. */
+  /**
+   * The names of the objects that have changed while all of them are read again: the versions in that list may be
+   * older.
+   */
   private changed: Set<string> | undefined;
   private watch: StoreWatch | undefined;
   private isOpen = false;
@@ -53,7 +56,10 @@ export class WatchedObjects<Spec extends object> {
     private readonly options: WatchedObjectsOptions<Spec>,
   ) {}
 
-  /** Reads all objects and follows their changes. @throws DomainError NOT_READY when they can't be used; they are left as they are */
+  /**
+   * Reads all objects and follows their changes.
+   * @throws DomainError NOT_READY when they can't be used; they are left as they are
+   */
   async open(): Promise<void> {
     this.watch = this.store.watch<StoredObject<Spec>>(this.options.resource, {
       upsert: (object) => this.accept(object),
@@ -81,7 +87,8 @@ export class WatchedObjects<Spec extends object> {
   }
 
   /**
-   * Reads all objects again, because a watch whose connection was dropped silently would report a change only after minutes.
+   * Reads all objects again, because a watch whose connection was dropped silently would report a change only after
+   * minutes.
    * @throws DomainError when the API server does not answer
    */
   async refresh(signal: AbortSignal): Promise<void> {
@@ -98,7 +105,9 @@ export class WatchedObjects<Spec extends object> {
     }
   }
 
-  /** @throws DomainError ALREADY_EXISTS, also when a repeated request finds the object that the first one has created */
+  /**
+   * @throws DomainError ALREADY_EXISTS, also when a repeated request finds the object that the first one has created
+   */
   async create(name: string, spec: Spec): Promise<StoredObject<Spec>> {
     const { api, namespace } = this.store;
     const object = await api.create<StoredObject<Spec>>(this.options.resource, {
@@ -134,7 +143,10 @@ export class WatchedObjects<Spec extends object> {
     return undefined;
   }
 
-  /** Replaces the version that is known here. @throws DomainError CONFLICT when another replica has written the object since */
+  /**
+   * Replaces the version that is known here.
+   * @throws DomainError CONFLICT when another replica has written the object since
+   */
   async replace(object: StoredObject<Spec>, spec: Spec): Promise<StoredObject<Spec>> {
     const next = { ...spec, formatVersion: FORMAT, revision: object.spec.revision + 1 };
     return this.keep(
@@ -144,8 +156,8 @@ export class WatchedObjects<Spec extends object> {
 
   /**
    * Changes the latest version of an object.
-   * @param change returns undefined to leave it as it is. Called again with the latest version after a conflict or a lost response, so it must
-   *   recognize its own change if that may not happen twice
+   * @param change returns undefined to leave it as it is. Called again with the latest version after a conflict or a
+   *   lost response, so it must recognize its own change if that may not happen twice
    * @returns the object; undefined if there is none
    */
   async update(

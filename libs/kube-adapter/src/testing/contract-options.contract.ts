@@ -6,7 +6,10 @@ export const TIMEOUT_MS = 60_000;
 export const UNAVAILABLE: readonly AbilityName[] = ['diskBuilds', 'guestControl', 'backups', 'liveDisks'];
 /** CDI copies the disk of a VM from its image. */
 export const images = { copies: true };
-/** Two nodes with the same CPU vendor, so that every guest can migrate to the other one. One of them has what VMs can be placed on. */
+/**
+ * Two nodes with the same CPU vendor, so that every guest can migrate to the other one. One of them has what VMs can be
+ * placed on.
+ */
 export const cluster = {
   nodes: [
     { name: 'node-a', cpuManager: true, resources: { 'hugepages-2Mi': '8Gi', 'example.org/gpu': '1' } },

@@ -17,8 +17,9 @@ export class HurriedClock extends SystemClock {
 }
 
 /**
- * Everything that an API server does under load or behind a bad network. The requests of each verb and path are counted separately,
- * so that the same writes meet the same faults on a busy machine, and no request meets more of them than its client has attempts.
+ * Everything that an API server does under load or behind a bad network. The requests of each verb and path are counted
+ * separately, so that the same writes meet the same faults on a busy machine, and no request meets more of them than
+ * its client has attempts.
  * @param namespace the namespace in which the answers of writes get lost
  */
 export function disturb({ faults }: KubeSandbox, namespace: string): void {

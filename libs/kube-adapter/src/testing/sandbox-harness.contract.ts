@@ -30,7 +30,10 @@ export interface SandboxHarnessOptions {
   readonly user?: string;
   /** Whether the images of the contract suites are uploaded instead of imported from a URL. */
   readonly uploads?: boolean;
-  /** Whether requests and watches fail as they do in a busy cluster with a bad network, and how many hours its clock is ahead. */
+  /**
+   * Whether requests and watches fail as they do in a busy cluster with a bad network, and how many hours its clock is
+   * ahead.
+   */
   readonly disturbed?: { readonly hoursAhead: number };
   /** The source of the VMs of the contract suites. Default: a container disk, which needs no storage. */
   readonly source?: VmSource;

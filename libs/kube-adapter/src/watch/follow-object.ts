@@ -4,7 +4,9 @@ import { KindWatch, type WatchDeps } from './kind-watch.js';
 
 export interface FollowOptions<T extends KubeObject> extends WatchDeps {
   readonly resource: Resource;
-  /** The object that was created or read; only the one with its uid is followed. Without a uid, the first of its name. */
+  /**
+   * The object that was created or read; only the one with its uid is followed. Without a uid, the first of its name.
+   */
   readonly object: KubeObject;
   readonly signal: AbortSignal;
   /** Called for each version of the object. Returns true to end; an error that it throws ends it too. */

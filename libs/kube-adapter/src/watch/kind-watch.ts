@@ -44,7 +44,9 @@ export interface KindWatchOptions<T extends KubeObject> extends WatchDeps {
   readonly random?: () => number;
 }
 
-/** When the server ends a watch in good order, which costs one request. Spread, so that the kinds do not end together. */
+/**
+ * When the server ends a watch in good order, which costs one request. Spread, so that the kinds do not end together.
+ */
 const WATCH_SECONDS = 280;
 const WATCH_SPREAD_SECONDS = 60;
 /** How long after that a silent watch counts as stalled. */
@@ -54,8 +56,8 @@ const RETRY_LIMIT_MS = 2_000;
 /** The longest pause that an overloaded server can demand. */
 const RETRY_AFTER_LIMIT_MS = 5_000;
 /**
- * How often in a row an overloaded server is asked again before the watch counts as broken. A server refuses the first watches of a new
- * resource with 429 while it fills its cache.
+ * How often in a row an overloaded server is asked again before the watch counts as broken. A server refuses the first
+ * watches of a new resource with 429 while it fills its cache.
  */
 const MAX_OVERLOADS = 5;
 /** A watch that ended sooner than this is resumed after a pause only. */
@@ -63,7 +65,10 @@ const SHORT_WATCH_MS = 5_000;
 /** How often an API that is not served is looked up again. */
 const ABSENT_RETRY_MS = 15_000;
 
-/** Lists a kind once, page by page, then follows it on one connection. Resumes where it can, and lists again where it must. */
+/**
+ * Lists a kind once, page by page, then follows it on one connection. Resumes where it can, and lists again where it
+ * must.
+ */
 export class KindWatch<T extends KubeObject> {
   private readonly abort = new AbortController();
   private readonly backoff: Backoff;

@@ -36,7 +36,9 @@ export class Reachability {
   private lastError: DomainError | undefined;
   private loss = new AbortController();
 
-  /** @param probe sends any request; fails when the server is away or rejects the credentials, and when it is aborted */
+  /**
+   * @param probe sends any request; fails when the server is away or rejects the credentials, and when it is aborted
+   */
   constructor(
     private readonly probe: (timeoutMs: number, signal: AbortSignal) => Promise<void>,
     private readonly clock: Clock,

@@ -30,7 +30,10 @@ export function readLines(connection: IncomingMessage, { onBytes, onLine }: Line
   });
 }
 
-/** Splits a byte stream into lines, whatever the chunk boundaries. Discards an incomplete last line: it may be truncated. */
+/**
+ * Splits a byte stream into lines, whatever the chunk boundaries. Discards an incomplete last line: it may be
+ * truncated.
+ */
 export class LineSplitter {
   private parts: Buffer[] = [];
   private length = 0;

@@ -18,7 +18,10 @@ export interface AdmissionRequest<T extends KubeObject = KubeObject> {
   subresource?: string;
   namespace?: string;
   name: string;
-  /** In the storage version: a draft for mutating hooks, frozen for validating ones. For DELETE, the object to be deleted. */
+  /**
+   * In the storage version: a draft for mutating hooks, frozen for validating ones. For DELETE, the object to be
+   * deleted.
+   */
   object: T;
   /** The state before an UPDATE. */
   oldObject?: T;
@@ -36,7 +39,9 @@ export interface AdmissionHook<T extends KubeObject = KubeObject> {
   operations: AdmissionOperation[];
   /** Default: the object itself and none of its subresources. `*` matches both. */
   subresources?: string[];
-  /** Changes `request.object` (mutating), or throws an error to deny the request; {@link denied} builds the usual ones. */
+  /**
+   * Changes `request.object` (mutating), or throws an error to deny the request; {@link denied} builds the usual ones.
+   */
   admit(request: AdmissionRequest<T>): void;
 }
 

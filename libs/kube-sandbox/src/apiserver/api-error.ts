@@ -93,7 +93,9 @@ export const alreadyExists = (subject: Subject, beingDeleted = false): ApiError 
 export const STALE_OBJECT =
   'the object has been modified; please apply your changes to the latest version and try again';
 
-/** 409: the write conflicts with the object's current state; `why` defaults to the message for a stale resourceVersion. */
+/**
+ * 409: the write conflicts with the object's current state; `why` defaults to the message for a stale resourceVersion.
+ */
 export const conflict = (subject: Subject, why = STALE_OBJECT): ApiError =>
   apiError(
     409,
@@ -184,7 +186,9 @@ export const tooManyRequests = (retryAfterSeconds: number): ApiError =>
 const FLOW_SCHEMA_UID = '5c28dd8a-9c4e-4a58-9a5b-8e2f4ad5a0d1';
 const PRIORITY_LEVEL_UID = '0a3bd6a1-3c31-4c0f-9a35-5a1f4d2ce7b9';
 
-/** 429 of API Priority and Fairness: plain text, unlike all other errors. Source: k8s.io/apiserver/pkg/server/filters. */
+/**
+ * 429 of API Priority and Fairness: plain text, unlike all other errors. Source: k8s.io/apiserver/pkg/server/filters.
+ */
 export const overloaded = (retryAfterSeconds: number): ApiError =>
   new ApiError(tooManyRequests(retryAfterSeconds).status, {
     text: 'Too many requests, please try again later.\n',

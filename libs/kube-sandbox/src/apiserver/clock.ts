@@ -125,7 +125,8 @@ export class ManualClock extends SandboxClock {
 
   /**
    * Advances the time and runs the due callbacks in order, including those that they schedule within the span.
-   * @throws Error when callbacks schedule others for the same moment without end, as controllers do that undo each other's work
+   * @throws Error when callbacks schedule others for the same moment without end, as controllers do that undo each
+   *   other's work
    */
   advance(ms: number): void {
     const end = this.time + ms;

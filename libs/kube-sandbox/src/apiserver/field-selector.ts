@@ -10,7 +10,10 @@ export interface FieldSelector {
 
 const TERM = /^([^=!]+?)\s*(==|=|!=)\s*(.*)$/;
 
-/** Parses `status.phase!=Running,spec.nodeName=n1`. @throws ApiError 400 for labels that the resource does not offer. */
+/**
+ * Parses `status.phase!=Running,spec.nodeName=n1`.
+ * @throws ApiError 400 for labels that the resource does not offer.
+ */
 export function parseFieldSelector(text: string, definition: ResourceDefinition): FieldSelector {
   const terms = text
     .split(',')

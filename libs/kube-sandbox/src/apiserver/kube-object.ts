@@ -41,7 +41,10 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[];
 }
 
-/** The fields of every stored object; kinds add `spec`, `status` and others, see the type parameter of the store's methods. */
+/**
+ * The fields of every stored object; kinds add `spec`, `status` and others, see the type parameter of the store's
+ * methods.
+ */
 export interface KubeObject {
   apiVersion: string;
   kind: string;

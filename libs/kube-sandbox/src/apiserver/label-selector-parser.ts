@@ -23,8 +23,8 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
 const TOKEN = /\s*(==|!=|[=!(),<>]|[^\s=!(),<>]+)/y;
 
 /**
- * Parses the text of a label selector, with the messages of the real parser: it names the token that it found and the tokens
- * that it expected.
+ * Parses the text of a label selector, with the messages of the real parser: it names the token that it found and the
+ * tokens that it expected.
  */
 export class LabelSelectorParser {
   private readonly tokens: string[] = [];

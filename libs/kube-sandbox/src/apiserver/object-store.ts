@@ -34,8 +34,8 @@ export interface ObjectStoreOptions {
  * optimistic locking, finalizers, a bounded history of changes.
  *
  * Resources are named as Kubernetes prints them: `pods`, `deployments.apps`. Returned objects are deeply frozen and
- * arguments are copied, so callers can't change stored objects. Writes are synchronous, and listeners are called before a
- * write returns. Admission and schemas are the concern of the HTTP layer.
+ * arguments are copied, so callers can't change stored objects. Writes are synchronous, and listeners are called before
+ * a write returns. Admission and schemas are the concern of the HTTP layer.
  */
 export class ObjectStore {
   private readonly registry: ResourceRegistry;
@@ -215,8 +215,8 @@ export class ObjectStore {
   }
 
   /**
-   * Adds many objects at once, each to the resource of its kind, and keeps their uids, timestamps and status; a fast way
-   * to seed a cluster. @throws ApiError 409 AlreadyExists; the preceding objects have been added by then
+   * Adds many objects at once, each to the resource of its kind, and keeps their uids, timestamps and status; a fast
+   * way to seed a cluster. @throws ApiError 409 AlreadyExists; the preceding objects have been added by then
    */
   load(objects: Iterable<KubeObject>): void {
     const events: StoreEvent[] = [];
@@ -231,8 +231,8 @@ export class ObjectStore {
   }
 
   /**
-   * Adds objects in a state that no controller would change, and builds them when they are first read: the fast way to seed a
-   * large cluster. Watches that are open receive them; one that resumes from an earlier revision gets 410.
+   * Adds objects in a state that no controller would change, and builds them when they are first read: the fast way to
+   * seed a large cluster. Watches that are open receive them; one that resumes from an earlier revision gets 410.
    * @throws ApiError 409 AlreadyExists; the preceding objects have been added by then
    */
   loadAtRest(groups: Iterable<ObjectsAtRest>): void {
@@ -262,8 +262,8 @@ export class ObjectStore {
   }
 
   /**
-   * Calls the listener for every change of a resource, or of all resources with `*`, until the returned function is called.
-   * It must not be subscribed twice to the same resource.
+   * Calls the listener for every change of a resource, or of all resources with `*`, until the returned function is
+   * called. It must not be subscribed twice to the same resource.
    */
   subscribe(resource: string, listener: StoreListener, options?: SubscribeOptions): () => void {
     return this.dispatcher.subscribe(resource, listener, options);

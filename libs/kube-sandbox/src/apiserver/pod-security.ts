@@ -106,7 +106,10 @@ const CHECKS: Readonly<Record<Level, readonly Check[]>> = {
   restricted: [...BASELINE, ...RESTRICTED],
 };
 
-/** The refusal of a new pod by the Pod Security level that its namespace enforces with a label; undefined if there is none. */
+/**
+ * The refusal of a new pod by the Pod Security level that its namespace enforces with a label; undefined if there is
+ * none.
+ */
 export function podSecurityRefusal(store: ObjectStore, object: KubeObject): ApiError | undefined {
   const pod = object as Pod;
   const { namespace = '', name } = pod.metadata;
@@ -118,7 +121,10 @@ export function podSecurityRefusal(store: ObjectStore, object: KubeObject): ApiE
   return forbidden({ group: '', resource: 'pods', name }, text);
 }
 
-/** Enforces the Pod Security Standards for pods that clients create. Controllers inside the process call `podSecurityRefusal`. */
+/**
+ * Enforces the Pod Security Standards for pods that clients create. Controllers inside the process call
+ * `podSecurityRefusal`.
+ */
 export function enforcePodSecurity(admission: AdmissionChain, store: ObjectStore): void {
   admission.addValidating({
     name: 'PodSecurity',

@@ -18,7 +18,10 @@ export interface PrinterColumn {
   cell?: (object: KubeObject, nowMs: number) => string | number | boolean | null;
 }
 
-/** One served version of a resource. Objects are stored in one version; the others differ in `apiVersion` and by their conversions. */
+/**
+ * One served version of a resource. Objects are stored in one version; the others differ in `apiVersion` and by their
+ * conversions.
+ */
 export interface ResourceVersion {
   name: string;
   served: boolean;
@@ -107,6 +110,8 @@ export interface ResourceDefinition {
   handleCreate?: (object: KubeObject, user: UserInfo) => KubeObject;
   /** The stored resource that this one presents in another form (events.k8s.io presents `events`). */
   aliasOf?: string;
-  /** Built into the server: it supports strategic merge patch, PUT needs no resourceVersion, list items have no kind. */
+  /**
+   * Built into the server: it supports strategic merge patch, PUT needs no resourceVersion, list items have no kind.
+   */
   builtIn?: boolean;
 }

@@ -20,7 +20,8 @@ export class ResourceRegistry {
     const name = nameOf(definition);
     this.unregister(name);
     this.byName.set(name, definition);
-    // The first resource of a kind keeps it: metrics.k8s.io serves its PodMetrics under the plural `pods`, never the kind Pod.
+    // The first resource of a kind keeps it: metrics.k8s.io serves its PodMetrics under the plural `pods`, never the
+    // kind Pod.
     const kind = `${definition.group}/${definition.kind}`;
     if (!this.namesByKind.has(kind)) this.namesByKind.set(kind, name);
     this.changes++;

@@ -50,7 +50,10 @@ export type HttpSubresourceHandler = (
 export interface WebSocketSubresourceHandler {
   /** The supported subprotocols, preferred first. */
   protocols: string[];
-  /** When the client offers only other protocols: continue without one (default), or refuse with 400, as the kubelet does. */
+  /**
+   * When the client offers only other protocols: continue without one (default), or refuse with 400, as the kubelet
+   * does.
+   */
   requireProtocol?: boolean;
   /** Runs before the upgrade. @throws ApiError to refuse with an ordinary response */
   check?(request: SubresourceRequest): void | Promise<void>;
@@ -72,7 +75,10 @@ interface Registered<H> extends SubresourceAddress {
 }
 
 export interface HttpSubresourceOptions {
-  /** The media types that the route declares; a request that accepts none of them is refused with 406. Default: any type. */
+  /**
+   * The media types that the route declares; a request that accepts none of them is refused with 406. Default: any
+   * type.
+   */
   produces?: string[];
 }
 

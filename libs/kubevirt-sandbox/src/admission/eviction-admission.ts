@@ -10,8 +10,8 @@ const WEBHOOK = 'virt-launcher-eviction-interceptor.kubevirt.io';
 const refusal = (message: string): ApiError => denied(WEBHOOK, { code: 429, message });
 
 /**
- * Turns the eviction of a launcher pod into a migration of its VMI, and refuses that of a hotplug pod. Source of the texts:
- * pod-eviction-admitter.go.
+ * Turns the eviction of a launcher pod into a migration of its VMI, and refuses that of a hotplug pod. Source of the
+ * texts: pod-eviction-admitter.go.
  */
 export function admitEvictions(context: SimulationContext): void {
   context.admission.addValidating<Pod>({

@@ -4,8 +4,8 @@ import type { SimulationContext } from '../simulation-context.js';
 const QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 /**
- * KubeVirt's mutating webhooks check an object against the schema before the API server does: its required fields and its
- * types. They decode it then, which fails for a malformed quantity.
+ * KubeVirt's mutating webhooks check an object against the schema before the API server does: its required fields and
+ * its types. They decode it then, which fails for a malformed quantity.
  * @throws ApiError 422, 400
  */
 export function refuseMalformed(context: SimulationContext, webhook: string, object: KubeObject): void {

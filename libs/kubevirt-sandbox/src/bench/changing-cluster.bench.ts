@@ -3,10 +3,10 @@ import { KubeSandbox } from '@headgate/kube-sandbox';
 import { KubevirtSimulation } from '../kubevirt-simulation.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
 
-// A simulated cluster with a fleet, for tools/bench: `changing-cluster.bench COUNT LABEL`. Prints `{port, kubeconfig}` in one
-// line, then answers each command, a line of JSON, and ends when its standard input ends. LABEL is the prefix of a label that
-// each change replaces: after change 7 the changed VM has `LABEL7=true`. A line `{changed: 7, at}` reports when the change was
-// sent to the watches, in milliseconds of the machine's monotonic clock.
+// A simulated cluster with a fleet, for tools/bench: `changing-cluster.bench COUNT LABEL`. Prints `{port, kubeconfig}`
+// in one line, then answers each command, a line of JSON, and ends when its standard input ends. LABEL is the prefix of
+// a label that each change replaces: after change 7 the changed VM has `LABEL7=true`. A line `{changed: 7, at}` reports
+// when the change was sent to the watches, in milliseconds of the machine's monotonic clock.
 
 const [count = '0', label = ''] = process.argv.slice(2);
 
@@ -24,8 +24,9 @@ function edit({ metadata }: VirtualMachine): void {
   const others = Object.entries(metadata.labels ?? {}).filter(([key]) => !key.startsWith(label));
   const serial = ++serials;
   metadata.labels = { ...Object.fromEntries(others), [`${label}${serial}`]: 'true' };
-  // Events are sent to the watches at the end of a turn. After a pause of this process, for example for a garbage collection,
-  // one turn makes up for all due changes, and the time between its first change and its end is the cluster's delay.
+  // Events are sent to the watches at the end of a turn. After a pause of this process, for example for a garbage
+  // collection, one turn makes up for all due changes, and the time between its first change and its end is the
+  // cluster's delay.
   process.nextTick(() => say({ changed: serial, at: now() }));
 }
 

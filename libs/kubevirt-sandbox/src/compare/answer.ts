@@ -78,7 +78,10 @@ function normalized(value: Json, namespace: string): Json {
   );
 }
 
-/** The value at a path such as `status.conditions.0.type`; an item of a list of conditions may also be given by its type. */
+/**
+ * The value at a path such as `status.conditions.0.type`; an item of a list of conditions may also be given by its
+ * type.
+ */
 export function valueAt(body: Json | undefined, path: string): Json | undefined {
   let value = body;
   for (const part of path.split('.')) {

@@ -14,8 +14,8 @@ import { Delays } from './delays.js';
 import { WorkQueue } from './work-queue.js';
 
 /**
- * Watches a resource and reconciles its objects. Each reconciliation reads the current state and keeps none of its own, so it
- * may be repeated and may come late.
+ * Watches a resource and reconciles its objects. Each reconciliation reads the current state and keeps none of its own,
+ * so it may be repeated and may come late.
  */
 export abstract class Controller<T extends KubeObject> {
   private readonly queue: WorkQueue;

@@ -10,8 +10,8 @@ export class Delays {
   constructor(private readonly clock: SandboxClock) {}
 
   /**
-   * Whether `ms` have passed since the first call for the object and step. Otherwise `wake` is called as soon as they have.
-   * The timer decides and not the time of day: a timer may fire a little early, and a clock can be set back.
+   * Whether `ms` have passed since the first call for the object and step. Otherwise `wake` is called as soon as they
+   * have. The timer decides and not the time of day: a timer may fire a little early, and a clock can be set back.
    */
   passed(uid: string, step: string, ms: number, wake: () => void): boolean {
     if (ms <= 0) return true;

@@ -49,7 +49,8 @@ export class WorkQueue {
     } catch (error) {
       const count = (this.failures.get(key) ?? 0) + 1;
       this.failures.set(key, count);
-      // A refusal by the API (an existing name, a namespace that is being deleted) may pass. Any other error is ours and is reported.
+      // A refusal by the API (an existing name, a namespace that is being deleted) may pass. Any other error is ours
+      // and is reported.
       if (!(error instanceof ApiError)) this.onError(error, key);
       this.addAfter(key, Math.min(FIRST_RETRY_MS * 2 ** count, MAX_RETRY_MS));
     }

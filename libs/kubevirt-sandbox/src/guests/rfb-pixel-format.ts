@@ -1,6 +1,8 @@
 import { PALETTE } from './framebuffer.js';
 
-/** The pixel format of a client (RFC 6143, 7.4). Color maps are not supported: such a client gets the server's format. */
+/**
+ * The pixel format of a client (RFC 6143, 7.4). Color maps are not supported: such a client gets the server's format.
+ */
 export interface RfbPixelFormat {
   bitsPerPixel: number;
   bigEndian: boolean;

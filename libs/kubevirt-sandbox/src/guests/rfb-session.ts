@@ -16,7 +16,9 @@ export interface RfbInput {
   key(keysym: number, down: boolean): void;
 }
 
-/** The server's side of one RFB 3.8 session (RFC 6143) over any byte stream: raw and hextile, desktop size, no password. */
+/**
+ * The server's side of one RFB 3.8 session (RFC 6143) over any byte stream: raw and hextile, desktop size, no password.
+ */
 export class RfbSession {
   private received = Buffer.alloc(0);
   private step: () => boolean = () => this.readVersion();

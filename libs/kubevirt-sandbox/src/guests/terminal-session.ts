@@ -22,8 +22,8 @@ export interface TerminalSetup {
 }
 
 /**
- * One terminal of a simulated guest: login, then a shell, with the echo and the line editing of a tty. Any user may log in
- * with any password.
+ * One terminal of a simulated guest: login, then a shell, with the echo and the line editing of a tty. Any user may log
+ * in with any password.
  */
 export class TerminalSession {
   private line = '';

@@ -59,7 +59,9 @@ export function rollsOutLive({ release, gates, kubevirt }: SimulationContext): b
   return strategy === 'LiveUpdate' && gates.isOn('VMLiveUpdateFeatures');
 }
 
-/** Compares the template with the one at the start of the guest, except for the fields that can change while it runs. */
+/**
+ * Compares the template with the one at the start of the guest, except for the fields that can change while it runs.
+ */
 function needsRestart(
   context: SimulationContext,
   vm: VirtualMachine,
@@ -85,7 +87,10 @@ function needsRestart(
   return !deepEqual(before, after);
 }
 
-/** Removes hot-plugged volumes from both specs, on drafts. Without the declarative gate only those that were requested count. */
+/**
+ * Removes hot-plugged volumes from both specs, on drafts. Without the declarative gate only those that were requested
+ * count.
+ */
 function exemptVolumes(
   context: SimulationContext,
   before: VmiSpec,
@@ -179,7 +184,9 @@ function memoryObstacle(wanted: VmiSpec, vmi: VirtualMachineInstance): Obstacle 
   return undefined;
 }
 
-/** Why a volume can't be plugged. Without the declarative gate, the volumes of a running guest change on request only. */
+/**
+ * Why a volume can't be plugged. Without the declarative gate, the volumes of a running guest change on request only.
+ */
 function volumeObstacle(
   context: SimulationContext,
   wanted: VmiSpec,

@@ -218,7 +218,10 @@ export const needsVolumesChange = ({ spec, status }: VirtualMachineInstance): bo
   );
 };
 
-/** Updates the part of a VM's status that describes its volume migration, on a draft and before the VMI's conditions are copied. */
+/**
+ * Updates the part of a VM's status that describes its volume migration, on a draft and before the VMI's conditions are
+ * copied.
+ */
 export function followVolumeMigration(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined, now: string): void {
   const status = vm.status!;
   const conditions = (status.conditions ??= []);

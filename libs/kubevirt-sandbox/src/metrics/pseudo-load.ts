@@ -6,8 +6,8 @@ export const WINDOW_MS = 15_000;
 const fraction = (seed: string): number => createHash('sha1').update(seed).digest().readUInt32BE(0) / 2 ** 32;
 
 /**
- * A load between 0 and 1 that depends on the object and the time alone: a level of its own, a slow wave and a little noise.
- * Two requests within a window get the same result.
+ * A load between 0 and 1 that depends on the object and the time alone: a level of its own, a slow wave and a little
+ * noise. Two requests within a window get the same result.
  */
 export function pseudoLoad(id: string, nowMs: number): number {
   const window = Math.floor(nowMs / WINDOW_MS);

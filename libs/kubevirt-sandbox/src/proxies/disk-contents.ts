@@ -18,8 +18,8 @@ const BOOT_SIGNATURE = 0xaa55;
 const LARGEST_IMAGE = 8 * MIB;
 
 /**
- * The bytes on simulated disks: the uploaded ones, or else a small image derived from the claim's name. Snapshots, restores and
- * copies of a disk have its bytes.
+ * The bytes on simulated disks: the uploaded ones, or else a small image derived from the claim's name. Snapshots,
+ * restores and copies of a disk have its bytes.
  */
 export class DiskContents {
   /** By the uid of a claim or of a volume snapshot. */
@@ -144,7 +144,9 @@ export class DiskContents {
 const sizeOf = ({ status, spec }: PersistentVolumeClaim): number =>
   quantityValue(status?.capacity?.storage ?? spec.resources?.requests?.storage);
 
-/** A disk with a partition table and its name in the first sectors, otherwise empty. Every read returns the same bytes. */
+/**
+ * A disk with a partition table and its name in the first sectors, otherwise empty. Every read returns the same bytes.
+ */
 function blankImage(claim: PersistentVolumeClaim): Buffer {
   const { metadata } = claim;
   const size = Math.max(SECTOR * 64, Math.min(LARGEST_IMAGE, sizeOf(claim) || LARGEST_IMAGE));

@@ -22,8 +22,8 @@ export interface UploadLimits {
 }
 
 /**
- * Stores an upload; gzip is unpacked, other formats are stored unchanged. Nothing stays of an upload that fails, and its stream is
- * left open for the answer.
+ * Stores an upload; gzip is unpacked, other formats are stored unchanged. Nothing stays of an upload that fails, and
+ * its stream is left open for the answer.
  * @throws ImageTooLarge @throws Error of the connection, of the format or of the file system
  */
 export async function storeUpload(

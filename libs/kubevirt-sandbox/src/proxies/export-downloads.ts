@@ -51,7 +51,10 @@ export class ExportDownloads {
     return { code: 200, body: packed, headers: { 'Content-Type': 'application/gzip' } };
   }
 
-  /** The claim with the bytes of a volume. In a snapshot they are those of the volume's snapshot, also when the claim is gone. */
+  /**
+   * The claim with the bytes of a volume. In a snapshot they are those of the volume's snapshot, also when the claim is
+   * gone.
+   */
   private diskOf({ metadata: { namespace }, spec }: VmExport, volume: string): PersistentVolumeClaim | undefined {
     if (spec.source.kind !== 'VirtualMachineSnapshot')
       return this.context.find<PersistentVolumeClaim>(RESOURCES.claim, namespace, volume);

@@ -16,8 +16,8 @@ const EXPORT_PATH =
 const UPLOAD_PATHS = ['/v1beta1/upload', '/v1beta1/upload-async', '/v1alpha1/upload'];
 
 /**
- * The two proxies that a real cluster has next to its API server, virt-exportproxy and cdi-uploadproxy, on a port of their
- * own. It opens with the first export or upload, and speaks plain HTTP.
+ * The two proxies that a real cluster has next to its API server, virt-exportproxy and cdi-uploadproxy, on a port of
+ * their own. It opens with the first export or upload, and speaks plain HTTP.
  */
 export class ProxyServer {
   private server: Server | undefined;
@@ -80,7 +80,9 @@ export class ProxyServer {
   }
 }
 
-/** The answers of CDI's upload server. Source: https://github.com/kubevirt/containerized-data-importer pkg/uploadserver */
+/**
+ * The answers of CDI's upload server. Source: https://github.com/kubevirt/containerized-data-importer pkg/uploadserver
+ */
 function uploadFailure(error: unknown): SubresourceResponse {
   const { message } = error as Error;
   const isTooLarge = error instanceof ImageTooLarge;

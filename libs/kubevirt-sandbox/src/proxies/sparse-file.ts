@@ -11,8 +11,8 @@ const BLOCK_BYTES = 64 * 1024;
 const ZEROS = Buffer.alloc(BLOCK_BYTES);
 
 /**
- * An anonymous file: it has no name, so the system frees it when it is closed or the process ends, in whatever way. Zeros need no
- * space in it.
+ * An anonymous file: it has no name, so the system frees it when it is closed or the process ends, in whatever way.
+ * Zeros need no space in it.
  */
 export class SparseFile {
   private bytes = 0;

@@ -17,7 +17,9 @@ export interface ClusterSeed {
   workloadUpdateMethods?: readonly string[];
   vmRolloutStrategy?: 'Stage' | 'LiveUpdate';
   permittedHostDevices?: PermittedHostDevices;
-  /** Default true: a CSI class with shared volumes, expansion and snapshots, and two that wait for their first consumer. */
+  /**
+   * Default true: a CSI class with shared volumes, expansion and snapshots, and two that wait for their first consumer.
+   */
   storage?: boolean;
   /** Default {@link SHARED_CLASS}. */
   defaultStorageClass?: string;

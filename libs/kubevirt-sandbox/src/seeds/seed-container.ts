@@ -38,7 +38,9 @@ export const CONTAINER_DEFAULTS = {
   running: true,
 } as const;
 
-/** The same container in a state at rest, on the node of the seed; its objects are built when one of them is first read. */
+/**
+ * The same container in a state at rest, on the node of the seed; its objects are built when one of them is first read.
+ */
 export function containerAtRest(context: SimulationContext, seed: ContainerSeed & { node: string }): ObjectsAtRest {
   const { name, namespace = CONTAINER_DEFAULTS.namespace, running = true } = seed;
   const claimName = claimNameOf(seed);

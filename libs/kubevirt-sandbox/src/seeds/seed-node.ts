@@ -16,7 +16,10 @@ export interface NodeSeed {
   kvm?: boolean;
   /** Whether its kubelet reserves CPUs for single pods. Default false. */
   cpuManager?: boolean;
-  /** Further resources, such as `hugepages-2Mi: 4Gi` or a kind of device. A node without hugepages reports none of either size. */
+  /**
+   * Further resources, such as `hugepages-2Mi: 4Gi` or a kind of device. A node without hugepages reports none of
+   * either size.
+   */
   resources?: Record<string, string>;
   labels?: Record<string, string>;
   address?: string;

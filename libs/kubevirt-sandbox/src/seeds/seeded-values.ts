@@ -1,4 +1,6 @@
-/** 128 bits that depend on a text, as four numbers (cyrb128). Not for secrets; much faster than a cryptographic hash. */
+/**
+ * 128 bits that depend on a text, as four numbers (cyrb128). Not for secrets; much faster than a cryptographic hash.
+ */
 function digest(text: string): [number, number, number, number] {
   let [a, b, c, d] = [1779033703, 3144134277, 1013904242, 2773480762];
   for (let index = 0; index < text.length; index++) {

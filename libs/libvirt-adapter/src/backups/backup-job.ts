@@ -24,8 +24,8 @@ const STOPPED = 'the VM stopped or crashed meanwhile';
 export const COPY_SUFFIX = '-backup.qcow2';
 
 /**
- * Copies the disk of a running domain into a volume. The metadata of the domain names the volume and the new checkpoint before they
- * are created, so that nothing is left over by an interruption.
+ * Copies the disk of a running domain into a volume. The metadata of the domain names the volume and the new checkpoint
+ * before they are created, so that nothing is left over by an interruption.
  */
 export class BackupJob {
   constructor(

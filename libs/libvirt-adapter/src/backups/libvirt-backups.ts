@@ -74,8 +74,8 @@ export interface FrozenDisk {
 }
 
 /**
- * Exports of running domains. libvirt copies the disk, or the parts of it that have changed, as they are at one moment, into a
- * temporary volume, which is streamed afterwards. A slow reader costs space, but does not slow down the guest.
+ * Exports of running domains. libvirt copies the disk, or the parts of it that have changed, as they are at one moment,
+ * into a temporary volume, which is streamed afterwards. A slow reader costs space, but does not slow down the guest.
  */
 export class LibvirtBackups extends InstanceBackups {
   private readonly checkpoints: RecordedCheckpoints;

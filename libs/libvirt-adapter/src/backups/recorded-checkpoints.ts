@@ -21,8 +21,8 @@ const LOST = 'Its record of changes is lost: delete it, and export the whole dis
 const STOPPED = 'The VM does not run: start it to export the changes since then.';
 
 /**
- * libvirt's name of a new checkpoint. It is never used again: the layers of a snapshot that is restored later may still have bitmaps
- * of deleted checkpoints, which must not be taken for those of a new one.
+ * libvirt's name of a new checkpoint. It is never used again: the layers of a snapshot that is restored later may still
+ * have bitmaps of deleted checkpoints, which must not be taken for those of a new one.
  */
 export const newCheckpointId = (name: string): string => `${name}.${randomBytes(4).toString('hex')}`;
 

@@ -1,5 +1,5 @@
-// Measures libvirt over its RPC protocol against virsh, on a private libvirtd of its own. Started by tools/bench/libvirt.bench.mjs,
-// which reads the figures from standard output.
+// Measures libvirt over its RPC protocol against virsh, on a private libvirtd of its own. Started by
+// tools/bench/libvirt.bench.mjs, which reads the figures from standard output.
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

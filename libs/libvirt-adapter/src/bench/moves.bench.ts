@@ -1,5 +1,5 @@
-// Compares the copy of a disk, as a move makes it, with its two halves alone. Started by tools/bench/moves.bench.mjs, which reads the figures
-// from standard output.
+// Compares the copy of a disk, as a move makes it, with its two halves alone. Started by tools/bench/moves.bench.mjs,
+// which reads the figures from standard output.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';

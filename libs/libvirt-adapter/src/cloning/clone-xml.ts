@@ -19,8 +19,8 @@ export interface CloneXmlEdit {
 }
 
 /**
- * The XML of a clone: that of its stopped source, with another identity. libvirt chooses the MAC addresses. Devices of the host stay
- * with the source, because only one VM can have them.
+ * The XML of a clone: that of its stopped source, with another identity. libvirt chooses the MAC addresses. Devices of
+ * the host stay with the source, because only one VM can have them.
  */
 export function cloneDomainXml(xml: string, source: { readonly uuid: string }, edit: CloneXmlEdit): string {
   const { name, uuid, metadata, disks, dropped, ejected, nvram, serialLog, seed } = edit;
@@ -44,7 +44,9 @@ export function cloneDomainXml(xml: string, source: { readonly uuid: string }, e
   return editDomainXml(complete, { disks, metadata, ...(nvram !== undefined && { nvram }) });
 }
 
-/** A disc on the bus of the first disk, for which every guest that boots has a driver. On SATA and SCSI it is a CD-ROM. */
+/**
+ * A disc on the bus of the first disk, for which every guest that boots has a driver. On SATA and SCSI it is a CD-ROM.
+ */
 function seedElement(xml: string, path: string): string {
   const targets = [...xml.matchAll(/<target\b[^>]*\bdev=['"]([a-z]+)['"][^>]*\bbus=['"](\w+)['"]/g)];
   const [, , bus = 'virtio'] = targets[0] ?? [];

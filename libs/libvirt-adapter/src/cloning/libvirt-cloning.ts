@@ -67,7 +67,8 @@ interface Draft {
 }
 
 /**
- * Clones as overlays: the present files of the source become layers that both VMs share and nothing writes to. No data is copied.
+ * Clones as overlays: the present files of the source become layers that both VMs share and nothing writes to. No data
+ * is copied.
  */
 export class LibvirtCloning extends InstanceCloning {
   private readonly changes: DiskChanges;
@@ -134,7 +135,9 @@ export class LibvirtCloning extends InstanceCloning {
     return domain?.description.metadata.lastOperation === id ? domain : undefined;
   }
 
-  /** Waits for other clones of the source. An interrupted one is undone first, if an earlier process has begun this one. */
+  /**
+   * Waits for other clones of the source. An interrupted one is undone first, if an earlier process has begun this one.
+   */
   private async hold<T>(id: DomainId, key: OperationKey | undefined, work: () => Promise<T>): Promise<T> {
     const { holds } = this.deps;
     while ((key || this.sources.has(id.uuid)) && holds.has(id.uuid)) await holds.whenFree(id.uuid);
@@ -279,7 +282,10 @@ export class LibvirtCloning extends InstanceCloning {
     };
   }
 
-  /** Defines the clone first, which reserves its name, and lists its volumes. A service removes the disks of a marked domain after an interruption. */
+  /**
+   * Defines the clone first, which reserves its name, and lists its volumes. A service removes the disks of a marked
+   * domain after an interruption.
+   */
   private async define(
     { domain, found }: Prepared,
     { name, uuid, disks, seed, nvram, serialLog }: Draft,
@@ -352,8 +358,8 @@ export class LibvirtCloning extends InstanceCloning {
   }
 
   /**
-   * The files on which the disks of the clone are based, by target. A disk to which nothing was written since the last clone has the same
-   * base; otherwise its file becomes a layer, and the source gets an overlay of it.
+   * The files on which the disks of the clone are based, by target. A disk to which nothing was written since the last
+   * clone has the same base; otherwise its file becomes a layer, and the source gets an overlay of it.
    */
   private async share(domain: EditableDomain, { disks }: FoundDisks): Promise<Map<string, string>> {
     const { connection, pool } = this.deps;

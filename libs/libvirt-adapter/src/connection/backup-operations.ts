@@ -25,7 +25,10 @@ export type BackupOutcome = { readonly isComplete: true } | { readonly isComplet
  * INSTANCE_NOT_FOUND for a domain that does not exist.
  */
 export abstract class BackupOperations {
-  /** Starts to copy the content that a disk has now into a file. @throws DomainError WRONG_STATE, BUSY, CHECKPOINT_INCONSISTENT */
+  /**
+   * Starts to copy the content that a disk has now into a file.
+   * @throws DomainError WRONG_STATE, BUSY, CHECKPOINT_INCONSISTENT
+   */
   abstract beginBackup(uuid: string, backup: DiskBackup): Promise<void>;
   /** @returns the XML of the backup that is running, if there is one */
   abstract runningBackup(uuid: string): Promise<string | undefined>;
@@ -39,7 +42,8 @@ export abstract class BackupOperations {
   /** @param options.withSize only of a running domain @throws DomainError CHECKPOINT_NOT_FOUND */
   abstract checkpointXml(uuid: string, name: string, options: { readonly withSize: boolean }): Promise<string>;
   /**
-   * @param options.keepBitmap removes only libvirt's own record, which is all that it can remove of a domain that is not running
+   * @param options.keepBitmap removes only libvirt's own record, which is all that it can remove of a domain that is
+   *   not running
    * @throws DomainError CHECKPOINT_NOT_FOUND
    */
   abstract deleteCheckpoint(uuid: string, name: string, options: { readonly keepBitmap: boolean }): Promise<void>;

@@ -40,16 +40,22 @@ export interface BlockJob {
   readonly end: number;
 }
 
-/** Operations on the disks of a running domain. All throw INSTANCE_NOT_FOUND if it does not exist and WRONG_STATE if it is not running. */
+/**
+ * Operations on the disks of a running domain. All throw INSTANCE_NOT_FOUND if it does not exist and WRONG_STATE if it
+ * is not running.
+ */
 export abstract class BlockOperations {
-  /** Makes overlays the files of the disks, all at the same moment or none, in the running and in the persistent domain. */
+  /**
+   * Makes overlays the files of the disks, all at the same moment or none, in the running and in the persistent domain.
+   */
   abstract switchToOverlays(uuid: string, change: DiskSwitch): Promise<void>;
   /** Starts to write the changes of a layer into the layer below. */
   abstract commit(uuid: string, commit: LayerCommit): Promise<void>;
   /** @returns undefined if no job of the disk is running */
   abstract job(uuid: string, target: string): Promise<BlockJob | undefined>;
   /**
-   * Starts to copy a disk with all its layers into a file that exists, while the guest uses it. The job stays until `pivot`.
+   * Starts to copy a disk with all its layers into a file that exists, while the guest uses it. The job stays until
+   * `pivot`.
    * @param format of the new file
    */
   abstract copy(uuid: string, copy: DiskCopy): Promise<void>;
@@ -60,7 +66,10 @@ export abstract class BlockOperations {
   abstract pivot(uuid: string, target: string): Promise<void>;
   /** Ends a job; the guest uses the same files as before. It is not an error if there is none. */
   abstract cancel(uuid: string, target: string): Promise<void>;
-  /** The names of all block nodes of the domain's QEMU, which libvirt itself does not know when it has lost track of them. */
+  /**
+   * The names of all block nodes of the domain's QEMU, which libvirt itself does not know when it has lost track of
+   * them.
+   */
   abstract nodes(uuid: string): Promise<string[]>;
   /** @throws DomainError if the node is in use */
   abstract removeNode(uuid: string, name: string): Promise<void>;

@@ -75,7 +75,9 @@ export abstract class DomainOperations {
   abstract persistentXml(uuid: string): Promise<string>;
 
   abstract define(xml: string): Promise<void>;
-  /** Removes the definition with saved state, NVRAM unless it is kept, and the metadata of snapshots and checkpoints. */
+  /**
+   * Removes the definition with saved state, NVRAM unless it is kept, and the metadata of snapshots and checkpoints.
+   */
   abstract undefine(uuid: string, options?: CallOptions & { readonly keepsNvram?: boolean }): Promise<void>;
   abstract setMetadata(uuid: string, change: MetadataChange): Promise<void>;
 

@@ -8,7 +8,10 @@ export interface FollowJobDeps {
   readonly clock: Pick<Clock, 'delay'>;
 }
 
-/** Reports the progress of the job of a domain, and ends the job when the task is canceled, until the returned function is called. */
+/**
+ * Reports the progress of the job of a domain, and ends the job when the task is canceled, until the returned function
+ * is called.
+ */
 export function followJob(
   uuid: string,
   report: Pick<TaskReporter, 'signal' | 'progress'>,

@@ -1,6 +1,9 @@
 import type { CallOptions } from './call-options.js';
 
-/** A fact about a guest by libvirt's name for it: https://libvirt.org/html/libvirt-libvirt-domain.html#virDomainGetGuestInfo */
+/**
+ * A fact about a guest by libvirt's name for it:
+ * https://libvirt.org/html/libvirt-libvirt-domain.html#virDomainGetGuestInfo
+ */
 export type GuestFacts = ReadonlyMap<string, string | number | boolean>;
 
 /**

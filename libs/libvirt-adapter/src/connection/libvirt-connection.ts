@@ -11,8 +11,8 @@ import type { SavedMemoryOperations } from './saved-memory-operations.js';
 import type { StorageOperations } from './storage-operations.js';
 
 /**
- * The operations of one libvirt that the adapter needs. Opening it does no I/O: each operation connects if necessary, and
- * throws a DomainError with BACKEND_UNREACHABLE or BACKEND_FORBIDDEN if that fails.
+ * The operations of one libvirt that the adapter needs. Opening it does no I/O: each operation connects if necessary,
+ * and throws a DomainError with BACKEND_UNREACHABLE or BACKEND_FORBIDDEN if that fails.
  */
 export abstract class LibvirtConnection {
   /** https://libvirt.org/uri.html */

@@ -30,7 +30,9 @@ export class ReadBuffers {
     return taken;
   }
 
-  /** Returns a buffer to the pool. Ignores slices and buffers from elsewhere, which are left to the garbage collector. */
+  /**
+   * Returns a buffer to the pool. Ignores slices and buffers from elsewhere, which are left to the garbage collector.
+   */
   recycle(data: Buffer): void {
     if (data.byteOffset !== 0 || this.lent.get(data.buffer) !== data.length) return;
     this.lent.delete(data.buffer);

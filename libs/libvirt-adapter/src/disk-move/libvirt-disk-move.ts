@@ -27,8 +27,9 @@ export interface LibvirtDiskMoveDeps extends DiskChangesDeps {
 const JOB_INTERVAL_MS = 250;
 
 /**
- * Moves disks between storage pools: libvirt copies the disk while the guest uses it, and then lets the guest use the copy. The metadata of
- * the domain lists the new volume before it is created, so that nothing is lost or left over by an interruption.
+ * Moves disks between storage pools: libvirt copies the disk while the guest uses it, and then lets the guest use the
+ * copy. The metadata of the domain lists the new volume before it is created, so that nothing is lost or left over by
+ * an interruption.
  */
 export class LibvirtDiskMove extends DiskMove {
   private readonly plans: DiskMovePlans;
@@ -148,7 +149,8 @@ export class LibvirtDiskMove extends DiskMove {
 
   /**
    * Removes the old volume of a disk that was moved, and the new one of any other.
-   * @param isCreated whether the new volume may be this service's; another program may have created one of the same name first
+   * @param isCreated whether the new volume may be this service's; another program may have created one of the same
+   *   name first
    */
   private async settle(uuid: string, isCreated = true): Promise<void> {
     const { connection, editor, lock } = this.deps;

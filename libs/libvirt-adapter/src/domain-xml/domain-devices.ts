@@ -127,8 +127,8 @@ const discElement = (
 });
 
 /**
- * Cloud kernels have no SATA driver but always the driver of their boot disk, so the seed is a disk on the same bus. On SATA
- * it is a CD-ROM, whose medium can be removed while the VM runs.
+ * Cloud kernels have no SATA driver but always the driver of their boot disk, so the seed is a disk on the same bus. On
+ * SATA it is a CD-ROM, whose medium can be removed while the VM runs.
  */
 const seedElement = (path: string, place: { bus: DiskBus; target: string }): XmlElement =>
   place.bus === 'virtio'
@@ -151,8 +151,9 @@ const nicElement = ({ network, mac, model }: NicSpec, { guest }: DomainSpec): Xm
 });
 
 /**
- * x86 machines also have a PS/2 keyboard, which every firmware and system supports; QEMU uses it until the guest has loaded
- * a driver for the virtio keyboard. A USB keyboard would receive all keys even if the guest has no driver for USB.
+ * x86 machines also have a PS/2 keyboard, which every firmware and system supports; QEMU uses it until the guest has
+ * loaded a driver for the virtio keyboard. A USB keyboard would receive all keys even if the guest has no driver for
+ * USB.
  */
 function inputElements({ arch, guest }: DomainSpec): XmlElement[] {
   const keyboard: XmlElement[] =

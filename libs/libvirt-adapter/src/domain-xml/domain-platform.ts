@@ -56,7 +56,8 @@ const usesHyperv = ({ arch, guest }: Pick<DomainSpec, 'arch' | 'guest'>): boolea
 /** Desktop editions of Windows use no more than two sockets, so all CPUs are cores of one. */
 function cpu({ accelerator, maxCpu, memoryBytes, maxMemoryBytes }: DomainSpec): XmlElement {
   return {
-    // Under emulation the guest gets every CPU feature QEMU can emulate: current distributions need more than the baseline.
+    // Under emulation the guest gets every CPU feature QEMU can emulate: current distributions need more than the
+    // baseline.
     ...(accelerator === 'kvm' ? { '@mode': 'host-passthrough', '@migratable': 'on' } : { '@mode': 'maximum' }),
     topology: { '@sockets': '1', '@dies': '1', '@cores': String(maxCpu), '@threads': '1' },
     // Memory can be added only to a NUMA node.
@@ -82,7 +83,8 @@ function clock({ arch, accelerator, guest, features: { hyperv } }: DomainSpec): 
         : [
             { '@name': 'rtc', '@tickpolicy': 'catchup' },
             { '@name': 'pit', '@tickpolicy': 'delay' },
-            // With KVM, guests have better clocks, and this one wakes the host often. Under emulation it is the best one.
+            // With KVM, guests have better clocks, and this one wakes the host often. Under emulation it is the best
+            // one.
             ...(accelerator === 'kvm' ? [{ '@name': 'hpet', '@present': 'no' }] : []),
             ...(isWindows && accelerator === 'kvm' && hyperv.length > 0
               ? [{ '@name': 'hypervclock', '@present': 'yes' }]

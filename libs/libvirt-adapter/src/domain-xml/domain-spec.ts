@@ -55,7 +55,9 @@ export interface DomainSpec {
   readonly installer?: string;
   /** Path of the ISO with the cloud-init data. */
   readonly seed?: string;
-  /** A virtual network of libvirt. Without one, the VM has no network card: user-mode networking would expose the host. */
+  /**
+   * A virtual network of libvirt. Without one, the VM has no network card: user-mode networking would expose the host.
+   */
   readonly network?: string;
   /** The network cards, instead of one on `network`. */
   readonly nics?: readonly NicSpec[];

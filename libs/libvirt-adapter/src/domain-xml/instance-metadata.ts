@@ -13,7 +13,10 @@ import { attribute, element, elements, formatXml, text, type XmlElement } from '
 export const INSTANCE_XMLNS = 'https://headgate.dev/xmlns/instance/1';
 export const INSTANCE_PREFIX = 'headgate';
 
-/** `layer` is the frozen content of a disk below its overlay, `state` the saved state of the firmware or the TPM, `backup` a copy that is exported. */
+/**
+ * `layer` is the frozen content of a disk below its overlay, `state` the saved state of the firmware or the TPM,
+ * `backup` a copy that is exported.
+ */
 export type VolumeRole =
   'disk' | 'data' | 'seed' | 'cdrom' | 'serial-log' | 'overlay' | 'nvram' | 'layer' | 'state' | 'backup';
 
@@ -24,12 +27,16 @@ export interface OwnedVolume {
   readonly role: VolumeRole;
   /** The requested size, shown until the volume exists. */
   readonly bytes?: number;
-  /** Identity of the service that is adding or deleting it: the volume is removed unless a disk of the domain uses it. */
+  /**
+   * Identity of the service that is adding or deleting it: the volume is removed unless a disk of the domain uses it.
+   */
   readonly pending?: string;
 }
 
 export interface InstanceMetadata {
-  /** UUID of the domain that this was written for. A different UUID means that the domain is a copy, which owns nothing. */
+  /**
+   * UUID of the domain that this was written for. A different UUID means that the domain is a copy, which owns nothing.
+   */
   readonly owner: string;
   /** ISO 8601. */
   readonly createdAt?: string;

@@ -32,9 +32,9 @@ export interface SnapshotRecord {
 export const PENDING_KINDS = ['snapshot', 'restore', 'clone', 'merge', 'migration', 'move'] as const;
 
 /**
- * `snapshot`, `restore` and `clone` replace the files of the disks with new overlays, and `merge` writes a layer into the one below. `migration`
- * copies the domain to another host, and `move` a disk to another pool. A change is
- * recorded before it begins, so that an interrupted one can be completed or undone.
+ * `snapshot`, `restore` and `clone` replace the files of the disks with new overlays, and `merge` writes a layer into
+ * the one below. `migration` copies the domain to another host, and `move` a disk to another pool. A change is recorded
+ * before it begins, so that an interrupted one can be completed or undone.
  */
 export interface PendingChange {
   readonly kind: (typeof PENDING_KINDS)[number];

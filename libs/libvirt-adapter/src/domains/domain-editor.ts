@@ -40,7 +40,8 @@ export class DomainEditor {
     if (unreadable !== undefined) {
       throw new DomainError('WRONG_STATE', `${description.name} can't be tagged. ${unreadable} Correct it with virsh.`);
     }
-    // A foreign domain gets metadata of its own. A copy of one of the service's domains keeps the original owner, and so owns nothing.
+    // A foreign domain gets metadata of its own. A copy of one of the service's domains keeps the original owner, and
+    // so owns nothing.
     const updated = change(metadata.owner === '' ? { ...metadata, owner: uuid } : metadata);
     this.lock?.expectHeld(uuid);
     await this.connection.domains.setMetadata(uuid, {

@@ -4,8 +4,8 @@ import { isInstanceName, MAX_NAME_LENGTH } from '@headgate/domain-contracts';
 export const LOCAL_NAMESPACE = 'local';
 
 /**
- * The name of a domain in the API. libvirt allows any name (`Win 10`). A name that the API does not allow is converted to
- * allowed characters and gets the beginning of its UUID, so that it stays unique.
+ * The name of a domain in the API. libvirt allows any name (`Win 10`). A name that the API does not allow is converted
+ * to allowed characters and gets the beginning of its UUID, so that it stays unique.
  */
 export function instanceNameOf(domainName: string, uuid: string): string {
   if (isInstanceName(domainName)) return domainName;

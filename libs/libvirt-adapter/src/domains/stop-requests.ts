@@ -13,7 +13,9 @@ interface StopRequest {
   cancel: () => void;
 }
 
-/** Graceful shutdowns in progress. libvirt reports a guest that is shutting down as running; this records the request. */
+/**
+ * Graceful shutdowns in progress. libvirt reports a guest that is shutting down as running; this records the request.
+ */
 export class StopRequests {
   private readonly requests = new Map<string, StopRequest>();
   private readonly listeners = new Set<(uuid: string) => void>();

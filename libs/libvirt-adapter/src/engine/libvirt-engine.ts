@@ -20,7 +20,10 @@ import type { QemuImg } from '../storage/qemu-img.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import type { WorkInProgress } from '../work-in-progress/work-in-progress.js';
 
-/** One libvirt, with everything that its abilities share. The fields have the names that the `*Deps` of the abilities use. */
+/**
+ * One libvirt, with everything that its abilities share. The fields have the names that the `*Deps` of the abilities
+ * use.
+ */
 export interface LibvirtEngine {
   /** The name that the operator gave it. */
   readonly context: string;

@@ -13,7 +13,10 @@ export interface NbdReceiver {
 /** Replies are longer than this only if they have data, whose place is known once their header was read. */
 const HEADERS_BYTES = 4096;
 
-/** A connection to an NBD server. Large replies are read directly into the buffers of their receiver, because each copy of a disk's content counts. */
+/**
+ * A connection to an NBD server. Large replies are read directly into the buffers of their receiver, because each copy
+ * of a disk's content counts.
+ */
 export class NbdConnection {
   private readonly headers = Buffer.allocUnsafeSlow(HEADERS_BYTES);
   private receiver?: NbdReceiver;
@@ -36,7 +39,8 @@ export class NbdConnection {
   }
 
   /**
-   * @param folder of any length: the socket is reached through its file descriptor, because paths of sockets are limited to 107 bytes
+   * @param folder of any length: the socket is reached through its file descriptor, because paths of sockets are
+   *   limited to 107 bytes
    * @param name of the socket in the folder
    * @returns undefined if nothing listens there
    */

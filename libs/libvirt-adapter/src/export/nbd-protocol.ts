@@ -60,7 +60,10 @@ export function nbdRequest(command: number, { handle, offset, length }: Partial<
 export interface NegotiationOptions {
   /** So that the server sends no data for holes. */
   readonly hasStructuredReplies: boolean;
-  /** The property of the disk's parts that COMMAND_BLOCK_STATUS reports, such as `qemu:allocation-depth`. Needs structured replies. */
+  /**
+   * The property of the disk's parts that COMMAND_BLOCK_STATUS reports, such as `qemu:allocation-depth`. Needs
+   * structured replies.
+   */
   readonly metaContext?: string;
 }
 

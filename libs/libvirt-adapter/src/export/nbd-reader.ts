@@ -42,8 +42,8 @@ interface Chunk {
 }
 
 /**
- * The content of a disk from its first to its last byte, read from an NBD server. It holds at most 4 MiB, however slowly
- * it is read.
+ * The content of a disk from its first to its last byte, read from an NBD server. It holds at most 4 MiB, however
+ * slowly it is read.
  */
 export class NbdReader extends Readable implements NbdReplyHandler {
   /** In the order of the disk; the handle of a request is its number. */

@@ -9,7 +9,9 @@ import { NbdWriter } from './nbd-writer.js';
 
 export interface ExportedDisk {
   readonly path: string;
-  /** Never probed: a guest writes the content of its raw disk, which could look like an image that names other files. */
+  /**
+   * Never probed: a guest writes the content of its raw disk, which could look like an image that names other files.
+   */
   readonly format: string;
 }
 
@@ -26,8 +28,9 @@ const CONNECT_PAUSE_MS = 20;
 const START_TIMEOUT_MS = 30_000;
 
 /**
- * A qemu-nbd for one reader, which does not change the disk, or for one writer. QEMU refuses to start a VM with the disk meanwhile. It ends with
- * its client, and before one has connected, the kernel ends it with this process, however this process ends.
+ * A qemu-nbd for one reader, which does not change the disk, or for one writer. QEMU refuses to start a VM with the
+ * disk meanwhile. It ends with its client, and before one has connected, the kernel ends it with this process, however
+ * this process ends.
  */
 export class NbdServer {
   private stderr = '';

@@ -24,8 +24,9 @@ interface Entry {
 }
 
 /**
- * Profiles from the data of libosinfo on this machine. Without the data, or for an entry that it does not have, the built-in
- * profiles are used. An unknown release of a known system, such as `debian99`, has the profile of its latest known release.
+ * Profiles from the data of libosinfo on this machine. Without the data, or for an entry that it does not have, the
+ * built-in profiles are used. An unknown release of a known system, such as `debian99`, has the profile of its latest
+ * known release.
  */
 export class OsinfoDatabase implements GuestProfiles {
   private index?: Promise<readonly Entry[]>;

@@ -18,7 +18,10 @@ const TIMEOUT_MS = 12_000;
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1000;
 
-/** The fields of the agent's answers, which may have any type. Source: https://www.qemu.org/docs/master/interop/qemu-ga-ref.html */
+/**
+ * The fields of the agent's answers, which may have any type. Source:
+ * https://www.qemu.org/docs/master/interop/qemu-ga-ref.html
+ */
 interface AgentReply {
   readonly return?: {
     readonly pid?: unknown;

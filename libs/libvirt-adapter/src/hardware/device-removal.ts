@@ -22,9 +22,9 @@ const RELEASE_TIMEOUT_MS = 20_000;
 const POLL_MS = 250;
 
 /**
- * Removes a device from the running domain and from its configuration. The guest decides when it releases the device: libvirt
- * drops it from the XML only when QEMU has reported that. The configuration changes afterwards, so that a guest that does not
- * release the device keeps it for good.
+ * Removes a device from the running domain and from its configuration. The guest decides when it releases the device:
+ * libvirt drops it from the XML only when QEMU has reported that. The configuration changes afterwards, so that a guest
+ * that does not release the device keeps it for good.
  * @throws DomainError BACKEND_TIMEOUT when the guest does not release the device
  */
 export async function removeDevice(

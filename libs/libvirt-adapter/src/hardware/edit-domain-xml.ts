@@ -1,6 +1,6 @@
 /**
- * Changes of libvirt's own XML, which has one element per line, indented by two spaces. All other text stays as it is, so
- * that elements that this service does not know survive.
+ * Changes of libvirt's own XML, which has one element per line, indented by two spaces. All other text stays as it is,
+ * so that elements that this service does not know survive.
  */
 
 export interface NewSize {
@@ -55,7 +55,10 @@ export const hasMemoryDevices = (xml: string): boolean => /^ {4}<memory model=/m
 
 const BOOTABLE = /^ {4}<(disk|interface)[ >][\s\S]*?^ {4}<\/\1>$/gm;
 
-/** The domain that boots from devices in an order. @param orderOf the place of a device, by its element; undefined for none */
+/**
+ * The domain that boots from devices in an order.
+ * @param orderOf the place of a device, by its element; undefined for none
+ */
 export const withBootOrder = (xml: string, orderOf: (device: string) => number | undefined): string =>
   xml.replace(/^ {4}<boot dev='[^']*'\/>\n/gm, '').replace(BOOTABLE, (device) => {
     const order = orderOf(device);

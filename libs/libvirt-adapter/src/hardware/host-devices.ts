@@ -100,7 +100,10 @@ function attachRefusals({ id, live, config }: DomainHardware, found: CheckedDevi
   ];
 }
 
-/** The number of a USB device changes whenever it is plugged in, so it is named only where its vendor and product are not enough. */
+/**
+ * The number of a USB device changes whenever it is plugged in, so it is named only where its vendor and product are
+ * not enough.
+ */
 function lasting(address: DeviceAddress, devices: HostDevices): DeviceAddress {
   if (address.kind !== 'usb') return address;
   const { port: _port, ...any } = address;

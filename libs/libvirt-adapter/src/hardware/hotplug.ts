@@ -2,7 +2,10 @@ import { refusal, type HardwareChange, type Refusal } from '@headgate/domain-con
 import { attribute, element } from '../xml/xml.js';
 import type { DomainHardware } from './domain-hardware.js';
 
-/** Changes that add devices to a bus of the VM, or remove them. Media, and the settings of devices, can be changed anyway. */
+/**
+ * Changes that add devices to a bus of the VM, or remove them. Media, and the settings of devices, can be changed
+ * anyway.
+ */
 const PLUGGING: ReadonlySet<HardwareChange['kind']> = new Set([
   'attach-volume',
   'detach-volume',
@@ -13,8 +16,8 @@ const PLUGGING: ReadonlySet<HardwareChange['kind']> = new Set([
 ]);
 
 /**
- * Why devices of a running VM can't be plugged. The machine type `pc` plugs them through ACPI, which VMs of other tools may lack; `q35` has PCIe
- * ports. QEMU reports it only when libvirt has changed other things already.
+ * Why devices of a running VM can't be plugged. The machine type `pc` plugs them through ACPI, which VMs of other tools
+ * may lack; `q35` has PCIe ports. QEMU reports it only when libvirt has changed other things already.
  */
 export function plugRefusal({ id, state, live }: DomainHardware, { kind }: HardwareChange): Refusal | undefined {
   if (!state.isActive || !PLUGGING.has(kind)) return undefined;

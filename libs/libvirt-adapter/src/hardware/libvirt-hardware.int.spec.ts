@@ -62,7 +62,10 @@ describeWithLibvirt(`LibvirtHardware on libvirt${missing === undefined ? '' : `:
     await recorder.whenListed();
   };
 
-  /** Repeats a question to the guest until the answer is right: a guest notices a change of its hardware a moment later than libvirt. */
+  /**
+   * Repeats a question to the guest until the answer is right: a guest notices a change of its hardware a moment later
+   * than libvirt.
+   */
   const untilGuest = async <T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> => {
     for (;;) {
       const answer = await ask();

@@ -91,7 +91,9 @@ export class LibvirtHardware extends InstanceHardware {
     );
   }
 
-  /** Completes or undoes what an earlier run of this service did not finish. Called with each domain that is discovered. */
+  /**
+   * Completes or undoes what an earlier run of this service did not finish. Called with each domain that is discovered.
+   */
   async recover(description: DomainDescription): Promise<void> {
     const { uuid, name, metadata } = description;
     if (metadata.owner !== uuid) return;

@@ -3,7 +3,10 @@ import { attribute, element, elements, type XmlElement } from '../xml/xml.js';
 /** Slot 0 is the host bridge. */
 const PCI_SLOTS = 31;
 
-/** The free places for devices of a running domain: PCIe ports or the slots of a PCI bus; undefined where they are not limited to those. */
+/**
+ * The free places for devices of a running domain: PCIe ports or the slots of a PCI bus; undefined where they are not
+ * limited to those.
+ */
 export const freePlaces = (document: XmlElement): number | undefined =>
   freePciePorts(document) ?? freePciSlots(document);
 

@@ -25,7 +25,9 @@ export interface RestartsDeps {
   readonly log: Log;
 }
 
-/** How long a guest may take to shut down, and how often it is asked to: one that still boots misses its power button. */
+/**
+ * How long a guest may take to shut down, and how often it is asked to: one that still boots misses its power button.
+ */
 const SHUTDOWN_TIMEOUT_MS = 60_000;
 const PRESS_INTERVAL_MS = 5000;
 const POLL_MS = 250;
@@ -35,7 +37,9 @@ const START_TIMEOUT_MS = 90_000;
 export class Restarts {
   constructor(private readonly deps: RestartsDeps) {}
 
-  /** When a change takes effect that the guest can't get while it runs. A VM that is being stopped must not run again. */
+  /**
+   * When a change takes effect that the guest can't get while it runs. A VM that is being stopped must not run again.
+   */
   effectOf({ id, state }: Pick<DomainHardware, 'id' | 'state'>, isRestartWanted: boolean): HardwareEffect {
     return state.isActive && isRestartWanted && !this.deps.stops.isStopping(id.uuid) ? 'restart' : 'next-start';
   }
@@ -48,8 +52,8 @@ export class Restarts {
   }
 
   /**
-   * Shuts the guest down, stores the configuration and starts the guest. The domain is marked meanwhile, so that it is started after
-   * all if this process ends in between.
+   * Shuts the guest down, stores the configuration and starts the guest. The domain is marked meanwhile, so that it is
+   * started after all if this process ends in between.
    * @throws DomainError BACKEND_TIMEOUT when the guest does not shut down; then nothing was changed
    */
   async run({ uuid, name }: DomainId, store: () => Promise<void>): Promise<void> {

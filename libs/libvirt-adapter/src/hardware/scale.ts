@@ -27,13 +27,15 @@ export interface ScaleDeps {
   readonly clock: Clock;
 }
 
-/** A VM whose maximum has to be raised can grow to this multiple of its new size, as far as the machine has that much. */
+/**
+ * A VM whose maximum has to be raised can grow to this multiple of its new size, as far as the machine has that much.
+ */
 const GROWTH_FACTOR = 4;
 const MEMORY_STEP_BYTES = 2 * 1024 ** 2;
 
 /**
- * CPUs can be added to a running guest, up to the maximum that it was started with. Fewer CPUs and other memory need a restart: a
- * guest must agree to give them back, and memory modules would have to stay plugged in for ever.
+ * CPUs can be added to a running guest, up to the maximum that it was started with. Fewer CPUs and other memory need a
+ * restart: a guest must agree to give them back, and memory modules would have to stay plugged in for ever.
  */
 export async function planScale(domain: DomainHardware, change: ScaleChange, deps: ScaleDeps): Promise<PlannedChange> {
   const { id, state, live, config } = domain;

@@ -40,10 +40,12 @@ interface Held {
 }
 
 /**
- * A lock that all services of one libvirt share, wherever they run. Its tickets are empty volumes in the storage pool, because libvirt has no locks of its own.
+ * A lock that all services of one libvirt share, wherever they run. Its tickets are empty volumes in the storage pool,
+ * because libvirt has no locks of its own.
  *
- * The algorithm is the one-bit mutual exclusion of Burns and Lamport: a service adds a ticket and reads all of them. It holds the lock when there is no other; of
- * two, the one with the larger number withdraws. Tickets are never reused, so that those of ended services can be removed by anyone.
+ * The algorithm is the one-bit mutual exclusion of Burns and Lamport: a service adds a ticket and reads all of them. It
+ * holds the lock when there is no other; of two, the one with the larger number withdraws. Tickets are never reused, so
+ * that those of ended services can be removed by anyone.
  */
 export class HostLock extends KeyedLock {
   private readonly process: ServiceProcess;
@@ -84,7 +86,10 @@ export class HostLock extends KeyedLock {
       );
   }
 
-  /** @returns undefined if the pool can't be used: then only this process is kept away, so that VMs can be deleted and stopped */
+  /**
+   * @returns undefined if the pool can't be used: then only this process is kept away, so that VMs can be deleted and
+   *   stopped
+   */
   private async acquire(key: string): Promise<Held | undefined> {
     const { clock } = this.deps;
     const held: Held = {

@@ -14,7 +14,10 @@ export type DeviceAddress =
       readonly kind: 'usb';
       readonly vendor: number;
       readonly product: number;
-      /** Absent where a domain takes any device of the vendor and product. The number changes whenever the device is plugged in. */
+      /**
+       * Absent where a domain takes any device of the vendor and product. The number changes whenever the device is
+       * plugged in.
+       */
       readonly port?: { readonly bus: number; readonly device: number };
     }
   | { readonly kind: 'mdev'; readonly uuid: string };

@@ -81,8 +81,9 @@ export function labelOf({ name, capability, type }: NodeDevice): string {
 }
 
 /**
- * What the host does with a device, such as `the disk /dev/vda`. Not every disk or interface is visible: those of NVMe have another
- * parent, and interfaces may be in the namespace of a container. So a controller that has a driver counts as used.
+ * What the host does with a device, such as `the disk /dev/vda`. Not every disk or interface is visible: those of NVMe
+ * have another parent, and interfaces may be in the namespace of a container. So a controller that has a driver counts
+ * as used.
  * @param behind everything that is behind the device
  */
 export function hostUses(

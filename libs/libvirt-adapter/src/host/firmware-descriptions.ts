@@ -12,9 +12,9 @@ interface FirmwareDescription {
 }
 
 /**
- * Whether a UEFI firmware is installed that has Secure Boot switched on, with keys: libvirt also reports firmware without keys,
- * which starts any loader.
- * Source: https://gitlab.com/qemu-project/qemu/-/blob/master/docs/interop/firmware.json
+ * Whether a UEFI firmware is installed that has Secure Boot switched on, with keys: libvirt also reports firmware
+ * without keys, which starts any loader. Source:
+ * https://gitlab.com/qemu-project/qemu/-/blob/master/docs/interop/firmware.json
  */
 export async function hasEnrolledFirmware(arch: string, folders: readonly string[] = FOLDERS): Promise<boolean> {
   const descriptions = await Promise.all(folders.map(readDescriptions));
@@ -30,8 +30,8 @@ export async function hasEnrolledFirmware(arch: string, folders: readonly string
 }
 
 /**
- * The file from which libvirt creates the variables of a new VM's firmware. It chooses the first description that matches; a file of the
- * operator replaces one of the same name.
+ * The file from which libvirt creates the variables of a new VM's firmware. It chooses the first description that
+ * matches; a file of the operator replaces one of the same name.
  */
 export async function variablesTemplate(
   { arch, isSecure }: { readonly arch: string; readonly isSecure: boolean },

@@ -14,8 +14,8 @@ const REAL_USERS: Users = {
 };
 
 /**
- * Why root does not read or write files that another user names: the VMs of a session daemon, the headers of their disks and the folders of its
- * pools name any file of this machine. Undefined when this process may.
+ * Why root does not read or write files that another user names: the VMs of a session daemon, the headers of their
+ * disks and the folders of its pools name any file of this machine. Undefined when this process may.
  */
 export async function foreignSessionRefusal(uri: string, users: Users = REAL_USERS): Promise<Refusal | undefined> {
   if (users.own() !== 0) return undefined;

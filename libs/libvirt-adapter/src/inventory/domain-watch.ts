@@ -39,8 +39,8 @@ export interface DomainWatchDeps {
 const MIN_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 2000;
 /**
- * An unconfirmed subscription may miss changes after the first list. They are found by reading all domains again at these
- * times after the connection.
+ * An unconfirmed subscription may miss changes after the first list. They are found by reading all domains again at
+ * these times after the connection.
  */
 const RECONCILE_DELAYS_MS = [1000, 10_000];
 

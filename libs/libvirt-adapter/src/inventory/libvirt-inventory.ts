@@ -37,7 +37,10 @@ export class LibvirtInventory extends InstanceInventory {
     };
   }
 
-  /** The domain's description (https://libvirt.org/formatdomain.html) as `{domain: …}`: attributes begin with `@`, text is under `#text`. */
+  /**
+   * The domain's description (https://libvirt.org/formatdomain.html) as `{domain: …}`: attributes begin with `@`, text
+   * is under `#text`.
+   */
   override async manifest(ref: InstanceRef, { masked }: { masked: boolean }): Promise<Json> {
     const { uuid } = await this.deps.finder.find(ref);
     const xml = await this.deps.connection.domains.xml(uuid, { withSecrets: !masked });

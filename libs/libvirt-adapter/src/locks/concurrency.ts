@@ -42,7 +42,10 @@ export class Slots {
 
 /** Runs tasks with the same key one after another, as long as their lock is held. */
 export class KeyedLock extends KeyedQueue {
-  /** Called before a write that would undo the work of another holder. @throws DomainError BUSY if a lock of this key was lost */
+  /**
+   * Called before a write that would undo the work of another holder.
+   * @throws DomainError BUSY if a lock of this key was lost
+   */
   expectHeld(_key: string): void {
     // A lock within one process can't be lost.
   }

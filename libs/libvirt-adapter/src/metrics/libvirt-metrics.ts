@@ -51,8 +51,8 @@ export class LibvirtMetrics extends ResourceMetrics {
 type Memory = Pick<InstanceReading, 'memoryUsedBytes' | 'memoryTotalBytes'>;
 
 /**
- * The memory in use as the guest sees it, without its caches, if its balloon driver reports that and if it is plausible: a
- * guest may report anything. Otherwise the memory of the QEMU process.
+ * The memory in use as the guest sees it, without its caches, if its balloon driver reports that and if it is
+ * plausible: a guest may report anything. Otherwise the memory of the QEMU process.
  */
 export function memoryOf(fields: StatisticFields, nowSeconds: number): Memory {
   const current = amount(fields, 'balloon.current');

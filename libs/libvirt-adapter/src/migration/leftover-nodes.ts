@@ -7,8 +7,8 @@ import { namesTakenNode } from '../programs/translate-failure.js';
 const LEFTOVER = /^migration-.+-(format|storage)$/;
 
 /**
- * Runs a migration. If the QEMU of its guest still has block nodes of an earlier one, which libvirt has forgotten because it was killed, they are removed
- * and the migration is run again.
+ * Runs a migration. If the QEMU of its guest still has block nodes of an earlier one, which libvirt has forgotten
+ * because it was killed, they are removed and the migration is run again.
  */
 export async function withoutLeftoverNodes(
   { uuid, name }: DomainId,

@@ -43,8 +43,8 @@ interface ReadyMigration extends PreparedMigration {
 const MAX_CONCURRENT_RECOVERIES = 2;
 
 /**
- * Live migrations between the libvirt contexts of one service, directed by the service itself: the hosts need no access to each other's
- * libvirt, only a connection between their QEMUs.
+ * Live migrations between the libvirt contexts of one service, directed by the service itself: the hosts need no access
+ * to each other's libvirt, only a connection between their QEMUs.
  */
 export class LibvirtMigration extends InstanceMigration {
   private readonly preparation: MigrationPreparation;
@@ -233,7 +233,9 @@ export class LibvirtMigration extends InstanceMigration {
     }
   }
 
-  /** The guest continues on the source. The leftovers on the destination are removed, or later if it can't be reached. */
+  /**
+   * The guest continues on the source. The leftovers on the destination are removed, or later if it can't be reached.
+   */
   private async fail({ id, host }: ReadyMigration, created: readonly string[], failure: unknown): Promise<void> {
     const { log, self } = this.deps;
     try {
@@ -296,7 +298,8 @@ const flagsFor = (isPaused: boolean, isShared: boolean): number =>
   MigrationFlag.abortOnError |
   MigrationFlag.autoConverge |
   (isPaused ? MigrationFlag.paused : 0) |
-  // That the storage is shared was proven, while libvirt knows only a few file systems. The source has no files to remove then.
+  // That the storage is shared was proven, while libvirt knows only a few file systems. The source has no files to
+  // remove then.
   (isShared ? MigrationFlag.unsafe | MigrationFlag.undefineSource : MigrationFlag.copyStorage);
 
 const MEBIBYTE = 1024 ** 2;

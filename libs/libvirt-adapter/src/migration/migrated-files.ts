@@ -25,8 +25,8 @@ export interface VolumeCopy {
 export const CREATED_THERE: readonly VolumeRole[] = ['nvram', 'serial-log'];
 
 /**
- * Whether both hosts have the same folder behind their pools. Only a file that one of them creates and the other one finds is a
- * proof: equal names, paths and sizes are not. The file is removed at once.
+ * Whether both hosts have the same folder behind their pools. Only a file that one of them creates and the other one
+ * finds is a proof: equal names, paths and sizes are not. The file is removed at once.
  */
 export async function isSharedPool(source: MigrationHost, destination: MigrationHost): Promise<boolean> {
   if (!(await destination.pool.state())?.isActive) return false;
@@ -80,7 +80,9 @@ export async function findCopies(
   return { copies, refusals };
 }
 
-/** Whether the copies fit. Disks are thin at first, so that only a disk larger than the whole pool certainly does not. */
+/**
+ * Whether the copies fit. Disks are thin at first, so that only a disk larger than the whole pool certainly does not.
+ */
 export async function checkDestinationSpace(
   { context, pool }: MigrationHost,
   copies: readonly VolumeCopy[],
@@ -113,8 +115,8 @@ export function metadataThere(
 }
 
 /**
- * Creates the volumes on the destination: blank ones, into which libvirt copies while the guest runs, and complete ones of those that the
- * guest only reads.
+ * Creates the volumes on the destination: blank ones, into which libvirt copies while the guest runs, and complete ones
+ * of those that the guest only reads.
  * @param created receives each name before its volume is created
  */
 export async function createCopies({

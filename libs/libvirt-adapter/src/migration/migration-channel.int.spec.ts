@@ -241,7 +241,8 @@ describeWithLibvirt(`The way of a live migration${missing === undefined ? '' : `
         expect(new Set(listeners.map(({ address }) => address))).toEqual(new Set(['127.0.0.1']));
         const pem = (name: string): Promise<string> => readFile(join(certificates, `${name}.pem`), 'utf8');
         const own = { cert: await pem('client-cert'), key: await pem('client-key') };
-        // libvirt takes the next port for the disks. The one of the memory accepts a single connection, and says nothing first.
+        // libvirt takes the next port for the disks. The one of the memory accepts a single connection, and says
+        // nothing first.
         const port = Math.max(...listeners.map((one) => one.port));
         expect(await askNbd(port)).toBe(TLS_REQUIRED);
         expect(await askNbd(port, {})).toBeUndefined();

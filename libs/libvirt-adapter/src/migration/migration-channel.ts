@@ -118,7 +118,8 @@ export interface ChannelSettings {
 export async function closeChannel({ connection, pool }: MigrationHost, uuid: string): Promise<void> {
   if (isRemote(connection.uri) || !(await pool.state())?.isActive || !(await pool.has(folderName(uuid)))) return;
   const { memory, disks } = socketsIn(`${await pool.path()}/${folderName(uuid)}`);
-  // A QEMU that was killed leaves its sockets. Without the right to remove them, the next migration of the guest replaces them.
+  // A QEMU that was killed leaves its sockets. Without the right to remove them, the next migration of the guest
+  // replaces them.
   for (const path of [memory, disks]) await rm(path, { force: true }).catch(() => undefined);
   await pool.remove(folderName(uuid)).catch(() => undefined);
 }

@@ -108,7 +108,9 @@ interface CpuDeps {
   readonly there: HostCpu | undefined;
 }
 
-/** A guest that was given a model of a CPU needs that model; one that was given the CPU of its host needs the same CPU. */
+/**
+ * A guest that was given a model of a CPU needs that model; one that was given the CPU of its host needs the same CPU.
+ */
 function cpuRefusals(name: string, document: XmlElement, { context, capabilities, here, there }: CpuDeps): Refusal[] {
   const cpu = element(document, 'cpu');
   const mode = attribute(cpu, 'mode');

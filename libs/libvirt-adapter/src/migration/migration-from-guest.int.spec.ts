@@ -18,7 +18,10 @@ const describeWithLibvirt = missing === undefined ? describe : describe.skip;
 const TIMEOUT_MS = 480_000;
 /** The address in user-mode networking at which a guest reaches the loopback address of its host. */
 const HOST = '10.0.2.2';
-/** The service never uses user-mode networking, because a guest reaches more of its host in it than in any other network. */
+/**
+ * The service never uses user-mode networking, because a guest reaches more of its host in it than in any other
+ * network.
+ */
 const USER_NIC = `<interface type='user'><model type='virtio'/></interface>`;
 /** The first ports that libvirt gives to migrations. */
 const MIGRATION_PORTS = Array.from({ length: 8 }, (_none, i) => 49_152 + i);

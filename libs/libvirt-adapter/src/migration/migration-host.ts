@@ -12,7 +12,9 @@ export interface MigrationHost {
   readonly connection: LibvirtConnection;
   readonly finder: DomainFinder;
   readonly pool: StoragePool;
-  /** The host name or address at which the other hosts reach this one for migrations. Only there its QEMU accepts them. */
+  /**
+   * The host name or address at which the other hosts reach this one for migrations. Only there its QEMU accepts them.
+   */
   readonly migrationAddress?: string;
   /** How guests come from and go to other machines. Absent: they don't; on one machine they take unix sockets. */
   readonly migrationTransport?: MigrationTransport;

@@ -25,8 +25,9 @@ export interface SettlementDeps {
 }
 
 /**
- * Brings both hosts into one of two states, whatever happened before: the guest runs on the destination and the source has nothing of it, or the
- * guest stays on the source and the destination has nothing of it. Both hosts are asked; nothing is removed while one of them can't answer.
+ * Brings both hosts into one of two states, whatever happened before: the guest runs on the destination and the source
+ * has nothing of it, or the guest stays on the source and the destination has nothing of it. Both hosts are asked;
+ * nothing is removed while one of them can't answer.
  */
 export class MigrationSettlement {
   private isClosed = false;

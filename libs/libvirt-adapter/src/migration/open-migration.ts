@@ -5,7 +5,10 @@ import type { MigrationHost, MigrationTransport } from './migration-host.js';
 export interface MigrationOptions {
   /** The host name or address at which other hosts reach this one for migrations, and where its QEMU accepts them. */
   readonly migrationAddress?: string;
-  /** How guests come from and go to other machines: `insecure` is neither encrypted nor authenticated. Default: they don't. */
+  /**
+   * How guests come from and go to other machines: `insecure` is neither encrypted nor authenticated. Default: they
+   * don't.
+   */
   readonly migrationTransport?: MigrationTransport;
 }
 

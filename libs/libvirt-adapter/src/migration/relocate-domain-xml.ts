@@ -5,12 +5,17 @@ export interface Relocation {
   /** Paths of the pools' folders on the source and on the destination. */
   readonly from: string;
   readonly to: string;
-  /** Targets of the disks that are copied, which have no files below them on the destination, with the names of their volumes. */
+  /**
+   * Targets of the disks that are copied, which have no files below them on the destination, with the names of their
+   * volumes.
+   */
   readonly copied: ReadonlyMap<string, string>;
   readonly metadata: InstanceMetadata;
 }
 
-/** The description of a domain for another host, where its files are in another folder. Everything else stays as it is. */
+/**
+ * The description of a domain for another host, where its files are in another folder. Everything else stays as it is.
+ */
 export function relocateDomainXml(xml: string, { from, to, copied, metadata }: Relocation): string {
   const disks = new Map([...copied].map(([target, name]) => [target, `${to}/${name}`]));
   const edited = editDomainXml(xml, { disks, metadata });

@@ -28,7 +28,10 @@ export interface MigrationRun {
   /** Changes the description of the running guest for the destination. */
   readonly relocate: (xml: string) => string;
   readonly signal: AbortSignal;
-  /** Whether the guest runs on the destination, asked when the connection broke in between; undefined if the destination does not answer. */
+  /**
+   * Whether the guest runs on the destination, asked when the connection broke in between; undefined if the destination
+   * does not answer.
+   */
   readonly hasArrived: () => Promise<boolean | undefined>;
 }
 
@@ -44,9 +47,10 @@ export class UnknownOutcome extends DomainError {
 }
 
 /**
- * Directs one migration: each phase gets the cookie of the phase before, or none if that has failed. A failure is announced to both sides, so that
- * the guest continues on the source and the destination ends its QEMU. The first failure is thrown: the answers to its announcement are its consequences.
- * Source: virDomainMigrateVersion3Full in https://gitlab.com/libvirt/libvirt/-/blob/v9.0.0/src/libvirt-domain.c
+ * Directs one migration: each phase gets the cookie of the phase before, or none if that has failed. A failure is
+ * announced to both sides, so that the guest continues on the source and the destination ends its QEMU. The first
+ * failure is thrown: the answers to its announcement are its consequences. Source: virDomainMigrateVersion3Full in
+ * https://gitlab.com/libvirt/libvirt/-/blob/v9.0.0/src/libvirt-domain.c
  */
 export async function runMigration(run: MigrationRun): Promise<void> {
   const { uuid, source, flags } = run;

@@ -29,10 +29,11 @@ const PROGRESS = /\((\d+(?:\.\d+)?)\/100%\)/g;
 const NOT_FOUND = 127;
 
 /**
- * Copies the content that the guest sees from one local image into another one with a single program, which reads and writes the files itself. The
- * kernel ends it with this process, however this process ends, so that nothing writes to the new disk after a restart. QEMU's locks keep VMs with one
- * of the two disks from starting meanwhile.
- * @returns the space that the new file takes; undefined, and nothing was changed, where the program can't be run like this
+ * Copies the content that the guest sees from one local image into another one with a single program, which reads and
+ * writes the files itself. The kernel ends it with this process, however this process ends, so that nothing writes to
+ * the new disk after a restart. QEMU's locks keep VMs with one of the two disks from starting meanwhile.
+ * @returns the space that the new file takes; undefined, and nothing was changed, where the program can't be run like
+ *   this
  * @throws DomainError BUSY, VOLUME_NOT_FOUND, INSUFFICIENT_STORAGE, BACKEND_FAILED
  */
 export async function copyImage(copy: ImageCopy): Promise<number | undefined> {
@@ -55,7 +56,8 @@ function argumentsOf({ from, to, sizeBytes }: ImageCopy): string[] {
     ...['--pdeathsig', 'KILL', '--'],
     ...['prlimit', ...limitArguments({ addressSpaceBytes: ADDRESS_SPACE_BYTES, cpuSeconds: CPU_SECONDS, fileBytes })],
     ...['--', 'qemu-img', 'convert', '-p'],
-    // Into the existing file, whose content is replaced with zeros as well: an interrupted copy may have left something there.
+    // Into the existing file, whose content is replaced with zeros as well: an interrupted copy may have left something
+    // there.
     ...['-n', '-S', String(ZERO_RUN_BYTES)],
     ...['-W', '-m', String(REQUESTS)],
     // The default may damage the tables of the image when the machine fails.

@@ -60,8 +60,8 @@ interface IngestFiles {
 }
 
 /**
- * Receives VMs as domains whose UUID is the ID of the attempt. Their metadata has a mark instead of that of a creation, so that a restart of the
- * service leaves them to the task that fills them.
+ * Receives VMs as domains whose UUID is the ID of the attempt. Their metadata has a mark instead of that of a creation,
+ * so that a restart of the service leaves them to the task that fills them.
  */
 export class LibvirtDiskIngest extends DiskIngest {
   constructor(private readonly deps: LibvirtDiskIngestDeps) {

@@ -41,8 +41,9 @@ const checkpointName = (recording: DiskRecording, disk: string, moment: number):
   `${prefixOf(recording)}${disk}-${moment}`;
 
 /**
- * Reads the disks of running domains through libvirt's backups: each moment is a checkpoint, whose content, or the changes since the one before,
- * libvirt copies into a temporary volume. Once the domain is stopped, the bitmap of the last checkpoint is in the image.
+ * Reads the disks of running domains through libvirt's backups: each moment is a checkpoint, whose content, or the
+ * changes since the one before, libvirt copies into a temporary volume. Once the domain is stopped, the bitmap of the
+ * last checkpoint is in the image.
  */
 export class LibvirtLiveDisks extends LiveDisks {
   private readonly checkpoints: RecordedCheckpoints;
@@ -196,7 +197,10 @@ export class LibvirtLiveDisks extends LiveDisks {
     }
   }
 
-  /** libvirt forgets the checkpoints of a domain whose record of changes is lost in some ways only, so QEMU checks the bitmap as well. */
+  /**
+   * libvirt forgets the checkpoints of a domain whose record of changes is lost in some ways only, so QEMU checks the
+   * bitmap as well.
+   */
   private async expectCheckpoint({ uuid }: DomainId, name: string, disk: string): Promise<void> {
     if (!(await this.deps.connection.backups.checkpoints(uuid)).includes(name)) throw lost(disk);
   }

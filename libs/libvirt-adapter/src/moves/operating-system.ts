@@ -6,7 +6,8 @@ import { ANY_WINDOWS, type GuestProfiles } from '../guest-profiles/guest-profile
 const LIBOSINFO_XMLNS = 'http://libosinfo.org/xmlns/libvirt/domain/1.0';
 
 /**
- * The operating system of the guest: as the service recorded it, or virt-manager did, or, from the enlightenments of Hyper-V, any Windows.
+ * The operating system of the guest: as the service recorded it, or virt-manager did, or, from the enlightenments of
+ * Hyper-V, any Windows.
  * @returns a short ID of libosinfo; undefined if it is unknown
  */
 export async function operatingSystemOf(

@@ -12,9 +12,9 @@ const OWN_BRIDGE = 'headgate0';
 const SUBNETS = ['192.168.123', '192.168.213', '10.123.213', '172.30.213'];
 
 /**
- * The virtual network that new VMs are attached to. It is always a network of libvirt: its guests reach the machine through
- * a bridge, so they can't connect to ports on the loopback address. QEMU's user-mode networking is never used, because it
- * connects on behalf of the guest from this machine: 10.0.2.2 is the loopback address there.
+ * The virtual network that new VMs are attached to. It is always a network of libvirt: its guests reach the machine
+ * through a bridge, so they can't connect to ports on the loopback address. QEMU's user-mode networking is never used,
+ * because it connects on behalf of the guest from this machine: 10.0.2.2 is the loopback address there.
  */
 export class GuestNetwork {
   private attempt?: Promise<string>;

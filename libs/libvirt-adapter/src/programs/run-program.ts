@@ -9,7 +9,9 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Runs the program as this user and group, which only root may choose. */
   readonly user?: { readonly uid: number; readonly gid: number };
-  /** Limits of the kernel for the program. They are applied where `prlimit` is installed, as it is on any usual Linux. */
+  /**
+   * Limits of the kernel for the program. They are applied where `prlimit` is installed, as it is on any usual Linux.
+   */
   readonly limits?: ProgramLimits;
 }
 

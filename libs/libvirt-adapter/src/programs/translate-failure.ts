@@ -1,7 +1,10 @@
 import { DomainError, messageOf, type ErrorCode } from '@headgate/domain-contracts';
 import type { ProgramResult } from './run-program.js';
 
-/** Translates the error output of a libvirt or QEMU program into a domain error. The only place that parses these messages. */
+/**
+ * Translates the error output of a libvirt or QEMU program into a domain error. The only place that parses these
+ * messages.
+ */
 export function translateFailure(program: string, result: ProgramResult): DomainError {
   if (result.missing) return missingProgram(program);
   if (result.ended === 'aborted') return new DomainError('CONFLICT', 'The operation was canceled.');

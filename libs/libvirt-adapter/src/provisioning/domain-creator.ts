@@ -102,8 +102,8 @@ export class DomainCreator {
   }
 
   /**
-   * Creates the disks, removes the mark and starts the VM. After a failure the VM stays with the reason but without disks, or
-   * nothing stays. Nothing stays of a VM that is deleted meanwhile.
+   * Creates the disks, removes the mark and starts the VM. After a failure the VM stays with the reason but without
+   * disks, or nothing stays. Nothing stays of a VM that is deleted meanwhile.
    */
   fill(draft: Draft, report: TaskReporter, onFailure: 'keep' | 'remove'): Promise<void> {
     const { progress } = this.deps;

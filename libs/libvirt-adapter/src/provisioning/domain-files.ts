@@ -25,7 +25,10 @@ interface NewDomain {
   readonly plan: CreationPlan;
 }
 
-/** Names begin with the VM's name for readability and contain part of its UUID, so that they never collide with existing files. */
+/**
+ * Names begin with the VM's name for readability and contain part of its UUID, so that they never collide with existing
+ * files.
+ */
 export function nameVolumes({ spec, uuid, pool, folder, plan }: NewDomain): DomainFiles {
   const base = `${spec.ref.name}-${uuid.slice(0, 8)}`;
   const names = {

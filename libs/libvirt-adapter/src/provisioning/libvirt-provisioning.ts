@@ -179,7 +179,9 @@ const SILENT_REPORT: TaskReporter = {
   signal: new AbortController().signal,
 };
 
-/** libvirt and QEMU round memory when a VM starts, which would look like a pending change, and disks consist of sectors. */
+/**
+ * libvirt and QEMU round memory when a VM starts, which would look like a pending change, and disks consist of sectors.
+ */
 const MEMORY_STEP_BYTES = 2 * 1024 ** 2;
 const DISK_STEP_BYTES = 1024 ** 2;
 

@@ -57,7 +57,8 @@ export class DomainRemover {
   }
 
   /**
-   * Removes the volumes before the domain that lists them, so that an interrupted removal can be repeated without orphans.
+   * Removes the volumes before the domain that lists them, so that an interrupted removal can be repeated without
+   * orphans.
    */
   async remove(uuid: string): Promise<void> {
     const { domain, volumes, shared } = await this.plan(uuid);
@@ -76,7 +77,10 @@ export class DomainRemover {
     await this.removeVolumes((await this.plan(uuid)).volumes);
   }
 
-  /** The disks that were moved to another pool, with their paths. Both the devices and the metadata of the domain have to list them. */
+  /**
+   * The disks that were moved to another pool, with their paths. Both the devices and the metadata of the domain have
+   * to list them.
+   */
   private async movedVolumes({ uuid, metadata, disks }: DomainDescription): Promise<Map<OwnedVolume, string>> {
     const listed = metadata.owner === uuid ? metadata.volumes.filter(({ pool }) => pool !== this.pool.name) : [];
     const paths = listed.length === 0 ? [] : await this.connection.storage.volumePaths(listed);
@@ -128,7 +132,10 @@ export class DomainRemover {
   }
 }
 
-/** Volumes that were created for this domain: listed in metadata with its UUID, in the service's pool. Copies of a domain contain its metadata as well. */
+/**
+ * Volumes that were created for this domain: listed in metadata with its UUID, in the service's pool. Copies of a
+ * domain contain its metadata as well.
+ */
 const ownVolumes = ({ uuid, metadata }: DomainDescription, pool: string): readonly OwnedVolume[] =>
   metadata.owner === uuid
     ? metadata.volumes.filter((volume) => volume.pool === pool && !volume.name.includes('/'))

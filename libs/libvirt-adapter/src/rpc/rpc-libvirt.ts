@@ -17,8 +17,8 @@ import { RpcStorage } from './rpc-storage.js';
 const PATIENT_KEEPALIVE = { intervalMs: 5000, count: 5 };
 
 /**
- * libvirt's RPC protocol over held connections: one for questions and short operations, one for calls that take long, one
- * for events, and one for each transfer.
+ * libvirt's RPC protocol over held connections: one for questions and short operations, one for calls that take long,
+ * one for events, and one for each transfer.
  */
 export class RpcLibvirt extends LibvirtConnection {
   override readonly uri: string;

@@ -32,8 +32,9 @@ interface Watched {
 }
 
 /**
- * Detaches the cloud-init disc, which contains passwords, once the guest has read it, and removes its volume. Until then the
- * guest may restart as often as it likes. After an interruption the removal continues when the domain is observed again.
+ * Detaches the cloud-init disc, which contains passwords, once the guest has read it, and removes its volume. Until
+ * then the guest may restart as often as it likes. After an interruption the removal continues when the domain is
+ * observed again.
  */
 export class SeedRemoval {
   private readonly watched = new Map<string, Watched>();

@@ -29,8 +29,9 @@ export interface NewOverlay {
 }
 
 /**
- * The steps of a change that replaces the files of disks with overlays. The metadata of the domain lists the new volumes and the change
- * itself before they are created, so that nothing is lost or left over by an interruption. Callers hold the domain's lock.
+ * The steps of a change that replaces the files of disks with overlays. The metadata of the domain lists the new
+ * volumes and the change itself before they are created, so that nothing is lost or left over by an interruption.
+ * Callers hold the domain's lock.
  */
 export class DiskChanges {
   constructor(private readonly deps: DiskChangesDeps) {}
@@ -106,7 +107,10 @@ export class DiskChanges {
   }
 }
 
-/** The volumes that a snapshot or a restore has created. The TPM's state and the memory of a restore belong to the snapshot. */
+/**
+ * The volumes that a snapshot or a restore has created. The TPM's state and the memory of a restore belong to the
+ * snapshot.
+ */
 export const volumesOf = ({ kind, disks, nvram, tpm, memory }: PendingChange): string[] => [
   ...disks.map(({ name }) => name),
   ...(nvram === undefined ? [] : [nvram]),

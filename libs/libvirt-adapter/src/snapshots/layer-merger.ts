@@ -37,9 +37,9 @@ type MergeStep = { readonly kind: 'merge'; readonly isLive: boolean } & Merge;
 type Step = { readonly kind: 'remove'; readonly name: string } | { readonly kind: 'wait' } | MergeStep;
 
 /**
- * Removes the layers of a domain that no snapshot needs. A layer without overlays is deleted, a layer with one overlay is merged with it, and
- * one with several overlays stays until there is only one. The changes of the overlay are written into the layer below, so each
- * step can be repeated after an interruption.
+ * Removes the layers of a domain that no snapshot needs. A layer without overlays is deleted, a layer with one overlay
+ * is merged with it, and one with several overlays stays until there is only one. The changes of the overlay are
+ * written into the layer below, so each step can be repeated after an interruption.
  */
 export class LayerMerger {
   private readonly changes: DiskChanges;
@@ -78,7 +78,10 @@ export class LayerMerger {
     }
   }
 
-  /** Takes the next step, or forgets the deleted snapshots if there is none. The record of a merge that could not begin is removed. */
+  /**
+   * Takes the next step, or forgets the deleted snapshots if there is none. The record of a merge that could not begin
+   * is removed.
+   */
   private async take(uuid: string, report: TaskReporter): Promise<Step | undefined> {
     const next = await this.next(uuid);
     if (!next) await this.forget(uuid);

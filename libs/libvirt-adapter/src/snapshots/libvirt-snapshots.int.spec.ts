@@ -292,7 +292,8 @@ describeWithLibvirt(`Snapshots on libvirt${missing === undefined ? '' : `: skipp
             () => false,
           );
           await killed.close();
-          // The first start removes an unfinished clone, the second one merges the layers that only the clone needed. Both end before they stop.
+          // The first start removes an unfinished clone, the second one merges the layers that only the clone needed.
+          // Both end before they stop.
           for (let restart = 1; restart <= 2; restart++) {
             await start();
             await stop();

@@ -40,8 +40,8 @@ export interface LibvirtSnapshotsDeps extends DiskChangesDeps {
 const START_TIMEOUT_MS = 90_000;
 
 /**
- * Snapshots as layers of qcow2 files. A snapshot freezes the present files of the disks and puts overlays on top; restoring it puts
- * new overlays on the frozen files. The metadata of the domain lists the snapshots.
+ * Snapshots as layers of qcow2 files. A snapshot freezes the present files of the disks and puts overlays on top;
+ * restoring it puts new overlays on the frozen files. The metadata of the domain lists the snapshots.
  */
 export class LibvirtSnapshots extends InstanceSnapshots {
   private readonly changes: DiskChanges;
@@ -192,7 +192,9 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     await this.deps.connection.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
   }
 
-  /** Completes or undoes a change that the end of an earlier run has interrupted, and merges the layers that it left. */
+  /**
+   * Completes or undoes a change that the end of an earlier run has interrupted, and merges the layers that it left.
+   */
   recover({ uuid, name, metadata }: DomainDescription): void {
     const { pending } = metadata;
     // Their own abilities complete or undo them.
@@ -285,7 +287,10 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     await pool.volumes();
   }
 
-  /** An agent that does not freeze the file systems does not prevent the snapshot, which then is like after a power failure. */
+  /**
+   * An agent that does not freeze the file systems does not prevent the snapshot, which then is like after a power
+   * failure.
+   */
   private async switchRunning(
     { description }: EditableDomain,
     { others }: FoundDisks,
@@ -486,7 +491,9 @@ function withSnapshot(
   };
 }
 
-/** The overlays are the disks now. The volumes that they replace are removed afterwards, unless a snapshot needs them. */
+/**
+ * The overlays are the disks now. The volumes that they replace are removed afterwards, unless a snapshot needs them.
+ */
 function withRestored(
   { pending: _done, ...metadata }: InstanceMetadata,
   { disks, nvram, operation }: PendingChange,

@@ -5,7 +5,9 @@ import type { DiskVolume } from '../domain-xml/snapshot-metadata.js';
 import { attribute, element, elements, text } from '../xml/xml.js';
 import type { EditableDomain } from '../domains/domain-editor.js';
 
-/** The writable disks of a domain, all of them volumes that the service created for it, and the state outside the disks. */
+/**
+ * The writable disks of a domain, all of them volumes that the service created for it, and the state outside the disks.
+ */
 export interface SnapshotDisks {
   readonly disks: readonly DiskVolume[];
   /** Targets of the discs and of the other disks that the guest can't write to. */
@@ -21,8 +23,8 @@ export interface FoundDisks extends SnapshotDisks {
 }
 
 /**
- * Finds the disks of a domain. A disk that the service did not create is refused: the VM that is deleted keeps such a disk, which would
- * lack everything that was written after the snapshot.
+ * Finds the disks of a domain. A disk that the service did not create is refused: the VM that is deleted keeps such a
+ * disk, which would lack everything that was written after the snapshot.
  * @param folder of the service's pool
  */
 export function findDisks({ description, isPersistent }: EditableDomain, folder: string): FoundDisks {

@@ -10,8 +10,8 @@ interface IndexedImage {
 }
 
 /**
- * The complete base images of this service, by the names of their volumes. An image is listed after it has been stored, so an
- * image without an entry is incomplete. Losing the file only costs another download.
+ * The complete base images of this service, by the names of their volumes. An image is listed after it has been stored,
+ * so an image without an entry is incomplete. Losing the file only costs another download.
  */
 export class BaseImageIndex extends JsonIndex<IndexedImage> {
   /** Names of the layers of deleted VMs. */

@@ -45,9 +45,9 @@ const BASE_NAME = /^base-[0-9a-f]{8}-[0-9a-f]{40}\.(?:qcow2|iso)(?:\.partial)?$/
 export const isBaseImage = (volume: string): boolean => BASE_NAME.test(volume);
 
 /**
- * The images on which the disks of VMs are based, in the storage pool: each is stored once, under a name that is derived from
- * its content or from its source and version. The disks are overlays, so an image is never changed. Images that nothing refers to
- * are removed when they have not been used for a week, or when space is needed.
+ * The images on which the disks of VMs are based, in the storage pool: each is stored once, under a name that is
+ * derived from its content or from its source and version. The disks are overlays, so an image is never changed. Images
+ * that nothing refers to are removed when they have not been used for a week, or when space is needed.
  */
 export class BaseImages {
   /** How many creations use an image that has no overlay yet. */
@@ -128,7 +128,9 @@ export class BaseImages {
     return this.imageOf(name, bytes);
   }
 
-  /** Removes images of this service that have not been used for long, and parts of interrupted transfers. Never fails. */
+  /**
+   * Removes images of this service that have not been used for long, and parts of interrupted transfers. Never fails.
+   */
   async sweep(): Promise<void> {
     await this.removeUnused(KEEP_UNUSED_MS).catch((error: unknown) =>
       this.deps.log.warn({ reason: messageOf(error) }, 'unused base images could not be removed'),
@@ -143,7 +145,10 @@ export class BaseImages {
     return this.removeUnused(0);
   }
 
-  /** Takes over layers of a VM that is being deleted, which clones still need. They are removed as soon as nothing refers to them. */
+  /**
+   * Takes over layers of a VM that is being deleted, which clones still need. They are removed as soon as nothing
+   * refers to them.
+   */
   async adoptLayers(names: readonly string[]): Promise<void> {
     for (const name of names) await this.deps.index.set(name, { bytes: 0, lastUsed: 0, isLayer: true });
   }

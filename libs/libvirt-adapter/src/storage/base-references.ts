@@ -3,7 +3,10 @@ import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import { DiskUsage } from './disk-usage.js';
 
-/** Which base images are in use. Their names are unique, so a reference is recognized by the name alone, whatever the path. */
+/**
+ * Which base images are in use. Their names are unique, so a reference is recognized by the name alone, whatever the
+ * path.
+ */
 export class BaseReferences {
   constructor(
     private readonly connection: LibvirtConnection,
@@ -11,8 +14,8 @@ export class BaseReferences {
   ) {}
 
   /**
-   * The references at this moment: by the disks of all domains with their backing files, and by all volumes in active pools, which
-   * may belong to no domain.
+   * The references at this moment: by the disks of all domains with their backing files, and by all volumes in active
+   * pools, which may belong to no domain.
    * @throws DomainError when not everything can be read
    */
   async read(): Promise<{ has(name: string): boolean }> {

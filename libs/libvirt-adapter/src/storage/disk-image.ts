@@ -39,9 +39,9 @@ const VOLUME_DESCRIPTOR_OFFSET_BYTES = 32_769;
 const VOLUME_DESCRIPTORS = ['CD001', 'BEA01'];
 
 /**
- * Reads the header of an untrusted image. A qcow2 image can name other files of this machine as its backing or data file;
- * such an image is rejected before any program opens it.
- * Source: https://gitlab.com/qemu-project/qemu/-/blob/master/docs/interop/qcow2.txt
+ * Reads the header of an untrusted image. A qcow2 image can name other files of this machine as its backing or data
+ * file; such an image is rejected before any program opens it. Source:
+ * https://gitlab.com/qemu-project/qemu/-/blob/master/docs/interop/qcow2.txt
  * @throws DomainError INVALID_SOURCE
  */
 export async function inspectImage(file: string): Promise<DiskImage> {

@@ -11,15 +11,17 @@ export interface DiskIoProbeOptions {
   readonly isRoot?: boolean;
 }
 
-/** `open` creates a file without a name, which vanishes when it is closed. Node has no constant for this flag of Linux. */
+/**
+ * `open` creates a file without a name, which vanishes when it is closed. Node has no constant for this flag of Linux.
+ */
 const O_UNNAMED_FILE = 0o20000000 | constants.O_DIRECTORY;
 const PROBE_BYTES = 4096;
 const PROBE_TIMEOUT_MS = 10_000;
 const UNPRIVILEGED_ID = 65_534;
 
 /**
- * Finds the fastest way to access disk images that works on this machine: file systems may refuse direct access, and kernels,
- * containers and QEMU builds may lack io_uring. A domain with a mode that does not work would not start.
+ * Finds the fastest way to access disk images that works on this machine: file systems may refuse direct access, and
+ * kernels, containers and QEMU builds may lack io_uring. A domain with a mode that does not work would not start.
  */
 export async function probeDiskIo(imageFolder: string, options: DiskIoProbeOptions): Promise<DiskIo> {
   const [isDirect, hasIoUring] = await Promise.all([canOpenDirectly(imageFolder), canUseIoUring(options)]);

@@ -38,7 +38,10 @@ export class DiskUsage {
     );
   }
 
-  /** Names of the domains that use the file at a path, or whose metadata lists its volume: the layer of a snapshot, for example. */
+  /**
+   * Names of the domains that use the file at a path, or whose metadata lists its volume: the layer of a snapshot, for
+   * example.
+   */
   usersOf(path: string): string[] {
     return this.domains.filter((domain) => uses(domain, path) || owns(domain, path)).map(({ id }) => id.name);
   }
@@ -104,7 +107,9 @@ async function resolvePaths(
   return disks.map((list) => [...new Set(list.map(pathOf))].filter((path) => path !== ''));
 }
 
-/** The backing file of each file, found by libvirt's pools and, on this machine, in the headers of the files themselves. */
+/**
+ * The backing file of each file, found by libvirt's pools and, on this machine, in the headers of the files themselves.
+ */
 async function readBackingFiles(
   connection: LibvirtConnection,
   tops: readonly string[],

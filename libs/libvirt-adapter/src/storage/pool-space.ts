@@ -8,8 +8,8 @@ import { isRemote } from '../host/host.js';
 export const POOL_FLOOR_BYTES = 64 * 1024 ** 2;
 
 /**
- * The state of a pool with the space that it has now. libvirt's own figure is as old as the last refresh of the pool: other programs may have filled the
- * disk since, or the operator has enlarged it.
+ * The state of a pool with the space that it has now. libvirt's own figure is as old as the last refresh of the pool:
+ * other programs may have filled the disk since, or the operator has enlarged it.
  * @throws DomainError VOLUME_NOT_FOUND
  */
 export async function readPoolSpace({ uri, storage }: LibvirtConnection, pool: string): Promise<PoolState> {

@@ -75,7 +75,10 @@ export class QemuImg {
     throw failure.code === 'BACKEND_FAILED' && result.ended === undefined ? damaged(result.stderr) : failure;
   }
 
-  /** The size that the guest sees, and the size of all files that the content consists of. Also while a VM uses the disk. */
+  /**
+   * The size that the guest sees, and the size of all files that the content consists of. Also while a VM uses the
+   * disk.
+   */
   async measure(file: string, format: string): Promise<{ readonly sizeBytes: number; readonly usedBytes: number }> {
     const result = await this.run(
       'qemu-img',
@@ -89,7 +92,10 @@ export class QemuImg {
     return { sizeBytes, usedBytes: Math.min(sizeBytes, filesBytes) };
   }
 
-  /** Writes the changes of an overlay into the image on which it is based. The overlay stays as it is, so this can be repeated. */
+  /**
+   * Writes the changes of an overlay into the image on which it is based. The overlay stays as it is, so this can be
+   * repeated.
+   */
   async commit(overlay: string, base: string): Promise<void> {
     await this.call(['commit', '-q', '-f', 'qcow2', '-d', '-b', base, overlay], { timeoutMs: CONVERT_TIMEOUT_MS });
   }

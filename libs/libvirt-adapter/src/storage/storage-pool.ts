@@ -14,7 +14,10 @@ import { fileSystemOf, readPoolSpace } from './pool-space.js';
 /** The storage pool for volumes that this service creates. */
 export const POOL_NAME = 'headgate';
 
-/** The directory pool for the service's volumes. Names of volumes that the service created contain part of their domain's UUID. */
+/**
+ * The directory pool for the service's volumes. Names of volumes that the service created contain part of their
+ * domain's UUID.
+ */
 export class StoragePool {
   constructor(
     private readonly connection: LibvirtConnection,
@@ -34,7 +37,10 @@ export class StoragePool {
     }
   }
 
-  /** The state with the present space, or that of the file system on which the pool will be created; undefined where neither is known. */
+  /**
+   * The state with the present space, or that of the file system on which the pool will be created; undefined where
+   * neither is known.
+   */
   async space(): Promise<PoolState | undefined> {
     const state = await this.state();
     if (state?.isActive) return readPoolSpace(this.connection, this.name);
@@ -132,9 +138,9 @@ export class StoragePool {
   }
 
   /**
-   * Turns a private file into a volume of the pool's owner. It appears at once and complete if this process may write to the
-   * folder of the pool: by renaming the file, or by a copy that shares its blocks where the file system can. Otherwise
-   * libvirt copies it.
+   * Turns a private file into a volume of the pool's owner. It appears at once and complete if this process may write
+   * to the folder of the pool: by renaming the file, or by a copy that shares its blocks where the file system can.
+   * Otherwise libvirt copies it.
    */
   async moveInto(
     volume: string,
@@ -147,7 +153,10 @@ export class StoragePool {
     await this.createFrom(volume, file, options);
   }
 
-  /** Closes volumes to other users that earlier versions of the service have left open. Those of another machine are left alone. */
+  /**
+   * Closes volumes to other users that earlier versions of the service have left open. Those of another machine are
+   * left alone.
+   */
   async makePrivate(volumes: readonly string[]): Promise<void> {
     if (volumes.length === 0 || isRemote(this.connection.uri)) return;
     const folder = await this.path();
@@ -159,7 +168,10 @@ export class StoragePool {
     }
   }
 
-  /** Names of the empty volumes that are locks of all services, see `HostLock`. None if the pool does not exist or is inactive. */
+  /**
+   * Names of the empty volumes that are locks of all services, see `HostLock`. None if the pool does not exist or is
+   * inactive.
+   */
   async lockNames(): Promise<string[]> {
     try {
       return (await this.storage.volumes(this.name)).filter(isLockName);
@@ -189,13 +201,19 @@ export class StoragePool {
     await ignoring('VOLUME_NOT_FOUND', this.storage.deleteVolume({ pool: this.name, name: volume }));
   }
 
-  /** Names of the volumes after refreshing the pool from its folder, which libvirt refuses while a volume is being written. */
+  /**
+   * Names of the volumes after refreshing the pool from its folder, which libvirt refuses while a volume is being
+   * written.
+   */
   async volumes(): Promise<string[]> {
     await this.refresh();
     return (await this.storage.volumes(this.name)).filter((name) => !isLockName(name));
   }
 
-  /** Finds files that were added, removed or resized without libvirt, which refuses that while a volume is being created. */
+  /**
+   * Finds files that were added, removed or resized without libvirt, which refuses that while a volume is being
+   * created.
+   */
   async refresh(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -256,8 +274,8 @@ async function placeFile(file: string, folder: string, name: string): Promise<bo
 /** Suffix of a file that is not complete yet. */
 export const PARTIAL_SUFFIX = '.partial';
 /**
- * The mode of the volumes that libvirt creates. Before a guest starts, libvirt gives all files of its disks to QEMU's user; a session daemon runs QEMU
- * as the owner of the folder.
+ * The mode of the volumes that libvirt creates. Before a guest starts, libvirt gives all files of its disks to QEMU's
+ * user; a session daemon runs QEMU as the owner of the folder.
  */
 const VOLUME_MODE = 0o600;
 const NO_LINK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -313,6 +331,8 @@ const volumeXml = ({ name, bytes, format, isThin = false, backing }: NewVolume):
     },
   });
 
-/** Next to the images of libvirt's default pool, or in a private folder for a session daemon, which can't write there. */
+/**
+ * Next to the images of libvirt's default pool, or in a private folder for a session daemon, which can't write there.
+ */
 export const defaultPoolPath = (uri: string, privateFolder: string): string =>
   /\/session(?:\?|$)/.test(uri) ? `${privateFolder}/images` : '/var/lib/libvirt/images/headgate';

@@ -15,7 +15,10 @@ const option = (code: number): Buffer => {
   return bytes;
 };
 
-/** @returns the type of the reply of an NBD server to the question for its exports; undefined if it ends the connection instead */
+/**
+ * @returns the type of the reply of an NBD server to the question for its exports; undefined if it ends the connection
+ *   instead
+ */
 export async function askNbd(port: number, credentials?: ConnectionOptions): Promise<number | undefined> {
   const socket = connect(port, '127.0.0.1');
   try {

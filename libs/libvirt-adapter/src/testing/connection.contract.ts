@@ -10,7 +10,9 @@ import { LibvirtUnderTest } from './libvirt-under-test.js';
 
 const MIB = 1024 ** 2;
 
-/** Everything that the adapter relies on, whichever way libvirt is reached. virsh, run by the test, is the counterpart. */
+/**
+ * Everything that the adapter relies on, whichever way libvirt is reached. virsh, run by the test, is the counterpart.
+ */
 export function connectionContract(title: string, connect: () => LibvirtConnection): void {
   describe(title, () => {
     let libvirt: LibvirtUnderTest;

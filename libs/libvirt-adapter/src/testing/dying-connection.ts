@@ -21,7 +21,10 @@ const CHANGES: ReadonlySet<string> = new Set([
   'deleteVolume',
 ]);
 
-/** A connection whose process is killed: the change of this number is the last one that happens, and nothing works afterwards. */
+/**
+ * A connection whose process is killed: the change of this number is the last one that happens, and nothing works
+ * afterwards.
+ */
 export class DyingConnection {
   changes = 0;
   isDead = false;

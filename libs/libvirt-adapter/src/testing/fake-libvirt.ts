@@ -10,8 +10,8 @@ interface FakeDomain {
 }
 
 /**
- * A simulated virsh with a few domains and volumes. It prints what virsh 9.0 prints for the commands that the specs use;
- * any other command fails the test.
+ * A simulated virsh with a few domains and volumes. It prints what virsh 9.0 prints for the commands that the specs
+ * use; any other command fails the test.
  */
 export class FakeLibvirt {
   readonly domains = new Map<string, FakeDomain>();

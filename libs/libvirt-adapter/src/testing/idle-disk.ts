@@ -10,7 +10,9 @@ export const IDLE_TEXT = 'halted';
 
 const SECTOR_BYTES = 512;
 export const IDLE_DISK_BYTES = 16 * 1024 ** 2;
-/** The second half of the disk: content that compression does not make small, so that an export waits for its reader. */
+/**
+ * The second half of the disk: content that compression does not make small, so that an export waits for its reader.
+ */
 const CONTENT_OFFSET = IDLE_DISK_BYTES / 2;
 const SIGNATURE = [0x55, 0xaa];
 /**
@@ -23,8 +25,8 @@ const SIGNATURE = [0x55, 0xaa];
 const PROGRAM = Buffer.from('fc31c08ed8be177cbaf803ac84c07403eeebf8faf4ebfc', 'hex');
 
 /**
- * Writes the image of a disk with a boot sector and meaningless content. Unlike a guest with an operating system, it takes no processor time, and does not
- * react to the power button.
+ * Writes the image of a disk with a boot sector and meaningless content. Unlike a guest with an operating system, it
+ * takes no processor time, and does not react to the power button.
  */
 export async function writeIdleDisk(path: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'hgtest-idle-'));

@@ -12,7 +12,10 @@ import { untilPrinted } from './until-printed.js';
 
 const clock = new SystemClock();
 
-/** The harness of the contract suites over real libvirt, reached in the given way. Only VMs of tests that need a booted guest have an operating system. */
+/**
+ * The harness of the contract suites over real libvirt, reached in the given way. Only VMs of tests that need a booted
+ * guest have an operating system.
+ */
 export async function openHarness(connection?: () => LibvirtConnection): Promise<BackendHarness> {
   const libvirt = await LibvirtUnderTest.open();
   const image = await tinyGuest();

@@ -2,7 +2,10 @@ import { SystemClock, type Backend, type TaskReporter } from '@headgate/domain-c
 import { LibvirtBackend } from '../libvirt-backend.js';
 import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
 
-/** The contexts of a service that migrates one guest from the first to the second one, and the moment at which it is killed. */
+/**
+ * The contexts of a service that migrates one guest from the first to the second one, and the moment at which it is
+ * killed.
+ */
 export interface KilledMigration {
   readonly contexts: readonly {
     readonly context: string;

@@ -215,7 +215,8 @@ export const parseDomainList = (output: string): DomainId[] =>
 
 /**
  * Parses the output of `domstats --raw` by the names of the domains: a line `Domain: 'name'`, then `field=value` lines.
- * The path of a disk may contain line breaks, so that only the first value of a field and the first block of a domain count.
+ * The path of a disk may contain line breaks, so that only the first value of a field and the first block of a domain
+ * count.
  */
 export function parseStatistics(output: string): Map<string, StatisticFields> {
   const domains = new Map<string, StatisticFields>();

@@ -39,11 +39,11 @@ interface Exchange {
 const PROMPT = 'virsh # ';
 
 /**
- * One virsh process that runs many commands over one connection, one command after another. Starting a process takes 40 times as long as
- * running a command.
+ * One virsh process that runs many commands over one connection, one command after another. Starting a process takes 40
+ * times as long as running a command.
  *
- * Markers show where an output begins and ends. virsh echoes the lines that it reads, but the words of a marker are quoted there. It ignores
- * a line with a syntax error, so the last markers are on a line of their own.
+ * Markers show where an output begins and ends. virsh echoes the lines that it reads, but the words of a marker are
+ * quoted there. It ignores a line with a syntax error, so the last markers are on a line of their own.
  */
 export class VirshSession {
   private exchange?: Exchange;
@@ -78,8 +78,8 @@ export class VirshSession {
   }
 
   /**
-   * Runs the commands, each of them even if the one before fails. They are typeable, see `isTypeable`. Never rejects: the result describes
-   * the failure. Only one call at a time.
+   * Runs the commands, each of them even if the one before fails. They are typeable, see `isTypeable`. Never rejects:
+   * the result describes the failure. Only one call at a time.
    */
   run(
     commands: readonly (readonly string[])[],

@@ -5,7 +5,8 @@ export const quote = (word: string): string => `"${word.replace(/["\\]/g, '\\$&'
 const MAX_LENGTH = 800;
 
 /**
- * Whether virsh can read the command from its standard input. It edits lines there: at a tab it completes a file name, for example.
+ * Whether virsh can read the command from its standard input. It edits lines there: at a tab it completes a file name,
+ * for example.
  */
 export function isTypeable(words: readonly string[]): boolean {
   const line = words.map(quote).join(' ');

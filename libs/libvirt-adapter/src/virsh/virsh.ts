@@ -21,7 +21,10 @@ import { isTypeable, quote } from './virsh-words.js';
 
 export interface VirshOptions {
   readonly uri: string;
-  /** Runs a virsh for each command; for tests. Without it, only commands that sessions can't run have a virsh of their own. */
+  /**
+   * Runs a virsh for each command; for tests. Without it, only commands that sessions can't run have a virsh of their
+   * own.
+   */
   readonly run?: RunProgram;
   /** Starts a virsh that reads its commands. */
   readonly spawnSession?: () => SessionProcess;
@@ -38,7 +41,10 @@ export interface CallOptions {
   readonly isTransfer?: boolean;
 }
 
-/** A client for one libvirt connection that runs virsh. Arguments never contain secrets, because process lists show them. */
+/**
+ * A client for one libvirt connection that runs virsh. Arguments never contain secrets, because process lists show
+ * them.
+ */
 export class Virsh {
   readonly uri: string;
   private readonly program: RunProgram;
@@ -175,7 +181,8 @@ export class Virsh {
   }
 
   private async runInOneProcess(commands: readonly (readonly string[])[], options: RunOptions): Promise<BatchResult> {
-    // A random marker, so that no domain XML can contain it. A failed command is followed by one too, unless the connection failed.
+    // A random marker, so that no domain XML can contain it. A failed command is followed by one too, unless the
+    // connection failed.
     const marker = `=${randomUUID()}=`;
     const script = commands.map((command) => `${command.map(quote).join(' ')}; echo ${marker}`).join('; ');
     const result = await this.program('virsh', [...this.options(), script], options);

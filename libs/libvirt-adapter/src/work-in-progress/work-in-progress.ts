@@ -15,8 +15,8 @@ interface Work {
 }
 
 /**
- * The VMs that this process is currently creating. The metadata of such a domain names the service by an identity that is
- * kept in the data folder, which distinguishes leftovers of a crash from the work of another service.
+ * The VMs that this process is currently creating. The metadata of such a domain names the service by an identity that
+ * is kept in the data folder, which distinguishes leftovers of a crash from the work of another service.
  */
 export class WorkInProgress {
   private readonly running = new Map<string, Work>();

@@ -2,7 +2,9 @@ import XMLBuilder from 'fast-xml-builder';
 import { SaxesParser } from 'saxes';
 import type { Json, JsonObject } from '@headgate/domain-contracts';
 
-/** An element as an object: attributes begin with `@`, text is under `#text`, and repeatable elements are always arrays. */
+/**
+ * An element as an object: attributes begin with `@`, text is under `#text`, and repeatable elements are always arrays.
+ */
 export type XmlElement = { [name: string]: XmlValue };
 export type XmlValue = string | XmlElement | readonly XmlValue[];
 
@@ -39,7 +41,9 @@ const REPEATED = new Set([
   'ip',
 ]);
 
-/** Deeper documents are refused: those of libvirt are about ten levels deep, and readers of the result are recursive. */
+/**
+ * Deeper documents are refused: those of libvirt are about ten levels deep, and readers of the result are recursive.
+ */
 const MAX_DEPTH = 100;
 
 const builder = new XMLBuilder({
@@ -52,7 +56,8 @@ const builder = new XMLBuilder({
 
 /**
  * Reads a document strictly: entities other than XML's own, repeated attributes and control characters are errors.
- * Surrounding white space of text is removed. All values stay text, because a version or a name that consists of digits is no number.
+ * Surrounding white space of text is removed. All values stay text, because a version or a name that consists of digits
+ * is no number.
  * @throws Error when the text is not well-formed XML, is nested too deeply, or has an element named `__proto__`
  */
 export function parseXml(text: string): XmlElement {

@@ -3,8 +3,8 @@ import type { TypedValue } from '../wire/types.js';
 import { XdrReader } from '../wire/xdr-reader.js';
 import { XdrWriter } from '../wire/xdr-writer.js';
 
-// The statistics of many running domains, for tools/bench: `statistics.bench COUNT`. Prints one line of JSON: `decodeMs`, the CPU time
-// to decode the replies about all of them.
+// The statistics of many running domains, for tools/bench: `statistics.bench COUNT`. Prints one line of JSON:
+// `decodeMs`, the CPU time to decode the replies about all of them.
 
 const count = Number(process.argv[2]);
 const DOMAINS_PER_CALL = 1000;

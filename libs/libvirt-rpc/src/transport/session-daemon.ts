@@ -21,14 +21,20 @@ const DAEMON_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 /** The daemon ends after this many seconds without clients, as one that libvirt's client has started. */
 const IDLE_SECONDS = 120;
 const RETRY_MS = 50;
-/** A daemon that ends at once may do so because another client has started one at the same moment, which soon listens. */
+/**
+ * A daemon that ends at once may do so because another client has started one at the same moment, which soon listens.
+ */
 const RETRIES_AFTER_EXIT = 40;
-/** The variables that libvirt's client passes on. The others of this process may be secrets, and the daemon would keep them. */
+/**
+ * The variables that libvirt's client passes on. The others of this process may be secrets, and the daemon would keep
+ * them.
+ */
 const PASSED_ON = ['PATH', 'HOME', 'USER', 'LOGNAME', 'TMPDIR', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_RUNTIME_DIR'];
 
 /**
  * Connects to the daemon of the user's session, and starts one if there is none.
- * @throws RpcConnectionError as `connectUnixSocket`, if no daemon can be started or none listens before the signal is aborted
+ * @throws RpcConnectionError as `connectUnixSocket`, if no daemon can be started or none listens before the signal is
+ *   aborted
  */
 export async function connectToSession(target: UnixTarget, options: SessionOptions = {}): Promise<Duplex> {
   const { signal, timers = systemTimers } = options;
@@ -62,7 +68,9 @@ interface Daemon {
   hasExited: boolean;
 }
 
-/** The daemons that this process has started and that run, by their sockets: connections that open together share one. */
+/**
+ * The daemons that this process has started and that run, by their sockets: connections that open together share one.
+ */
 const STARTED = new Map<string, Daemon>();
 
 /** @returns undefined if there is none that could be started */

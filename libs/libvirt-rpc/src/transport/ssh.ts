@@ -5,7 +5,9 @@ import type { SshTarget } from '../libvirt-target.js';
 
 const MAX_STDERR_CHARACTERS = 4096;
 
-/** The arguments of ssh. The last one is the command for the shell of the other machine, as libvirt's client runs it. */
+/**
+ * The arguments of ssh. The last one is the command for the shell of the other machine, as libvirt's client runs it.
+ */
 export function sshArguments(target: SshTarget, name: string): string[] {
   return [
     '-T', '-e', 'none', '-o', 'BatchMode=yes', '-o', 'ConnectTimeout=10',

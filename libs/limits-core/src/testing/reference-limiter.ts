@@ -15,8 +15,9 @@ interface ReservedEvent {
 }
 
 /**
- * A reference model of the window rules, written for clarity rather than speed: an event belongs to a window until it is
- * gone; the window closes `windowMs` after its earliest counted event or, while none counts, after the last reservation.
+ * A reference model of the window rules, written for clarity rather than speed: an event belongs to a window until it
+ * is gone; the window closes `windowMs` after its earliest counted event or, while none counts, after the last
+ * reservation.
  */
 export class ReferenceLimiter {
   private readonly windows = new Map<string, Window>();

@@ -70,7 +70,10 @@ export class CapInterceptor implements NestInterceptor {
   }
 }
 
-/** Writes often come from a body that a caller controls: a malformed one is refused. An item that the holder has is a rewrite. */
+/**
+ * Writes often come from a body that a caller controls: a malformed one is refused. An item that the holder has is a
+ * rewrite.
+ */
 async function readWrite(
   rule: NamedCapRule,
   request: LimitedRequest,

@@ -5,8 +5,8 @@ import { addCapRule, capRulesOf, markDeclared } from '../rules/rule-metadata.js'
 import { CapInterceptor } from './cap.interceptor.js';
 
 /**
- * Limits how many items a route may create. The amount of a write is reserved while the handler runs, counts if the handler
- * succeeds, and is released if it fails. With several caps on a route, a write must fit under all of them.
+ * Limits how many items a route may create. The amount of a write is reserved while the handler runs, counts if the
+ * handler succeeds, and is released if it fails. With several caps on a route, a write must fit under all of them.
  * @throws CapExceededException, from the route, when the write does not fit.
  */
 export function Capped<Request extends LimitedRequest = LimitedRequest>(

@@ -51,8 +51,8 @@ export function toMatrixError(thrown: unknown): MatrixError {
 }
 
 /**
- * An exception that the application throws keeps its status, message and additional members, and its own errcode if it has
- * one.
+ * An exception that the application throws keeps its status, message and additional members, and its own errcode if it
+ * has one.
  */
 function fromHttpException(exception: HttpException, status: number): MatrixError {
   if (status === 404 && ROUTE_NOT_FOUND.test(exception.message)) return MatrixError.unrecognized();
@@ -86,7 +86,9 @@ function isJsonError(error: unknown): boolean {
   return error instanceof SyntaxError || JSON_ERROR_CODES.includes(code) || JSON_ERROR_CODES.includes(type);
 }
 
-/** A Matrix body has its text in `error`; Nest's is in `message`, which is a list of findings for a failed validation. */
+/**
+ * A Matrix body has its text in `error`; Nest's is in `message`, which is a list of findings for a failed validation.
+ */
 function messageOf(
   { message: fallback }: Error,
   { errcode, error, message }: Readonly<Record<string, unknown>>,

@@ -11,7 +11,10 @@ import {
   tap,
 } from 'rxjs';
 
-/** The outcome of a request. `result` is the last value that the handler returned. `unknown`: it ended without an outcome. */
+/**
+ * The outcome of a request. `result` is the last value that the handler returned. `unknown`: it ended without an
+ * outcome.
+ */
 export type Outcome =
   | { readonly kind: 'succeeded'; readonly result?: unknown }
   | { readonly kind: 'failed'; readonly error: unknown }
@@ -28,9 +31,9 @@ export const outcomeOfClosed = (response: ServerResponse): Outcome =>
   response.writableFinished ? outcomeOfStatus(response.statusCode) : UNKNOWN;
 
 /**
- * Reports the outcome of a handler before its response is sent: the error it threw, or the status it set. A handler that
- * writes the response itself (`@Res()`) is judged when the response has closed. One that is abandoned (a timeout, an
- * Observable whose client has disconnected) is `unknown`.
+ * Reports the outcome of a handler before its response is sent: the error it threw, or the status it set. A handler
+ * that writes the response itself (`@Res()`) is judged when the response has closed. One that is abandoned (a timeout,
+ * an Observable whose client has disconnected) is `unknown`.
  */
 export function reportOutcome<Value>(
   response: ServerResponse,

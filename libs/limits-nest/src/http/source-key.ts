@@ -26,8 +26,8 @@ export function bySource(ipv6Prefix = DEFAULT_IPV6_PREFIX_BITS): (request: Limit
 }
 
 /**
- * The key of a caller by address: the IPv4 address, also if an IPv6 address contains it, or the network of an IPv6 address
- * (`2001:db8:1:2::/64`). All callers without a usable address share one key.
+ * The key of a caller by address: the IPv4 address, also if an IPv6 address contains it, or the network of an IPv6
+ * address (`2001:db8:1:2::/64`). All callers without a usable address share one key.
  */
 export function sourceKey(address: string, ipv6Prefix = DEFAULT_IPV6_PREFIX_BITS): string {
   const family = isIP(address);
@@ -44,8 +44,8 @@ export function sourceKey(address: string, ipv6Prefix = DEFAULT_IPV6_PREFIX_BITS
 }
 
 /**
- * The IPv4 address, as two groups, of a caller who reaches an IPv6 server through a translator or tunnel. Their /64 would be one caller
- * for everyone behind the translator, or 65,536 callers for one host with a 6to4 network.
+ * The IPv4 address, as two groups, of a caller who reaches an IPv6 server through a translator or tunnel. Their /64
+ * would be one caller for everyone behind the translator, or 65,536 callers for one host with a 6to4 network.
  */
 function embeddedIpv4(groups: readonly number[]): readonly number[] | undefined {
   const startsWith = (...prefix: number[]) => prefix.every((group, index) => groups[index] === group);

@@ -23,8 +23,8 @@ interface RegistryMetric {
 }
 
 /**
- * The part of prom-client's `Registry` that metrics need. Declared here, so that applications without metrics do not need
- * prom-client.
+ * The part of prom-client's `Registry` that metrics need. Declared here, so that applications without metrics do not
+ * need prom-client.
  */
 export interface MetricsRegistry {
   getSingleMetric(name: string): unknown;

@@ -6,7 +6,9 @@ import { LIMITS_OPTIONS, type LimitsOptions } from '../rules/limits-options.js';
 import { capRulesOf, rateRulesOf } from '../rules/rule-metadata.js';
 import { requireNoRules, validateReferences, validateRoute } from './validate-route.js';
 
-/** Defines the rules of all routes at startup, so that a mistake that would leave a route unlimited prevents the start. */
+/**
+ * Defines the rules of all routes at startup, so that a mistake that would leave a route unlimited prevents the start.
+ */
 @Injectable()
 export class RuleDiscovery implements OnModuleInit {
   constructor(

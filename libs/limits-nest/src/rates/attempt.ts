@@ -27,8 +27,8 @@ export class Attempt {
   }
 
   /**
-   * Success clears the history of its keys, a failure counts, anything else releases the reservation. An unknown outcome
-   * counts: otherwise, disconnecting early would allow unlimited attempts.
+   * Success clears the history of its keys, a failure counts, anything else releases the reservation. An unknown
+   * outcome counts: otherwise, disconnecting early would allow unlimited attempts.
    */
   async settle(outcome: Outcome): Promise<void> {
     await Promise.all(

@@ -39,7 +39,8 @@ export async function enforceRates(
       await rules.enforcer.count(rate, key, limit);
     } else {
       const attempt = await reserve(rules, ruleKeys, request);
-      // A request that ends before its handler starts (a later guard refuses, an interceptor responds) is judged by its response.
+      // A request that ends before its handler starts (a later guard refuses, an interceptor responds) is judged by its
+      // response.
       if (attempt) onceClosed(response, () => attempt.handled || void attempt.settle(outcomeOfClosed(response)));
     }
   } catch (error) {
@@ -64,7 +65,10 @@ async function resolveKey(
   return { rate: rules.rate(rule), key, ...(limit === undefined ? {} : { limit }) };
 }
 
-/** Keys often come from a body that a caller controls: anything but a text is refused, so that it can't count as another key. */
+/**
+ * Keys often come from a body that a caller controls: anything but a text is refused, so that it can't count as another
+ * key.
+ */
 async function readKey(rule: NamedRateRule, request: LimitedRequest): Promise<string | undefined> {
   let key: unknown;
   try {

@@ -12,7 +12,10 @@ const policy = (key: RateKey): string =>
 const quota = ({ name }: Rate, remaining: number, ms: number): string =>
   `${quote(name)};r=${remaining};t=${retryAfterSeconds(ms)}`;
 
-/** Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11) after those of rules that ran before. */
+/**
+ * Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11) after those of rules that ran
+ * before.
+ */
 function setHeaders(reply: Reply, keys: readonly RateKey[], quotas: readonly string[]): void {
   const append = (header: string, items: readonly string[]) =>
     [reply.getHeader(header) ?? [], items].flat().map(String).join(', ');
@@ -32,7 +35,9 @@ export function setRefusalHeaders(reply: Reply, keys: readonly RateKey[], { rate
   );
 }
 
-/** Reports the remaining quota of each key. If one is exhausted, only that one: the next request depends on it alone. */
+/**
+ * Reports the remaining quota of each key. If one is exhausted, only that one: the next request depends on it alone.
+ */
 export async function setQuotaHeaders(reply: Reply, keys: readonly RateKey[], limiter: RateLimiter): Promise<void> {
   const states = await Promise.all(
     keys.map(async (key) => {

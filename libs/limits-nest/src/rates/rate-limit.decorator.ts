@@ -9,8 +9,8 @@ import { RateGuard } from './rate.guard.js';
  * Limits how often a route is used, or all routes of a controller together. With several rules, a request passes all of
  * them, or counts under none.
  *
- * Rules run as a guard, in Nest's order: after the global guards and those of the controller, and after the guards listed
- * below `@RateLimit` on the same route.
+ * Rules run as a guard, in Nest's order: after the global guards and those of the controller, and after the guards
+ * listed below `@RateLimit` on the same route.
  * @throws RateExceededException, from the route, when a rule refuses.
  */
 export function RateLimit<Request extends LimitedRequest = LimitedRequest>(

@@ -18,7 +18,8 @@ export class RateGuard implements CanActivate {
     const controllerRules = rateRulesOf(context.getClass());
     const routeRules = rateRulesOf(handler);
     if (!this.rules.ratesEnabled) return true;
-    // Guards of the controller run before those of the route: with rules in both places, the second run applies them all.
+    // Guards of the controller run before those of the route: with rules in both places, the second run applies them
+    // all.
     if (controllerRules.length > 0 && routeRules.length > 0 && !this.passedController.has(request)) {
       this.passedController.add(request);
       return true;

@@ -32,7 +32,10 @@ export interface Freed {
   readonly amount?: number;
 }
 
-/** Returns the deleted items of a successful request from the value that its handler returned; undefined if there are none. */
+/**
+ * Returns the deleted items of a successful request from the value that its handler returned; undefined if there are
+ * none.
+ */
 export type FreeRule<Request extends LimitedRequest = LimitedRequest> = (
   request: Request,
   result: unknown,

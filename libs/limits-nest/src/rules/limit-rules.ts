@@ -105,7 +105,10 @@ export class LimitRules implements OnModuleDestroy {
     return this.limiter.reset(this.declaredRate(rate), key);
   }
 
-  /** Subtracts items that a holder no longer holds, like `@Frees`. @throws RangeError when no route declares the cap. */
+  /**
+   * Subtracts items that a holder no longer holds, like `@Frees`.
+   * @throws RangeError when no route declares the cap.
+   */
   free(cap: string, holder: string, amount = 1): void {
     this.ledger.free(this.declaredCap(cap), holder, amount);
   }

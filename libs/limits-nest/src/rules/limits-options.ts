@@ -15,8 +15,9 @@ export interface LimitsOptions {
   /** Names of rates and caps that count and report, but never refuse. */
   readonly shadow?: readonly string[];
   /**
-   * Which responses have the headers `RateLimit` and `RateLimit-Policy`: refusals (the default), all, or none. `all` reads the
-   * windows once more, which is a round trip with a shared limiter, and shows callers how many attempts they have left.
+   * Which responses have the headers `RateLimit` and `RateLimit-Policy`: refusals (the default), all, or none. `all`
+   * reads the windows once more, which is a round trip with a shared limiter, and shows callers how many attempts they
+   * have left.
    */
   readonly headers?: 'refusals' | 'all' | 'none';
   /** Counts the events; `new MemoryRateLimiter()` by default. */

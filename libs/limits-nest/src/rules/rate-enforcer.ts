@@ -16,8 +16,8 @@ const EMPTY_RESERVATION: Reservation = {
 };
 
 /**
- * Enforces rates, and reports each decision. A rate in shadow mode is counted and reported separately and never refuses.
- * With a limiter in this process, methods return values at once; with a shared one, they return promises.
+ * Enforces rates, and reports each decision. A rate in shadow mode is counted and reported separately and never
+ * refuses. With a limiter in this process, methods return values at once; with a shared one, they return promises.
  */
 export class RateEnforcer {
   constructor(
@@ -36,8 +36,8 @@ export class RateEnforcer {
   }
 
   /**
-   * Reserves one event under every key or under none; under keys of shadow rates only if they have room. Throws or rejects
-   * with RateExceeded.
+   * Reserves one event under every key or under none; under keys of shadow rates only if they have room. Throws or
+   * rejects with RateExceeded.
    */
   reserve(keys: readonly RateKey[]): Reservation | Promise<Reservation> {
     const enforced = keys.filter(({ rate }) => !this.isShadow(rate.name));
@@ -47,8 +47,8 @@ export class RateEnforcer {
   }
 
   /**
-   * Like `reserve` for groups of keys that are settled separately, with one reservation per group: either all groups are
-   * reserved or none. Rejects with RateExceeded.
+   * Like `reserve` for groups of keys that are settled separately, with one reservation per group: either all groups
+   * are reserved or none. Rejects with RateExceeded.
    */
   async reserveGroups(groups: readonly (readonly RateKey[])[]): Promise<Reservation[]> {
     if (groups.length === 1) return [await this.reserve(groups[0]!)];

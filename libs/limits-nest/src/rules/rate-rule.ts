@@ -7,10 +7,16 @@ export type RequestLimit<Request extends LimitedRequest = LimitedRequest> =
 
 /** A rate as declared on a route. */
 export interface RateRule<Request extends LimitedRequest = LimitedRequest> {
-  /** The events in each window. A function may return a different limit for each request, such as that of the user's plan. */
+  /**
+   * The events in each window. A function may return a different limit for each request, such as that of the user's
+   * plan.
+   */
   readonly limit: RequestLimit<Request>;
   readonly windowMs: number;
-  /** The key that a request counts under; undefined if the rule does not apply to it. Anything else but a string is a 400. */
+  /**
+   * The key that a request counts under; undefined if the rule does not apply to it. Anything else but a string is a
+   * 400.
+   */
   readonly key: RequestKey<Request>;
   /**
    * `every` (the default): each request that has a key counts. `failures`: a request is reserved while it is in flight,

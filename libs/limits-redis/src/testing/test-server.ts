@@ -134,7 +134,10 @@ export class TestServer {
 /** Options of a server without authentication or TLS. */
 export const plain = (_folder: string, port: number): readonly string[] => ['--port', String(port)];
 
-/** Below the ports that Linux assigns automatically (32768 to 60999): no connection takes one while a server is restarted. */
+/**
+ * Below the ports that Linux assigns automatically (32768 to 60999): no connection takes one while a server is
+ * restarted.
+ */
 const PORTS = [20_000, 32_000] as const;
 
 export async function freePort(): Promise<number> {

@@ -23,8 +23,8 @@ export interface ContentCopy {
 }
 
 /**
- * Copies a disk without its zeros. If the source is a file of this machine and the destination can read one, the destination copies it alone, which
- * is several times faster than a stream through this process.
+ * Copies a disk without its zeros. If the source is a file of this machine and the destination can read one, the
+ * destination copies it alone, which is several times faster than a stream through this process.
  * @returns how many bytes were written
  */
 export async function copyContent(ends: ContentEnds, { disk, report, signal }: ContentCopy): Promise<number> {

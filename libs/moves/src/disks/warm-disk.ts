@@ -90,7 +90,8 @@ export async function rewriteDifferences(
 }
 
 /**
- * Reads the blocks that were copied again from both ends, and enters their hashes. All others were compared before, and have not changed since.
+ * Reads the blocks that were copied again from both ends, and enters their hashes. All others were compared before, and
+ * have not changed since.
  * @throws DomainError BACKEND_FAILED at a block that differs
  */
 export async function verifyBlocks({

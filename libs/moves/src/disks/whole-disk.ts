@@ -23,7 +23,8 @@ export interface CopiedDisk {
 }
 
 /**
- * Copies a disk whose guest runs, and compares the copy with the blocks that were read, because the disk changes meanwhile.
+ * Copies a disk whose guest runs, and compares the copy with the blocks that were read, because the disk changes
+ * meanwhile.
  * @throws DomainError BACKEND_FAILED if they differ
  */
 export async function copyAndCompare(copy: WholeDiskCopy): Promise<CopiedDisk> {

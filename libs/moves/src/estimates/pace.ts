@@ -64,7 +64,8 @@ export class PaceMeter {
   }
 
   secondsFor({ disks, copiedBytes, comparedBytes, wholeBytes }: RestOfMove): number {
-    // Both ends are hashed when blocks are compared. A guest that shuts down always writes something, so that all disks are opened.
+    // Both ends are hashed when blocks are compared. A guest that shuts down always writes something, so that all disks
+    // are opened.
     return (
       COMMIT_SECONDS +
       this.seconds('open', disks * OPENINGS) +

@@ -26,7 +26,10 @@ const FASTEST_SECONDS = 1;
 /** How much a shutdown differs from the one before. */
 const SPREAD = 0.2;
 
-/** How long guests take to shut down: as the same guest did, else as the last one with the same operating system, else a guess. */
+/**
+ * How long guests take to shut down: as the same guest did, else as the last one with the same operating system, else a
+ * guess.
+ */
 export class ShutdownEstimates {
   constructor(private readonly times: ShutdownTimes) {}
 

@@ -77,8 +77,8 @@ const START_TIMEOUT_MS = 90_000;
 const LIST_TIMEOUT_MS = 30_000;
 
 /**
- * The steps that cold and warm moves share, and how a move that copies is resumed and undone. Until `commit`, everything can be undone;
- * afterwards the move goes on, whatever happens.
+ * The steps that cold and warm moves share, and how a move that copies is resumed and undone. Until `commit`,
+ * everything can be undone; afterwards the move goes on, whatever happens.
  */
 export class CopySteps {
   readonly reserve: StepDefinition<MoveInput> = {
@@ -193,7 +193,9 @@ export class CopySteps {
     return { committedAtMs: this.deps.clock.now() };
   }
 
-  /** A VM in no folder works as well, so a failure does not end the move. The folder keeps the source then, as missing. */
+  /**
+   * A VM in no folder works as well, so a failure does not end the move. The folder keeps the source then, as missing.
+   */
   private async carryOverRecords({ input, log }: StepContext<MoveInput>): Promise<CarriedOver> {
     const { source: ref, uid, destination } = input;
     try {
@@ -207,7 +209,10 @@ export class CopySteps {
     }
   }
 
-  /** The ID of the copy. @throws DomainError INSTANCE_NOT_FOUND when it is not listed in time, or another VM has its name */
+  /**
+   * The ID of the copy.
+   * @throws DomainError INSTANCE_NOT_FOUND when it is not listed in time, or another VM has its name
+   */
   private async findCopy(input: MoveInput): Promise<string> {
     const { ingest, target } = this.ends(input);
     await this.untilComplete(target.ref, LIST_TIMEOUT_MS);

@@ -23,7 +23,10 @@ export interface MoveEndsDeps {
   readonly backends: BackendDirectory;
 }
 
-/** Both ends of one move: the VM at the source, and its copy at the destination. The abilities are looked up when they are used. */
+/**
+ * Both ends of one move: the VM at the source, and its copy at the destination. The abilities are looked up when they
+ * are used.
+ */
 export class MoveEnds {
   readonly ref: InstanceRef;
   readonly target: IngestTarget;

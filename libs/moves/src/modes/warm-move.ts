@@ -82,8 +82,9 @@ const MIN_GAIN = 0.75;
 const STOPPED_TIMEOUT_MS = 15_000;
 
 /**
- * A move that copies the disks while the guest runs: first as a whole, then in rounds what has changed, and after the guest was stopped the
- * rest. The whole copy is compared while the guest runs, so that only the blocks that were copied again are compared while it is stopped.
+ * A move that copies the disks while the guest runs: first as a whole, then in rounds what has changed, and after the
+ * guest was stopped the rest. The whole copy is compared while the guest runs, so that only the blocks that were copied
+ * again are compared while it is stopped.
  */
 export class WarmMove implements MoveStrategy {
   /** By the ID of the move. Lost with the process, unless the journal has them. */

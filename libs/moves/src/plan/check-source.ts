@@ -72,7 +72,10 @@ export async function checkSnapshots(ref: InstanceRef, backends: BackendDirector
   }
 }
 
-/** The properties that a copy would have. @returns undefined when they can't be read, with the reason in the concerns */
+/**
+ * The properties that a copy would have.
+ * @returns undefined when they can't be read, with the reason in the concerns
+ */
 export async function readSource(
   { ref }: VirtualMachine,
   backends: BackendDirectory,

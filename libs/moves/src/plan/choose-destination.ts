@@ -16,7 +16,10 @@ export interface ChosenDestination {
   readonly isSamePlace: boolean;
 }
 
-/** The place of the copy. @returns undefined when the request does not determine one, with the refusal in the concerns */
+/**
+ * The place of the copy.
+ * @returns undefined when the request does not determine one, with the refusal in the concerns
+ */
 export function chooseDestination(
   request: MoveRequest,
   source: InstanceRef,

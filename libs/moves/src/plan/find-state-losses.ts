@@ -7,7 +7,10 @@ export interface StateLosses {
   readonly copiesFirmwareVariables: boolean;
 }
 
-/** Finds out which of the states outside of the disks reach the copy. Losing secrets is refused unless the caller accepts it. */
+/**
+ * Finds out which of the states outside of the disks reach the copy. Losing secrets is refused unless the caller
+ * accepts it.
+ */
 export function findStateLosses(
   {
     vm,

@@ -1,8 +1,8 @@
 import type { ResourceMapping } from '@headgate/domain-contracts';
 
 /**
- * `cold`: the guest is stopped during the copy. `warm`: it runs during most of it. `live`: it is migrated, and never stopped; only between two machines
- * of the same kind.
+ * `cold`: the guest is stopped during the copy. `warm`: it runs during most of it. `live`: it is migrated, and never
+ * stopped; only between two machines of the same kind.
  */
 export const MOVE_MODES = ['cold', 'warm', 'live'] as const;
 export type MoveMode = (typeof MOVE_MODES)[number];
@@ -18,7 +18,10 @@ export interface MoveRequest {
   readonly toBackend: string;
   /** May be absent if only one other context is of that kind. */
   readonly toContext?: string;
-  /** The namespace of the source by default, if the destination is of the same kind; otherwise the default of the destination. */
+  /**
+   * The namespace of the source by default, if the destination is of the same kind; otherwise the default of the
+   * destination.
+   */
   readonly toNamespace?: string;
   /** The name of the source by default. */
   readonly name?: string;

@@ -118,7 +118,9 @@ export class PlanMove {
     };
   }
 
-  /** Long operations that use the source, or take the name of the copy. Requests end soon, and the move waits for them. */
+  /**
+   * Long operations that use the source, or take the name of the copy. Requests end soon, and the move waits for them.
+   */
   private checkConflicts(source: InstanceRef, chosen: ChosenDestination | undefined, concerns: Concerns): void {
     for (const conflict of this.deps.reservations.conflictsOf(workOfMove(source, chosen).uses)) {
       if (conflict.isBrief) continue;

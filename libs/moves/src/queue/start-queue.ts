@@ -22,7 +22,9 @@ export interface AcceptedQueue {
   readonly task: string;
 }
 
-/** The members of a queue are moves like those of single requests, each with a preflight of its own when its turn comes. */
+/**
+ * The members of a queue are moves like those of single requests, each with a preflight of its own when its turn comes.
+ */
 export class MoveMembers implements MemberTasks {
   readonly kind = 'move';
 

@@ -94,7 +94,10 @@ class KeptFolders extends InstanceRecords {
   }
 }
 
-/** Two contexts of the kind `memory`, and one of another kind that can't receive VMs. `lab` has the stopped VM `web` and the container `box`. */
+/**
+ * Two contexts of the kind `memory`, and one of another kind that can't receive VMs. `lab` has the stopped VM `web` and
+ * the container `box`.
+ */
 export class Moving {
   readonly lab: MemoryBackend;
   readonly other: MemoryBackend;

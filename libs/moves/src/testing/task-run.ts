@@ -13,8 +13,8 @@ import {
 export class Killed extends Error {}
 
 /**
- * A point at which the process is killed: before a step does anything, after its work, which is not journaled as finished yet, or before the
- * next step.
+ * A point at which the process is killed: before a step does anything, after its work, which is not journaled as
+ * finished yet, or before the next step.
  */
 export interface KillPoint {
   readonly step: string;

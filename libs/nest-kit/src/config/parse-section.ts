@@ -6,8 +6,8 @@ import { ConfigError } from './config-error.js';
 const WORDS = { unknown: 'is not a known key', notNested: 'must be a section' };
 
 /**
- * Parses one section of a configuration file into a frozen object of its class, with the class's defaults for absent keys.
- * Unknown keys are refused, so that a misspelled one is not ignored.
+ * Parses one section of a configuration file into a frozen object of its class, with the class's defaults for absent
+ * keys. Unknown keys are refused, so that a misspelled one is not ignored.
  * @param path name of the section; a problem names each key with it
  * @throws ConfigError with every key that is wrong
  */

@@ -9,7 +9,9 @@ export interface EdgeLimits {
   readonly bodyBytes: number;
   /** Time that a client has for its headers and for a whole request, in milliseconds; 0 is no limit. */
   readonly requestMs: number;
-  /** Longest path parameter, in characters. Fastify's default of 100 is less than a percent-encoded Matrix identifier. */
+  /**
+   * Longest path parameter, in characters. Fastify's default of 100 is less than a percent-encoded Matrix identifier.
+   */
   readonly parameterLength: number;
   /** The response to a request that the server itself refuses, such as a path that is not validly encoded. */
   readonly refuse: (error: Error) => RawAnswer;
@@ -51,7 +53,8 @@ export function edgeAdapter(limits: EdgeLimits): FastifyAdapter {
     http: {
       // Without a Host the server itself would answer, without a body.
       requireHostHeader: false,
-      // HTTP lets a server ignore an upgrade that it does not support; clients such as Java's offer h2c with every request.
+      // HTTP lets a server ignore an upgrade that it does not support; clients such as Java's offer h2c with every
+      // request.
       shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
     } as ServerOptions,
     logger: false,

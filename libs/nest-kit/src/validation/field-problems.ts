@@ -18,7 +18,10 @@ export interface FieldWords {
   readonly notNested: string;
 }
 
-/** All problems of all fields, also of those of nested objects and lists. @param parent the path of the validated object */
+/**
+ * All problems of all fields, also of those of nested objects and lists.
+ * @param parent the path of the validated object
+ */
 export function fieldProblems(errors: readonly ValidationError[], words: FieldWords, parent = ''): FieldProblem[] {
   const ends: Readonly<Record<string, string>> = {
     whitelistValidation: words.unknown,

@@ -1,11 +1,13 @@
 import { DISK_FILE, KEYS_FILE, serveDiskBuilder } from '@headgate/plugin-sdk';
 
-/** Container images that can be installed have this label. Source: https://bootc-dev.github.io/bootc/bootc-images.html */
+/**
+ * Container images that can be installed have this label. Source: https://bootc-dev.github.io/bootc/bootc-images.html
+ */
 const LABELS = { 'containers.bootc': '1' };
 
-// Source: https://bootc-dev.github.io/bootc/man/bootc-install-to-disk.8.html. A generic image gets every boot loader, and no
-// firmware entry of the machine that builds it. Not every image configures a file system, so the plugin chooses one. Without
-// podman's storage, bootc needs the address of its own image, and the one for updates. The disk of an
+// Source: https://bootc-dev.github.io/bootc/man/bootc-install-to-disk.8.html. A generic image gets every boot loader,
+// and no firmware entry of the machine that builds it. Not every image configures a file system, so the plugin chooses
+// one. Without podman's storage, bootc needs the address of its own image, and the one for updates. The disk of an
 // interrupted pod is written again from the start.
 serveDiskBuilder({
   name: 'bootc',

@@ -250,7 +250,9 @@ function checkedReference({ image, diskBytes, sshKey }: DiskOrder): string {
   return reference;
 }
 
-/** podman accepts the reference without a scheme, and only with a registry: a short name depends on its configuration. */
+/**
+ * podman accepts the reference without a scheme, and only with a registry: a short name depends on its configuration.
+ */
 function plainReference(image: string): string {
   const plain = image.replace(/^(?:docker|oci):\/\//, '');
   const registry = REGISTRY_IMAGE.exec(plain)?.[1] ?? '';

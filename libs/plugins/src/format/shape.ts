@@ -71,7 +71,8 @@ export interface Schema {
 }
 
 /**
- * Reads a document in JSON with a version of its schema. The version is checked first: a newer one may have other fields.
+ * Reads a document in JSON with a version of its schema. The version is checked first: a newer one may have other
+ * fields.
  * @throws ShapeError
  */
 export function readDocument(text: string, where: string, { version, keys }: Schema): Fields {

@@ -10,8 +10,8 @@ interface Statement {
 }
 
 /**
- * The text that a publisher signs. It contains name and version, so that an index can't offer an archive under another name, or
- * an old archive as a new version.
+ * The text that a publisher signs. It contains name and version, so that an index can't offer an archive under another
+ * name, or an old archive as a new version.
  */
 export const signedStatement = ({ name, version, digest }: Statement): Buffer =>
   Buffer.from(`headgate-plugin 1\n${name}\n${version}\n${digest}\n`);

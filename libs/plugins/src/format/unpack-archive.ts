@@ -27,8 +27,8 @@ export interface UnpackedArchive {
 }
 
 /**
- * Unpacks an archive, tar or tar with gzip, into an empty folder. It contains files and folders only, with plain names; links
- * and devices are refused, so no file is written through one of them.
+ * Unpacks an archive, tar or tar with gzip, into an empty folder. It contains files and folders only, with plain names;
+ * links and devices are refused, so no file is written through one of them.
  * @throws DomainError INVALID_PLUGIN
  */
 export async function unpackArchive(archive: Buffer, folder: string): Promise<UnpackedArchive> {

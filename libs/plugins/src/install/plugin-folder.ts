@@ -35,8 +35,8 @@ export interface PluginFolderDeps {
 }
 
 /**
- * The installed plugins. A record names the folder of the installed version and is replaced in one step, so that a process that
- * is killed at any time leaves either the old or the new version:
+ * The installed plugins. A record names the folder of the installed version and is replaced in one step, so that a
+ * process that is killed at any time leaves either the old or the new version:
  *
  * - `records/<name>.json`: which version of each plugin is installed
  * - `versions/<folder>`: the files of a version, with the manifest, which is written last
@@ -54,7 +54,10 @@ export class PluginFolder {
     this.incoming = join(deps.folder, 'incoming');
   }
 
-  /** Reads the installed plugins, and removes what an interrupted installation or removal has left. Call once at the start. */
+  /**
+   * Reads the installed plugins, and removes what an interrupted installation or removal has left. Call once at the
+   * start.
+   */
   async open(): Promise<void> {
     for (const folder of [this.records, this.versions]) await mkdir(folder, { recursive: true, mode: 0o700 });
     await rm(this.incoming, { recursive: true, force: true });

@@ -36,8 +36,8 @@ interface Entry {
 }
 
 /**
- * Runs installed plugins, each in a process of its own, which starts with its first call. A plugin that fails is started again by
- * the next call, but not before a pause that grows with each failure.
+ * Runs installed plugins, each in a process of its own, which starts with its first call. A plugin that fails is
+ * started again by the next call, but not before a pause that grows with each failure.
  */
 export class PluginHost {
   private readonly entries = new Map<string, Entry>();

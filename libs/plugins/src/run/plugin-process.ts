@@ -24,8 +24,8 @@ const MAX_ERROR_OUTPUT_BYTES = 16 * 1024 ** 2;
 const EXIT_TIMEOUT_MS = 2000;
 
 /**
- * The process of a plugin. Requests and responses are lines of JSON. Anything that breaks the protocol ends the process and fails
- * its calls: a line that is not a response, one that is too large, a response that is late, and an exit.
+ * The process of a plugin. Requests and responses are lines of JSON. Anything that breaks the protocol ends the process
+ * and fails its calls: a line that is not a response, one that is too large, a response that is late, and an exit.
  */
 export class PluginProcess {
   /** Resolves with the reason when the process has exited. */

@@ -22,9 +22,9 @@ export interface PluginPaths {
 }
 
 /**
- * The command that runs a plugin. It inherits no environment. Node's permission model keeps it from reading and writing other
- * files, and from starting programs, workers and native code. On Linux, the tools of util-linux limit its resources and end it
- * when the service ends in any way.
+ * The command that runs a plugin. It inherits no environment. Node's permission model keeps it from reading and writing
+ * other files, and from starting programs, workers and native code. On Linux, the tools of util-linux limit its
+ * resources and end it when the service ends in any way.
  */
 export function sandboxedCommand({ folder, entry, workFolder }: PluginPaths, findTool = findProgram): SandboxedCommand {
   const node = [

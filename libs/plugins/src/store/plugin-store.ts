@@ -9,7 +9,10 @@ export interface StoreOffers {
   readonly problems: ReadonlyMap<string, string>;
 }
 
-/** Everything that can be installed. If two sources offer a name, the first one counts: bundled plugins can't be replaced. */
+/**
+ * Everything that can be installed. If two sources offer a name, the first one counts: bundled plugins can't be
+ * replaced.
+ */
 export class PluginStore {
   constructor(
     private readonly sources: readonly PluginSource[],

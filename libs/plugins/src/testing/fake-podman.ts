@@ -8,13 +8,16 @@ export interface FakePodmanBehavior {
   readonly pull?: 'succeeds' | 'fails';
   /** Shortens the built disk, for tests that copy it. */
   readonly diskBytes?: number;
-  /** `writes nothing`: succeeds without a partition table. `hangs`: until the container is removed, or the behavior changes. */
+  /**
+   * `writes nothing`: succeeds without a partition table. `hangs`: until the container is removed, or the behavior
+   * changes.
+   */
   readonly run?: 'succeeds' | 'fails' | 'writes nothing' | 'hangs';
 }
 
 /**
- * A program that takes the place of podman: it records its arguments, and does to the disk what an installation would do. Instead of
- * a container it has a process of its own, which survives the one that has started it.
+ * A program that takes the place of podman: it records its arguments, and does to the disk what an installation would
+ * do. Instead of a container it has a process of its own, which survives the one that has started it.
  */
 export class FakePodman {
   /** Contains the program `podman`, to be found through PATH. */

@@ -29,7 +29,10 @@ export const untilAborted: Step = ({ signal }) =>
 export const namesOf = ({ steps }: TaskJournal): string[] =>
   steps.map(({ name, isFinished }) => `${name} ${isFinished}`);
 
-/** A kind of task of the steps `prepare`, `copy`, which can be canceled, and `switch`, over a store that survives its boards. */
+/**
+ * A kind of task of the steps `prepare`, `copy`, which can be canceled, and `switch`, over a store that survives its
+ * boards.
+ */
 export class CopyTasks {
   readonly store = new MemoryTaskStore();
   readonly clock = new FixedClock();

@@ -3,7 +3,10 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that Linux assigns automatically (32768 to 60999): no connection takes one while a server is restarted. */
+/**
+ * Below the ports that Linux assigns automatically (32768 to 60999): no connection takes one while a server is
+ * restarted.
+ */
 const PORTS = [20_000, 32_000] as const;
 const MAX_LOG_CHARS = 20_000;
 const POLL_INTERVAL_MS = 50;

@@ -28,8 +28,8 @@ const MAX_ATTEMPTS = 5;
 const TOKEN_SECONDS = 3600;
 
 /**
- * A kube-apiserver with an etcd of its own on loopback ports, with RBAC. There are no controllers: no namespace gets a service account, none that
- * is deleted disappears, and no object is collected as garbage.
+ * A kube-apiserver with an etcd of its own on loopback ports, with RBAC. There are no controllers: no namespace gets a
+ * service account, none that is deleted disappears, and no object is collected as garbage.
  */
 export class RealApiServer {
   private constructor(

@@ -7,7 +7,8 @@ export interface BackendHarness {
   freshRef(): InstanceRef;
   /**
    * Creates a VM in the given state without using the adapter under test.
-   * @param options.booted with a guest that has an agent and reacts to its power button; waits until it has booted. Other VMs may have
+   * @param options.booted with a guest that has an agent and reacts to its power button; waits until it has booted.
+   *   Other VMs may have
    * no operating system.
    */
   givenVm(state: 'Stopped' | 'Running' | 'Paused', options?: { booted?: boolean }): Promise<InstanceRef>;
@@ -17,16 +18,25 @@ export interface BackendHarness {
   givenNetworks?(): Promise<readonly [string, string]>;
   /** Creates a second storage that disks can be moved to. Default: that of the backend in memory. */
   givenStorage?(): Promise<string>;
-  /** Removes the disc that a new guest reads first from a stopped VM, on engines that can't save the memory of a guest before it was read. */
+  /**
+   * Removes the disc that a new guest reads first from a stopped VM, on engines that can't save the memory of a guest
+   * before it was read.
+   */
   removeSeed?(ref: InstanceRef): Promise<void>;
-  /** Fills a part of the boot disk of a VM that runs with one byte, as its guest would. Only for engines that read such disks. */
+  /**
+   * Fills a part of the boot disk of a VM that runs with one byte, as its guest would. Only for engines that read such
+   * disks.
+   */
   writeAsGuest?(
     ref: InstanceRef,
     part: { readonly offset: number; readonly length: number; readonly byte: number },
   ): Promise<void>;
   /** Deletes a VM without using the adapter under test. */
   deleteExternally(ref: InstanceRef): Promise<void>;
-  /** Size of the boot disks of VMs that the suites create. Small where they have content, because the suites read whole disks. Default: 1 GiB. */
+  /**
+   * Size of the boot disks of VMs that the suites create. Small where they have content, because the suites read whole
+   * disks. Default: 1 GiB.
+   */
   readonly diskBytes?: number;
   /** A source that the engine can create a VM from quickly. */
   quickSource(): Promise<VmSource>;

@@ -15,7 +15,10 @@ import { createdVm } from './created-vm.js';
 import { recordingReporter } from './recording-reporter.js';
 
 export interface ImagesContractOptions {
-  /** Whether the disk of a VM is a full copy of the image that it was created from. Default false: the VM needs the image. */
+  /**
+   * Whether the disk of a VM is a full copy of the image that it was created from. Default false: the VM needs the
+   * image.
+   */
   readonly copies?: boolean;
 }
 

@@ -14,7 +14,10 @@ import { MEMORY_NETWORKS } from '../memory-backend/memory-hardware.js';
 import { contractTests } from './contract-tests.js';
 
 export interface HardwareContractOptions {
-  /** The memory of a VM that can be scaled, in MiB, at least three times that of the smallest VM of the harness. Default: 1536. */
+  /**
+   * The memory of a VM that can be scaled, in MiB, at least three times that of the smallest VM of the harness.
+   * Default: 1536.
+   */
   readonly memoryMib?: number;
   /** Whether a host reserves CPUs for single VMs, on engines whose hosts do that. Default: true. */
   readonly reservesCpus?: boolean;

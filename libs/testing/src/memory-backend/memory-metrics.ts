@@ -9,7 +9,10 @@ import {
 } from '@headgate/domain-contracts';
 import type { MemoryEngine } from './memory-engine.js';
 
-/** Each reading adds the same amount to the counters of a running instance. A test may replace the readings of an instance. */
+/**
+ * Each reading adds the same amount to the counters of a running instance. A test may replace the readings of an
+ * instance.
+ */
 export class MemoryMetrics extends ResourceMetrics {
   private readonly readingsOf = new Map<string, number>();
   private nodeReadings = 0;

@@ -22,8 +22,8 @@ export const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 const LAST_BLOCK = Buffer.from([0x03, 0x00]);
 
 /**
- * Compresses bodies that consist of pieces, most of which stay the same from body to body. Each piece is compressed once, for as long
- * as it is in use; the compressed pieces of a body then form one gzip stream.
+ * Compresses bodies that consist of pieces, most of which stay the same from body to body. Each piece is compressed
+ * once, for as long as it is in use; the compressed pieces of a body then form one gzip stream.
  */
 export class GzipBlocks {
   private readonly known = new WeakMap<Buffer, GzipBlock | Promise<GzipBlock>>();

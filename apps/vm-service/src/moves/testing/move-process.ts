@@ -29,8 +29,9 @@ import { ClockWithoutTimers, KillingStore } from '../../testing/killing-store.js
 import { NoAuditLog } from '../../testing/no-audit-log.js';
 import { ServiceRecords } from '../service-records.js';
 
-// move-crash.spec.ts runs this in a process of its own, which moves VMs between two simulated clusters of the spec, and kills itself with
-// SIGKILL before or after a write to the store. move-crash.spec.ts of vm-service-e2e does the same with two libvirts. Without `killAt`, it prints the writes and the tasks when all of them have ended.
+// move-crash.spec.ts runs this in a process of its own, which moves VMs between two simulated clusters of the spec, and
+// kills itself with SIGKILL before or after a write to the store. move-crash.spec.ts of vm-service-e2e does the same
+// with two libvirts. Without `killAt`, it prints the writes and the tasks when all of them have ended.
 //   move-process ORDER-AS-JSON
 export interface ProcessOrder {
   readonly database: string;
@@ -40,7 +41,10 @@ export interface ProcessOrder {
   readonly libvirts?: Readonly<Record<'alpha' | 'beta', { readonly uri: string; readonly dataDir: string }>>;
   /** Whether the source is kept. */
   readonly keepsSource?: boolean;
-  /** VMs to move from `alpha` to `beta`; several are moved as a queue. Absent: continues the tasks of an earlier process. */
+  /**
+   * VMs to move from `alpha` to `beta`; several are moved as a queue. Absent: continues the tasks of an earlier
+   * process.
+   */
   readonly refs?: readonly string[];
   readonly folder?: string;
   /** Such as `after:3`: the moment of the third write. */

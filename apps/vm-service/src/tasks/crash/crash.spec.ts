@@ -44,7 +44,9 @@ describe('tasks of a process that is killed', () => {
     };
   };
 
-  /** Kills a process before and after each write of the store, two at a time, and passes the outcome of the next start. */
+  /**
+   * Kills a process before and after each write of the store, two at a time, and passes the outcome of the next start.
+   */
   const atEachWrite = async (
     mode: Mode,
     check: (outcome: Outcome, killAt: string, before: readonly string[]) => void,

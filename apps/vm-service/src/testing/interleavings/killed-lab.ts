@@ -24,7 +24,9 @@ type LeaseObject = KubeObject & { readonly spec?: { readonly holderIdentity?: st
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Three processes of the service over one simulated cluster, which stories kill. Each caller has a process of its own. */
+/**
+ * Three processes of the service over one simulated cluster, which stories kill. Each caller has a process of its own.
+ */
 export class KilledLab implements StoryLab {
   readonly isKilled = true;
   readonly callers = Array.from({ length: REPLICAS }, (_none, index) => index);
@@ -85,8 +87,8 @@ export class KilledLab implements StoryLab {
   }
 
   /**
-   * A client repeats what did not reach the service or was not begun, and reads that got no response. It does not repeat a change
-   * without a response, because that may have been carried out.
+   * A client repeats what did not reach the service or was not begun, and reads that got no response. It does not
+   * repeat a change without a response, because that may have been carried out.
    */
   async send(caller: number, { method, path, body }: OperationRequest): Promise<Answer> {
     const replica = this.world.replicas[caller]!;
@@ -117,7 +119,10 @@ export class KilledLab implements StoryLab {
     await this.world.replicas[process]!.restart();
   };
 
-  /** Waits until no process claims the names of a story, although nothing goes on. Those of processes that are gone count for nothing. */
+  /**
+   * Waits until no process claims the names of a story, although nothing goes on. Those of processes that are gone
+   * count for nothing.
+   */
   async rest(prefix: string): Promise<void> {
     const claims = (): string[] => {
       const living = this.world.replicas.map(({ id }) => id);

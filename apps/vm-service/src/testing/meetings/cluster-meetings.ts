@@ -15,7 +15,8 @@ import type { Reply } from '../test-service.js';
  * When the second operation is requested.
  * - `together`: in the same turn of the event loop. In the table of all pairs, each of the two is the earlier one once.
  * - `begun`: as soon as the first one has reserved the VM.
- * - `held`: while the work of the first one in the cluster does not go on, after its response or while that waits for the cluster.
+ * - `held`: while the work of the first one in the cluster does not go on, after its response or while that waits for
+ *   the cluster.
  */
 export const MOMENTS = ['together', 'begun', 'held'] as const;
 export type Moment = (typeof MOMENTS)[number];

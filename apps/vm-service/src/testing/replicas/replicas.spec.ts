@@ -96,7 +96,8 @@ function suite(maxRequests: number, openStore: () => Promise<Store | undefined>)
         victim.start();
         await Promise.all([victim.ready, ...requests]);
 
-        // The task of the replica that was not killed is accepted in any case, though not while that does not reach the store in time.
+        // The task of the replica that was not killed is accepted in any case, though not while that does not reach the
+        // store in time.
         const tasks = await world.agree<Task[]>(
           '/api/tasks',
           (list) =>

@@ -6,9 +6,9 @@ export interface ConsoleGuest {
 }
 
 /**
- * The life cycle of a console's connection. It connects automatically when the guest runs and retries a limited number of
- * times after a failure; then it waits for the user. It never connects to a stopped guest, and it does not reopen a shell
- * that ended.
+ * The life cycle of a console's connection. It connects automatically when the guest runs and retries a limited number
+ * of times after a failure; then it waits for the user. It never connects to a stopped guest, and it does not reopen a
+ * shell that ended.
  */
 export type LinkPhase = 'waiting' | 'connecting' | 'connected' | 'broken';
 

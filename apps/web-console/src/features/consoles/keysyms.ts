@@ -1,4 +1,6 @@
-/** Keys of the X Window System. Source: https://www.x.org/releases/current/doc/xproto/x11protocol.html#keysym_encoding */
+/**
+ * Keys of the X Window System. Source: https://www.x.org/releases/current/doc/xproto/x11protocol.html#keysym_encoding
+ */
 const RETURN = 0xff0d;
 const TAB = 0xff09;
 export const SHIFT = 0xffe1;

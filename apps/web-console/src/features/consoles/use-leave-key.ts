@@ -3,8 +3,8 @@ import { useEffect, type RefObject } from 'react';
 const LEAVE_KEYS = ['Control', 'Alt', 'Shift'];
 
 /**
- * A console captures every key, including Tab. Pressing Ctrl, Alt, and Shift together moves the focus to its toolbar, so
- * that keyboard users can leave the console.
+ * A console captures every key, including Tab. Pressing Ctrl, Alt, and Shift together moves the focus to its toolbar,
+ * so that keyboard users can leave the console.
  */
 export function useLeaveKey(frame: RefObject<HTMLElement | null>, bar: RefObject<HTMLElement | null>): void {
   useEffect(() => {

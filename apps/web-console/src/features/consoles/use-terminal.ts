@@ -60,8 +60,8 @@ export function useTerminal({ libraries, fontSize, onCopy, onSelection }: Termin
 }
 
 /**
- * Handles keys that must not reach the guest: Ctrl+Shift+C copies (browsers would open their tools), and Ctrl+Shift+V is the
- * browser's own command to paste.
+ * Handles keys that must not reach the guest: Ctrl+Shift+C copies (browsers would open their tools), and Ctrl+Shift+V
+ * is the browser's own command to paste.
  */
 function handlesKey(event: KeyboardEvent, terminal: Terminal, copy: (text: string) => void): boolean {
   if (!event.ctrlKey || !event.shiftKey || event.type !== 'keydown') return false;

@@ -41,9 +41,9 @@ export function useTty(
       sendSize(terminal);
       terminal.focus();
     });
-    // The first frame of a serial console is its recent output. The terminal would answer the queries in it (such as ESC[6n
-    // for the cursor's position) a second time, as if the user had typed the answers.
-    // Without any recent output, the first frame is live; a guest that gets no answer continues after a timeout.
+    // The first frame of a serial console is its recent output. The terminal would answer the queries in it (such as
+    // ESC[6n for the cursor's position) a second time, as if the user had typed the answers. Without any recent output,
+    // the first frame is live; a guest that gets no answer continues after a timeout.
     let isReplay = !shell;
     let isMuted = false;
     socket.addEventListener('message', ({ data }: MessageEvent<ArrayBuffer | string>) => {

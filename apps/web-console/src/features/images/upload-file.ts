@@ -20,8 +20,8 @@ export interface UploadFileOptions {
 }
 
 /**
- * Sends a file in parts, in order. After a failure, it continues at the offset that the service reports, because the service
- * keeps what it has received of a part.
+ * Sends a file in parts, in order. After a failure, it continues at the offset that the service reports, because the
+ * service keeps what it has received of a part.
  * @returns the answer to the last part
  * @throws the error of a part that the service refuses, or that failed several times in a row without progress
  */
@@ -64,7 +64,10 @@ export const reportedOffset = (error: unknown, file: File): number | undefined =
 const validOffset = (offset: unknown, { size }: File): number | undefined =>
   typeof offset === 'number' && Number.isInteger(offset) && offset >= 0 && offset <= size ? offset : undefined;
 
-/** Whether the same part may succeed later. `BUSY` is the end of a part that was cut off, which the service still writes. */
+/**
+ * Whether the same part may succeed later. `BUSY` is the end of a part that was cut off, which the service still
+ * writes.
+ */
 const isTemporary = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.status === 0 || error.status === 408 || error.status >= 500 || error.code === 'BUSY') &&

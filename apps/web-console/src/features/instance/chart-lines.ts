@@ -16,7 +16,9 @@ export interface ChartArea {
   readonly max: number;
 }
 
-/** The commands of an SVG path: a line through the values, interrupted where a value is unknown or samples are missing. */
+/**
+ * The commands of an SVG path: a line through the values, interrupted where a value is unknown or samples are missing.
+ */
 export function linePath(times: readonly number[], values: readonly (number | null)[], area: ChartArea): string {
   const { width, height, from, to, max } = area;
   let path = '';

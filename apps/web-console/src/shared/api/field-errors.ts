@@ -15,7 +15,8 @@ const FIELD_OF_CODE: Readonly<Record<string, string>> = {
 
 /**
  * Assigns an error to the fields it is about: `details.fields` has a message for each field; otherwise the field is the
- * first word of the message ("name must be …") or follows from the code. Empty when the error is about none of the fields.
+ * first word of the message ("name must be …") or follows from the code. Empty when the error is about none of the
+ * fields.
  */
 export function fieldErrors<F extends string>(error: unknown, fields: readonly F[]): FieldErrors<F> {
   const none = {} as FieldErrors<F>;

@@ -5,7 +5,8 @@ import { deleteJson, getJson, postJson } from './request.js';
 const vm: InstanceAddress = { context: 'lab', namespace: 'default', name: 'web 1' };
 const path = instancePath('vms', vm);
 
-// The compiler checks the types, which the target typecheck runs. An expected error that is missing is an error as well.
+// The compiler checks the types, which the target typecheck runs. An expected error that is missing is an error as
+// well.
 describe('a request', () => {
   let sent: [method: string, path: string][];
   beforeEach(() => {

@@ -18,7 +18,9 @@ type KeyWith<M extends Method> = {
 /** The paths, with any texts in place of their parameters, to which a request with a method can be sent. */
 export type PathOf<M extends Method> = Template<KeyWith<M>>;
 
-/** The key of a path. A path fits only if its parameters are at the same places: `${string}` contains slashes as well. */
+/**
+ * The key of a path. A path fits only if its parameters are at the same places: `${string}` contains slashes as well.
+ */
 type KeyOf<P extends string, M extends Method> = P extends unknown
   ? { [K in KeyWith<M>]: [P] extends [Template<K>] ? ([Template<K>] extends [P] ? K : never) : never }[KeyWith<M>]
   : never;
@@ -77,8 +79,8 @@ export interface RouteOptions<P extends string, M extends Method> {
 }
 
 /**
- * The JSON of the response: the plan for a dry run, which only `dryRun: true` asks for. Unknown for a path that is not exactly that of a
- * route.
+ * The JSON of the response: the plan for a dry run, which only `dryRun: true` asks for. Unknown for a path that is not
+ * exactly that of a route.
  */
 export type ResponseOf<P extends string, M extends Method, O> = [KeyOf<P, M>] extends [never]
   ? unknown

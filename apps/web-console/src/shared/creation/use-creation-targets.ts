@@ -4,7 +4,9 @@ import type { FleetEntry } from '../fleet/sorted-entries.js';
 import { unavailableReason, useCapabilities, type ContextCapabilities } from '../queries/use-capabilities.js';
 
 export interface CreationTargets {
-  /** The contexts with the ability. Unreachable ones are included, so that the user can see why they are unavailable. */
+  /**
+   * The contexts with the ability. Unreachable ones are included, so that the user can see why they are unavailable.
+   */
   readonly contexts: readonly ContextCapabilities[];
   /** The existing VMs. */
   readonly entries: readonly FleetEntry[];

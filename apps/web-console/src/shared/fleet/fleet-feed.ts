@@ -11,8 +11,8 @@ const ATTEMPTS_BEFORE_POLLING = 2;
 const POLL_MS = 5_000;
 
 /**
- * Keeps a store up to date with the service's event stream, or with polling while the stream fails. Retries forever, with
- * growing delays.
+ * Keeps a store up to date with the service's event stream, or with polling while the stream fails. Retries forever,
+ * with growing delays.
  */
 export class FleetFeed<E extends FleetEntry> {
   private source: EventSource | undefined;
@@ -30,7 +30,8 @@ export class FleetFeed<E extends FleetEntry> {
 
   /**
    * @param path of a list that is also an event stream
-   * @param onHidden called when the tab has been hidden for a while; by default, the stream is closed until the tab is visible
+   * @param onHidden called when the tab has been hidden for a while; by default, the stream is closed until the tab is
+   *   visible
    */
   constructor(
     private readonly path: string,

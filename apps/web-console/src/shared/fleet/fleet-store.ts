@@ -1,8 +1,8 @@
 import { SortedEntries, type FleetEntry } from './sorted-entries.js';
 
 /**
- * How the list reaches this page. `live`: pushed by the service. `polling`: fetched repeatedly, because the stream fails.
- * `lost`: the service does not respond; the entries are the last known ones.
+ * How the list reaches this page. `live`: pushed by the service. `polling`: fetched repeatedly, because the stream
+ * fails. `lost`: the service does not respond; the entries are the last known ones.
  */
 export type FleetPhase = 'loading' | 'live' | 'polling' | 'lost';
 

@@ -15,10 +15,10 @@ type Message =
   | { readonly type: 'retry' };
 
 /**
- * Keeps the stores of all tabs up to date with one event stream per browser, because a browser opens only six connections to
- * a host. The tab that holds a lock is the leader: it has the stream and broadcasts each change to the other tabs. When it
- * closes, or has been hidden for a while, the next tab takes over. Browsers offer locks only over HTTPS or on localhost;
- * elsewhere, each tab has its own stream.
+ * Keeps the stores of all tabs up to date with one event stream per browser, because a browser opens only six
+ * connections to a host. The tab that holds a lock is the leader: it has the stream and broadcasts each change to the
+ * other tabs. When it closes, or has been hidden for a while, the next tab takes over. Browsers offer locks only over
+ * HTTPS or on localhost; elsewhere, each tab has its own stream.
  */
 export class SharedFeed<E extends FleetEntry> {
   private readonly name: string;

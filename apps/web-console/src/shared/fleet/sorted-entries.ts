@@ -14,8 +14,8 @@ interface Slot<E> {
 }
 
 /**
- * Entries sorted by identity. Updating an entry never moves it, so only additions and removals cost a binary search, and
- * a stable sort by another column leaves equal entries in this order.
+ * Entries sorted by identity. Updating an entry never moves it, so only additions and removals cost a binary search,
+ * and a stable sort by another column leaves equal entries in this order.
  */
 export class SortedEntries<E extends FleetEntry> {
   private slots: Slot<E>[] = [];

@@ -17,8 +17,8 @@ const SLEEP_MS = 3 * PROBE_MS;
 const HIDDEN_MS = 60_000;
 
 /**
- * Monitors an event stream where the browser does not. A dead connection can look open forever, so the service is probed.
- * And a browser opens only six connections to a host, so the stream of a hidden tab is closed after a while.
+ * Monitors an event stream where the browser does not. A dead connection can look open forever, so the service is
+ * probed. And a browser opens only six connections to a host, so the stream of a hidden tab is closed after a while.
  */
 export class StreamWatch {
   private probing: ReturnType<typeof setInterval> | undefined;

@@ -2,7 +2,10 @@ import { paths } from '../location/paths.js';
 import { busySentence, busyWord } from './busy.js';
 import { statusOf, type Instance } from './instance.js';
 
-/** The operation of the task that uses an instance, next to its status. It links to the task. Without hooks, because rows of lists show it. */
+/**
+ * The operation of the task that uses an instance, next to its status. It links to the task. Without hooks, because
+ * rows of lists show it.
+ */
 export function BusyLink({ instance, inRow = false }: { instance: Instance; inRow?: boolean }) {
   const { busy, name } = instance;
   if (!busy) return null;

@@ -18,7 +18,9 @@ export interface ListColumn<E> {
   readonly numeric?: true;
   /** Shown only when the user chooses it. */
   readonly hiddenByDefault?: true;
-  /** When not all columns fit, the ones with the highest number are shown; columns without a number are always shown. */
+  /**
+   * When not all columns fit, the ones with the highest number are shown; columns without a number are always shown.
+   */
   readonly keepPriority?: number;
 }
 

@@ -12,8 +12,8 @@ const ROWS_AROUND = 8;
 const STEP_ROWS = 4;
 
 /**
- * The number of rendered rows. It is constant: a row that leaves the window on one side is reused on the other, so that the
- * browser changes its texts instead of creating elements.
+ * The number of rendered rows. It is constant: a row that leaves the window on one side is reused on the other, so that
+ * the browser changes its texts instead of creating elements.
  * @param visible the number of rows that fit into the table
  */
 export const poolSize = (visible: number): number => visible + 2 * ROWS_AROUND + STEP_ROWS;

@@ -5,8 +5,8 @@ import { FILTER_NAMES } from './list-filters.js';
 import { parseListQuery, listQueryParams, type ListQuery } from './list-query.js';
 
 /**
- * The list query in the address. Changes replace the address, so that the browser's Back button leaves the list instead of
- * undoing keystrokes.
+ * The list query in the address. Changes replace the address, so that the browser's Back button leaves the list instead
+ * of undoing keystrokes.
  * @returns the query, and a function that changes part of it and never changes itself
  */
 export function useListQuery(

@@ -16,8 +16,9 @@ interface RowKeys<E> {
 }
 
 /**
- * Keyboard navigation. The table is one stop of the Tab key. Arrow keys move between rows (with Shift they select), Right
- * moves to the links and buttons of a row, Left and Escape move back. Enter opens, Space selects, Ctrl+A selects all.
+ * Keyboard navigation. The table is one stop of the Tab key. Arrow keys move between rows (with Shift they select),
+ * Right moves to the links and buttons of a row, Left and Escape move back. Enter opens, Space selects, Ctrl+A selects
+ * all.
  */
 export function useRowKeys<E extends Instance>({ rows, top, active, setActive, selection, open, showRow }: RowKeys<E>) {
   const activeIndex = active === undefined ? -1 : rows.findIndex(({ ref }) => ref === active);

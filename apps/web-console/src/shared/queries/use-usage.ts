@@ -20,7 +20,10 @@ export const SAMPLE_INTERVAL_MS = 15_000;
 
 const byRef = (entries: readonly UsageEntry[]): Usages => new Map(entries.map(({ ref, usage }) => [ref, usage]));
 
-/** The current usage of all measured instances of a kind. It waits for the list, which must not load more slowly because of it. */
+/**
+ * The current usage of all measured instances of a kind. It waits for the list, which must not load more slowly because
+ * of it.
+ */
 export const useUsages = (collection: InstanceCollection, { phase }: Pick<FleetState<Instance>, 'phase'>): Usages =>
   useQuery({
     queryKey: ['usage', collection],

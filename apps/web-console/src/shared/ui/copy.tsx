@@ -13,7 +13,9 @@ export async function readClipboard(): Promise<string> {
   return clipboard.readText();
 }
 
-/** Browsers offer the clipboard only over HTTPS or on localhost. Elsewhere, the old command copies the selected text. */
+/**
+ * Browsers offer the clipboard only over HTTPS or on localhost. Elsewhere, the old command copies the selected text.
+ */
 async function writeClipboard(text: string): Promise<void> {
   const { clipboard } = navigator as { clipboard?: Clipboard };
   if (clipboard) return clipboard.writeText(text);

@@ -30,8 +30,8 @@ export function modeOf(state: VmState): HotplugMode {
 const STRATEGY_PATH = '/spec/updateVolumesStrategy';
 
 /**
- * Whether KubeVirt adds no volumes to the running VM because one of its disks was moved since its start: the strategy of a move stays until
- * then, as KubeVirt would require a restart without it.
+ * Whether KubeVirt adds no volumes to the running VM because one of its disks was moved since its start: the strategy
+ * of a move stays until then, as KubeVirt would require a restart without it.
  */
 export const isHeldByMove = ({ vm, vmi }: VmState): boolean =>
   vm.spec?.updateVolumesStrategy === 'Migration' &&

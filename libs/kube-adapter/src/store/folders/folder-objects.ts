@@ -3,7 +3,9 @@ import type { KubeObject } from '../../api/kube-object.js';
 
 /** The format of the objects that this release writes. */
 export const FORMAT_VERSION = 2;
-/** It had only refs, where the present format has entries. A tree of it is rewritten when it is read; its shards remain. */
+/**
+ * It had only refs, where the present format has entries. A tree of it is rewritten when it is read; its shards remain.
+ */
 export const REF_FORMAT_VERSION = 1;
 /** Annotation of a tree that had the earlier format: since when each new member has an ID. */
 export const BOUND_SINCE = 'svc.dev/bound-since';
@@ -77,8 +79,9 @@ export const EMPTY_TREE: FolderTreeSpec = {
 };
 
 /**
- * A member as text: its ref, its ID percent-encoded, and `ending`, separated by spaces. Only a ref: it is not bound to an object yet. Text instead of
- * fields, because an API server whose definitions are older drops fields that it does not know, and the folders of all members with them.
+ * A member as text: its ref, its ID percent-encoded, and `ending`, separated by spaces. Only a ref: it is not bound to
+ * an object yet. Text instead of fields, because an API server whose definitions are older drops fields that it does
+ * not know, and the folders of all members with them.
  */
 export function entryOf({ ref, uid, state }: Pick<FolderMember, 'ref' | 'uid' | 'state'>): string {
   if (state === 'unbound') return ref;
@@ -169,7 +172,10 @@ export class Shard {
     this.folderOf = new Map(object.spec.members.flatMap(({ folder, refs }) => refs.map((ref) => [ref, folder])));
   }
 
-  /** The shard with all assignments of the tree that it does not have yet, without the members of folders that no longer exist. */
+  /**
+   * The shard with all assignments of the tree that it does not have yet, without the members of folders that no longer
+   * exist.
+   */
   with(tree: FolderTreeSpec, assignments: readonly Assignment[]): FolderShardSpec {
     const folderOf = new Map(this.folderOf);
     for (const { ref: entry, folder, revision } of assignments) {

@@ -42,8 +42,8 @@ const UNKNOWN_VERSION = '';
 const CONFLICT = 'The folders were changed by another request; try again.';
 
 /**
- * FolderStore in custom resources of a cluster. A commit replaces one object, the tree, which makes it atomic: the tree has the folders and the
- * latest assignments, and the shards have the others.
+ * FolderStore in custom resources of a cluster. A commit replaces one object, the tree, which makes it atomic: the tree
+ * has the folders and the latest assignments, and the shards have the others.
  */
 export class KubeFolderStore extends FolderStore {
   private tree: FolderTreeObject | undefined;
@@ -53,7 +53,10 @@ export class KubeFolderStore extends FolderStore {
     super();
   }
 
-  /** @throws DomainError NOT_READY when a newer release wrote the objects, or they are damaged; they are left as they are */
+  /**
+   * @throws DomainError NOT_READY when a newer release wrote the objects, or they are damaged; they are left as they
+   *   are
+   */
   override async read(): Promise<FolderRecords> {
     try {
       return await this.readAll();
@@ -136,7 +139,10 @@ export class KubeFolderStore extends FolderStore {
     }
   }
 
-  /** From here on, replicas of the earlier release refuse the tree: they would add members without IDs, and drop those of others. */
+  /**
+   * From here on, replicas of the earlier release refuse the tree: they would add members without IDs, and drop those
+   * of others.
+   */
   private async upgrade(tree: FolderTreeObject): Promise<void> {
     const { api, clock } = this.store;
     const annotations = { ...tree.metadata.annotations, [BOUND_SINCE]: clock.iso() };
@@ -186,8 +192,8 @@ export class KubeFolderStore extends FolderStore {
   }
 
   /**
-   * Writes the assignments of the tree to their shards. Can be interrupted and repeated, also by several replicas: the tree keeps the assignments until
-   * the returned one replaces it.
+   * Writes the assignments of the tree to their shards. Can be interrupted and repeated, also by several replicas: the
+   * tree keeps the assignments until the returned one replaces it.
    */
   private async compact(tree: FolderTreeSpec): Promise<FolderTreeSpec> {
     const groups = Map.groupBy(tree.recent, ({ ref: entry }) => shardOf(refOfEntry(entry)));

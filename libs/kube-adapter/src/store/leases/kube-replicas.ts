@@ -34,8 +34,8 @@ export interface KubeReplicasOptions {
 }
 
 /**
- * The replicas of a cluster store. Each holds a Lease of its own, which says that it is alive, and one of them holds the Lease of the leader. Open it with
- * `start`, and close it after the work of this replica has stopped.
+ * The replicas of a cluster store. Each holds a Lease of its own, which says that it is alive, and one of them holds
+ * the Lease of the leader. Open it with `start`, and close it after the work of this replica has stopped.
  */
 export class KubeReplicas extends Replicas {
   override readonly id: string;

@@ -29,8 +29,8 @@ export interface LeaseElectionOptions {
 }
 
 /**
- * Acquires a Lease and renews it, as client-go's leader election does. At most one identity holds it at a time. A process that was suspended
- * has lost it when it continues, although its work learns that only later.
+ * Acquires a Lease and renews it, as client-go's leader election does. At most one identity holds it at a time. A
+ * process that was suspended has lost it when it continues, although its work learns that only later.
  */
 export class LeaseElection {
   private readonly observed = new ObservedLease();

@@ -21,8 +21,8 @@ export const microTime = (timeMs: number): string => new Date(timeMs).toISOStrin
 export const leaseSeconds = (durationMs: number): number => Math.max(1, Math.ceil(durationMs / SECOND_MS));
 
 /**
- * When a lease was last seen to change, by the clock of this process. As in client-go, the times in the lease are not compared with it, because the
- * clocks of two machines differ.
+ * When a lease was last seen to change, by the clock of this process. As in client-go, the times in the lease are not
+ * compared with it, because the clocks of two machines differ.
  */
 export class ObservedLease {
   private version: string | undefined;

@@ -35,8 +35,9 @@ const isSame = (a: ReplyClaim, b: ReplyClaim): boolean =>
   a.scope === b.scope && a.run === b.run && a.claimedAt === b.claimedAt;
 
 /**
- * ReplyStore in custom resources of a cluster, one for each claim. The API server creates an object of one name once, so that one replica gets the
- * claim. Keeps 2,000 claims of each caller; replicas that claim at the same moment may keep a few more.
+ * ReplyStore in custom resources of a cluster, one for each claim. The API server creates an object of one name once,
+ * so that one replica gets the claim. Keeps 2,000 claims of each caller; replicas that claim at the same moment may
+ * keep a few more.
  */
 export class KubeReplyStore extends ReplyStore {
   private readonly objects: WatchedObjects<ReplySpec>;
@@ -113,7 +114,10 @@ export class KubeReplyStore extends ReplyStore {
     for (const object of this.objects.all()) if (object.spec.claim.expiresAt <= time) await this.objects.delete(object);
   }
 
-  /** An answer never changes until it has expired; everything else may have changed at another replica since the watch has reported it. */
+  /**
+   * An answer never changes until it has expired; everything else may have changed at another replica since the watch
+   * has reported it.
+   */
   private async latest(claim: ReplyClaim): Promise<StoredObject<ReplySpec> | undefined> {
     const known = this.objects.get(objectNameOf(claim));
     if (!known) return undefined;

@@ -35,13 +35,19 @@ export interface KubeSampleExchangeOptions {
   readonly maxDataChars?: number;
 }
 
-/** SampleExchange in custom resources of a cluster: the last round of each context, in one object unless it is too large for that. */
+/**
+ * SampleExchange in custom resources of a cluster: the last round of each context, in one object unless it is too large
+ * for that.
+ */
 export class KubeSampleExchange extends SampleExchange {
   private readonly objects: WatchedObjects<SamplesSpec>;
   private readonly listeners = new Set<Listener>();
   /** The last round that was reported, by its context. */
   private readonly reported = new Map<string, string>();
-  /** The last round that this replica has published, by its context. Its watch event may come before the response of the write. */
+  /**
+   * The last round that this replica has published, by its context. Its watch event may come before the response of the
+   * write.
+   */
   private readonly published = new Map<string, string>();
   private readonly log: Log;
   private readonly maxDataChars: number;

@@ -36,8 +36,9 @@ const MAX_ATTEMPTS = 5;
 type Listener = (task: Task, request: TaskRequest | undefined) => void;
 
 /**
- * SharedTaskStore in custom resources of a cluster: an object for each task, and one for every 250 members of a bulk task. Each write names the version
- * that it replaces and the runner of the task, so a replica whose task was taken over can't write it. Reads come from a watch.
+ * SharedTaskStore in custom resources of a cluster: an object for each task, and one for every 250 members of a bulk
+ * task. Each write names the version that it replaces and the runner of the task, so a replica whose task was taken
+ * over can't write it. Reads come from a watch.
  */
 export class KubeTaskStore extends SharedTaskStore {
   private readonly objects = new Map<string, TaskObject>();
@@ -60,7 +61,10 @@ export class KubeTaskStore extends SharedTaskStore {
     this.members = new MemberObjects(store, (id) => this.report(id));
   }
 
-  /** Reads all tasks and follows their changes. @throws DomainError NOT_READY when they can't be used; they are left as they are */
+  /**
+   * Reads all tasks and follows their changes.
+   * @throws DomainError NOT_READY when they can't be used; they are left as they are
+   */
   async open(): Promise<void> {
     this.watches = [
       this.store.watch<TaskObject>(SERVICE_TASKS, {

@@ -63,7 +63,8 @@ export class MemberObjects {
 
   /**
    * Updates members by their refs.
-   * @param expectRunner throws when another replica runs the task; called when an object has another version than expected
+   * @param expectRunner throws when another replica runs the task; called when an object has another version than
+   *   expected
    */
   async update(task: string, members: readonly TaskMember[], expectRunner: () => Promise<void>): Promise<void> {
     const changes = new Map(members.map((member) => [member.ref, member]));

@@ -16,7 +16,10 @@ interface TokenSpec {
   readonly token: ApiToken;
 }
 
-/** How often all tokens are read again, besides the watch, and after how long without that none is accepted: no revoked token is used for longer. */
+/**
+ * How often all tokens are read again, besides the watch, and after how long without that none is accepted: no revoked
+ * token is used for longer.
+ */
 const REFRESH_INTERVAL_MS = 5_000;
 const MAX_AGE_MS = 15_000;
 

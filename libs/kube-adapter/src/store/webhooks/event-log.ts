@@ -30,7 +30,10 @@ const isPart = ({ index, first, events }: Partial<PartSpec>): boolean =>
 const isFull = (events: readonly NewEvent[]): boolean =>
   events.length >= MAX_PART_EVENTS || Buffer.byteLength(JSON.stringify(events)) >= MAX_PART_BYTES;
 
-/** The events of the webhooks in custom resources: parts that are extended until they are full, so that the number of an event is never used again. */
+/**
+ * The events of the webhooks in custom resources: parts that are extended until they are full, so that the number of an
+ * event is never used again.
+ */
 export class EventLog {
   private readonly parts: WatchedObjects<PartSpec>;
   private reported = 0;
@@ -134,7 +137,9 @@ export class EventLog {
     return taken;
   }
 
-  /** Parts of which every event is beyond the bound. The last part stays, because it has the number of the next event. */
+  /**
+   * Parts of which every event is beyond the bound. The last part stays, because it has the number of the next event.
+   */
   private async deleteOld(): Promise<void> {
     const { oldest } = this;
     for (const part of this.sorted().slice(0, -1))

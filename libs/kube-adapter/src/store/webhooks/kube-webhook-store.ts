@@ -28,7 +28,9 @@ const isWebhook = ({ webhook }: Partial<WebhookSpec>): boolean =>
   Array.isArray(webhook?.events) &&
   Number.isInteger(webhook.position);
 
-/** WebhookStore in custom resources of a cluster: one for each webhook, with its secret, and one for about 100 events. */
+/**
+ * WebhookStore in custom resources of a cluster: one for each webhook, with its secret, and one for about 100 events.
+ */
 export class KubeWebhookStore extends WebhookStore {
   private readonly objects: WatchedObjects<WebhookSpec>;
   private readonly events: EventLog;

@@ -5,8 +5,8 @@ import { schemaOfField } from '../schema/prune.js';
 import type { StructuralSchema } from '../schema/structural-schema.js';
 
 /**
- * The joined `fieldsV1` elements of a path: `f:metadata`, `f:labels`, `f:app`. `f:` is a field, `k:` the keys of a list item,
- * `v:` a value of a set, and a final `.` the list item itself.
+ * The joined `fieldsV1` elements of a path: `f:metadata`, `f:labels`, `f:app`. `f:` is a field, `k:` the keys of a list
+ * item, `v:` a value of a set, and a final `.` the list item itself.
  */
 export type FieldPath = string;
 

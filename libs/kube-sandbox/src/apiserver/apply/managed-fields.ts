@@ -51,8 +51,8 @@ export function writeOwnerships(ownerships: Ownership[]): ManagedFieldsEntry[] {
 }
 
 /**
- * Records a create, replace or patch in the draft's managedFields: the manager becomes the only owner of the changed fields;
- * removed fields have no owner. A writer that empties the list resets it, as in a real server.
+ * Records a create, replace or patch in the draft's managedFields: the manager becomes the only owner of the changed
+ * fields; removed fields have no owner. A writer that empties the list resets it, as in a real server.
  */
 export function recordUpdate(
   draft: KubeObject,

@@ -3,7 +3,9 @@ import { schemaOfField } from '../schema/prune.js';
 import type { StructuralSchema } from '../schema/structural-schema.js';
 import { isAssociative, joinPath, listElement, splitPath, type FieldPath } from './field-paths.js';
 
-/** Removes fields from a draft, then empty objects and lists. List items stay when `kept` contains a path inside them. */
+/**
+ * Removes fields from a draft, then empty objects and lists. List items stay when `kept` contains a path inside them.
+ */
 export function removeFields(draft: object, schema: StructuralSchema, paths: FieldPath[], kept: FieldPath[]): void {
   const isKept = (prefix: string[]): boolean =>
     kept.some((path) => path.startsWith(`${joinPath(prefix)}${joinPath(['', ''])}`));

@@ -3,7 +3,10 @@ import type { ObjectStore } from '../object-store.js';
 import { FOREGROUND_DELETION, ORPHAN_DEPENDENTS } from '../store/deletion-plan.js';
 import type { StoreEvent } from '../store/store-event.js';
 
-/** Deletes objects whose owners are gone and applies propagation policies, synchronously with the change that triggers it. */
+/**
+ * Deletes objects whose owners are gone and applies propagation policies, synchronously with the change that triggers
+ * it.
+ */
 export class GarbageCollector {
   constructor(private readonly store: ObjectStore) {}
 

@@ -26,7 +26,10 @@ describe('Faults of a busy or broken cluster', () => {
 
   const names = (): string[] => sandbox.store.list(MACHINES).map(({ metadata }) => metadata.name);
 
-  /** Sends a request on a connection of its own. @returns the code of the error, and how much of the body arrived before it */
+  /**
+   * Sends a request on a connection of its own.
+   * @returns the code of the error, and how much of the body arrived before it
+   */
   function failing(
     method: string,
     path: string,

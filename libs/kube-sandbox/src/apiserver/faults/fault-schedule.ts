@@ -1,4 +1,6 @@
-/** Which of the matching requests a fault affects, counted from the moment when it is injected. Default: all of them. */
+/**
+ * Which of the matching requests a fault affects, counted from the moment when it is injected. Default: all of them.
+ */
 export interface FaultSchedule {
   /** 3: the third request, the sixth, and so on. */
   every?: number;
@@ -6,12 +8,16 @@ export interface FaultSchedule {
   times?: number;
   /** The probability that a request is affected, from 0 to 1. */
   chance?: number;
-  /** Selects the random numbers of `chance`, and with `per` where each count begins; the same seed affects the same requests. Default 1. */
+  /**
+   * Selects the random numbers of `chance`, and with `per` where each count begins; the same seed affects the same
+   * requests. Default 1.
+   */
   seed?: number;
   /**
-   * `path`: counts the requests of each verb and path separately, and each count begins somewhere else. Whether a request is affected then does not
-   * depend on the order in which a busy machine sends the others, and a client that repeats it meets the fault once in `every` attempts. `times`
-   * still limits all of them together. Default: one count for all.
+   * `path`: counts the requests of each verb and path separately, and each count begins somewhere else. Whether a
+   * request is affected then does not depend on the order in which a busy machine sends the others, and a client that
+   * repeats it meets the fault once in `every` attempts. `times` still limits all of them together. Default: one count
+   * for all.
    */
   per?: 'path';
 }
@@ -58,7 +64,10 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-/** Numbers from 0 to 1 that depend on the seed only: mulberry32, https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
+/**
+ * Numbers from 0 to 1 that depend on the seed only: mulberry32,
+ * https://gist.github.com/tommyettinger/46a874533244883189143505d203312c
+ */
 function randomNumbers(seed: number): () => number {
   let state = seed | 0;
   return () => {

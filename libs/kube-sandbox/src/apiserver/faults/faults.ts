@@ -118,7 +118,10 @@ export class Faults {
     });
   }
 
-  /** The connections of matching requests are reset. Watches and other endless answers are reset only `before` they begin. */
+  /**
+   * The connections of matching requests are reset. Watches and other endless answers are reset only `before` they
+   * begin.
+   */
   reset(matcher: RequestMatcher, moment: ResetMoment, schedule: FaultSchedule = {}): ClearFault {
     const concerns = ({ verb }: RequestInfo): boolean => moment === 'before' || verb !== 'watch';
     return this.add(matcher, schedule, (disruption) => void (disruption.reset ??= moment), concerns);
@@ -133,7 +136,10 @@ export class Faults {
     };
   }
 
-  /** Matching requests for a further page of a list get 410, as when the pages before it took longer than the history is kept. */
+  /**
+   * Matching requests for a further page of a list get 410, as when the pages before it took longer than the history is
+   * kept.
+   */
   expirePages(matcher: RequestMatcher, schedule: FaultSchedule = {}): ClearFault {
     const refuse = (_disruption: Disruption, { query }: RequestInfo): void => {
       throw continueTooOld(decodeContinue(query.get('continue') ?? ''));
@@ -168,7 +174,10 @@ export class Faults {
     });
   }
 
-  /** An admission webhook of this name denies matching writes. The matcher's resource, namespace, name, subresource and verb count. */
+  /**
+   * An admission webhook of this name denies matching writes. The matcher's resource, namespace, name, subresource and
+   * verb count.
+   */
   refuseAdmission(matcher: RequestMatcher, webhook: string, denial: Denial): ClearFault {
     const rule = { matcher, webhook, denial };
     this.admissionRules.push(rule);
@@ -274,7 +283,10 @@ export class Faults {
 /** The last part of a name that the API server or a client has generated. */
 const RANDOM_END = /-([bcdfghjklmnpqrstvwxz2456789]{5}|[0-9a-f]{8,})(?=\/|$)/g;
 
-/** The verb and the path of a request, the same for generated names that differ in their random end, and the selectors of a list. */
+/**
+ * The verb and the path of a request, the same for generated names that differ in their random end, and the selectors
+ * of a list.
+ */
 function countedPath({ verb, path, query }: RequestInfo): string {
   const selectors = ['labelSelector', 'fieldSelector'].map((name) => query.get(name) ?? '');
   return [verb, path, ...selectors].map((part) => part.replaceAll(RANDOM_END, '-*')).join(' ');

@@ -131,8 +131,8 @@ function asApiError(error: unknown): ApiError {
 }
 
 /**
- * Sends a complete response without `Connection: close` and then closes the connection, as a real API server does with one
- * that it has hijacked.
+ * Sends a complete response without `Connection: close` and then closes the connection, as a real API server does with
+ * one that it has hijacked.
  */
 function rejectUpgrade(socket: Duplex, code: number, reason: string, contentType: string, body: string): void {
   const head = [

@@ -6,7 +6,9 @@ import { typeName, validateSchema } from '../schema/validate-schema.js';
 /** Go's names of the types of JSON values. */
 const GO_NAMES: Readonly<Record<string, string>> = { integer: 'number', boolean: 'bool' };
 
-/** The error of Go's JSON package for a built-in kind whose Go type can't hold a value; undefined when it can hold all. */
+/**
+ * The error of Go's JSON package for a built-in kind whose Go type can't hold a value; undefined when it can hold all.
+ */
 export function goDecodeError(object: KubeObject, { definition, version }: ServedResource): string | undefined {
   if (!definition.builtIn || !version.schema || version.toStorage) return undefined;
   const causes = validateSchema(object, rootSchema(version.schema));

@@ -101,7 +101,10 @@ export class ObjectReader {
     });
   }
 
-  /** Builds the objects at rest that a request will read, with pauses, so that other clients do not wait for a large fleet. */
+  /**
+   * Builds the objects at rest that a request will read, with pauses, so that other clients do not wait for a large
+   * fleet.
+   */
   private async buildInTurns(
     resource: string,
     selection: Selection,

@@ -170,7 +170,9 @@ export class WritePipeline {
   }
 }
 
-/** Applies defaults to an object that a controller stored without them, so that both sides of a comparison have them. */
+/**
+ * Applies defaults to an object that a controller stored without them, so that both sides of a comparison have them.
+ */
 function defaulted(object: KubeObject, { version }: ServedResource): KubeObject {
   const copy = deepCopy(object);
   applyDefaults(copy, rootSchema(version.schema));

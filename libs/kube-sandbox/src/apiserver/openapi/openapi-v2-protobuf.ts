@@ -7,8 +7,8 @@ const INFO_FIELD = 2;
 const PATHS_FIELD = 8;
 
 /**
- * A document without definitions, in protobuf. kubectl validates and explains with OpenAPI v3 and requests this document
- * only for unknown kinds; it must exist for kubectl to report them correctly.
+ * A document without definitions, in protobuf. kubectl validates and explains with OpenAPI v3 and requests this
+ * document only for unknown kinds; it must exist for kubectl to report them correctly.
  */
 export function emptyOpenApiV2(): Buffer {
   const info = Buffer.concat([field(1, Buffer.from('Kubernetes')), field(2, Buffer.from('sandbox'))]);

@@ -36,8 +36,8 @@ export function presentationOf(header: string | undefined): Presentation {
 }
 
 /**
- * Whether an aggregated server with the router go-restful serves a client with this Accept header from a route that produces these
- * types. Only the full wildcard matches a route that declares no type.
+ * Whether an aggregated server with the router go-restful serves a client with this Accept header from a route that
+ * produces these types. Only the full wildcard matches a route that declares no type.
  */
 export const acceptsAny = (header: string | undefined, produces: readonly string[]): boolean =>
   parseAccept(header).some(({ type }) => type === '*/*' || produces.includes(type));

@@ -5,7 +5,10 @@ export interface RequestInfo {
   method: string;
   path: string;
   query: URLSearchParams;
-  /** get, list, watch, create, update, patch, delete, deletecollection; for non-resource paths, the method in lower case. */
+  /**
+   * get, list, watch, create, update, patch, delete, deletecollection; for non-resource paths, the method in lower
+   * case.
+   */
   verb: string;
   isResource: boolean;
   group: string;

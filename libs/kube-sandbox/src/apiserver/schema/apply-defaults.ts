@@ -2,7 +2,10 @@ import { deepCopy } from '../deep-copy.js';
 import { schemaOfField } from './prune.js';
 import type { StructuralSchema } from './structural-schema.js';
 
-/** Sets the defaults of absent fields in a draft. A null counts as absent when the field has a default and is not nullable. */
+/**
+ * Sets the defaults of absent fields in a draft. A null counts as absent when the field has a default and is not
+ * nullable.
+ */
 export function applyDefaults(draft: unknown, schema: StructuralSchema): void {
   if (Array.isArray(draft)) {
     const { items } = schema;

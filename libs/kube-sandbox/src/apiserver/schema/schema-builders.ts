@@ -70,7 +70,10 @@ export const listOf = (items: StructuralSchema, description?: string): Structura
   ...(description && { description }),
 });
 
-/** A list whose items are identified by the given fields and merged individually; strategic merge patch uses the first field. */
+/**
+ * A list whose items are identified by the given fields and merged individually; strategic merge patch uses the first
+ * field.
+ */
 export const listBy = (
   keys: [string, ...string[]],
   items: StructuralSchema,

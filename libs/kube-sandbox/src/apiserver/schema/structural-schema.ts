@@ -4,8 +4,8 @@ import type { JsonValue } from '../kube-object.js';
 export type ListType = 'atomic' | 'set' | 'map';
 
 /**
- * A structural schema: the subset of OpenAPI v3 that a CustomResourceDefinition may use. The schemas of built-in kinds also
- * have `x-kubernetes-patch-*`, for strategic merge patch.
+ * A structural schema: the subset of OpenAPI v3 that a CustomResourceDefinition may use. The schemas of built-in kinds
+ * also have `x-kubernetes-patch-*`, for strategic merge patch.
  */
 export interface StructuralSchema {
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';

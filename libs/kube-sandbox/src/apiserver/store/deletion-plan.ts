@@ -24,7 +24,9 @@ const FINALIZER_OF: Record<PropagationPolicy, string | undefined> = {
   Orphan: ORPHAN_DEPENDENTS,
 };
 
-/** The effect of a DELETE on one object: it removes it, or marks it when finalizers or a grace period defer the removal. */
+/**
+ * The effect of a DELETE on one object: it removes it, or marks it when finalizers or a grace period defer the removal.
+ */
 export class DeletionPlan {
   private readonly graceSeconds: number;
   private readonly finalizers: string[];

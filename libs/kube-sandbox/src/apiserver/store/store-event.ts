@@ -16,8 +16,9 @@ export type StoreListener = (event: StoreEvent) => void;
 
 export interface SubscribeOptions {
   /**
-   * When the listener receives objects that were loaded at rest (`ObjectStore.loadAtRest`): at the load, as for any object, or
-   * once they are built, for an index that has no use for an object before anyone reads it, or never. Default: at the load.
+   * When the listener receives objects that were loaded at rest (`ObjectStore.loadAtRest`): at the load, as for any
+   * object, or once they are built, for an index that has no use for an object before anyone reads it, or never.
+   * Default: at the load.
    */
   atRest?: 'at-load' | 'when-built' | 'never';
 }

@@ -8,8 +8,8 @@ const MACHINE_TYPE = 'machine-type.node.kubevirt.io/';
 const HOST_MODES = ['host-model', 'host-passthrough'];
 
 /**
- * The node selector of a launcher. As in KubeVirt, `added` gives way to the VMI's own selector, and both give way to what
- * its CPU and its machine need.
+ * The node selector of a launcher. As in KubeVirt, `added` gives way to the VMI's own selector, and both give way to
+ * what its CPU and its machine need.
  */
 export function launcherSelector(
   { release }: SimulationContext,

@@ -3,7 +3,10 @@ import type { VirtualMachineInstance, VmiSpec } from '../../types/virtual-machin
 import type { SimulationContext } from '../../simulation-context.js';
 import { guestMemoryBytes, vcpus } from '../../machines/vmi-defaults.js';
 
-/** The resources of a launcher that a node must offer besides ordinary CPU and memory. They are requests and limits alike. */
+/**
+ * The resources of a launcher that a node must offer besides ordinary CPU and memory. They are requests and limits
+ * alike.
+ */
 export function placementResources(spec: VmiSpec): Record<string, string> {
   const { cpu, memory, devices } = spec.domain;
   const counts = new Map<string, number>();

@@ -9,7 +9,10 @@ type JobStatus = NonNullable<Job['status']>;
 
 const isOver = ({ status }: Pod): boolean => ['Succeeded', 'Failed'].includes(status?.phase ?? '');
 
-/** Runs the pods of Jobs until they complete, as kube-controller-manager does: with a backoff, a deadline, and a time to live. */
+/**
+ * Runs the pods of Jobs until they complete, as kube-controller-manager does: with a backoff, a deadline, and a time to
+ * live.
+ */
 export class JobController extends Controller<Job> {
   constructor(context: SimulationContext) {
     super(context, RESOURCES.job, 'job-controller');

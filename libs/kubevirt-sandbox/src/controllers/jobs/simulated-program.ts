@@ -10,7 +10,9 @@ const BOOT_SIGNATURE = 0x55aa;
 const TEXT_OFFSET = 512;
 const DISK_BYTES = 64 * 1024;
 
-/** The program of a container: an installation of bootc writes to the disk, and any other succeeds after a few lines. */
+/**
+ * The program of a container: an installation of bootc writes to the disk, and any other succeeds after a few lines.
+ */
 export function simulatedProgram(context: SimulationContext, pod: Pod, container: Container): SimulatedProgram {
   const words = [...(container.command ?? []), ...(container.args ?? [])];
   if (words[0] !== 'bootc' || words[1] !== 'install' || words[2] !== 'to-disk')

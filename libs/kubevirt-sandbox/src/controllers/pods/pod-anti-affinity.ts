@@ -6,8 +6,8 @@ import type { Affinity, PodAffinityTerm } from './affinity.js';
 const isOver = ({ status }: Pod): boolean => ['Succeeded', 'Failed'].includes(status?.phase ?? '');
 
 /**
- * The nodes that a pod's required anti-affinity excludes. Only pods of the same owner count, such as the launchers of a VMI:
- * there is an index of them, so that a large cluster is not searched for every pod.
+ * The nodes that a pod's required anti-affinity excludes. Only pods of the same owner count, such as the launchers of a
+ * VMI: there is an index of them, so that a large cluster is not searched for every pod.
  */
 export function repelled(context: SimulationContext, pod: Pod): (node: Node) => boolean {
   const terms =

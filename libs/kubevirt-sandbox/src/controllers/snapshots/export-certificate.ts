@@ -1,6 +1,6 @@
 /**
- * The certificate in the status of an export. It has no private key: inside the simulation nothing listens on the internal
- * address, and the external one is plain HTTP.
+ * The certificate in the status of an export. It has no private key: inside the simulation nothing listens on the
+ * internal address, and the external one is plain HTTP.
  */
 export const EXPORT_CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBljCCAT2gAwIBAgIUK6w1UUHN2eXhYDqzFlnacB6XCHcwCgYIKoZIzj0EAwIw

@@ -59,7 +59,8 @@ describe('the names of restored disks', () => {
     const old = cluster.find(RESOURCES.claim, 'web-root')!.metadata.uid;
     const { status, metadata } = restore(cluster, volumeRestorePolicy ? { volumeRestorePolicy } : {});
     const name = expected.replace('UID', metadata.uid!);
-    // The seeded disk has the name of the prefix, which is in use: as on a real cluster, that restore does not replace it.
+    // The seeded disk has the name of the prefix, which is in use: as on a real cluster, that restore does not replace
+    // it.
     expect(status?.restores?.[0]?.persistentVolumeClaim).toBe(name);
     if (volumeRestorePolicy === 'PrefixTargetName') return;
     expect(status?.complete).toBe(true);

@@ -26,7 +26,9 @@ interface Transfer {
 
 const PREPOPULATED = 'cdi.kubevirt.io/storage.prePopulated';
 
-/** CDI: fills the volumes of DataVolumes from their sources. Nothing is downloaded; the duration depends on the size. */
+/**
+ * CDI: fills the volumes of DataVolumes from their sources. Nothing is downloaded; the duration depends on the size.
+ */
 export class DataVolumeController extends Controller<DataVolume> {
   /** DataVolumes that wait for an object with this name: a source to copy, or a class. */
   private readonly stuck = new Map<string, ObjectKey>();

@@ -52,8 +52,8 @@ export interface WorkerState {
 }
 
 /**
- * Fills the claim of a DataVolume through a second claim, whose volume it takes over at the end: the claim of the DataVolume is
- * Pending until then.
+ * Fills the claim of a DataVolume through a second claim, whose volume it takes over at the end: the claim of the
+ * DataVolume is Pending until then.
  */
 export class Population {
   private readonly kind: TransferKind;

@@ -5,7 +5,10 @@ import { effectivePins, foreignNumaSettings, readPlacement } from '../read-place
 
 const MIB = 1024 ** 2;
 const whole = { maxCpu: 4, memoryBytes: 1024 * MIB };
-/** What libvirt 9.0 prints for a domain that another tool has tuned, shortened. Its metadata look like settings of libvirt. */
+/**
+ * What libvirt 9.0 prints for a domain that another tool has tuned, shortened. Its metadata look like settings of
+ * libvirt.
+ */
 const XML = `<domain type='kvm'>
   <name>web</name>
   <uuid>2c749204-8322-4dfd-b324-cb2e556e0e9a</uuid>

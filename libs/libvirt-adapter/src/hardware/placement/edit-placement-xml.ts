@@ -1,8 +1,8 @@
 import { formatCpuSet, parseCpuSet, type CpuPinning } from '@headgate/domain-contracts';
 
 /**
- * Changes of libvirt's own XML, which has one element per line, indented by two spaces. All other text stays as it is, so that
- * settings that this service does not know survive.
+ * Changes of libvirt's own XML, which has one element per line, indented by two spaces. All other text stays as it is,
+ * so that settings that this service does not know survive.
  */
 
 export interface PlacementEdit {

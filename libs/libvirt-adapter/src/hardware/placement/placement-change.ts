@@ -36,7 +36,10 @@ export interface PlacementDeps {
 
 type Pins = Pick<CpuPinning, 'vcpus' | 'emulatorCpus'>;
 
-/** Pins of CPUs change while the guest runs. NUMA nodes and pages are part of the memory, which is allocated at the start. */
+/**
+ * Pins of CPUs change while the guest runs. NUMA nodes and pages are part of the memory, which is allocated at the
+ * start.
+ */
 export async function planPlacement(
   domain: DomainHardware,
   change: SetPlacementChange,

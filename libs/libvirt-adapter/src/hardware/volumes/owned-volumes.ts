@@ -6,7 +6,9 @@ import type { VolumeDeps } from './volume-deps.js';
 export class OwnedVolumes {
   constructor(private readonly deps: Pick<VolumeDeps, 'connection' | 'editor' | 'mark' | 'pool'>) {}
 
-  /** The domain lists a volume before it exists, so that it is removed if this process ends before the disk is attached. */
+  /**
+   * The domain lists a volume before it exists, so that it is removed if this process ends before the disk is attached.
+   */
   async add(uuid: string, volume: OwnedVolume): Promise<void> {
     await this.deps.editor.updateMetadata(uuid, (metadata) => ({
       ...metadata,

@@ -68,8 +68,8 @@ export class UsableVolumes {
   }
 
   /**
-   * A guest that had a raw volume may have written a header into it that names any file of this machine as its backing file, and a
-   * symbolic link leads out of its pool.
+   * A guest that had a raw volume may have written a header into it that names any file of this machine as its backing
+   * file, and a symbolic link leads out of its pool.
    */
   private async unsafe({ path, pool, name, backingPath }: FoundVolume): Promise<Refusal | undefined> {
     if (backingPath !== undefined && (pool !== this.deps.pool.name || dirname(backingPath) !== dirname(path))) {

@@ -12,7 +12,10 @@ interface ImageListProps {
   onChange: (image: string) => void;
 }
 
-/** The catalog's images for the context, built-in ones first, and then the imported images. The catalog has priority where both have a name. */
+/**
+ * The catalog's images for the context, built-in ones first, and then the imported images. The catalog has priority
+ * where both have a name.
+ */
 export function ImageList({ form, chosen, onChange }: ImageListProps) {
   const { data: images, error, refetch } = useImages();
   const { data: capabilities } = useCapabilities();

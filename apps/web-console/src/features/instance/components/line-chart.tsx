@@ -25,8 +25,8 @@ const WIDTH = 600;
 const HEIGHT = 120;
 
 /**
- * Lines over a range of time. The legend has the current values, or those under the pointer; the table of the tab is the alternative
- * for the keyboard and for screen readers.
+ * Lines over a range of time. The legend has the current values, or those under the pointer; the table of the tab is
+ * the alternative for the keyboard and for screen readers.
  */
 export function LineChart({ title, range, times, series, format, max = 0 }: LineChartProps) {
   const id = useId();

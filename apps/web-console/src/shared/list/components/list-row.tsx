@@ -20,8 +20,8 @@ interface ListRowProps<E> {
 export const rowId = (ref: string): string => `row-${ref}`;
 
 /**
- * A row of plain elements without hooks and handlers, because rows are added and removed while scrolling. The table handles
- * the clicks: `data-do` names the command.
+ * A row of plain elements without hooks and handlers, because rows are added and removed while scrolling. The table
+ * handles the clicks: `data-do` names the command.
  */
 function Row<E>(props: ListRowProps<E>) {
   const { entry, name, entryRef, stale, index, columns, shown, selected, active, actionsOf } = props;
