@@ -174,14 +174,14 @@ export class MovePlanView {
   @IsArray() @Nested(() => MoveConcernView, { each: true }) refusals!: MoveConcernView[];
   /** Roughly how many bytes are transferred. */
   @IsInt() @Min(0) estimatedBytes!: number;
-  /** How many seconds the guest will be stopped, or paused by a live move; null when it does not run. */
+  /** How many seconds the guest will be stopped, or paused by a live move; null when it is not running. */
   @Nullable() @IsNumber() @Min(0) estimatedDowntimeSeconds!: number | null;
   /**
    * The shortest stop of the guest in seconds, which is far from the longest until a move has measured how long the
-   * guest takes to shut down; null when it does not run.
+   * guest takes to shut down; null when it is not running.
    */
   @Nullable() @IsNumber() @Min(0) minDowntimeSeconds!: number | null;
-  /** The longest stop of the guest in seconds; null when it does not run. */
+  /** The longest stop of the guest in seconds; null when it is not running. */
   @Nullable() @IsNumber() @Min(0) maxDowntimeSeconds!: number | null;
   /** The format of the new disks; empty when it is unknown. */
   @IsString() format!: string;

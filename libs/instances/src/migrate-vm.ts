@@ -36,7 +36,7 @@ export class MigrateVm extends InstanceChange<'migration', [targetNode: string |
   /** @throws DomainError WRONG_STATE unless the VM runs */
   protected override check(vm: Instance): void {
     if (isVm(vm) && !isRunningStatus(vm.status))
-      throw new DomainError('WRONG_STATE', `${vm.ref.name} does not run; only a running VM can be migrated.`);
+      throw new DomainError('WRONG_STATE', `${vm.ref.name} is not running. Only a running VM can be migrated.`);
   }
 
   protected override planOn(

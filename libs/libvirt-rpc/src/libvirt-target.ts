@@ -11,7 +11,7 @@ export interface UnixTarget {
   readonly kind: 'unix';
   /** Paths of sockets in order of preference. The first one that exists is used. */
   readonly sockets: readonly string[];
-  /** The daemon of a session is started if it does not run: the programs in order of preference. */
+  /** The daemon of a session is started if it is not running: the programs in order of preference. */
   readonly daemons?: readonly string[];
 }
 

@@ -8,7 +8,7 @@ import { isAway, type MetricsSampler } from './metrics-sampler.js';
 import type { Sample } from './usage.js';
 
 export interface LiveMetrics {
-  /** Absent while the instance does not run, and before it was measured. */
+  /** Absent while the instance is not running, and before it was measured. */
   readonly sample?: Sample;
   /** Why its context has no values, in one sentence. */
   readonly reason?: string;

@@ -122,5 +122,5 @@ function expectRunning(instance: Instance): void {
     ? instance.phase === 'Running'
     : isVm(instance) && isRunningStatus(instance.status);
   if (!isRunning)
-    throw new DomainError('WRONG_STATE', `${instance.ref.name} does not run; start it to open a console.`);
+    throw new DomainError('WRONG_STATE', `${instance.ref.name} is not running. Start it to open a console.`);
 }

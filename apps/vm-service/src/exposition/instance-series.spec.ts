@@ -27,7 +27,7 @@ describe('InstanceSeries', () => {
     expect(lines).toHaveLength(5);
   });
 
-  test('leaves out the node of an instance that does not run', () => {
+  test('leaves out the node of an instance that is not running', () => {
     const stopped = { ...withStatus(buildVm(), 'Stopped'), node: 'node-1' };
     const [info, running] = new InstanceSeries().linesOf({ instance: stopped, stale: false });
     expect([info, running]).toEqual([expect.stringContaining('pool="",node=""'), expect.stringMatching(/ 0$/)]);

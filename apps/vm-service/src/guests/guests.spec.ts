@@ -113,7 +113,7 @@ describe('guests', () => {
       expect(body).not.toContain('secret');
     });
 
-    test('are refused for a guest that does not run, a program that is missing, and a container', async () => {
+    test('are refused for a guest that is not running, a program that is missing, and a container', async () => {
       expect((await run({ path: '/bin/echo', ref: 'vm/lab/default/web' })).status).toBe(503);
       expect((await run({ path: '/bin/nope' })).status).toBe(400);
       expect((await run({ path: '/bin/echo', timeoutSeconds: 3600 })).status).toBe(400);

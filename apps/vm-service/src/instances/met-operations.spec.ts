@@ -91,7 +91,7 @@ describe('operations that meet in a cluster', () => {
   );
 
   test(
-    'a restore refuses power, size and the deletion of its snapshot, and the VM does not run meanwhile',
+    'a restore refuses power, size and the deletion of its snapshot, and the VM is not running meanwhile',
     async () => {
       for (const state of ['Stopped', 'Running'] as const) {
         const vm = await lab.givenVm(state);

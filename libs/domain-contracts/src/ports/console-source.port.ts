@@ -33,7 +33,7 @@ export abstract class ConsoleSource {
 
   /**
    * The RFB byte stream of the graphical console.
-   * @throws DomainError INSTANCE_NOT_FOUND, WRONG_STATE when the instance does not run, NOT_SUPPORTED
+   * @throws DomainError INSTANCE_NOT_FOUND, WRONG_STATE when the instance is not running, NOT_SUPPORTED
    */
   abstract openVnc(ref: InstanceRef): Promise<ConsoleStream>;
 

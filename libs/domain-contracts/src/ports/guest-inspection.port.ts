@@ -5,7 +5,7 @@ import type { InstanceRef } from '../values/instance-ref.js';
 export abstract class GuestInspection {
   /**
    * Answers within 15 s. Everything in it is bounded, and free of control characters, whatever the agent answered.
-   * @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE, GUEST_AGENT_UNREACHABLE when the guest does not run,
+   * @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE, GUEST_AGENT_UNREACHABLE when the guest is not running,
    *   has no
    * agent, or when its agent does not answer in time or sends something that is no answer
    */

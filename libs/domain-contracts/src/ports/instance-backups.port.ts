@@ -56,7 +56,7 @@ export abstract class InstanceBackups {
    * only if it was read to its end.
    * @throws DomainError CHECKPOINT_NOT_FOUND, CHECKPOINT_INCONSISTENT when the record of the changes is lost,
    *   ALREADY_EXISTS for the
-   * name of the new checkpoint, WRONG_STATE when the VM does not run, BUSY during another backup or change of its
+   * name of the new checkpoint, WRONG_STATE when the VM is not running, BUSY during another backup or change of its
    * disks, NOT_SUPPORTED, INSUFFICIENT_STORAGE
    */
   abstract open(ref: InstanceRef, request: BackupRequest, signal: AbortSignal): Promise<Readable>;

@@ -45,7 +45,7 @@ export abstract class LiveDisks {
   /**
    * The whole content of a disk at this moment, which is the moment 1 of a new recording of that disk. Destroying the
    * stream removes the temporary files.
-   * @throws DomainError WRONG_STATE when the VM does not run, DEVICE_NOT_FOUND, BUSY, INSUFFICIENT_STORAGE
+   * @throws DomainError WRONG_STATE when the VM is not running, DEVICE_NOT_FOUND, BUSY, INSUFFICIENT_STORAGE
    */
   abstract open(recording: DiskRecording, disk: string, signal: AbortSignal): Promise<Readable>;
 

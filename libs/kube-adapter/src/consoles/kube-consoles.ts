@@ -62,7 +62,7 @@ export class KubeConsoles extends ConsoleSource {
     const [pod] = await this.api.list<PodObject>(PODS, selection);
     if (pod?.status?.phase !== 'Running') {
       if (!pod && (await this.api.list(CLAIMS, selection)).length === 0) throw instanceNotFound(ref);
-      throw new DomainError('WRONG_STATE', `The container ${ref.name} does not run; start it first.`);
+      throw new DomainError('WRONG_STATE', `The container ${ref.name} is not running. Start it first.`);
     }
     const main = pod.spec?.containers?.find(({ name }) => name === CONTAINER);
     const chroot = main?.securityContext?.privileged ? ['chroot', PERSISTENT_ROOT] : [];
@@ -91,7 +91,7 @@ export class KubeConsoles extends ConsoleSource {
   }
 
   private async explain(error: unknown, ref: InstanceRef): Promise<unknown> {
-    const stopped = new DomainError('WRONG_STATE', `${ref.name} does not run; start it first.`, { cause: error });
+    const stopped = new DomainError('WRONG_STATE', `${ref.name} is not running. Start it first.`, { cause: error });
     if (isNotFound(error)) return (await this.api.find(VIRTUAL_MACHINES, ref)) ? stopped : instanceNotFound(ref);
     if (!(error instanceof KubeApiError)) return error;
     const { text } = error.response;

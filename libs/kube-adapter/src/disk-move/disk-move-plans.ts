@@ -134,7 +134,7 @@ function vmRefusals(state: VmState): Refusal[] {
     refuse('WRONG_STATE', reason, 'Let the VM use its old volume again.');
   }
   if (vmi?.status?.phase !== 'Running')
-    refuse('WRONG_STATE', `${name} does not run; only disks of a running VM are moved.`, 'Start it first.');
+    refuse('WRONG_STATE', `${name} is not running. Only disks of a running VM are moved.`, 'Start it first.');
   if (isMigrating(state)) refuse('BUSY', `${name} is being migrated.`, wait);
   if (snapshotInProgress) refuse('BUSY', `The snapshot ${snapshotInProgress} of ${name} is in progress.`, wait);
   if (restoreInProgress) refuse('BUSY', `The restore ${restoreInProgress} of ${name} is in progress.`, wait);

@@ -14,7 +14,7 @@ export interface ExporterRequest {
 }
 
 const TIMEOUT_MS = 10_000;
-/** The service does not run in the cluster, or a network policy keeps it away from the exporter. */
+/** The service is not running in the cluster, or a network policy keeps it away from the exporter. */
 const NOT_REACHABLE = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT)$/;
 
 /**

@@ -65,9 +65,9 @@ export class KubeGuestInspection extends GuestInspection {
     const vmi = await this.api.find<VmiObject>(VM_INSTANCES, ref);
     if (!vmi) {
       if (!(await this.api.find<KubeObject>(VIRTUAL_MACHINES, ref))) throw instanceNotFound(ref);
-      throw agentUnreachable(ref, 'the guest does not run');
+      throw agentUnreachable(ref, 'the guest is not running');
     }
-    if (vmi.status?.phase !== 'Running') throw agentUnreachable(ref, 'the guest does not run');
+    if (vmi.status?.phase !== 'Running') throw agentUnreachable(ref, 'the guest is not running');
     if (conditionOf(vmi.status.conditions, 'AgentConnected')?.status === 'True') return;
     throw agentUnreachable(ref, 'it is not installed, or not started yet');
   }

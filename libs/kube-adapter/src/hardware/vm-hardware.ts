@@ -52,7 +52,7 @@ export interface VmState {
   readonly vm: VmObject;
   /** The configuration of the next start. */
   readonly spec: GuestSpec;
-  /** Absent while the VM does not run. */
+  /** Absent while the VM is not running. */
   readonly vmi?: VmiObject;
   /** Whether the live instance ends without being started again. */
   readonly isStopping: boolean;

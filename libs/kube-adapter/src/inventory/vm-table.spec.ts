@@ -76,7 +76,7 @@ describe('VmTable', () => {
     }
   });
 
-  test('shows neither the node nor the address of a VM that does not run', () => {
+  test('shows neither the node nor the address of a VM that is not running', () => {
     const { table, record } = open();
     table.setVmi('lab/web', vmiFacts(vmi()));
     table.setVm('lab/web', vmFacts(vm({ status: { printableStatus: 'Starting' } })));

@@ -5,7 +5,7 @@ import { SandboxHarness } from '../testing/sandbox-harness.contract.js';
 
 const nodeOf = ({ recorder }: SandboxHarness, ref: InstanceRef): string => recorder.vm(ref)?.node ?? '';
 
-/** Of the two nodes with the same CPU vendor, the one that the VM does not run on. */
+/** Of the two nodes with the same CPU vendor, the one that the VM is not running on. */
 const otherNode = (harness: SandboxHarness, ref: InstanceRef): string =>
   nodeOf(harness, ref) === 'node-a' ? 'node-b' : 'node-a';
 

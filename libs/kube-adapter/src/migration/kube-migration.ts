@@ -88,7 +88,7 @@ export class KubeMigration extends InstanceMigration {
     const vmi = await api.find<VmiObject>(VM_INSTANCES, ref);
     if (!vmi || vmi.status?.phase !== 'Running') {
       if (!vmi && !(await api.find(VIRTUAL_MACHINES, ref))) throw instanceNotFound(ref);
-      throw new DomainError('WRONG_STATE', `${ref.name} does not run; only a running VM can be migrated.`);
+      throw new DomainError('WRONG_STATE', `${ref.name} is not running. Only a running VM can be migrated.`);
     }
     const { conditions, migrationState } = vmi.status;
     const migratable = conditionOf(conditions, 'LiveMigratable');

@@ -86,7 +86,7 @@ function bodyOf(action: PowerAction, force: boolean): unknown {
 }
 
 const notRunning = ({ name }: InstanceRef, action: PowerAction): DomainError =>
-  new DomainError('WRONG_STATE', `${name} does not run, so it can't ${action}; start it first.`);
+  new DomainError('WRONG_STATE', `${name} is not running, so it can't ${action}. Start it first.`);
 
 function explain(error: unknown, ref: InstanceRef, action: PowerAction): unknown {
   if (!(error instanceof KubeApiError)) return error;

@@ -17,7 +17,7 @@ export async function idleVms(kubeConfig, namespace) {
 }
 
 /**
- * Deletes the VMs that do not run.
+ * Deletes the VMs that are not running.
  * @returns the names of those that were deleted
  */
 export async function deleteIdleVms(kubeConfig, namespace) {

@@ -129,7 +129,7 @@ describe('subresources.kubevirt.io over the wire', () => {
     await second.untilText('login: ');
   });
 
-  test('refuses a console before the upgrade when the VMI does not run', async () => {
+  test('refuses a console before the upgrade when the VMI is not running', async () => {
     const socket = cluster.dial(cluster.consolePath('missing', 'console'), ['plain.kubevirt.io']);
     await expect(socket.opened).rejects.toThrow('Unexpected server response: 404');
   });

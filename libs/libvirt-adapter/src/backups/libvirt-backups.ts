@@ -153,7 +153,7 @@ export class LibvirtBackups extends InstanceBackups {
     this.active.add(id.uuid);
     try {
       const domain = await editor.read(id.uuid);
-      if (!domain.isActive) throw new DomainError('WRONG_STATE', `${id.name} does not run.`);
+      if (!domain.isActive) throw new DomainError('WRONG_STATE', `${id.name} is not running.`);
       await this.expectIdle(domain);
       await pool.checkSpace(bytes, SPACE_WATERMARK_BYTES);
       const [reading] = await connection.domains.read([id]);
@@ -297,7 +297,7 @@ export class LibvirtBackups extends InstanceBackups {
     if (!isActive)
       throw new DomainError(
         'WRONG_STATE',
-        `${name} does not run: start it, because only a running VM has checkpoints, or export its whole disk without one.`,
+        `${name} is not running. Start it, because only a running VM has checkpoints, or export its whole disk without one.`,
       );
     if (unreadable !== undefined) throw new DomainError('WRONG_STATE', `${name}: ${unreadable} Correct it with virsh.`);
     if (metadata.provisioning !== undefined) throw new DomainError('WRONG_STATE', `${name} is still being created.`);

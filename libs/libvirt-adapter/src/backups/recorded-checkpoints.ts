@@ -18,7 +18,7 @@ const DESCRIPTION = 'Created by Headgate.';
 const ID = /^([a-z0-9][a-z0-9-]{0,62})\.[0-9a-f]{8}$/;
 
 const LOST = 'Its record of changes is lost: delete it, and export the whole disk with a new checkpoint.';
-const STOPPED = 'The VM does not run: start it to export the changes since then.';
+const STOPPED = 'The VM is not running. Start it to export the changes since then.';
 
 /**
  * libvirt's name of a new checkpoint. It is never used again: the layers of a snapshot that is restored later may still

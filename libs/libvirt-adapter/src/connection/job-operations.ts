@@ -13,7 +13,7 @@ export interface EndedJob {
 }
 
 export abstract class JobOperations {
-  /** @returns undefined if there is none, or if the domain does not run */
+  /** @returns undefined if there is none, or if the domain is not running */
   abstract current(uuid: string): Promise<DomainJob | undefined>;
   /** The figures of the last job. @returns undefined if libvirt has none */
   abstract last(uuid: string): Promise<EndedJob | undefined>;

@@ -104,7 +104,7 @@ export class DiskMovePlans {
       refusals.push(busyRefusal(id.name));
     if (!isActive)
       refusals.push(
-        refuse('WRONG_STATE', `${id.name} does not run; only disks of a running VM are moved.`, 'Start it first.'),
+        refuse('WRONG_STATE', `${id.name} is not running. Only disks of a running VM are moved.`, 'Start it first.'),
       );
     if (metadata.snapshots.length > 0)
       refusals.push(

@@ -45,7 +45,7 @@ export interface DomainDevices {
 export interface DomainHardware {
   readonly id: DomainId;
   readonly state: DomainState;
-  /** The running guest's; the same as `config` if it does not run. */
+  /** The running guest's; the same as `config` if it is not running. */
   readonly live: DomainDevices;
   readonly config: DomainDevices;
   readonly hardware: Hardware;

@@ -15,7 +15,7 @@ describe('expectOwnSession', () => {
   test.each([
     ['a service of that user', SESSION, users(1000, 1000)],
     ["root's own session", SESSION, users(0, 0)],
-    ['a daemon that does not run', SESSION, users(0)],
+    ['a daemon that is not running', SESSION, users(0)],
     ['the daemon of the system', 'qemu:///system', users(0, 1000)],
     ['another machine', 'qemu+ssh://host.example/session', users(0, 1000)],
   ])('allows %s', async (_who, uri, who) => expect(await expectOwnSession(uri, who)).toBeUndefined());

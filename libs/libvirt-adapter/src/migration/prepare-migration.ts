@@ -99,7 +99,7 @@ export class MigrationPreparation {
       refusals.push(
         refuse(
           'WRONG_STATE',
-          `${id.name} does not run; only a running VM can be migrated.`,
+          `${id.name} is not running. Only a running VM can be migrated.`,
           'Start it first, or move it.',
         ),
       );

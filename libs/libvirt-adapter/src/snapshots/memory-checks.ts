@@ -15,7 +15,7 @@ export function memoryRefusals(
   if (!isActive)
     refusals.push({
       code: 'WRONG_STATE',
-      reason: `${name} does not run, so it has no memory that could be saved.`,
+      reason: `${name} is not running, so it has no memory that could be saved.`,
       remedy: 'Omit memory, or start it first.',
     });
   const devices = element(document, 'devices');

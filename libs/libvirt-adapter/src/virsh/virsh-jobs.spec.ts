@@ -19,7 +19,7 @@ describe('VirshJobs', () => {
     expect(await jobs().current(UUID)).toEqual({ fraction: null });
   });
 
-  test('a domain that does not run has none, and one without a job can be asked to end it', async () => {
+  test('a domain that is not running has none, and one without a job can be asked to end it', async () => {
     fail('domjobinfo', 'domain is not running');
     expect(await jobs().current(UUID)).toBeUndefined();
     fail('domjobabort', 'no job is active on the domain');

@@ -31,5 +31,5 @@ export class VirshJobs extends JobOperations {
   }
 }
 
-/** The domain has no job, does not run, or is gone. */
+/** The domain has no job, is not running, or is gone. */
 const isWithoutJob = (error: unknown): boolean => DomainError.is(error, 'WRONG_STATE', 'INSTANCE_NOT_FOUND');

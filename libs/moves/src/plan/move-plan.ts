@@ -56,7 +56,7 @@ export interface MovePlan {
   readonly refusals: readonly MoveConcern[];
   /** Roughly how much is transferred. */
   readonly estimatedBytes: number;
-  /** How long the guest will be stopped; null when it does not run, or nothing can be said. */
+  /** How long the guest will be stopped; null when it is not running, or nothing can be said. */
   readonly estimatedDowntimeSeconds: number | null;
   /** The bounds of the estimate: far apart until it was measured how long the guest takes to shut down. */
   readonly minDowntimeSeconds: number | null;

@@ -74,7 +74,7 @@ export function guestControlContract(
       });
     });
 
-    inTime('does nothing in a guest that does not run', async () => {
+    inTime('does nothing in a guest that is not running', async () => {
       const stopped = await harness.givenVm('Stopped');
       const command = { path: '/bin/echo', args: [], timeoutMs: 1000 };
       await expect(control.run(stopped, command)).rejects.toMatchObject({ code: 'GUEST_AGENT_UNREACHABLE' });

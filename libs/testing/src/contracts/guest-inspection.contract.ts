@@ -40,7 +40,7 @@ export function guestInspectionContract(
       }
     });
 
-    inTime('knows nothing about a guest that does not run', async () => {
+    inTime('knows nothing about a guest that is not running', async () => {
       const vm = await harness.givenVm('Stopped');
       await expect(guests.info(vm)).rejects.toMatchObject({ code: 'GUEST_AGENT_UNREACHABLE' });
     });

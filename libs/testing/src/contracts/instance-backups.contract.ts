@@ -119,7 +119,7 @@ export function instanceBackupsContract(
       expect(await namesOf(ref)).toEqual(['one']);
     });
 
-    inTime('refuses checkpoints that do not exist, names that do, and VMs that do not run', async () => {
+    inTime('refuses checkpoints that do not exist, names that do, and VMs that are not running', async () => {
       const ref = await runningVm();
       await download(ref, full('one'));
       for (const [request, code] of [

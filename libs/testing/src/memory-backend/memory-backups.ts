@@ -33,7 +33,7 @@ export class MemoryBackups extends InstanceBackups {
     const isRunning = isRunningStatus(this.engine.vm(ref).status);
     return this.of(ref).map((name) => {
       const isLost = this.inconsistent.has(`${formatRef(ref)} ${name}`);
-      const reason = isLost ? 'Its record of changes is lost.' : 'The VM does not run.';
+      const reason = isLost ? 'Its record of changes is lost.' : 'The VM is not running.';
       const creationTime = new Date(0).toISOString();
       return isRunning && !isLost
         ? { name, creationTime, ready: true, changedBytes: 0 }

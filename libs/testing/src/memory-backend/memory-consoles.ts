@@ -48,13 +48,13 @@ export class MemoryConsoles extends ConsoleSource {
   override async openShell(ref: InstanceRef): Promise<Shell> {
     if (ref.kind === 'vm') throw new DomainError('NOT_SUPPORTED', 'A VM has no shell: open its serial console.');
     const { phase } = this.engine.container(ref);
-    if (phase !== 'Running') throw new DomainError('WRONG_STATE', `${ref.name} does not run.`);
+    if (phase !== 'Running') throw new DomainError('WRONG_STATE', `${ref.name} is not running.`);
     return { stream: new EchoConsole('# '), resize: () => undefined };
   }
 
   private expectRunning(ref: InstanceRef): void {
     if (!isRunningStatus(this.engine.vm(ref).status)) {
-      throw new DomainError('WRONG_STATE', `${ref.name} does not run.`);
+      throw new DomainError('WRONG_STATE', `${ref.name} is not running.`);
     }
   }
 }

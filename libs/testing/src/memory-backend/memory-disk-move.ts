@@ -31,7 +31,7 @@ export class MemoryDiskMove extends DiskMove {
     const { status } = this.engine.vm(ref);
     const { disks } = await this.hardware.read(ref);
     const refusals: Refusal[] = [];
-    if (!isRunningStatus(status)) refusals.push(refuse(new DomainError('WRONG_STATE', `${ref.name} does not run.`)));
+    if (!isRunningStatus(status)) refusals.push(refuse(new DomainError('WRONG_STATE', `${ref.name} is not running.`)));
     if (!disks.some((disk) => disk.volume === volume))
       refusals.push(refuse(deviceNotFound(ref.name, `disk ${volume}`, disks.map((disk) => disk.device)))); // prettier-ignore
     if (!STORAGES.includes(storage))

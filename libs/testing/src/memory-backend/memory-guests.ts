@@ -14,7 +14,7 @@ import type { MemoryEngine } from './memory-engine.js';
 const ACCOUNT = 'root';
 const GIB = 1024 ** 3;
 
-/** @throws DomainError GUEST_AGENT_UNREACHABLE when the guest does not run */
+/** @throws DomainError GUEST_AGENT_UNREACHABLE when the guest is not running */
 function expectAgent(engine: MemoryEngine, ref: InstanceRef): void {
   if (engine.vm(ref).agentConnected) return;
   throw new DomainError('GUEST_AGENT_UNREACHABLE', `The guest agent of ${ref.name} does not answer.`);

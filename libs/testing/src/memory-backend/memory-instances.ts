@@ -70,7 +70,7 @@ export class MemoryPower extends InstancePower {
     const vm = this.engine.vm(ref);
     if (vm.status === 'Provisioning') throw new DomainError('BUSY', `${ref.name} is still being created.`);
     if (action !== 'start' && action !== 'stop' && !isRunningStatus(vm.status)) {
-      throw new DomainError('WRONG_STATE', `${ref.name} does not run, so it can't ${action}.`);
+      throw new DomainError('WRONG_STATE', `${ref.name} is not running, so it can't ${action}.`);
     }
     if (vm.isTemplate && STATUS_AFTER[action] === 'Running')
       throw new DomainError('WRONG_STATE', templateRefusal(ref.name));
@@ -231,7 +231,7 @@ export class MemoryMigration extends InstanceMigration {
   }
 
   private expectTarget({ ref, status, node }: VirtualMachine, wanted: string | undefined): string {
-    if (status !== 'Running') throw new DomainError('WRONG_STATE', `${ref.name} does not run.`);
+    if (status !== 'Running') throw new DomainError('WRONG_STATE', `${ref.name} is not running.`);
     return this.chooseTarget(node, wanted);
   }
 

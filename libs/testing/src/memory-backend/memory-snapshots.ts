@@ -41,7 +41,7 @@ export class MemorySnapshots extends InstanceSnapshots {
         remedy: 'Choose another name.',
       });
     if (memory && !isRunningStatus(this.engine.vm(ref).status))
-      refusals.push({ code: 'WRONG_STATE', reason: `${ref.name} does not run.`, remedy: 'Omit memory.' });
+      refusals.push({ code: 'WRONG_STATE', reason: `${ref.name} is not running.`, remedy: 'Omit memory.' });
     return buildPlan([{ name: 'snapshot', detail: name }], { refusals });
   }
 

@@ -19,7 +19,7 @@ const TIMEOUT_MS = 60_000 + RUNS * 20;
 
 /** A backend may lack an ability. Nothing else is missing, slow or away. */
 const EXPECTED_SERVER_ERRORS = [501];
-/** Most guests have no agent, or do not run. */
+/** Most guests have no agent, or are not running. */
 const NO_AGENT = 'GUEST_AGENT_UNREACHABLE';
 
 const ACTIONS = [...POWER_ACTIONS, 'resume', 'migrate'];

@@ -33,7 +33,7 @@ const CAUSES: readonly Cause[] = [
     asked: [...POWER, 'restore'],
     because: [...POWER, 'scale'],
   },
-  { code: 'WRONG_STATE', reason: /does not run/, asked: ['restart', 'pause', 'unpause', 'migrate'], because: POWER },
+  { code: 'WRONG_STATE', reason: /is not running/, asked: ['restart', 'pause', 'unpause', 'migrate'], because: POWER },
   { code: 'WRONG_STATE', reason: /runs|Starting/, asked: ['export', 'clone', 'template', 'move'], because: ['start'] },
   { code: 'WRONG_STATE', reason: /is a template/, asked: ['start', 'restart'], because: ['template'] },
   { code: 'SOURCE_IS_TEMPLATE', reason: /./, asked: ['move'], because: ['template'] },

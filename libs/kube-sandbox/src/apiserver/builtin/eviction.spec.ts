@@ -140,7 +140,7 @@ describe('pods/eviction', () => {
     expect(exists('b')).toBe(true);
   });
 
-  test('does not protect pods that do not run', async () => {
+  test('does not protect pods that are not running', async () => {
     addPod('a', { phase: 'Pending' });
     addBudget('web', { minAvailable: 1 });
     expect((await evict('a')).code).toBe(201);

@@ -14,7 +14,7 @@ interface ConsoleFrameProps {
   guest: ConsoleGuest;
   link: LinkState;
   viewOnly: boolean;
-  /** A button that starts the guest, shown while it does not run. */
+  /** A button that starts the guest, shown while it is not running. */
   start: ReactNode;
   tools: ReactNode;
   /** The state of loading the console's libraries. */
