@@ -142,7 +142,7 @@ export default async function run() {
           ok: ratio <= 1.5,
         },
         {
-          what: `${consoles.count} serial consoles at once, every byte compared`,
+          what: `${consoles.count} serial consoles at the same time, every byte compared`,
           value: consoles.perSecond,
           unit: 'MiB/s',
           target: `${CONSOLES} consoles, none drops a byte`,

@@ -40,7 +40,7 @@ inBothModes('bodies of many values', '', (system) => {
     expect(stored.body.x).toHaveLength(content.split('{}').length - 1);
   });
 
-  test('leave room for the keys that the cap allows at once', async () => {
+  test('leave room for the keys that the cap allows at the same time', async () => {
     const keys = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, n) => [
         `signed_curve25519:K${n}`,

@@ -204,7 +204,7 @@ describe.each([
         expect((await call(limits.url, 'POST', '/_matrix/client/v3/login', { body })).status).toBe(500);
     });
 
-    test('by being down gives 502 at once', async () => {
+    test('by being down gives 502 immediately', async () => {
       const gone = await RecordingUpstream.listen();
       const { url } = gone;
       await gone.close();
@@ -352,7 +352,7 @@ describe.each([
       expect((await later('!other:b.example')).status).toBe(200);
     });
 
-    test('free the slot of a deleted pusher at once', async () => {
+    test('free the slot of a deleted pusher immediately', async () => {
       const held = new Set(Array.from({ length: 100 }, (_, i) => `k${i}`));
       upstream.respond = ({ url, method }, response) => {
         if (url?.startsWith(WHOAMI)) return answer(response, 200, { user_id: '@pushy:b.example', device_id: 'DEV' });

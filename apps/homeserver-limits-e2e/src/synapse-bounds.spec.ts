@@ -131,7 +131,7 @@ describeWithSynapse('the bounds of the contract, at their defaults, in front of 
     expect((await upload(6001, 1)).body.errcode).toBe('M_LIMIT_EXCEEDED');
   });
 
-  test('100 pushers of a user, of which a deleted one frees its place at once', async () => {
+  test('100 pushers of a user, of which a deleted one frees its place immediately', async () => {
     const own = await MatrixUser.register(limits.url);
     const set = (i: number, kind: string | null = 'http') =>
       own.call('POST', `${CLIENT}/pushers/set`, {

@@ -80,7 +80,7 @@ describeWithSynapse('two Synapses that federate through two gateways', () => {
     expect(Object.keys(members.body.joined).sort()).toEqual([alice!.userId, bob!.userId].sort());
   });
 
-  test('exchange messages in both directions, more than 50 of them at once', async () => {
+  test('exchange messages in both directions, more than 50 of them at the same time', async () => {
     const send = async (by: MatrixUser, txn: string): Promise<string> =>
       (await by.call('PUT', `${CLIENT}/rooms/${room}/send/m.room.message/${txn}`, { msgtype: 'm.text', body: txn }))
         .body.event_id;

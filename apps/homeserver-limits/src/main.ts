@@ -48,7 +48,7 @@ async function run(): Promise<void> {
         'it accepts events of other servers into its rooms and sends them none',
     );
   }
-  // Before the log line, whose readers may send a signal at once: a SIGHUP without a handler ends the process.
+  // Before the log line, whose readers may send a signal immediately: a SIGHUP without a handler ends the process.
   process.on('SIGHUP', () => void application.reload());
   const { url, operatorUrl } = await application.listen();
   runUntilSignal(application, { log: (line) => log.info(line) });

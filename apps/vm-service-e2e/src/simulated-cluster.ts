@@ -42,7 +42,8 @@ const OWNABLE = [
 ];
 
 /**
- * A cluster in the process of the test, whose guests start at once. The service reaches it over HTTP like any other.
+ * A cluster in the process of the test, whose guests start immediately. The service reaches it over HTTP like any
+ * other.
  */
 export class SimulatedCluster {
   private constructor(

@@ -95,12 +95,12 @@ describe('FixBackends', () => {
 
   test('asks no context that is known to be lost, and fixes the others', async () => {
     const lost = new FaultyBackend('lost', () => []);
-    const away = new DomainError('BACKEND_UNREACHABLE', 'lost does not answer.');
+    const unreachable = new DomainError('BACKEND_UNREACHABLE', 'lost does not answer.');
     lost.require = () => {
-      throw away;
+      throw unreachable;
     };
     const { fix, audit } = doctor(lost, new FaultyBackend('lab', () => []));
-    await expect(fix.run(ann)).rejects.toBe(away);
+    await expect(fix.run(ann)).rejects.toBe(unreachable);
     expect(lost.fixed).toBe(0);
     expect(audit.entries).toMatchObject([
       { ref: 'context/lost', outcome: 'error', message: 'lost does not answer.' },

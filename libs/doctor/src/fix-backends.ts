@@ -48,7 +48,7 @@ export class FixBackends extends Change<[], FixResult, readonly Backend[]> {
       caller,
       'fix',
       `context/${backend.context}`,
-      // Unlike `ability`, it throws at once for a context that is known to be lost.
+      // Unlike `ability`, it throws immediately for a context that is known to be lost.
       async () => backend.require('diagnostics').fix(),
       (fixed) => fixed.join(', '),
     );

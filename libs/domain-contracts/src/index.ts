@@ -36,7 +36,7 @@ export * from './model/is-same-instance.js';
 export * from './model/close-when-read.js';
 export * from './model/complete-at-end.js';
 export * from './model/release-on-destroy.js';
-export * from './model/retry-while-away.js';
+export * from './model/retry-while-unreachable.js';
 export * from './model/run-concurrently.js';
 export * from './model/run-members.js';
 export * from './model/task.js';

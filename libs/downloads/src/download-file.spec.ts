@@ -19,7 +19,7 @@ const CUT = 100_000;
 const MAX_BYTES = 32 * 1024 ** 2;
 const digestOf = (data: Buffer): string => `sha256:${createHash('sha256').update(data).digest('hex')}`;
 
-/** Pauses end at once and are recorded; only the test lets longer times pass. */
+/** Pauses end immediately and are recorded; only the test lets longer times pass. */
 class HastyClock extends FixedClock {
   readonly pauses: number[] = [];
 
@@ -263,7 +263,7 @@ describe('a download', () => {
     expect([asked.length, await kept()]).toEqual([1, []]);
   });
 
-  test('is continued later when the server stays away, also by another process', async () => {
+  test('is continued later when the server stays unreachable, also by another process', async () => {
     answer(cut(), (response) => void response.destroy());
     await expect(download()).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
     expect(asked).toHaveLength(1 + MAX_INTERRUPTIONS);

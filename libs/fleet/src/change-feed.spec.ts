@@ -25,7 +25,7 @@ describe('ChangeFeed', () => {
     return batch === undefined || batch === 'expired' ? String(batch) : batch.bytes.toString();
   };
 
-  test('publishes the first change of a quiet period at once, and later ones once per interval', () => {
+  test('publishes the first change of a quiet period immediately, and later ones once per interval', () => {
     const published: number[] = [];
     feed.subscribe(() => published.push(feed.position));
     push('a1', 'b1');

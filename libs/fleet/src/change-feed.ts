@@ -18,7 +18,7 @@ export interface ChangeFeedOptions<T> {
   readonly clock: Clock;
   /** The bytes of a batch; `position` is where its reader continues. Called once for all readers of a batch. */
   readonly serialize: (states: readonly T[], position: number) => Buffer;
-  /** Shortest time between two batches. The first change after a quiet period is published at once. */
+  /** Shortest time between two batches. The first change after a quiet period is published immediately. */
   readonly intervalMs?: number;
   /** How many keys are kept for readers that fall behind or reconnect. */
   readonly maxKeys?: number;

@@ -189,7 +189,7 @@ describe('SettleMembers', () => {
   test('deletes no member when its end can not be stored', async () => {
     instances.add(web);
     await settle();
-    store.commit = () => Promise.reject(new DomainError('NOT_READY', 'The store is away.'));
+    store.commit = () => Promise.reject(new DomainError('NOT_READY', 'The store is unreachable.'));
     let isDeleted = false;
     const deletion = folders.endWith(web, async () => void (isDeleted = true));
     await expect(deletion).rejects.toMatchObject({ code: 'NOT_READY' });
@@ -199,7 +199,7 @@ describe('SettleMembers', () => {
   test('tries again when the store fails', async () => {
     instances.add(web);
     const commit = store.commit.bind(store);
-    store.commit = () => Promise.reject(new DomainError('NOT_READY', 'The store is away.'));
+    store.commit = () => Promise.reject(new DomainError('NOT_READY', 'The store is unreachable.'));
     settlement.settle();
     expect(await stored()).toContainEqual(['web', '', 'unbound']);
     store.commit = commit;

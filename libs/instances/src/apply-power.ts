@@ -14,8 +14,8 @@ import {
 import { InstanceChange, type Author, type InstanceChangeDeps } from './instance-change.js';
 
 /**
- * The statuses that an action ends at once. A guest that is asked to shut down decides itself when that happens, and a
- * restart may end in the same status.
+ * The statuses that an action ends immediately. A guest that is asked to shut down decides itself when that happens,
+ * and a restart may end in the same status.
  */
 const ENDS = {
   start: () => ['Stopped'],

@@ -177,7 +177,7 @@ describe('BuildVm', () => {
     await building.start();
   });
 
-  test('accepts one of two requests at once', async () => {
+  test('accepts one of two requests at the same time', async () => {
     const outcomes = await Promise.allSettled([building.start(), building.start()]);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });

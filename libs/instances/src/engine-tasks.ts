@@ -124,7 +124,7 @@ export class EngineTasks<Order extends object> {
       const ended = tasks.whenEnded(task);
       const continues = await Promise.race([begun.accepted.promise, ended.then(() => false)]).catch(
         async (error: unknown) => {
-          // What a refused request may have left is removed first, so that it can be repeated at once.
+          // What a refused request may have left is removed first, so that it can be repeated immediately.
           if (!DomainError.is(error, 'BACKEND_UNREACHABLE', 'BACKEND_TIMEOUT')) await ended;
           throw error;
         },

@@ -118,7 +118,7 @@ export abstract class InstanceChange<
         this.actionOf(...order),
         ref,
         async () => {
-          // Here, so that there is an entry as well when the backend is away.
+          // Here, so that there is an entry even when the backend is unreachable.
           const found = withAbility(backends, instance, this.ability);
           return { found, result: await this.runOn(found, { caller, reservation }, ...order) };
         },

@@ -83,7 +83,7 @@ describe('KubeBackend and a failing cluster', () => {
         .require('provisioning')
         .create({ ref, source, ...size, cloudInit: index % 2 ? 'x'.repeat(3000) : undefined }),
     );
-    // The server goes away after the first requests and before the last ones.
+    // The server stops responding after the first requests and before the last ones.
     harness.sandbox.faults.delay({ verb: 'create' }, 5);
     await harness.recorder.until(() => harness.sandbox.requests.count({ verb: 'create' }) > 0 || calls().length > 1);
     await harness.sandbox.faults.serverDown();

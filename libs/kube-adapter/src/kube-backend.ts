@@ -86,7 +86,10 @@ export class KubeBackend extends Backend {
     this.traits = opened.traits;
   }
 
-  /** Sends no request and never fails. The inventory reports a cluster that is away or a kubeconfig that is invalid. */
+  /**
+   * Sends no request and never fails. The inventory reports a cluster that can't be reached or a kubeconfig that is
+   * invalid.
+   */
   static open(options: KubeBackendOptions): KubeBackend {
     const {
       context,

@@ -53,7 +53,7 @@ export interface SimulationOptions {
   kubevirtVersion?: KubevirtVersion;
   /** Components that this cluster does not have. */
   without?: readonly OptionalPart[];
-  /** Factor on every duration: 0 makes everything happen at once, 1 is the default. */
+  /** Factor on every duration: 0 makes everything happen immediately, 1 is the default. */
   timeScale?: number;
   timings?: Partial<Record<TimingName, number>>;
   /** The initial contents of the cluster; false leaves it empty. */

@@ -74,7 +74,7 @@ const RETRIES: ReadonlySet<string> = new Set([
 
 export type TimingName = keyof typeof TIMINGS;
 
-/** The table of durations, scaled and with single entries replaced. Scale 0 makes everything happen at once. */
+/** The table of durations, scaled and with single entries replaced. Scale 0 makes everything happen immediately. */
 export class Timings {
   private readonly table: Record<TimingName, number>;
 

@@ -56,7 +56,7 @@ describe('RpcConnection', () => {
     expect(await hostname()).toEqual({ hostname: 'host-1' });
   });
 
-  test('runs at most four calls at once, and only two slow ones, so that libvirtd keeps reading', async () => {
+  test('runs at most four calls at the same time, and only two slow ones, so that libvirtd keeps reading', async () => {
     const start = () => connection.call(domainCreateWithFlags, { domain: domainOf(UUID), flags: 0 }, { isSlow: true });
     const starts = [start(), start(), start()];
     const names = [hostname(), hostname(), hostname()];

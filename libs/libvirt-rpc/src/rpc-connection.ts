@@ -146,7 +146,7 @@ export class RpcConnection {
     this.eventListeners.set(procedure, listener);
   }
 
-  /** Ends the connection at once; every pending call is rejected. */
+  /** Ends the connection immediately; every pending call is rejected. */
   close(): void {
     this.fail(new RpcConnectionError('closed', 'The connection to libvirt was closed.'));
   }

@@ -171,7 +171,7 @@ describe.each(['here', 'on a server'] as const)('RuleEngine over windows %s', (w
     expect(await request('unauthenticated')).toBe(false);
   });
 
-  test('reserves requests in progress, and lets no more than the limit pass at once', async () => {
+  test('reserves requests in progress, and lets no more than the limit pass at the same time', async () => {
     const [account, source] = CONTRACT_RULES;
     const { admit } = open([account!, { ...source!, successClears: false }]);
     const answers = await Promise.all(Array.from({ length: 100 }, () => admit({ event: 'login', account: 'user:a' })));

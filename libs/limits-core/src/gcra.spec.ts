@@ -53,7 +53,7 @@ describe('A gcra rate', () => {
     }
   });
 
-  test.each([3, 7, 999, 1_000_000])('grants exactly %i events at once', (limit) => {
+  test.each([3, 7, 999, 1_000_000])('grants exactly %i events at the same time', (limit) => {
     const { windows, rate } = open({ limit, windowMs: 10_000 });
     expect(windows.countAll([{ rate, key: 'a', cost: limit }])).toBeUndefined();
     expect(windows.count(rate, 'a')).toMatchObject({ granted: false });

@@ -36,7 +36,7 @@ export interface RateKey {
   readonly limit?: number;
 }
 
-/** One key of an event that counts at once. */
+/** One key of an event that counts immediately. */
 export interface CountedKey extends RateKey {
   /**
    * How much of the limit the event takes: a whole number, 1 by default. One that costs more than the limit takes all

@@ -51,7 +51,7 @@ async function listen(
 
 const ring = new MemoryRateLimiter().define('ring', { limit: 10, windowMs: 60_000 });
 
-/** Retries a call until the connection is established; until then, calls reject at once. */
+/** Retries a call until the connection is established; until then, calls reject immediately. */
 async function whenConnected<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await call().then(

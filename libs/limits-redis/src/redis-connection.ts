@@ -13,7 +13,7 @@ export interface ConnectionOptions extends ServerOptions {
 }
 
 /**
- * Runs commands and scripts with a timeout. Commands fail at once while the server is unavailable; they are never
+ * Runs commands and scripts with a timeout. Commands fail immediately while the server is unavailable; they are never
  * queued, because they would count at the wrong time later. Commands of one turn of the event loop are sent together.
  */
 export class RedisConnection {

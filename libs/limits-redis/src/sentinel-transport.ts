@@ -13,7 +13,7 @@ import { reconnectDelayMs, singleTransport } from './single-transport.js';
 /**
  * One connection to the primary that the sentinels report. It is looked up again whenever the connection is lost or the
  * server is not the primary any more. The client library's own Sentinel support runs one command at a time on each
- * connection and queues the others, so it can neither send commands together nor fail at once.
+ * connection and queues the others, so it can neither send commands together nor fail immediately.
  */
 export class SentinelTransport implements RedisTransport {
   private primary: RedisTransport | undefined;

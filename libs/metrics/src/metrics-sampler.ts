@@ -27,7 +27,7 @@ const WARM_UP_INTERVALS_MS: readonly number[] = [2000, 5000];
 const READ_TIMEOUT_MS = 30_000;
 
 export interface MetricsSamplerDeps {
-  /** `require` may fail at once for a context that is known to be lost. */
+  /** `require` may fail immediately for a context that is known to be lost. */
   readonly backends: BackendDirectory;
   readonly directory: Pick<InstanceDirectory, 'get'>;
   readonly clock: Clock;

@@ -5,8 +5,8 @@ import type { SqliteDatabase } from '@headgate/sqlite';
 
 const MIB = 1024 ** 2;
 /**
- * The pages that are added at once, and the least size of the write-ahead log: twice what SQLite lets it hold before it
- * empties it.
+ * The pages that are added at a time, and the least size of the write-ahead log: twice what SQLite lets it hold before
+ * it empties it.
  */
 const RESERVE_BYTES = 8 * MIB;
 /** For other records than the entries of changes, such as the journals of tasks. */

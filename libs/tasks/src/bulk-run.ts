@@ -23,7 +23,7 @@ import { canceled, nameOf, RIGHTS_UNKNOWN } from './steps-run.js';
 /** One call of a member takes less, also if a guest has to shut down first. */
 const MEMBER_LIMIT_MS = 15 * 60_000;
 const NOT_IN_TIME = 'It did not end within 15 min. It may still be carried out.';
-/** More at once would only wait in the backend. */
+/** More at the same time would only wait in the backend. */
 const MAX_CONCURRENT_MEMBERS = 8;
 /** A queue without a limit of its own. */
 const DEFAULT_PER_HOST = 2;

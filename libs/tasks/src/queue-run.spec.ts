@@ -140,7 +140,7 @@ describe('a queue of tasks', () => {
     own.defineQueue({ kind: 'move', hostsOf, start: async (_order, { name }) => void started.push(name) });
     const gated = await own.startBulk({ ...MOVE, perHost: 1 }, [...refsOf(2), DIFFERENT], ann);
     await settled();
-    // Their tasks do not exist, so each of them ends at once; the order shows who came first.
+    // Their tasks do not exist, so each of them ends immediately; the order shows who came first.
     expect(started).toEqual(['v0', 'far', 'v1']);
     expect(store.get(gated)?.status).toBe('error');
   });

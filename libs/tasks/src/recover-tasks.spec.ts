@@ -254,7 +254,7 @@ describe('a defined task after a restart', () => {
       });
     });
 
-    test('is rolled back at once for any other failure', async () => {
+    test('is rolled back immediately for any other failure', async () => {
       const id = await killed();
       const fails = async (): Promise<Resumption> => {
         throw new DomainError('BACKEND_FAILED', 'The pool is damaged.');

@@ -1,7 +1,7 @@
 import {
   DomainError,
   messageOf,
-  retryWhileAway,
+  retryWhileUnreachable,
   AWAY_LIMIT_MS,
   type Author,
   type JournaledStep,
@@ -176,9 +176,9 @@ export class StepsRun<Input extends object = object> implements JournaledRun {
     return watch({ task, clock: this.deps.clock, name, patience }, work);
   }
 
-  /** Repeats work while a backend is away, and names that as what the task waits for. */
+  /** Repeats work while a backend is unreachable, and names that as what the task waits for. */
   private untilBack<T>(context: TaskContext, work: () => Promise<T>): Promise<T> {
-    return retryWhileAway(this.deps.clock, context, async () => {
+    return retryWhileUnreachable(this.deps.clock, context, async () => {
       try {
         return await work();
       } catch (error) {

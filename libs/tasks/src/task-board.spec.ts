@@ -63,7 +63,7 @@ describe('TaskBoard', () => {
     });
   });
 
-  test('reports progress at once and writes it to the store at intervals', async () => {
+  test('reports progress immediately and writes it to the store at intervals', async () => {
     const gate = Promise.withResolvers<void>();
     const id = await board.start('create', ref, ann, async (report) => {
       for (let line = 0; line < 100; line++) report.log(`line ${line}`);

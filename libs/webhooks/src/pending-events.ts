@@ -74,7 +74,7 @@ export class PendingEvents {
     this.cancelFlush = undefined;
   }
 
-  /** Stores the events. Later ones are still stored, at once. */
+  /** Stores the events. Later ones are still stored, immediately. */
   close(): void {
     this.flush();
     this.isClosed = true;

@@ -157,7 +157,7 @@ export class WebhookDispatcher {
     if (webhook && (webhook.attempts > 0 || store.next(webhook.position, webhook.events))) this.schedule(id);
   }
 
-  /** @returns whether to go on with the next event at once */
+  /** @returns whether to go on with the next event immediately */
   private async deliverNext(id: string, signal: AbortSignal): Promise<boolean> {
     const { store, sender, clock } = this.deps;
     const webhook = signal.aborted ? undefined : store.get(id);

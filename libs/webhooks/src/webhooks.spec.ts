@@ -151,7 +151,7 @@ describe('webhooks', () => {
     expect(store.get(id)?.disabled).toBe(false);
   });
 
-  test('are disabled at once by a receiver that is gone', async () => {
+  test('are disabled immediately by a receiver that is gone', async () => {
     const { store, sender, add, end } = setUp();
     const { id } = await add();
     sender.answer = async () => 410;

@@ -1,4 +1,4 @@
-// A fake homeserver: answers every request at once, except for syncs, which it never answers.
+// A fake homeserver: answers every request immediately, except for syncs, which it never answers.
 import { createServer } from 'node:http';
 
 const BODY = Buffer.from('{"event_id":"$abcdefghijklmnopqrstuvwxyzabcdefghijklmnop"}');

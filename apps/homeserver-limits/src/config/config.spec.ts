@@ -62,7 +62,7 @@ describe('parseConfig', () => {
     expect(() => new Caps(new CapLedger(), new LiveConfig(config), { maxAgeMs: 0, maxRefusalAgeMs: 0 })).not.toThrow();
   });
 
-  test('reports the problems of all sections at once, each with its key', () => {
+  test('reports the problems of all sections together, each with its key', () => {
     const toml =
       '[limit]\na = 1\n[limits]\npushers_per_user = 0\n[ratelimit]\nenabled = 1\n[rtc]\nurl = "wss://x.example"\n';
     expect(() => parseConfig(toml)).toThrow(

@@ -127,7 +127,7 @@ networks = ["127.0.0.1"]`;
     expect(problemsOf(toml).some((one) => one.includes(problem))).toBe(true);
   });
 
-  test('report the problems of all rules and sections at once', () => {
+  test('report the problems of all rules and sections together', () => {
     const toml = `[limits]\npushers_per_user = 0\n[rates.ring]\nlimit = 0\n${rule('shadow = 1')}\n[exemptions]\nusers = ["x"]`;
     expect(problemsOf(toml)).toHaveLength(4);
   });

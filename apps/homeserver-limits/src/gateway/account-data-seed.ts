@@ -10,7 +10,7 @@ const ACCOUNT_DATA_ONLY = {
   room: { state: { types: [] }, timeline: { types: [], limit: 1 }, ephemeral: { types: [] }, include_leave: true },
 };
 
-/** An initial sync is the most expensive query, so a failed one is not retried at once. */
+/** An initial sync is the most expensive query, so a failed one is not retried immediately. */
 const RETRY_AFTER_MS = 60_000;
 /**
  * An initial sync may take a minute for a user with many rooms. A write waits this long, then the observed entries

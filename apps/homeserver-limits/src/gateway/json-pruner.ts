@@ -23,7 +23,7 @@ export class PrunedTooLong extends Error {
 }
 
 /**
- * Drops members from JSON while it arrives, so that a long response takes little memory and little time at once. It
+ * Drops members from JSON while it arrives, so that a long response takes little memory and little time at a time. It
  * does not check the JSON: the rest is parsed, and is invalid if the whole was, apart from the dropped values.
  */
 export class JsonPruner {

@@ -13,7 +13,7 @@ const SHORT_RESPONSE_BYTES = 64 * 1024;
 /** Everything that a user holds, with its content. */
 const LIST_RESPONSE_BYTES = 16 * 1024 * 1024;
 /**
- * The members of lists that no count depends on, and how much of the rest is parsed at once: that takes less than 20
+ * The members of lists that no count depends on, and how much of the rest is parsed at a time: that takes less than 20
  * ms.
  */
 const PRUNING = {

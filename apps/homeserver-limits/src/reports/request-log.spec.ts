@@ -11,7 +11,7 @@ describe('RequestLog', () => {
   afterEach(() => rm(folder, { recursive: true }));
 
   test.each([0, 1, 10, 5_000])(
-    'has every line in order after a shutdown that follows %i requests at once',
+    'has every line in order after a shutdown that follows %i requests at the same time',
     async (count) => {
       const path = join(folder, 'requests.jsonl');
       const errors: unknown[] = [];

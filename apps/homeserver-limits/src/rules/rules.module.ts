@@ -12,7 +12,7 @@ import { Caps, type CountFreshness } from './caps.js';
 import { ReloadConfig } from './reload-config.js';
 import { Rules } from './rules.js';
 
-/** The embedded homeserver counts at once, so it is asked each time; an upstream's counts are cached. */
+/** The embedded homeserver counts immediately, so it is asked each time; an upstream's counts are cached. */
 function freshnessOf({ current: { gateway } }: LiveConfig): CountFreshness {
   if (gateway.upstream === undefined) return { maxAgeMs: 0, maxRefusalAgeMs: 0 };
   return { maxAgeMs: gateway.reconcile_ms, maxRefusalAgeMs: 1_000 };

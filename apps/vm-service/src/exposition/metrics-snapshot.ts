@@ -123,7 +123,7 @@ export class MetricsSnapshot implements OnApplicationBootstrap, BeforeApplicatio
     }
     this.series.collectionAge.set(0);
     this.series.collectionDuration.set((this.clock.now() - startedAt) / 1000);
-    // Encoded one by one, because encoding all of a large fleet at once would pause other requests.
+    // Encoded one by one, because encoding all of a large fleet at the same time would pause other requests.
     const [before, after]: [Buffer[], Buffer[]] = [[], []];
     let parts = before;
     for (const { name } of this.series.registry.getMetricsAsArray()) {

@@ -8,7 +8,7 @@ export interface ContextStorage extends StorageSpace {
 /** Asks every backend. Those that do not answer are missing. */
 export async function readStorageSpace(backends: Pick<BackendDirectory, 'all'>): Promise<ContextStorage[]> {
   const all = backends.all().map(async (backend) => {
-    // Throws at once for a context that is known to be lost.
+    // Throws immediately for a context that is known to be lost.
     const space = await backend.require('cluster').storageSpace();
     return space.map((one) => ({ ...one, context: backend.context }));
   });

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createGunzip, gunzipSync } from 'node:zlib';
-import { away, Edge } from '../testing/edge.js';
+import { unreachable, Edge } from '../testing/edge.js';
 
 /** Ends a stream that a failing test waits for, which would keep the process alive. */
 const STREAM_TIMEOUT_MS = 4000;
@@ -86,7 +86,7 @@ describe('GET /api/vms', () => {
   });
 
   test('shows the entries of a lost context as stale and marks the answer as partial', async () => {
-    edge.lab.engine.disconnect(away);
+    edge.lab.engine.disconnect(unreachable);
     const answer = await edge.send('GET', '/api/vms');
     expect([answer.status, answer.headers['svc-partial']]).toEqual([200, 'true']);
     expect((answer.json as unknown as { stale?: boolean }[]).map(({ stale }) => stale)).toEqual([
@@ -100,8 +100,8 @@ describe('GET /api/vms', () => {
   });
 
   test('answers 503 when no context can be reached, for reads and writes', async () => {
-    edge.lab.engine.disconnect(away);
-    edge.other.engine.disconnect(away);
+    edge.lab.engine.disconnect(unreachable);
+    edge.other.engine.disconnect(unreachable);
     for (const [method, path, body] of [
       ['GET', '/api/vms'],
       ['GET', '/api/cts'],
@@ -138,8 +138,8 @@ describe('GET /api/vms', () => {
     await until(/event: changed\n(?:id: .*\n)?data: \{"name":"web".*"status":"Running"/);
     await edge.send('DELETE', '/api/vms/default/web');
     await until(/event: removed\n(?:id: .*\n)?data: \{"ref":"vm\/lab\/default\/web"\}/);
-    edge.lab.engine.disconnect(away);
-    edge.other.engine.disconnect(away);
+    edge.lab.engine.disconnect(unreachable);
+    edge.other.engine.disconnect(unreachable);
     await until(
       /event: status\n(?:id: .*\n)?data: \{"context":"other","backend":"memory","up":false,"reason":"lab does not answer\."\}/,
     );

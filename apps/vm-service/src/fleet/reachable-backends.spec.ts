@@ -3,7 +3,7 @@ import type { Backend } from '@headgate/domain-contracts';
 import { MemoryBackend } from '@headgate/testing';
 import { openapiDocument } from '../reference/openapi-document.js';
 import { previewApplication } from '../reference/preview-application.js';
-import { away, Edge, refusalOf } from '../testing/edge.js';
+import { unreachable, Edge, refusalOf } from '../testing/edge.js';
 import type { ApiDocument, Schema } from '../testing/fuzz/request-arbitrary.js';
 
 const never = (): Promise<never> => new Promise(() => undefined);
@@ -87,7 +87,7 @@ describe('a context that is known to be lost', () => {
     edge = new Edge(new MemoryBackend('lab'));
     await edge.open();
     hang(edge.lab);
-    edge.lab.engine.disconnect(away);
+    edge.lab.engine.disconnect(unreachable);
   });
 
   afterEach(() => edge.close());
@@ -98,14 +98,14 @@ describe('a context that is known to be lost', () => {
     ['POST', '/api/vms', { name: 'new', pvc: 'volume-1' }],
     ['POST', '/api/vms?dryRun=true', { name: 'new', pvc: 'volume-1' }],
     ['POST', '/api/cts', { name: 'new', image: 'debian:12' }],
-  ])('answers %s %s with 503 at once', async (method, path, body) => {
+  ])('answers %s %s with 503 immediately', async (method, path, body) => {
     const { status, json } = await edge.send(method, path, body);
     expect([status, json.code]).toEqual([503, 'BACKEND_UNREACHABLE']);
     expect(json.error).toContain('lab does not answer.');
   });
 
   test.each(['/api/vnc/default/db', '/api/tty/default/db', '/api/tty/default/box?kind=ct'])(
-    'refuses the console %s with 503 at once',
+    'refuses the console %s with 503 immediately',
     async (path) => {
       const origin = `http://${edge.base}`;
       expect(await refusalOf(edge.socket(path, { origin }))).toBe(503);

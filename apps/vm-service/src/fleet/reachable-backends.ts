@@ -10,8 +10,8 @@ import {
 import type { FleetReader } from '@headgate/fleet';
 
 /**
- * The configured backends, for requests. While the watch knows that a context is lost, a request for it fails at once:
- * its engine might only answer with a timeout, many seconds later.
+ * The configured backends, for requests. While the watch knows that a context is lost, a request for it fails
+ * immediately: its engine might only answer with a timeout, many seconds later.
  */
 export class ReachableBackends extends BackendDirectory {
   private readonly guarded = new Map<Backend, Backend>();

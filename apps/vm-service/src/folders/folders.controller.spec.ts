@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { away, Edge } from '../testing/edge.js';
+import { unreachable, Edge } from '../testing/edge.js';
 
 const WEB = 'vm/lab/default/web';
 const DB = 'vm/lab/default/db';
@@ -159,7 +159,7 @@ describe('folders', () => {
     await create('prod');
     await add('prod', WEB);
     await add('prod', TWIN);
-    edge.lab.engine.disconnect(away);
+    edge.lab.engine.disconnect(unreachable);
     const { json } = await edge.send('POST', '/api/folders/action', { path: 'prod', action: 'start' });
     expect(json).toMatchObject({
       ok: 1,
@@ -167,7 +167,7 @@ describe('folders', () => {
       members: [{ ok: false, error: expect.stringContaining('lab') }, {}],
     });
     const { errors, folders } = await tree();
-    expect(errors).toEqual({ lab: away.message });
+    expect(errors).toEqual({ lab: unreachable.message });
     expect(folders[0]?.counts.members).toBe(2);
   });
 

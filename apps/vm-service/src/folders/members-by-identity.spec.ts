@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { buildVm, withStatus } from '@headgate/testing';
 import { MetricsSnapshot } from '../exposition/metrics-snapshot.js';
-import { away, Edge, type Reply } from '../testing/edge.js';
+import { unreachable, Edge, type Reply } from '../testing/edge.js';
 
 const ann = { 'tailscale-user-login': 'ann' };
 const WEB = 'vm/lab/default/web';
@@ -99,7 +99,7 @@ describe('a member of a folder', () => {
   });
 
   test('is a member again after its context was lost, and after a restart', async () => {
-    edge.lab.engine.disconnect(away);
+    edge.lab.engine.disconnect(unreachable);
     expect((await folder()).members).toHaveLength(1);
     edge.lab.engine.reconnect();
     await edge.reopen({ SVC_ADMINS: 'ann' });

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { away, Edge } from '../testing/edge.js';
+import { unreachable, Edge } from '../testing/edge.js';
 
 const DB = 'vm/lab/default/db';
 
@@ -42,7 +42,7 @@ describe('guests', () => {
     test('needs a VM that exists, and a context that answers', async () => {
       expect((await edge.send('GET', '/api/vms/default/none/guestinfo')).status).toBe(404);
       expect((await edge.send('GET', '/api/vms/default/twin/guestinfo')).status).toBe(409);
-      edge.lab.engine.disconnect(away);
+      edge.lab.engine.disconnect(unreachable);
       const { status, json } = await edge.send('GET', '/api/vms/default/db/guestinfo');
       expect([status, json.code]).toEqual([503, 'BACKEND_UNREACHABLE']);
     });

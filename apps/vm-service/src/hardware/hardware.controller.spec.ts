@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { away, Edge } from '../testing/edge.js';
+import { unreachable, Edge } from '../testing/edge.js';
 
 const WEB = '/api/vms/default/web';
 const EXTRA = '/api/ext/vms/default/web';
@@ -145,7 +145,7 @@ describe('the hardware of a VM', () => {
       };
       const { json } = await edge.send('POST', path, { storage: 'storage-2' });
       await begun.promise;
-      if (isLost) edge.lab.engine.disconnect(away);
+      if (isLost) edge.lab.engine.disconnect(unreachable);
       await edge.reopen();
       return json['task'];
     };
@@ -241,7 +241,7 @@ describe('the hardware of a VM', () => {
   test('needs a VM that exists, and a context that answers', async () => {
     expect((await edge.send('POST', '/api/vms/default/none/scale', { cpu: 2 })).status).toBe(404);
     expect((await edge.send('POST', '/api/vms/default/twin/scale', { cpu: 2 })).status).toBe(409);
-    edge.lab.engine.disconnect(away);
+    edge.lab.engine.disconnect(unreachable);
     expect((await edge.send('POST', `${WEB}/scale`, { cpu: 2 })).status).toBe(503);
     expect((await edge.send('GET', `${EXTRA}/hardware`)).status).toBe(503);
   });

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { away, Edge } from '../testing/edge.js';
+import { unreachable, Edge } from '../testing/edge.js';
 
 const PLACEMENT = '/api/ext/vms/default/web/placement';
 const DEVICES = '/api/ext/vms/default/web/devices';
@@ -128,7 +128,7 @@ describe('the placement of a VM', () => {
     expect(hosts[0]).toMatchObject({ context: 'lab', node: 'memory-1', cpus: '0-5,7', offlineCpus: '6' });
     expect(hosts[0]).toMatchObject({ numaNodes: [{ id: 0 }, { id: 1 }], hugepages: [{ size: '2Mi', total: 8192 }] });
     expect(devices[0]).toMatchObject({ context: 'lab', name: CARD, gpu: true, usedBy: [], refusal: null });
-    edge.lab.engine.disconnect(away);
+    edge.lab.engine.disconnect(unreachable);
     expect((await edge.send('GET', '/api/ext/host-resources?context=lab')).status).toBe(503);
   });
 

@@ -3,7 +3,7 @@ import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DomainError, ReplyStore } from '@headgate/domain-contracts';
-import { away, Edge, type Reply } from '../testing/edge.js';
+import { unreachable, Edge, type Reply } from '../testing/edge.js';
 import { holdMethod } from '../testing/hold-method.js';
 
 const ann = { 'tailscale-user-login': 'ann' };
@@ -232,7 +232,7 @@ describe('Idempotency-Key', () => {
   test('carries a request out again after 403, BUSY and 5xx', async () => {
     expect((await post(START, 'k1', undefined, {})).status).toBe(403);
     const power = edge.lab.require('power');
-    const works = fail(power, 'apply', away);
+    const works = fail(power, 'apply', unreachable);
     expect(outcome(await post(START, 'k1'))).toEqual([503, 'BACKEND_UNREACHABLE', undefined]);
     works();
     const held = holdMethod(edge.lab.require('provisioning'), 'delete');

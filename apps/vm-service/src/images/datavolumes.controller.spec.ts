@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { away, Edge, type Reply } from '../testing/edge.js';
+import { unreachable, Edge, type Reply } from '../testing/edge.js';
 
 const URL_IMPORT = { name: 'golden', url: 'https://images.example/disk.qcow2?token=hidden', size: '2G' };
 const CONTENT = 'the bytes of a disk image';
@@ -109,7 +109,7 @@ describe('imported images', () => {
       return async ({ signal }) => void (await once(signal, 'abort'));
     };
     const { json } = await edge.send('POST', '/api/datavolumes', URL_IMPORT);
-    edge.lab.engine.disconnect(away);
+    edge.lab.engine.disconnect(unreachable);
     await edge.reopen();
     expect(await edge.logged(json['task'], 'Trying again.')).toMatchObject({ status: 'running' });
   });
@@ -317,9 +317,9 @@ describe('imported images', () => {
     ).toBe(415);
   });
 
-  test('do not hide the images of a context when another one is away', async () => {
+  test('do not hide the images of a context when another one is unreachable', async () => {
     await edge.send('POST', '/api/datavolumes', URL_IMPORT);
-    edge.other.engine.disconnect(away);
+    edge.other.engine.disconnect(unreachable);
     const answer = await edge.send('GET', '/api/datavolumes');
     expect([answer.status, answer.headers['svc-partial']]).toEqual([200, 'true']);
     expect(answer.json).toMatchObject([{ name: 'golden' }]);

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { away, Edge } from '../testing/edge.js';
+import { unreachable, Edge } from '../testing/edge.js';
 
 interface Event {
   time: string;
@@ -62,7 +62,7 @@ describe('the events of a VM', () => {
   test('need a VM that exists, and a context that answers', async () => {
     expect((await edge.send('GET', '/api/vms/default/none/events')).status).toBe(404);
     expect((await edge.send('GET', '/api/vms/default/twin/events')).status).toBe(409);
-    edge.lab.engine.disconnect(away);
+    edge.lab.engine.disconnect(unreachable);
     expect((await edge.send('GET', '/api/vms/default/web/events')).status).toBe(503);
   });
 });

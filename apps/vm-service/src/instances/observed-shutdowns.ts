@@ -15,7 +15,7 @@ const LIMIT_MS = 180_000;
 
 /**
  * Measures how long a guest takes to shut down whenever a user stops its VM, so that the downtime of its first move can
- * be estimated. The backends accept the request at once; the list shows when the guest has stopped.
+ * be estimated. The backends accept the request immediately; the list shows when the guest has stopped.
  */
 @Injectable()
 export class ObservedShutdowns extends PowerObserver implements OnApplicationBootstrap, BeforeApplicationShutdown {

@@ -31,7 +31,7 @@ describe('PATCH /api/ext/vms/{ns}/{name}', () => {
     (target as Record<string, unknown>)[method] = () => Promise.reject(error);
   };
 
-  test('changes the size, tags, protection and autostart at once', async () => {
+  test('changes the size, tags, protection and autostart together', async () => {
     const { status, json } = await patch(WEB, {
       cpu: 3,
       mem: '1Gi',

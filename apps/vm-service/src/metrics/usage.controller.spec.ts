@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { formatRef } from '@headgate/domain-contracts';
 import { MemoryBackend } from '@headgate/testing';
-import { away, Edge } from '../testing/edge.js';
+import { unreachable, Edge } from '../testing/edge.js';
 
 const GIB = 1024 ** 3;
 const DB = { kind: 'vm', context: 'lab', namespace: 'default', name: 'db' } as const;
@@ -83,10 +83,10 @@ describe('the resource usage', () => {
       expect((await get(`/api/vms/default/box/${path}`)).status).toBe(404);
     }
     expect((await get('/api/cts/default/box/metrics')).status).toBe(404);
-    edge.lab.engine.disconnect(away);
+    edge.lab.engine.disconnect(unreachable);
     expect((await get('/api/vms/default/db/metrics')).status).toBe(503);
     expect((await history('db'))[0]).toMatchObject(USAGE);
-    edge.other.engine.disconnect(away);
+    edge.other.engine.disconnect(unreachable);
     expect((await get('/api/vms/default/db/metrics/history')).status).toBe(503);
   });
 
@@ -124,7 +124,7 @@ describe('the resource usage', () => {
     });
   });
 
-  test('of a VM that was just stopped is unknown at once, and its history stays', async () => {
+  test('of a VM that was just stopped is unknown immediately, and its history stays', async () => {
     expect((await edge.send('POST', '/api/vms/default/db/stop?force=true')).status).toBe(200);
     expect((await get('/api/vms/default/db/metrics')).json).toEqual(NO_VALUES);
     expect((await get('/api/vms?usage=only')).json).toEqual([]);

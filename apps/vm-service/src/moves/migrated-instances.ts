@@ -13,7 +13,7 @@ import { LOGGER } from '../platform/tokens.js';
 
 /** An instance that appears later in another context was not migrated, but restored. */
 const ARRIVAL_LIMIT_MS = 10 * 60_000;
-/** More instances at once are deleted, not migrated. */
+/** More instances at the same time are deleted, not migrated. */
 const MAX_DEPARTED = 1000;
 
 interface Departed {

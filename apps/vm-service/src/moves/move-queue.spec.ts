@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import type { MoveQueuePlanView, TaskView } from '@headgate/api-contracts';
-import { away, Edge } from '../testing/edge.js';
+import { unreachable, Edge } from '../testing/edge.js';
 
 const WEB = 'vm/lab/default/web';
 const DB = 'vm/lab/default/db';
@@ -142,13 +142,13 @@ describe('queues of moves', () => {
     const ingest = edge.other.require('diskIngest');
     const commit = ingest.commit.bind(ingest);
     ingest.commit = async (target) => {
-      if (target.ref.name === 'db') throw away;
+      if (target.ref.name === 'db') throw unreachable;
       return commit(target);
     };
     const done = await ended(await started({ refs: [WEB, DB], deleteSource: true }));
     expect(done.members).toMatchObject([
       { ref: WEB, status: 'done' },
-      { ref: DB, status: 'error', error: away.message },
+      { ref: DB, status: 'error', error: unreachable.message },
     ]);
     const list = (await edge.send('GET', '/api/vms?q=db')).json as unknown as object[];
     expect(list).toMatchObject([{ context: 'lab', status: 'Running' }]);

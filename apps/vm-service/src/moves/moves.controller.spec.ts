@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { away, Edge } from '../testing/edge.js';
+import { unreachable, Edge } from '../testing/edge.js';
 
 const WEB = 'vm/lab/default/web';
 const DB = 'vm/lab/default/db';
@@ -32,11 +32,11 @@ describe('moves', () => {
   };
 
   test('have the contexts as destinations, with the reason of those that do not receive', async () => {
-    edge.other.engine.disconnect(away);
+    edge.other.engine.disconnect(unreachable);
     expect((await edge.send('GET', '/api/move/destinations')).json).toEqual({
       destinations: [
         { backend: 'memory', context: 'lab', can: true },
-        { backend: 'memory', context: 'other', can: false, reason: away.message },
+        { backend: 'memory', context: 'other', can: false, reason: unreachable.message },
       ],
     });
   });
@@ -116,7 +116,7 @@ describe('moves', () => {
   test('end with an error that leaves the source running', async () => {
     const ingest = edge.other.require('diskIngest');
     ingest.commit = async () => {
-      throw away;
+      throw unreachable;
     };
     const { json } = await move({ ref: DB, deleteSource: true });
     expect(await ended(json['task'] as string)).toMatchObject({ status: 'error' });

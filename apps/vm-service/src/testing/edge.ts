@@ -7,7 +7,7 @@ import { TestService } from './test-service.js';
 
 export { TestPeers, type Reply } from './test-service.js';
 
-export const away = new DomainError('BACKEND_UNREACHABLE', 'lab does not answer.');
+export const unreachable = new DomainError('BACKEND_UNREACHABLE', 'lab does not answer.');
 
 const vm = (name: string, context = 'lab', status: 'Stopped' | 'Running' = 'Stopped') =>
   withStatus(buildVm({ ref: { context, name } }), status);

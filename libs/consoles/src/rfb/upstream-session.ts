@@ -34,7 +34,7 @@ export interface UpstreamListener {
   closed(): void;
 }
 
-/** The screen asks for something that can't be given for several viewers at once, such as a password. */
+/** The screen asks for something that can't be given for several viewers at the same time, such as a password. */
 export class NotShareableError extends Error {}
 
 /** The client's half of an RFB session: keeps a framebuffer as the guest's screen is. */

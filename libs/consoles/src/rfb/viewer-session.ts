@@ -145,7 +145,7 @@ export class ViewerSession implements ViewerMessages {
     this.pump();
   }
 
-  /** Sends whole messages at once, so that those of several viewers never mix. */
+  /** Sends whole messages in one step, so that those of several viewers never mix. */
   private sendInput(): void {
     const input = this.input;
     this.input = [];

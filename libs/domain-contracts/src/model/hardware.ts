@@ -98,8 +98,8 @@ export interface SetAutostartChange {
 }
 
 /**
- * When a change takes effect: `now`, at once; `restart`, because the VM is stopped and started for it; `next-start`,
- * when the VM is started the next time.
+ * When a change takes effect: `now`, immediately; `restart`, because the VM is stopped and started for it;
+ * `next-start`, when the VM is started the next time.
  */
 export const HARDWARE_EFFECTS = ['now', 'restart', 'next-start'] as const;
 export type HardwareEffect = (typeof HARDWARE_EFFECTS)[number];

@@ -1,6 +1,6 @@
 /**
  * Runs work with the same key one after the other, in the order of the calls. Work with different keys runs
- * concurrently. Work begins at once when its key is free, and a failure does not stop the work behind it.
+ * concurrently. Work begins immediately when its key is free, and a failure does not stop the work behind it.
  */
 export class KeyedQueue {
   /** The end of the last work of each key that has some. */

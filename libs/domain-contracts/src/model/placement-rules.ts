@@ -172,7 +172,7 @@ function cellRefusals(cells: readonly GuestCell[], { name, maxCpu, memoryBytes }
 
 /**
  * Why the memory of a VM can't be backed by the pages of a placement.
- * @param isStarting whether the pages are needed at once; otherwise it is enough that the host has reserved them
+ * @param isStarting whether the pages are needed immediately; otherwise it is enough that the host has reserved them
  */
 export function hugepageRefusals(
   { hugepageBytes, pinning }: Placement,

@@ -18,13 +18,13 @@ export interface TaskDefinition<Input extends object = object> {
   /**
    * Decides after a restart how a task continues. It must look at the real state: the interrupted step, which is the
    * last of the journal unless it is finished, may have done nothing, a part or all of its work. While it fails because
-   * a backend is away, it is repeated for up to an hour. Without it, the task is rolled back.
+   * a backend is unreachable, it is repeated for up to an hour. Without it, the task is rolled back.
    */
   resume?(journal: TaskJournal<Input>, context: TaskContext): Promise<Resumption>;
   /**
    * Undoes the journaled steps when one fails, the task is canceled, or it can't be resumed. It may run again after a
-   * restart, so it must accept that a part is already undone. While it fails because a backend is away, it is repeated
-   * for up to an hour. Without it, nothing is undone, and the task says which step had begun.
+   * restart, so it must accept that a part is already undone. While it fails because a backend is unreachable, it is
+   * repeated for up to an hour. Without it, nothing is undone, and the task says which step had begun.
    */
   rollback?(journal: TaskJournal<Input>, context: TaskContext): Promise<void>;
   /** The result of a task whose steps are all finished. */

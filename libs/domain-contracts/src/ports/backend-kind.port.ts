@@ -15,7 +15,7 @@ export interface BackendKind<S extends object = object> {
    */
   readonly settings: new () => S;
   /**
-   * Does no I/O and does not fail when the engine is away: its inventory reports that.
+   * Does no I/O and does not fail when the engine is unreachable: its inventory reports that.
    * @throws SettingError
    */
   open(deps: BackendDeps<S>): Promise<OpenedBackend>;

@@ -18,8 +18,8 @@ export abstract class DiskMove {
   abstract plan(ref: InstanceRef, request: DiskMoveRequest): Promise<Plan>;
 
   /**
-   * Checks the request, so that a refusal is thrown at once. The returned work copies the disk and lets the guest use
-   * the copy. A move that fails or is canceled leaves the disk where it was, and nothing in the other storage.
+   * Checks the request, so that a refusal is thrown immediately. The returned work copies the disk and lets the guest
+   * use the copy. A move that fails or is canceled leaves the disk where it was, and nothing in the other storage.
    * @throws DomainError DEVICE_NOT_FOUND, VOLUME_NOT_FOUND for a storage that does not exist, WRONG_STATE, BUSY,
    *   INSUFFICIENT_STORAGE
    */

@@ -16,8 +16,8 @@ export abstract class InstanceMigration {
   abstract plan(ref: InstanceRef, targetNode?: string): Promise<Plan>;
 
   /**
-   * Triggers the migration, so that a refusal is thrown at once. The returned work follows the migration to its end. A
-   * migration that fails or is canceled leaves the guest running where it was.
+   * Triggers the migration, so that a refusal is thrown immediately. The returned work follows the migration to its
+   * end. A migration that fails or is canceled leaves the guest running where it was.
    * @param targetNode if absent, the backend chooses; on a cluster among nodes with the same CPU vendor
    * @param key by which the migration can be found again after its process was killed
    * @throws DomainError WRONG_STATE, NODE_NOT_FOUND, NOT_SUPPORTED, ALREADY_EXISTS, INSUFFICIENT_STORAGE,

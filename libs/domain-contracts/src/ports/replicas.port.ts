@@ -35,7 +35,7 @@ export abstract class Replicas {
   abstract release(name: string): Promise<void>;
 
   /**
-   * @param listener is called at once for the current state, and after each change until the returned function is
+   * @param listener is called immediately for the current state, and after each change until the returned function is
    *   called
    */
   abstract subscribe(listener: ReplicaListener): () => void;

@@ -55,7 +55,7 @@ describe('DelayedEvents', () => {
     expect(delayed.nextDue()).toBe(clock.now() + 100);
   });
 
-  test('stop counting at once when they are canceled or sent', () => {
+  test('stop counting immediately when they are canceled or sent', () => {
     const [one, two] = [schedule(), schedule()];
     delayed.manage(delayed.find(one)!, 'cancel');
     delayed.manage(delayed.find(two)!, 'send');

@@ -86,7 +86,7 @@ export class MatrixRequest {
 
   /**
    * Limits the body as a stream to `limit` bytes.
-   * @throws MatrixError M_TOO_LARGE at once when the request declares more
+   * @throws MatrixError M_TOO_LARGE immediately when the request declares more
    */
   limitStream(limit: number): void {
     if ((declaredLength(this.raw) ?? 0) > limit) throw tooLarge(limit);

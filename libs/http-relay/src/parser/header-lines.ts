@@ -93,7 +93,7 @@ export class HeaderLines {
    * @param bytes a head up to and including its empty line, and perhaps more
    * @param text the head, as latin1
    * @param begin where the header lines begin
-   * @param isStrict whether a value must follow the colon at once or after one space, and end without white space.
+   * @param isStrict whether a value must follow the colon immediately or after one space, and end without white space.
    *   Anything else is legal, but rare
    * @returns undefined if a line is invalid
    */

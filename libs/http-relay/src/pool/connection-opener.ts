@@ -2,12 +2,12 @@ import type { Socket } from 'node:net';
 import { UpstreamBusy, UpstreamTimeout } from './upstream-errors.js';
 
 /**
- * How long an upstream may accept no connection at all. When many callers arrive at once, the queue of its listener is
- * full (some servers hold 50), and the system tries again after 1, 3 and 7 s.
+ * How long an upstream may accept no connection at all. When many callers arrive at the same time, the queue of its
+ * listener is full (some servers hold 50), and the system tries again after 1, 3 and 7 s.
  */
 export const CONNECT_TIMEOUT_MS = 10_000;
 /**
- * How many connections are opened at once. Two openers, one of the relay and one of Node's client, fit into a
+ * How many connections are opened at the same time. Two openers, one of the relay and one of Node's client, fit into a
  * listener's queue of 50 together.
  */
 const MAX_OPENING = 24;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { openFewAtOnce } from './open-few-at-once.js';
 import { failureStatusOf, UpstreamBusy, UpstreamTimeout } from './upstream-errors.js';
 
-describe('an agent that opens few connections at once', () => {
+describe('an agent that opens few connections at the same time', () => {
   let server: Server;
   let agent: Agent;
   let opener: ReturnType<typeof openFewAtOnce>;
@@ -40,7 +40,7 @@ describe('an agent that opens few connections at once', () => {
         .end();
     });
 
-  test('serves all requests that arrive at once', async () => {
+  test('serves all requests that arrive at the same time', async () => {
     const statuses = Promise.all(Array.from({ length: 200 }, ask));
     expect([opener.waitingCount, opener.openingCount]).toEqual([200, 24]);
     expect(new Set(await statuses)).toEqual(new Set([200]));

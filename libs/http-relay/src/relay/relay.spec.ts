@@ -159,7 +159,7 @@ describe('Relay', () => {
     },
   );
 
-  test('serves many callers that arrive at once, each over a connection of its own or one that became free', async () => {
+  test('serves many callers that arrive at the same time, each over a connection of its own or one that became free', async () => {
     upstream.respond = (socket) => void setImmediate(() => socket.write(OK));
     const received = await Promise.all(Array.from({ length: 300 }, () => fixture.exchange(ENDING)));
     expect(new Set(received.flatMap(statusesOf))).toEqual(new Set(['200']));

@@ -15,7 +15,9 @@ const PROBLEM_LIMIT_MS = 10 * 60_000;
 /** Reasons for which a container will not start without a change of the order. */
 const BAD_IMAGE = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull)$/;
 const NO_PROGRAM = /^(StartError|RunContainerError|CreateContainerError|ContainerCannotRun)$/;
-/** How long an image may be impossible to pull. The node repeats it, for a registry that is away for a moment. */
+/**
+ * How long an image may be impossible to pull. The node repeats it, for a registry that is unreachable for a moment.
+ */
 const PULL_LIMIT_MS = 60_000;
 
 /** Follows the Job of a build to its end, and passes on the output of its container. */

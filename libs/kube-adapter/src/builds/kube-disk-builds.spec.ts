@@ -216,7 +216,7 @@ describe('builds of disks in a cluster', () => {
     });
   });
 
-  test('continue while the service is away, and are followed to their end by the next one', async () => {
+  test('continue while the service is down, and are followed to their end by the next one', async () => {
     harness = await open();
     const build = buildOf();
     const release = hang(build);

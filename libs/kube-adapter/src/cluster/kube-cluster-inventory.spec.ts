@@ -112,7 +112,7 @@ describe('KubeClusterInventory and KubeDiagnostics', () => {
       expect(await diagnostics.fix()).toEqual([]);
     }));
 
-  test('reports one failed check when the server is away', () =>
+  test('reports one failed check when the server is unreachable', () =>
     withHarness({}, async (harness) => {
       await harness.sandbox.faults.serverDown();
       const checks = await harness.backend.require('diagnostics').checks();

@@ -12,7 +12,7 @@ import { sendToUploadProxy, type ProxyUpload } from './upload-proxy.js';
 const FILE = Buffer.alloc(3 * 1024 ** 2, 'disk');
 const digestOf = (data: Buffer): string => createHash('sha256').update(data).digest('hex');
 
-/** Pauses end at once and are recorded; only the test lets longer times pass. */
+/** Pauses end immediately and are recorded; only the test lets longer times pass. */
 class HastyClock extends FixedClock {
   readonly pauses: number[] = [];
 

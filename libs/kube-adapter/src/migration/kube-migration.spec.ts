@@ -49,7 +49,7 @@ describe('KubeMigration', () => {
     await harness.recorder.untilVm(ref, ({ node, status }) => node === target && status === 'Running');
   });
 
-  test('refuses an impossible migration at once', async () => {
+  test('refuses an impossible migration immediately', async () => {
     const ref = await givenMigratable(harness);
     await expect(migration().migrate(ref, 'node-c')).rejects.toMatchObject({
       code: 'WRONG_STATE',

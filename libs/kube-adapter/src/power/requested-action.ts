@@ -3,7 +3,7 @@ import type { KubeApi } from '../api/kube-api.js';
 import type { VmiObject, VmObject } from '../api/object-types.js';
 import { VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 
-/** The requests that KubeVirt records in the status of a VM until they are done. Pausing has an effect at once. */
+/** The requests that KubeVirt records in the status of a VM until they are done. Pausing has an effect immediately. */
 const RECORDED: Partial<Record<PowerAction, 'Start' | 'Stop'>> = { start: 'Start', stop: 'Stop', restart: 'Start' };
 
 /**

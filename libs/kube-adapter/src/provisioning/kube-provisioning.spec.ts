@@ -183,7 +183,7 @@ describe('KubeProvisioning', () => {
     expect(await codesOf({ autostart: true, start: true })).toEqual([]);
   });
 
-  test('refuses all problems at once that the cluster would find only later', async () => {
+  test('refuses all problems together that the cluster would find only later', async () => {
     const spec = await specOf({ instancetype: 'u9.none', preference: 'none', node: 'nowhere' });
     const { refusals } = await provisioning().planCreate(spec);
     expect(refusals.map(({ code }) => code)).toEqual(['INVALID_INPUT', 'INVALID_INPUT', 'NODE_NOT_FOUND']);
@@ -437,7 +437,7 @@ describe('KubeProvisioning and imports', () => {
     await expect(done).rejects.toThrow();
   });
 
-  test('ends at once when the VM is deleted', async () => {
+  test('ends immediately when the VM is deleted', async () => {
     await open({ simulation: { cluster: { storage: false } } });
     const { ref, done } = await importing();
     await harness.deleteExternally(ref);

@@ -72,7 +72,7 @@ describe('the first list of a ClusterStore', () => {
     await expect(listed).rejects.toMatchObject({ code: 'BUSY' });
   });
 
-  test('fails at once when waiting does not help', async () => {
+  test('fails immediately when waiting does not help', async () => {
     harness.sandbox.faults.forbid(LIST);
     await expect(watch().listed).rejects.toMatchObject({ code: 'BACKEND_FORBIDDEN' });
     expect(warnings).toBe(1);

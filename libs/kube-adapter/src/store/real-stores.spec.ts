@@ -40,7 +40,7 @@ describeOnRealApiServer('on a real API server', () => {
       expect(await replicas.find(({ replicas: own }) => own.isLeader)!.replicas.isGone(first!)).toBe(true);
     });
 
-    test('claim a name for one of them, however many ask at once', async () => {
+    test('claim a name for one of them, however many ask at the same time', async () => {
       const replicas = await Promise.all(
         ['a', 'b', 'c'].map((replica) => cluster.join({ replica, leaseTimes: LEASE_TIMES })),
       );

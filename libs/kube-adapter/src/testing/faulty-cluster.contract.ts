@@ -28,7 +28,7 @@ export function disturb({ faults }: KubeSandbox, namespace: string): void {
   faults.overload({ verb: ['get', 'list', ...WRITES] }, oneOf(19));
   faults.overload({ verb: 'watch' }, oneOf(10));
   faults.reset({}, 'before', oneOf(23));
-  // Not the access reviews, a hundred at once, of which one would lose every answer.
+  // Not the access reviews, a hundred at the same time, of which one would lose every answer.
   faults.reset({ verb: WRITES, namespace }, 'unanswered', oneOf(5));
   // An exported disk can't be read on from its middle.
   faults.reset({ verb: ['get', 'list'], subresource: '' }, 'halfway', oneOf(29));

@@ -1,4 +1,7 @@
-/** Pauses that double up to a limit. Each is shortened by a random part, so that many clients do not return at once. */
+/**
+ * Pauses that double up to a limit. Each is shortened by a random part, so that many clients do not return at the same
+ * time.
+ */
 export class Backoff {
   private failures = 0;
 

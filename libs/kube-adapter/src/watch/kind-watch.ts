@@ -119,7 +119,7 @@ export class KindWatch<T extends KubeObject> {
         this.version ??= await this.list();
         const startedAt = clock.now();
         await this.follow(this.version);
-        // A watch that ended in good order is resumed at once, unless the server ends every watch immediately.
+        // A watch that ended in good order is resumed immediately, unless the server ends every watch immediately.
         if (clock.now() - startedAt < SHORT_WATCH_MS) await this.pause(this.backoff.next());
         else this.backoff.reset();
       } catch (error) {

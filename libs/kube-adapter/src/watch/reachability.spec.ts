@@ -2,7 +2,7 @@ import { DomainError } from '@headgate/domain-contracts';
 import { FixedClock } from '@headgate/testing';
 import { Reachability } from './reachability.js';
 
-const away = new DomainError('BACKEND_UNREACHABLE', 'away');
+const unreachable = new DomainError('BACKEND_UNREACHABLE', 'unreachable');
 
 /** A Reachability whose probes the test settles. */
 function open() {
@@ -11,7 +11,7 @@ function open() {
   const probes: { answer: () => void; fail: (error?: DomainError) => void; timeoutMs: number }[] = [];
   const probe = (timeoutMs: number): Promise<void> =>
     new Promise((resolve, reject) =>
-      probes.push({ answer: resolve, fail: (error = away) => reject(error), timeoutMs }),
+      probes.push({ answer: resolve, fail: (error = unreachable) => reject(error), timeoutMs }),
     );
   const reachability = new Reachability(probe, clock, () => 1);
   const unlisten = reachability.listen({ up: () => reported.push('up'), lost: ({ code }) => reported.push(code) });
@@ -24,7 +24,7 @@ function open() {
 }
 
 describe('Reachability', () => {
-  test('probes at once and reports the first answer', async () => {
+  test('probes immediately and reports the first answer', async () => {
     const { reported, probes, settle } = open();
     expect(probes).toHaveLength(1);
     await settle('answer');
@@ -94,7 +94,7 @@ describe('Reachability', () => {
     expect(second.aborted).toBe(true);
   });
 
-  test('probes at once after another failure', async () => {
+  test('probes immediately after another failure', async () => {
     const { probes, reachability, settle } = open();
     await settle('answer');
     reachability.probeNow();

@@ -37,7 +37,8 @@ export class Reachability {
   private loss = new AbortController();
 
   /**
-   * @param probe sends any request; fails when the server is away or rejects the credentials, and when it is aborted
+   * @param probe sends any request; fails when the server is unreachable or rejects the credentials, and when it is
+   *   aborted
    */
   constructor(
     private readonly probe: (timeoutMs: number, signal: AbortSignal) => Promise<void>,
@@ -91,7 +92,7 @@ export class Reachability {
     this.lastActivityAt = this.clock.now();
   }
 
-  /** Probes at once, after a failure that a lost server would explain. */
+  /** Probes immediately, after a failure that a lost server would explain. */
   probeNow(): void {
     if (this.stopped || this.probing || this.current === 'lost') return;
     this.cancelTimer();

@@ -45,7 +45,7 @@ export abstract class SandboxClock {
   }
 }
 
-/** Node fires timers with a longer delay at once. */
+/** Node fires timers with a longer delay immediately. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The system clock. Its timers do not keep the process alive. */

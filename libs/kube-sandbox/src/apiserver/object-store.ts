@@ -215,8 +215,8 @@ export class ObjectStore {
   }
 
   /**
-   * Adds many objects at once, each to the resource of its kind, and keeps their uids, timestamps and status; a fast
-   * way to seed a cluster. @throws ApiError 409 AlreadyExists; the preceding objects have been added by then
+   * Adds many objects at the same time, each to the resource of its kind, and keeps their uids, timestamps and status;
+   * a fast way to seed a cluster. @throws ApiError 409 AlreadyExists; the preceding objects have been added by then
    */
   load(objects: Iterable<KubeObject>): void {
     const events: StoreEvent[] = [];

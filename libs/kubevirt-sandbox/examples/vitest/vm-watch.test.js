@@ -10,7 +10,7 @@ let kubeConfig;
 let watch;
 
 beforeEach(async () => {
-  // Every transition of the simulated cluster happens at once.
+  // Every transition of the simulated cluster happens immediately.
   simulation = new KubevirtSimulation({ timeScale: 0 });
   sandbox = await KubeSandbox.listen({ extensions: [simulation] });
   simulation.seedVm({ name: 'db' }, { name: 'web', status: 'Stopped' });

@@ -14,9 +14,9 @@ export interface Step {
   /** The media type of the body; `merge`, `json`, `strategic` and `apply` are those of patches. */
   type?: string;
   headers?: Record<string, string>;
-  /** Sends the request this many times at once, and compares the answers in any order. */
+  /** Sends the request this many times at the same time, and compares the answers in any order. */
   times?: number;
-  /** Sends these requests at once instead, and compares the answers in any order. */
+  /** Sends these requests at the same time instead, and compares the answers in any order. */
   parallel?: Step[];
   /** Repeats a GET until the field has the value (null: absent; `404` for the object itself: `{ "status": 404 }`). */
   until?: { field?: string; equals?: Json; status?: number; seconds?: number };

@@ -9,7 +9,7 @@ export interface TerminalSetup {
   facts: GuestFacts;
   power: GuestPower;
   now: () => number;
-  /** Receives the output of one call of `type` at once. */
+  /** Receives the output of one call of `type` in one step. */
   print: (text: string) => void;
   /** `ttyS0`, `tty1` */
   device: string;

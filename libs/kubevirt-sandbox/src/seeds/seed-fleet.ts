@@ -107,7 +107,7 @@ export function seedFleet(context: SimulationContext, count: number, options: Fl
   rest.load();
 }
 
-/** Collects the seeds of a fleet. Objects at rest are built when they are first read, the few others at once. */
+/** Collects the seeds of a fleet. Objects at rest are built when they are first read, the few others immediately. */
 class FleetAtRest {
   private readonly atRest: ObjectsAtRest[] = [];
   private readonly others: VmSeed[] = [];

@@ -113,7 +113,7 @@ function removeOptions(context: SimulationContext, body: unknown): { name: strin
 const findVolume = ({ volumes = [] }: VmiSpec, name: string): Volume | undefined =>
   volumes.find((volume) => volume.name === name) ?? volumes.find((volume) => claimNameOf(volume) === name);
 
-/** Recorded in the status for the controller, or written into the VM at once, depending on the feature gates. */
+/** Recorded in the status for the controller, or written into the VM immediately, depending on the feature gates. */
 function change(
   context: SimulationContext,
   vm: VirtualMachine,

@@ -103,7 +103,7 @@ export abstract class DomainOperations {
 
   /**
    * Statistics of the CPU time, the memory, the disks and the interfaces of all running domains, in bulk. A domain that
-   * does not answer at once lacks some of them.
+   * does not answer immediately lacks some of them.
    */
   abstract statistics(): Promise<DomainStatistics[]>;
 

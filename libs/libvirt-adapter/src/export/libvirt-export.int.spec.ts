@@ -45,7 +45,7 @@ async function greetingOf(path: string): Promise<void> {
     folder = await mkdtemp(join(tmpdir(), 'hgtest-export-'));
     content = Buffer.alloc(9 * MIB);
     for (let at = 0; at < content.length; at += 3 * MIB) content.write(`part at ${at}`, at);
-    // Data and holes inside of one part that is read at once.
+    // Data and holes inside of one part that is read in one step.
     for (let at = 0; at < 2 * MIB; at += 128 * 1024) content.fill('island', at, at + 4096);
     content.fill('random-looking text ', 4 * MIB, 5 * MIB + 4096);
   });

@@ -31,7 +31,7 @@ const OFFSET_BYTES = 8;
 const HOLE_BYTES = 12;
 const CONTEXT_BYTES = 4;
 const EXTENT_BYTES = 8;
-/** QEMU describes at most 128 Ki extents at once. */
+/** QEMU describes at most 128 Ki extents at a time. */
 const MAX_STATUS_BYTES = CONTEXT_BYTES + EXTENT_BYTES * 128 * 1024;
 /** The range of one question about the state of a disk. */
 const STATUS_RANGE_BYTES = 1024 ** 3;

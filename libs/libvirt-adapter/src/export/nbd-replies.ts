@@ -7,7 +7,7 @@ export interface NbdReplyHandler {
   begin(header: Buffer): Buffer | undefined;
   /** The data of the last reply has arrived. */
   end(): void;
-  /** All that has arrived at once was handled. */
+  /** All that has arrived so far was handled. */
   settle(): void;
   /** Whether nothing more is handled. */
   readonly isClosed: boolean;

@@ -63,7 +63,7 @@ describe('a hostile guest agent behind libvirt', () => {
     await expect(inspection.info(ref)).rejects.toMatchObject(unreachable);
   });
 
-  test('does not hide that libvirt is away, or that the domain is gone', async () => {
+  test('does not hide that libvirt is unreachable, or that the domain is gone', async () => {
     for (const code of ['BACKEND_UNREACHABLE', 'BACKEND_FORBIDDEN', 'INSTANCE_NOT_FOUND'] as const) {
       const { inspection } = guestsWith({ facts: () => Promise.reject(new DomainError(code, 'away')) });
       await expect(inspection.info(ref)).rejects.toMatchObject({ code });

@@ -14,7 +14,7 @@ import type { DomainFinder } from '../domains/domain-finder.js';
 import { askAgent, isRefusedByAgent } from './ask-agent.js';
 
 const TIMEOUT_MS = 12_000;
-/** The pause between two questions whether a program has ended: short at first, because most end at once. */
+/** The delay between polls for a program's exit: short at first, because most exit immediately. */
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1000;
 

@@ -91,7 +91,7 @@ describe('a device of the host', () => {
   });
 
   test.each([
-    ['at once', PORTS, 'now', true],
+    ['immediately', PORTS, 'now', true],
     ['at its next start, when all ports are occupied', FULL, 'next-start', false],
   ])('is attached to a running VM %s', async (_title, own, effect, inLiveDomain) => {
     const { hostDevices, domain, changes } = given({ devices: [CARD], own, isRunning: true });

@@ -44,7 +44,7 @@ export class HostDeviceChanges {
     const xml = formatXml({ hostdev: hostdevElement(lasting(found.device.address, devices)) });
     const run = (): Promise<void> =>
       this.deps.connection.domains.attachDevice(id.uuid, { xml, inLiveDomain: isLive, inPersistentDomain: true });
-    const detail = `${labelOf(found.device)} (${name}) is passed through to ${id.name}${isLive ? ', at once' : ''}.`;
+    const detail = `${labelOf(found.device)} (${name}) is passed through to ${id.name}${isLive ? ', immediately' : ''}.`;
     const { driver } = found.device;
     const warnings = [
       'The VM can neither be migrated nor saved with its memory while it has the device.',

@@ -198,7 +198,7 @@ describeWithLibvirt(`LibvirtHardware on libvirt${missing === undefined ? '' : `:
     BOOT_MS,
   );
 
-  test('shows the new size of a disk of a stopped VM at once', async () => {
+  test('shows the new size of a disk of a stopped VM immediately', async () => {
     const ref = await create();
     const root = (await hardware().read(ref)).disks.find(({ isRoot }) => isRoot)?.volume ?? '';
     await hardware().apply(ref, { kind: 'expand-volume', volume: root, sizeBytes: 256 * MIB });

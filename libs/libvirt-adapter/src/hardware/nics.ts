@@ -58,7 +58,7 @@ export class NicChanges {
         inPersistentDomain: true,
       });
     };
-    const detail = `${nic} of ${id.name} on the network ${network}${isLive ? ', at once' : ''}.`;
+    const detail = `${nic} of ${id.name} on the network ${network}${isLive ? ', immediately' : ''}.`;
     const warnings = isFull ? ['The running VM has no free PCI slot: the NIC appears at its next start.'] : [];
     return plannedChange({ effect: isLive ? 'now' : 'next-start', steps: [{ name: 'add', detail }], warnings, run });
   }

@@ -114,7 +114,7 @@ describeWithLibvirt(`Two services on one libvirt${missing === undefined ? '' : `
     expect(await locks()).toEqual([]);
   });
 
-  test('lose no change when both change a VM at once', async () => {
+  test('lose no change when both change a VM at the same time', async () => {
     const { ref } = await created();
     const tags = Array.from({ length: 12 }, (_, i) => `tag-${String(i).padStart(2, '0')}`);
     await Promise.all(

@@ -99,7 +99,7 @@ describe('HostLock', () => {
     expect(pool.names.size).toBe(0);
   });
 
-  test('is taken at once from a process of this machine that has ended', async () => {
+  test('is taken immediately from a process of this machine that has ended', async () => {
     const own = ownProcess();
     const { pid } = spawnSync('true');
     const ended = { ...own, pid };
@@ -112,7 +112,7 @@ describe('HostLock', () => {
     expect(pool.names.size).toBe(0);
   });
 
-  test('is taken at once from a backend of this process that could not release it', async () => {
+  test('is taken immediately from a backend of this process that could not release it', async () => {
     const lock = open();
     pool.removeLock = () => Promise.reject(new DomainError('BACKEND_UNREACHABLE', 'The service was killed.'));
     await lock.run('vm', async () => undefined);

@@ -26,7 +26,7 @@ export const CREATED_THERE: readonly VolumeRole[] = ['nvram', 'serial-log'];
 
 /**
  * Whether both hosts have the same folder behind their pools. Only a file that one of them creates and the other one
- * finds is a proof: equal names, paths and sizes are not. The file is removed at once.
+ * finds is a proof: equal names, paths and sizes are not. The file is removed immediately.
  */
 export async function isSharedPool(source: MigrationHost, destination: MigrationHost): Promise<boolean> {
   if (!(await destination.pool.state())?.isActive) return false;

@@ -71,7 +71,7 @@ function situation({
       uri: 'qemu+ssh://beta/system',
       domains: {
         inspect: async () => {
-          if (there === 'unreachable') throw new DomainError('BACKEND_UNREACHABLE', 'beta is away.');
+          if (there === 'unreachable') throw new DomainError('BACKEND_UNREACHABLE', 'beta is unreachable.');
           return there === 'none' ? undefined : { xml: '', isPersistent: there === 'persistent' };
         },
         documents: async () => (neighbor === undefined ? [] : [{ id: { uuid: OTHER, name: 'other' }, xml: neighbor }]),

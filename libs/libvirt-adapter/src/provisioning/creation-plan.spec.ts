@@ -183,7 +183,7 @@ describe('planCreation', () => {
     });
   });
 
-  test('reports all refusals at once, and throws the first', async () => {
+  test('reports all refusals together, and throws the first', async () => {
     const plan = await planCreation(spec({ node: 'host-2', instancetype: 'u1.small' }), deps());
     expect(plan.refusals).toHaveLength(2);
     expect(plan.steps).toEqual([]);

@@ -64,7 +64,7 @@ export class DiskChanges {
     }
   }
 
-  /** Replaces the files and the metadata of a stopped domain at once. */
+  /** Replaces the files and the metadata of a stopped domain in one step. */
   async redefine(
     uuid: string,
     change: {

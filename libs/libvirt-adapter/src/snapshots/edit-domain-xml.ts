@@ -18,7 +18,7 @@ export interface DomainXmlEdit {
 
 /**
  * The XML of a stopped domain with other files and other metadata of this service. Everything else stays as it is, to
- * the letter, because any program may have written it. Defining the result changes all of them at once.
+ * the letter, because any program may have written it. Defining the result changes all of them in one step.
  */
 export function editDomainXml(xml: string, { disks, metadata, nvram, media = NO_MEDIA }: DomainXmlEdit): string {
   const end = xml.lastIndexOf('</metadata>');

@@ -140,7 +140,7 @@ describe('BaseImages', () => {
       expect([...volumes]).toEqual(before);
     });
 
-    test('removes the incomplete images of an earlier run at once', async () => {
+    test('removes the incomplete images of an earlier run immediately', async () => {
       const name = bases.nameOf('a', 'qcow2');
       volumes.add(name).add(`${name}.partial`);
       await bases.sweep();

@@ -138,9 +138,9 @@ export class StoragePool {
   }
 
   /**
-   * Turns a private file into a volume of the pool's owner. It appears at once and complete if this process may write
-   * to the folder of the pool: by renaming the file, or by a copy that shares its blocks where the file system can.
-   * Otherwise libvirt copies it.
+   * Turns a private file into a volume of the pool's owner. It appears in one step and complete if this process may
+   * write to the folder of the pool: by renaming the file, or by a copy that shares its blocks where the file system
+   * can. Otherwise libvirt copies it.
    */
   async moveInto(
     volume: string,

@@ -255,7 +255,7 @@ export function connectionContract(title: string, connect: () => LibvirtConnecti
       expect(await storage.volumes(name)).not.toContain('disk.raw');
     });
 
-    test('an upload that is canceled ends at once, and everything else still works', async () => {
+    test('an upload that is canceled ends immediately, and everything else still works', async () => {
       const { storage } = connection;
       await storage.definePool(
         `<pool type='dir'><name>${name}</name><target><path>${libvirt.sharedDir}</path></target></pool>`,

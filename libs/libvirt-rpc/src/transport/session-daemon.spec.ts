@@ -97,7 +97,7 @@ describe('connectToSession', () => {
     ['it fails', 'fails'],
   ])('reports the missing socket if %s', async (_why, name) => {
     await install('fails', 'exit 1');
-    // Every retry is due at once.
+    // Every retry is due immediately.
     const timers = { after: (_ms: number, callback: () => void) => (setImmediate(callback), () => undefined) };
     await expect(connect([name], { timers })).rejects.toMatchObject({
       failure: 'unreachable',

@@ -22,7 +22,8 @@ const DAEMON_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 const IDLE_SECONDS = 120;
 const RETRY_MS = 50;
 /**
- * A daemon that ends at once may do so because another client has started one at the same moment, which soon listens.
+ * A daemon that ends immediately may do so because another client has started one at the same moment, which soon
+ * listens.
  */
 const RETRIES_AFTER_EXIT = 40;
 /**

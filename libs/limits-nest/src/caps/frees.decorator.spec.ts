@@ -84,7 +84,7 @@ describe.each(PLATFORMS)('@Frees on %s', (platform) => {
   });
   afterEach(() => app.close());
 
-  test('frees a place at once when its handler succeeds, and none when it fails', async () => {
+  test('frees a place immediately when its handler succeeds, and none when it fails', async () => {
     expect([await put('1'), await put('2'), await put('3')]).toEqual([200, 200, 400]);
     expect((await send('DELETE', '/things', { id: 'x' })).status).toBe(403);
     expect(await put('3')).toBe(400);

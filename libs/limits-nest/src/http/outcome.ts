@@ -70,7 +70,7 @@ export function reportOutcome<Value>(
     });
 }
 
-/** Calls back when the response has closed, at once if it already has. */
+/** Calls back when the response has closed, immediately if it already has. */
 export function onceClosed(response: ServerResponse, callback: () => void): void {
   if (response.closed) callback();
   else response.once('close', callback);

@@ -17,7 +17,7 @@ const EMPTY_RESERVATION: Reservation = {
 
 /**
  * Enforces rates, and reports each decision. A rate in shadow mode is counted and reported separately and never
- * refuses. With a limiter in this process, methods return values at once; with a shared one, they return promises.
+ * refuses. With a limiter in this process, methods return values immediately; with a shared one, they return promises.
  */
 export class RateEnforcer {
   constructor(

@@ -55,7 +55,7 @@ describe('a live move', () => {
     expect(places()).toEqual(['Running', undefined]);
   });
 
-  test('refuses everything that only a copy could have, at once and with remedies', async () => {
+  test('refuses everything that only a copy could have, immediately and with remedies', async () => {
     const { ok, steps, refusals } = await plan({
       deleteSource: false,
       name: 'web-2',

@@ -3,7 +3,7 @@ import {
   DomainError,
   formatBytes,
   messageOf,
-  retryWhileAway,
+  retryWhileUnreachable,
   type Clock,
   type Resumption,
   type StepContext,
@@ -323,7 +323,7 @@ export class WarmMove implements MoveStrategy {
   }
 
   private retry<T>(context: TaskContext, work: () => Promise<T>): Promise<T> {
-    return retryWhileAway(this.deps.clock, context, work);
+    return retryWhileUnreachable(this.deps.clock, context, work);
   }
 }
 

@@ -73,7 +73,7 @@ export interface DowntimeEstimate {
   readonly maxSeconds: number;
 }
 
-/** Collects the concerns of a preflight, so that all of them are reported at once. */
+/** Collects the concerns of a preflight, so that all of them are reported together. */
 export class Concerns {
   readonly refusals: MoveConcern[] = [];
   readonly warnings: string[] = [];

@@ -61,7 +61,7 @@ describe('the preflight of a move', () => {
     expect(moving.copied()).toBeUndefined();
   });
 
-  test('reports all refusals at once, each with a code, a reason, a remedy, a category and a severity', async () => {
+  test('reports all refusals together, each with a code, a reason, a remedy, a category and a severity', async () => {
     moving.lab.engine.put({ ...moving.lab.engine.vm(refOf('web')), isTemplate: true, protected: true });
     moving.other.engine.put(buildVm({ ref: { context: 'other', name: 'web' } }));
     const { ok, refusals, steps } = await plan({ mode: 'warm', deleteSource: true });

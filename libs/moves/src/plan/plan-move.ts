@@ -57,7 +57,7 @@ interface PlanFacts extends Pick<MovePlan, 'steps' | 'losses' | 'estimatedBytes'
 
 const NO_SCRATCH = 'scratch has no effect: the disks are copied directly, so no space is needed in between.';
 
-/** The preflight of a move. Changes nothing, and finds all refusals at once instead of only the first. */
+/** The preflight of a move. Changes nothing, and finds all refusals together instead of only the first. */
 export class PlanMove {
   constructor(private readonly deps: PlanMoveDeps) {}
 

@@ -10,7 +10,7 @@ export interface MemberRefusal extends MoveConcern {
   readonly ref: string;
 }
 
-/** The preflight of all members at once. */
+/** The preflight of all members together. */
 export interface QueuePlan {
   /** Whether no member is refused. */
   readonly ok: boolean;
@@ -25,7 +25,7 @@ export interface QueuePlan {
   readonly deleteSource: boolean;
 }
 
-/** More at once would only wait in the backends. */
+/** More at the same time would only wait in the backends. */
 const MAX_CONCURRENT_PLANS = 8;
 
 /** The preflight of a queue. Changes nothing. */

@@ -74,7 +74,7 @@ describe('a queue of moves', () => {
     ]);
   });
 
-  test('has the refusals of all members at once, each with its ref and a remedy', async () => {
+  test('has the refusals of all members together, each with its ref and a remedy', async () => {
     given('taken', {}, moving.other);
     const refs = [
       given('taken'),

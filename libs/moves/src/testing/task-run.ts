@@ -1,6 +1,6 @@
 import {
   ADMINISTRATOR,
-  retryWhileAway,
+  retryWhileUnreachable,
   type Clock,
   type JournaledStep,
   type StepContext,
@@ -77,7 +77,7 @@ export class TaskRun<Input extends object> {
   }
 
   private retry<T>(work: () => Promise<T>): Promise<T> {
-    return retryWhileAway(this.clock, this.context, work);
+    return retryWhileUnreachable(this.clock, this.context, work);
   }
 
   private async runStep(name: string, kill: KillPoint | undefined): Promise<void> {

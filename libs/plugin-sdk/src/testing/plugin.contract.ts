@@ -107,7 +107,7 @@ export function pluginContract(title: string, describePlugin: () => PluginUnderT
       });
     });
 
-    test('answers the calls of its ability, also many at once', async () => {
+    test('answers the calls of its ability, also many at the same time', async () => {
       expect(plugin.calls.length).toBeGreaterThan(0);
       const rounds = Array.from({ length: 20 }, () => plugin.calls).flat();
       const responses = await Promise.all(rounds.map(({ method, params }) => connection.request(method, params)));

@@ -23,7 +23,7 @@ export interface PluginChangeDeps {
   readonly changing: ChangingPlugins;
 }
 
-/** The plugins that a request is changing right now: two requests never change one plugin at once. */
+/** The plugins that a request is changing right now: two requests never change one plugin at the same time. */
 export class ChangingPlugins {
   private readonly names = new Set<string>();
 

@@ -34,7 +34,7 @@ describe('PluginProcess', () => {
   const answering = (expression: string): string =>
     `process.stdin.once('data', () => process.stdout.write(${expression}));`;
 
-  test('answers calls, also several at once and with texts of several lines', async () => {
+  test('answers calls, also several at the same time and with texts of several lines', async () => {
     const process = start(serving());
     const text = 'a\nb\u2028"é"'.repeat(1000);
     expect(await Promise.all([1, text, null].map((value) => process.call('echo', value, CALL_MS)))).toEqual([

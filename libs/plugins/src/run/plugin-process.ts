@@ -86,7 +86,7 @@ export class PluginProcess {
     cancel();
   }
 
-  /** Ends the process at once. */
+  /** Ends the process immediately. */
   kill(reason: string): void {
     this.fail(reason);
   }

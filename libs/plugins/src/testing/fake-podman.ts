@@ -79,7 +79,7 @@ export class FakePodman {
     rmSync(this.folder, { recursive: true });
   }
 
-  /** Replaces a file at once: the container reads it at any time. */
+  /** Replaces a file in one step: the container reads it at any time. */
   private put(name: string, content: object): void {
     const file = join(this.folder, name);
     writeFileSync(`${file}.next`, JSON.stringify(content));

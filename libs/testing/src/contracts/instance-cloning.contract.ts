@@ -157,7 +157,7 @@ export function instanceCloningContract(
       const { ref, uid } = await createdVm(harness, recorder);
       const [target, key] = [harness.freshRef(), freshKey()];
       const { remaining } = await cloning.clone(ref, target, key);
-      // An engine that clones at once leaves nothing to discard.
+      // An engine that clones immediately leaves nothing to discard.
       if (!remaining) return;
       await killAtCommit(remaining);
       await cloning.discard(ref, target, key);

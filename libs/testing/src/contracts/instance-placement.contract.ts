@@ -109,7 +109,7 @@ export function instancePlacementContract(
       expect((await placementOf(vm)).hugepageBytes).toBeNull();
     });
 
-    inTime('changes a running VM at once, or at its next start with the difference', async () => {
+    inTime('changes a running VM immediately, or at its next start with the difference', async () => {
       const vm = await harness.givenVm('Running');
       const { pinning } = await placementOf(vm);
       const settings = pinning ? { pinning: { vcpus: [{ vcpu: 0, cpus: '0' }] } } : { dedicated: { isOn: true } };

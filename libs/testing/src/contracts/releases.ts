@@ -4,7 +4,7 @@ export class Releases {
   private isOver = false;
 
   /**
-   * Opens something and releases it in `releaseAll`, or at once if that has been called in the meantime.
+   * Opens something and releases it in `releaseAll`, or immediately if that has been called in the meantime.
    * @throws Error if it has been called
    */
   async open<T>(open: () => Promise<T>, release: (opened: T) => unknown): Promise<T> {

@@ -150,7 +150,7 @@ export function sharedReplyStoreContract(
     });
     afterEach(() => harness?.close());
 
-    test('gives a scope to one replica, and the answer to the other one at once', async () => {
+    test('gives a scope to one replica, and the answer to the other one immediately', async () => {
       const [ofA, ofB] = [claimOf('a', { run: 'a', replica: 'a' }), claimOf('a', { run: 'b', replica: 'b' })];
       const [earlierA, earlierB] = await Promise.all([a.claim(ofA), b.claim(ofB)]);
       expect([earlierA, earlierB].filter((found) => found === undefined)).toHaveLength(1);

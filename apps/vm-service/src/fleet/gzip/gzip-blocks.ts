@@ -50,7 +50,7 @@ export class GzipBlocks {
     return (await this.blocksOf(pieces)).map(({ bytes }) => bytes);
   }
 
-  /** A small piece inside a gzip stream, compressed at once. */
+  /** A small piece inside a gzip stream, compressed in one step. */
   part(piece: Buffer): Buffer {
     const known = this.known.get(piece);
     if (known && !(known instanceof Promise)) return known.bytes;

@@ -17,7 +17,7 @@ const SEED = Number(process.env['HEADGATE_FUZZ_SEED'] ?? 8006);
 /** A request takes a few milliseconds. Shrinking a failure takes many more requests. */
 const TIMEOUT_MS = 60_000 + RUNS * 20;
 
-/** A backend may lack an ability. Nothing else is missing, slow or away. */
+/** A backend may lack an ability. Nothing else is missing, slow or unreachable. */
 const EXPECTED_SERVER_ERRORS = [501];
 /** Most guests have no agent, or are not running. */
 const NO_AGENT = 'GUEST_AGENT_UNREACHABLE';

@@ -28,7 +28,7 @@ const OTHER: Wording = { word: 'Busy', label: 'a change' };
 
 const wordingOf = ({ action }: BusyView): Wording => WORDING.get(action) ?? OTHER;
 
-/** These need the instance unchanged, so that it can be copied several times at once. */
+/** These need the instance unchanged, so that it can be copied several times at the same time. */
 const COPIES: readonly BusyView['action'][] = ['clone', 'export'];
 
 /** The operation of the task that uses the instance, as a word; undefined without one. */

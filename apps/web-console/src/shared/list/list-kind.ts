@@ -52,7 +52,7 @@ export interface DialogOperation<E> extends Operation {
   readonly dialog: ComponentType<{ members: readonly E[]; onClose: () => void }>;
 }
 
-/** An operation on many instances at once. */
+/** An operation on many instances at the same time. */
 export interface BulkOperation<E> extends Operation {
   /** A warning shown before it runs. */
   readonly warning?: string;

@@ -92,7 +92,7 @@ export function attachment(state: VmState, volume: GuestVolume): Attachment {
 
 export const attachStep = ({ ref }: VmState, { effect }: Attachment, volume: string): PlanStep => ({
   name: 'attach',
-  detail: `Attach ${volume} to ${ref.name}${effect === 'now' ? ', at once' : ''}.`,
+  detail: `Attach ${volume} to ${ref.name}${effect === 'now' ? ', immediately' : ''}.`,
 });
 
 export const hasVolume = ({ spec }: VmObject, name: string): boolean =>

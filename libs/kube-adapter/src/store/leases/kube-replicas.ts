@@ -85,7 +85,7 @@ export class KubeReplicas extends Replicas {
     });
   }
 
-  /** Releases the leadership and deletes the Lease of this replica, so that the others continue at once. */
+  /** Releases the leadership and deletes the Lease of this replica, so that the others continue immediately. */
   async close(): Promise<void> {
     this.stopCleanup();
     await Promise.all([this.leadership.close(), this.membership.close()]);

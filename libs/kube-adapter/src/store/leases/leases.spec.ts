@@ -149,7 +149,7 @@ describe('the leases of the replicas', () => {
     await passUntil(a, () => a.replicas.isLeader && a.replicas.isMember);
   });
 
-  test('are released at a shutdown, so that another replica continues at once', async () => {
+  test('are released at a shutdown, so that another replica continues immediately', async () => {
     const a = await leader('a');
     const b = await follower('b');
     expect(await b.replicas.isGone('a')).toBe(false);

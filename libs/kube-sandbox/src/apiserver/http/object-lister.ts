@@ -11,7 +11,7 @@ export interface Page {
   metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
 }
 
-/** Lists objects: all at once, in pages of one revision, or at a past revision. */
+/** Lists objects: all together, in pages of one revision, or at a past revision. */
 export class ObjectLister {
   constructor(private readonly store: ObjectStore) {}
 

@@ -8,7 +8,7 @@ export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
 export interface DeleteOptions {
   /** Default Background. */
   propagationPolicy?: PropagationPolicy;
-  /** Only kinds with graceful deletion (pods) support it; 0 deletes at once. */
+  /** Only kinds with graceful deletion (pods) support it; 0 deletes immediately. */
   gracePeriodSeconds?: number;
   preconditions?: { uid?: string; resourceVersion?: string };
   dryRun?: boolean;

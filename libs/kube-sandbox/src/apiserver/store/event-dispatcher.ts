@@ -41,7 +41,7 @@ export class EventDispatcher {
     this.dispatching = true;
     const errors: unknown[] = [];
     try {
-      // By index because shift() is slow: load() can queue 30,000 changes at once.
+      // By index because shift() is slow: load() can queue 30,000 changes at the same time.
       for (let index = 0; index < this.queue.length; index++) this.emit(this.queue[index]!, errors);
     } finally {
       this.queue.length = 0;

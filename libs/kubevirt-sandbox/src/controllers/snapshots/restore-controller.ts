@@ -149,7 +149,7 @@ export class RestoreController extends Controller<VmRestore> {
     this.replace(restore, content, vm);
   }
 
-  /** The disks with these names belong to the VM that was saved, which would create them again at once. */
+  /** The disks with these names belong to the VM that was saved, which would create them again immediately. */
   private failForOthers(restore: VmRestore, claims: readonly PersistentVolumeClaim[]): void {
     const names = claims.map(({ metadata: { namespace, name } }) => `${namespace}/${name}`).join(', ');
     this.fail(

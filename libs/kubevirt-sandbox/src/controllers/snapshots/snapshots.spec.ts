@@ -96,7 +96,7 @@ describe('snapshots, restores and clones', () => {
     );
   });
 
-  test('before 1.5 a running target is refused at once', () => {
+  test('before 1.5 a running target is refused immediately', () => {
     const { clock, create } = withVm('Running', { kubevirtVersion: '1.4' });
     create(buildSnapshot());
     clock.advance(10_000);

@@ -178,12 +178,15 @@ describe('a class that waits for its first consumer', () => {
     expect(cluster.vm('web')?.status?.printableStatus).toBe('Running');
   });
 
-  test.each([LOCAL_CSI_CLASS, LOCAL_CLASS])('%s: an annotation makes the import begin at once', (storageClassName) => {
-    cluster.create(buildDataVolume({ storageClassName }, { annotations: IMMEDIATE }));
-    cluster.clock.advance(20_000);
-    expect(dataVolume()?.status?.phase).toBe('Succeeded');
-    expect(claim()?.status?.phase).toBe('Bound');
-  });
+  test.each([LOCAL_CSI_CLASS, LOCAL_CLASS])(
+    '%s: an annotation makes the import begin immediately',
+    (storageClassName) => {
+      cluster.create(buildDataVolume({ storageClassName }, { annotations: IMMEDIATE }));
+      cluster.clock.advance(20_000);
+      expect(dataVolume()?.status?.phase).toBe('Succeeded');
+      expect(claim()?.status?.phase).toBe('Bound');
+    },
+  );
 
   test('a class without a CSI driver binds its claim first', () => {
     cluster.create(buildDataVolume({ storageClassName: LOCAL_CLASS }, { annotations: IMMEDIATE }));

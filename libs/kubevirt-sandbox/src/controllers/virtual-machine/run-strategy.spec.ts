@@ -89,7 +89,7 @@ describe('run strategies', () => {
     expect(status()).toBe('Running');
   });
 
-  test('RerunOnFailure starts at once, stays stopped after a clean end and starts again on request', async () => {
+  test('RerunOnFailure starts immediately, stays stopped after a clean end and starts again on request', async () => {
     await given('RerunOnFailure');
     expect(status()).toBe('Running');
     powerOffFromInside();

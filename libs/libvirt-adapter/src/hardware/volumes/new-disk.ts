@@ -58,7 +58,7 @@ function freeTarget(bus: Place['bus'], taken: readonly string[]): string {
 
 export const attachStep = ({ id }: DomainHardware, { target, effect }: Place, volume = 'it'): PlanStep => ({
   name: 'attach',
-  detail: `Attach ${volume} to ${id.name} as ${target}${effect === 'now' ? ', at once' : ''}.`,
+  detail: `Attach ${volume} to ${id.name} as ${target}${effect === 'now' ? ', immediately' : ''}.`,
 });
 
 /** The guest finds the disk by its serial number. QEMU cuts it off after 20 characters. */

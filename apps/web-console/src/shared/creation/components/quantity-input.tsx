@@ -11,7 +11,7 @@ interface QuantityInputProps {
   isDisabled?: boolean;
 }
 
-/** An amount and its unit. The user may also type or paste both at once, such as "512Mi". */
+/** An amount and its unit. The user may also type or paste both at the same time, such as "512Mi". */
 export function QuantityInput({ id, label, value, onChange, isInvalid, isDisabled = false }: QuantityInputProps) {
   const { amount, unit } = splitQuantity(value);
   return (

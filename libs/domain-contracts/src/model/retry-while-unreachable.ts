@@ -2,7 +2,7 @@ import type { Clock } from '@headgate/clock';
 import { DomainError, messageOf } from '../values/domain-error.js';
 import type { TaskContext } from './task-definition.js';
 
-/** How long a backend may be away. */
+/** How long a backend may be unreachable. */
 export const AWAY_LIMIT_MS = 60 * 60_000;
 export const AWAY_PAUSE_MS = 10_000;
 
@@ -10,7 +10,7 @@ export const AWAY_PAUSE_MS = 10_000;
  * Repeats work of a task until its backend answers, for up to an hour.
  * @throws what the work throws, and the reason of the signal if that is aborted during a pause
  */
-export async function retryWhileAway<T>(
+export async function retryWhileUnreachable<T>(
   clock: Clock,
   { log, signal }: Pick<TaskContext, 'log' | 'signal'>,
   work: () => Promise<T>,
