@@ -56,31 +56,6 @@ function reachedFrom(graph, folder) {
 }
 
 /**
- * @param {readonly (readonly string[])[]} knots
- * @param {readonly (readonly string[])[]} known
- * @returns {string[]} a sentence for each difference
- */
-export function compareKnots(knots, known) {
-  const key = (knot) => [...knot].sort().join('\n');
-  const found = new Set(knots.map(key));
-  const allowed = new Set(known.map(key));
-  const report = (knot) => knot.map((folder) => `\n  ${folder}`).join('');
-  return [
-    ...knots
-      .filter((knot) => !isPartOfOne(knot, known))
-      .map((knot) => `These folders import each other in a circle:${report(knot)}`),
-    ...known
-      .filter((knot) => !found.has(key(knot)))
-      .map((knot) => `This knot is smaller now or gone. Correct it in tools/lint/known-knots.mjs:${report(knot)}`),
-    ...knots
-      .filter((knot) => isPartOfOne(knot, known) && !allowed.has(key(knot)))
-      .map((knot) => `It is now:${report(knot)}`),
-  ];
-}
-
-const isPartOfOne = (knot, known) => known.some((other) => knot.every((folder) => other.includes(folder)));
-
-/**
  * @param {Map<string, Set<string>>} graph
  * @param {{ root: string, tiers: readonly (readonly string[])[] }} order folders in `root` from the bottom to the top:
  *   `*` are those without a name there, `*.ts` the files next to them

@@ -1,4 +1,4 @@
-import { compareKnots, knotsOf, outOfOrder, roomGraph } from './knots.mjs';
+import { knotsOf, outOfOrder, roomGraph } from './knots.mjs';
 
 const graphOf = (imports: Record<string, string[]>): Map<string, Set<string>> =>
   roomGraph(
@@ -37,38 +37,6 @@ describe('knots of folders', () => {
       'src/a/two.ts': ['src/names.ts'],
     });
     expect(knotsOf(graph)).toEqual([['src/a', 'src/names.ts']]);
-  });
-});
-
-describe('compareKnots', () => {
-  const known = [['a', 'b', 'c']];
-
-  test('accepts a known knot', () => {
-    expect(compareKnots([['a', 'b', 'c']], known)).toEqual([]);
-  });
-
-  test('reports a new knot', () => {
-    expect(
-      compareKnots(
-        [
-          ['a', 'b', 'c'],
-          ['d', 'e'],
-        ],
-        known,
-      ),
-    ).toEqual(['These folders import each other in a circle:\n  d\n  e']);
-  });
-
-  test('reports a folder that joins a knot', () => {
-    expect(compareKnots([['a', 'b', 'c', 'd']], known)[0]).toMatch(/in a circle:\n {2}a\n {2}b\n {2}c\n {2}d/);
-  });
-
-  test('reports a line that can become shorter', () => {
-    expect(compareKnots([['a', 'b']], known)).toEqual([
-      expect.stringMatching(/smaller now or gone.*\n {2}a\n {2}b\n {2}c/),
-      'It is now:\n  a\n  b',
-    ]);
-    expect(compareKnots([], known)).toHaveLength(1);
   });
 });
 

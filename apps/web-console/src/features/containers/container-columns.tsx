@@ -3,7 +3,7 @@ import { INSTANCE_COLUMNS } from '../../shared/list/instance-columns.js';
 import type { ListColumns } from '../../shared/list/list-kind.js';
 import { usageColumns } from '../../shared/list/usage-columns.js';
 import { paths } from '../../shared/location/paths.js';
-import type { Usages } from '../../shared/queries/use-usage.js';
+import type { Usages } from '../../shared/fleet/use-usage.js';
 
 const { status, cpu, mem, node, tags, namespace, context, created } = INSTANCE_COLUMNS;
 

@@ -4,7 +4,7 @@ import type { ListColumns } from '../../shared/list/list-kind.js';
 import { usageColumns } from '../../shared/list/usage-columns.js';
 import { paths } from '../../shared/location/paths.js';
 import { bytesOf, readableQuantity } from '../../shared/quantity/quantity.js';
-import type { Usages } from '../../shared/queries/use-usage.js';
+import type { Usages } from '../../shared/fleet/use-usage.js';
 import { Icon } from '../../shared/ui/icon.js';
 
 const { status, cpu, mem, node, tags, namespace, context, folder, created } = INSTANCE_COLUMNS;

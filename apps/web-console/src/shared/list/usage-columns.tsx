@@ -1,6 +1,6 @@
 import type { UsageView } from '@headgate/api-contracts';
 import type { Instance } from '../instances/instance.js';
-import type { Usages } from '../queries/use-usage.js';
+import type { Usages } from '../fleet/use-usage.js';
 import type { ListColumn } from './list-kind.js';
 
 /** The used part of the CPUs that an instance has, from 0 to 1, or a little more because the emulator uses some too. */

@@ -7,7 +7,7 @@ import { paths } from '../../../shared/location/paths.js';
 import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
 import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
-import { useUsages } from '../../../shared/queries/use-usage.js';
+import { useUsages } from '../../../shared/fleet/use-usage.js';
 import { RemoveDialog } from '../../../shared/instances/remove-dialog.js';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { Icon } from '../../../shared/ui/icon.js';

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { getJson } from '../../../shared/api/request.js';
-import { SAMPLE_INTERVAL_MS } from '../../../shared/queries/use-usage.js';
+import { SAMPLE_INTERVAL_MS } from '../../../shared/fleet/use-usage.js';
 
 /** The samples of the last hour, oldest first. */
 export const useMetricsHistory = (address: InstanceAddress) =>

@@ -1,12 +1,12 @@
 import type { VmView } from '@headgate/api-contracts';
 import { useMemo } from 'react';
-import type { BulkOperation, DialogOperation, ListOperation } from '../../shared/list/list-kind.js';
-import { tagProblem } from '../../shared/names/name-rule.js';
-import { POWER_ACTIONS } from '../../shared/power/power-actions.js';
-import { VM_POWER } from '../../shared/power/power-wording.js';
-import { useActionRefusal } from '../../shared/power/use-action-refusal.js';
-import { readOnlyReason, useWhoami } from '../../shared/queries/use-whoami.js';
-import { MoveQueueDialog } from './components/move-queue-dialog.js';
+import type { BulkOperation, DialogOperation, ListOperation } from '../../../shared/list/list-kind.js';
+import { tagProblem } from '../../../shared/names/name-rule.js';
+import { POWER_ACTIONS } from '../../../shared/power/power-actions.js';
+import { VM_POWER } from '../../../shared/power/power-wording.js';
+import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
+import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { MoveQueueDialog } from './move-queue-dialog.js';
 
 const MOVE: DialogOperation<VmView> = {
   name: 'move',

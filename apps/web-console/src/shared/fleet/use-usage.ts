@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { UsageView } from '@headgate/api-contracts';
 import type { InstanceCollection } from '../api/instance-path.js';
 import { getJson } from '../api/request.js';
-import type { FleetState } from '../fleet/fleet-store.js';
+import type { FleetState } from './fleet-store.js';
 import type { Instance } from '../instances/instance.js';
 
 /** Usages by the ref of the instance. */
