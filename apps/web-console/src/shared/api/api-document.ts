@@ -3077,15 +3077,15 @@ export interface components {
             dropped: string[];
             /** @description Roughly how many bytes are transferred. */
             estimatedBytes: number;
-            /** @description How many seconds the guest will be stopped, or paused by a live move; null when it does not run. */
+            /** @description How many seconds the guest will be stopped, or paused by a live move; null when it is not running. */
             estimatedDowntimeSeconds: number | null;
             /** @description The format of the new disks; empty when it is unknown. */
             format: string;
             /** @description The same with their categories and severities. */
             losses: components["schemas"]["LossView"][];
-            /** @description The longest stop of the guest in seconds; null when it does not run. */
+            /** @description The longest stop of the guest in seconds; null when it is not running. */
             maxDowntimeSeconds: number | null;
-            /** @description The shortest stop of the guest in seconds, which is far from the longest until a move has measured how long the guest takes to shut down; null when it does not run. */
+            /** @description The shortest stop of the guest in seconds, which is far from the longest until a move has measured how long the guest takes to shut down; null when it is not running. */
             minDowntimeSeconds: number | null;
             /**
              * @description How the guest is moved.
@@ -3391,15 +3391,15 @@ export interface components {
             error: string;
             /** @description Roughly how many bytes are transferred. */
             estimatedBytes: number;
-            /** @description How many seconds the guest will be stopped, or paused by a live move; null when it does not run. */
+            /** @description How many seconds the guest will be stopped, or paused by a live move; null when it is not running. */
             estimatedDowntimeSeconds: number | null;
             /** @description The format of the new disks; empty when it is unknown. */
             format: string;
             /** @description The same with their categories and severities. */
             losses: components["schemas"]["LossView"][];
-            /** @description The longest stop of the guest in seconds; null when it does not run. */
+            /** @description The longest stop of the guest in seconds; null when it is not running. */
             maxDowntimeSeconds: number | null;
-            /** @description The shortest stop of the guest in seconds, which is far from the longest until a move has measured how long the guest takes to shut down; null when it does not run. */
+            /** @description The shortest stop of the guest in seconds, which is far from the longest until a move has measured how long the guest takes to shut down; null when it is not running. */
             minDowntimeSeconds: number | null;
             /**
              * @description How the guest is moved.
