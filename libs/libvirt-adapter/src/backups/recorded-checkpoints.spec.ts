@@ -82,7 +82,7 @@ describe('the checkpoints in libvirt', () => {
   test('of a VM that is not running are not ready', async () => {
     documents.set('monday.01234567', checkpointXml('65536'));
     expect(await checkpoints().list(domain(false))).toMatchObject([
-      { name: 'monday', ready: false, reason: expect.stringContaining('start it') },
+      { name: 'monday', ready: false, reason: expect.stringContaining('Start it') },
     ]);
   });
 
