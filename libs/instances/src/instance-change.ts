@@ -108,23 +108,33 @@ export abstract class InstanceChange<
   }
 
   protected override runPrepared({ instance: known, order }: Target<Order>, caller: Caller): Promise<Result> {
-    const { backends, audit, reservations } = this.deps;
+    const { audit, reservations } = this.deps;
     const { ref, uid } = known;
     return reservations.during(this.workOf(known, ...order), async (reservation) => {
       const instance = this.locate({ ...ref, uid });
-      this.check(instance, ...order);
+      const attempt = this.attempt(instance);
+      // The state of an instance whose backend is unreachable may be out of date.
+      if ('found' in attempt) this.check(instance, ...order);
       const { found, result } = await audit.of(
         caller,
         this.actionOf(...order),
         ref,
         async () => {
           // Here, so that there is an entry even when the backend is unreachable.
-          const found = withAbility(backends, instance, this.ability);
-          return { found, result: await this.runOn(found, { caller, reservation }, ...order) };
+          if ('error' in attempt) throw attempt.error;
+          return { found: attempt.found, result: await this.runOn(attempt.found, { caller, reservation }, ...order) };
         },
         ({ result }) => this.describe(result),
       );
       return this.settle(found, result, ...order);
     });
+  }
+
+  private attempt(instance: Instance): { readonly found: FoundInstance<K> } | { readonly error: unknown } {
+    try {
+      return { found: withAbility(this.deps.backends, instance, this.ability) };
+    } catch (error) {
+      return { error };
+    }
   }
 }

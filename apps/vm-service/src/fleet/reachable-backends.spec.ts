@@ -24,6 +24,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/vms/{ns}/{name}/scale': { cpu: 2 },
   'POST /api/vms/{ns}/{name}/volumes': { size: '1Gi' },
   'POST /api/ext/vms/{ns}/{name}/nics/{iface}': { link: 'down' },
+  'PATCH /api/ext/vms/{ns}/{name}': { tags: ['a'] },
+  'PATCH /api/ext/cts/{ns}/{name}': { tags: ['a'] },
   'POST /api/ext/vms/{ns}/{name}/placement': { pinning: { vcpus: [{ vcpu: 0, cpus: '1' }] } },
 };
 
@@ -64,7 +66,7 @@ async function instanceRoutes(): Promise<[method: string, path: string, body: un
       Object.entries(operations)
         .filter(([method]) => !ANSWERED_FROM_MEMORY.has(`${method.toUpperCase()} ${path}`))
         .map(([method, { requestBody }]): [string, string, unknown] => {
-          const names: Record<string, string> = { ns: 'default', name: path.startsWith('/api/cts') ? 'box' : 'db' };
+          const names: Record<string, string> = { ns: 'default', name: path.includes('/cts/') ? 'box' : 'db' };
           const filled = path
             .replace('{action}', 'stop')
             .replace(/\{(\w+)\}/g, (_all, name: string) => names[name] ?? 'a');
