@@ -103,6 +103,23 @@ describe('snapshots and clones on a cluster', () => {
     await opened.recorder.untilVm(ref, ({ status }) => status === 'Running');
   });
 
+  test('a restore keeps a VM stopped that is being stopped, although its guest still runs', async () => {
+    const opened = await open({ simulation: { timeScale: 0.05, timings: { gracefulShutdown: 8_000 } } });
+    const { backend, recorder } = opened;
+    const { ref } = await createdVm(opened, recorder);
+    await taken(opened, ref, 'one');
+    await backend.require('power').apply(ref, 'start');
+    await recorder.untilVm(ref, ({ status }) => status === 'Running');
+    await backend.require('power').apply(ref, 'stop');
+
+    const { steps } = await backend.require('snapshots').planRestore(ref, 'one');
+    expect(steps.map(({ name }) => name)).toEqual(['stop', 'restore']);
+    await (
+      await backend.require('snapshots').restore(ref, 'one')
+    )(recordingReporter());
+    expect(recorder.vm(ref)?.status).toBe('Stopped');
+  });
+
   test('a snapshot that fails says why, is listed as failed and can not be restored', async () => {
     const opened = await open();
     const { ref } = await createdVm(opened, opened.recorder);

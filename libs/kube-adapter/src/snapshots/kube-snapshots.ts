@@ -22,6 +22,7 @@ import { RESTORES, SNAPSHOTS, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/reso
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { LABEL } from '../labels.js';
 import type { KubePower } from '../power/kube-power.js';
+import { isStopping } from '../power/power-requests.js';
 import { followObject } from '../watch/follow-object.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
 import {
@@ -39,12 +40,21 @@ import {
   type SnapshotSource,
 } from './snapshot-objects.js';
 
+/** Whether the VM runs or will run. One that is being stopped stays stopped, although its guest may still run. */
+const staysOn = (found: FoundVm): boolean => (isLive(found) || isToRun(found)) && !isStopping(found.vm);
+
 const PHASES: Readonly<Record<string, SnapshotPhase>> = {
   InProgress: 'InProgress',
   Succeeded: 'Succeeded',
   Failed: 'Failed',
   Deleting: 'Deleting',
 };
+
+interface RestoreOrder {
+  readonly key: OperationKey | undefined;
+  /** Whether the VM is started afterwards. */
+  readonly isToStart: boolean;
+}
 
 /** Snapshots and restores of KubeVirt. Snapshots have the label of their VM, so that they are deleted with it. */
 export class KubeSnapshots extends InstanceSnapshots {
@@ -120,7 +130,7 @@ export class KubeSnapshots extends InstanceSnapshots {
       [
         ...(running ? [{ name: 'stop', detail: `Power off ${ref.name} immediately.` }] : []),
         { name: 'restore', detail: `VirtualMachineRestore of ${name}: new PVCs and the saved specification.` },
-        ...(running ? [{ name: 'start', detail: `Start ${ref.name}.` }] : []),
+        ...(staysOn(found) ? [{ name: 'start', detail: `Start ${ref.name}.` }] : []),
       ],
       { refusals },
     );
@@ -128,7 +138,7 @@ export class KubeSnapshots extends InstanceSnapshots {
 
   override async restore(ref: InstanceRef, name: string, key?: OperationKey): Promise<BackgroundWork> {
     throwFirstRefusal(await this.planRestore(ref, name));
-    return this.restoring(ref, name, key);
+    return this.restoring(ref, name, { key, isToStart: staysOn(await findVm(this.deps.api, ref)) });
   }
 
   override async planDelete(ref: InstanceRef, name: string): Promise<Plan> {
@@ -162,7 +172,10 @@ export class KubeSnapshots extends InstanceSnapshots {
 
   override async resume(ref: InstanceRef, operation: SnapshotOperation): Promise<BackgroundWork> {
     const { kind, snapshot } = operation;
-    if (kind === 'restore') return this.restoring(ref, snapshot, operation);
+    if (kind === 'restore') {
+      const isToStart = operation.wasRunning || staysOn(await findVm(this.deps.api, ref));
+      return this.restoring(ref, snapshot, { key: operation, isToStart });
+    }
     const object = await this.find(ref, snapshot);
     return kind === 'create' ? this.followSnapshot(ref, object) : this.followDeletion(object);
   }
@@ -212,7 +225,7 @@ export class KubeSnapshots extends InstanceSnapshots {
   }
 
   /** Stops the VM, replaces its disks, and starts it again, from where an earlier process has stopped. */
-  private restoring(ref: InstanceRef, name: string, key: OperationKey | undefined): BackgroundWork {
+  private restoring(ref: InstanceRef, name: string, { key, isToStart }: RestoreOrder): BackgroundWork {
     return async (report) => {
       const found = await findVm(this.deps.api, ref);
       const isRunning = isLive(found) || isToRun(found);
@@ -222,7 +235,7 @@ export class KubeSnapshots extends InstanceSnapshots {
         await this.replaceDisks(ref, name, { report, begun, key });
       } finally {
         // After a failure the VM has its previous content.
-        if ((isRunning || key?.wasRunning === true) && !report.signal.aborted) {
+        if (isToStart && !report.signal.aborted) {
           report.step('Starting the VM');
           await this.power.apply(ref, 'start');
         }
