@@ -22,9 +22,12 @@ export interface Outcome {
   readonly stderr: string;
 }
 
+/** Without the colors that Nx demands. */
+const { FORCE_COLOR: _color, ...inherited } = process.env;
+
 /** Node of this process comes first on the path: programs that npm installs run on it too. */
 const ENVIRONMENT = {
-  ...process.env,
+  ...inherited,
   NODE_OPTIONS: '',
   NO_COLOR: '1',
   PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`,

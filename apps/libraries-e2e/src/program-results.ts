@@ -9,8 +9,14 @@ export const RESULTS: Readonly<Record<string, unknown>> = {
   'domain-contracts': { name: 'web', text: 'vm/lab/default/db', code: 'INVALID_REF', size: '20Gi', isName: false },
   fleet: { names: ['db', 'web'], changes: 2 },
   folders: { paths: ['prod', 'prod/web'], folder: 'prod/web', actions: ['create folder', 'add to folder prod/web'] },
-  kube: { names: ['db', 'web'], status: 'Running', server: true, errors: [], kubectl: true },
-  'libvirt-adapter': { kind: 'libvirt', isName: true, lost: 'BACKEND_UNREACHABLE', power: 'BACKEND_UNREACHABLE' },
+  kube: { names: ['db', 'web'], status: 'Running', server: true, errors: [], isKind: true, kubectl: true },
+  'libvirt-adapter': {
+    kind: 'libvirt',
+    isName: true,
+    lost: 'BACKEND_UNREACHABLE',
+    power: 'BACKEND_UNREACHABLE',
+    isKind: true,
+  },
   'libvirt-rpc': { hostname: 'lab', host: 'host.example' },
   limits: { refused: [null, 'login'], json: '{"a":2,"b":1}' },
   moves: {

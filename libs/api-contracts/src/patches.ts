@@ -69,7 +69,7 @@ export class PatchContainerDto {
 
 /** PATCH /api/ext/vms/{ns}/{name}: a JSON merge patch (RFC 7396). Absent fields stay as they are. */
 export class PatchVmDto extends PatchContainerDto {
-  /** Virtual CPUs. */
+  /** The number of virtual CPUs. */
   @Optional() @IsInt() @Min(1) @Max(512) cpu?: number;
   /** The memory of the guest. */
   @Optional() @IsMemorySize() mem?: string;
@@ -93,6 +93,7 @@ export const PATCHED_FIELDS = ['size', 'autostart', 'protected', 'tags'] as cons
 
 /** The response to a patch. */
 export class PatchedView extends HardwareChangeView {
+  /** `ok`. */
   @IsString() status!: string;
   /** The fields that were not as declared: `size` is `cpu` or `mem`, `tags` is also `labels`. */
   @IsArray() @IsIn(PATCHED_FIELDS, { each: true }) changed!: (typeof PATCHED_FIELDS)[number][];

@@ -1,10 +1,10 @@
-import { Audit, formatRef, SystemClock, type Caller } from '@headgate/domain-contracts';
+import { ADMINISTRATOR, Audit, formatRef, SystemClock, type Caller } from '@headgate/domain-contracts';
 import { Fleet } from '@headgate/fleet';
 import { AddFolderMember, CreateFolder, Folders } from '@headgate/folders';
 import { Ledger } from '@headgate/reservations';
 import { buildVm, MemoryAuditLog, MemoryBackend, MemoryFolderStore } from '@headgate/testing';
 
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 
 async function main(): Promise<void> {
   const clock = new SystemClock();

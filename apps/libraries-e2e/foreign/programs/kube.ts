@@ -1,7 +1,8 @@
 import { ConsoleBroker, type Viewer } from '@headgate/consoles';
 import { isVm, SystemClock, type InstanceRef } from '@headgate/domain-contracts';
 import { Fleet } from '@headgate/fleet';
-import { KubeBackend, readKubeconfigContexts } from '@headgate/kube-adapter';
+import { KUBEVIRT_TRAITS, KubeBackend, readKubeconfigContexts } from '@headgate/kube-adapter';
+import { kubevirtKind } from '@headgate/kube-adapter/kind';
 import { KubeSandbox } from '@headgate/kube-sandbox';
 import { findKubectl } from '@headgate/kube-sandbox/find-kubectl';
 import { KubevirtSimulation } from '@headgate/kubevirt-sandbox';
@@ -78,6 +79,7 @@ async function main(): Promise<void> {
       status: web && isVm(web) && web.status,
       server: contexts[0]?.server === sandbox.url,
       errors: simulation.errors,
+      isKind: kubevirtKind.traits === KUBEVIRT_TRAITS,
       kubectl: ['string', 'undefined'].includes(typeof findKubectl('')),
     }),
   );

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { matchesNameRule, SystemClock, type DomainError } from '@headgate/domain-contracts';
 import { LIBVIRT_TRAITS, LibvirtBackend } from '@headgate/libvirt-adapter';
+import { libvirtKind } from '@headgate/libvirt-adapter/kind';
 
 async function main(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'libvirt-'));
@@ -24,6 +25,7 @@ async function main(): Promise<void> {
       isName: matchesNameRule(LIBVIRT_TRAITS.instanceNames, 'web'),
       lost: error.code,
       power,
+      isKind: libvirtKind.traits === LIBVIRT_TRAITS,
     }),
   );
 }

@@ -1,4 +1,5 @@
 import {
+  ADMINISTRATOR,
   Audit,
   BackendDirectory,
   DomainError,
@@ -14,7 +15,7 @@ import { Ledger } from '@headgate/reservations';
 import { TaskBoard } from '@headgate/tasks';
 import { buildVm, MemoryAuditLog, MemoryBackend, MemoryShutdownTimes, MemoryTaskStore } from '@headgate/testing';
 
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const MIB = 1024 ** 2;
 
 class Backends extends BackendDirectory {
@@ -67,7 +68,7 @@ async function main(): Promise<void> {
 
   const request = { ref: formatRef(web.ref), toBackend: 'memory', deleteSource: true };
   const refused = await planMove.run({ ...request, toContext: 'nowhere' });
-  const { task } = await start.run({ ...request, toContext: 'other' }, ann);
+  const { task } = await start.run({ ...request, toContext: 'other' }, undefined, ann);
   if (task === undefined) throw new Error('The move was refused.');
   await board.whenEnded(task);
   const ended = board.get(task);

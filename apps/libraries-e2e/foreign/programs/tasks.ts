@@ -1,8 +1,8 @@
-import { SystemClock, type Caller, type TaskDefinition } from '@headgate/domain-contracts';
+import { ADMINISTRATOR, SystemClock, type Caller, type TaskDefinition } from '@headgate/domain-contracts';
 import { TaskBoard } from '@headgate/tasks';
 import { MemoryTaskStore } from '@headgate/testing';
 
-const ann: Caller = { login: 'ann', name: 'Ann', admin: true };
+const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 
 interface CopyInput {
   readonly from: string;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { anyCaller } from '@headgate/access';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { acceptsEncoding } from '../platform/accept-encoding.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { matchesEtag } from '../platform/etag.js';

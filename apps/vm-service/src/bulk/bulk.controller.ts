@@ -5,7 +5,7 @@ import { DomainError, type Caller } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
 import { RunBulk } from '@headgate/instances';
 import { CurrentCaller } from '../platform/caller.decorator.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { findMembers } from './find-members.js';

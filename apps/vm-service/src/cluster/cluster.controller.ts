@@ -7,7 +7,7 @@ import { formatBytes, type Backend } from '@headgate/domain-contracts';
 import type { FastifyReply } from 'fastify';
 import { QueryBackends } from '../fleet/query-backends.js';
 import { ReadCapabilities } from './read-capabilities.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 
 /** The nodes and instancetypes of the backends, and their capabilities. */

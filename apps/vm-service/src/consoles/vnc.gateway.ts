@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ConsoleBroker } from '@headgate/consoles';
 import { WebSocketGateway, type OnGatewayConnection } from '@nestjs/websockets';
 import type { WebSocket } from 'ws';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { WATCH } from './console-needs.js';
 import { ConsoleOwners } from './console-owners.js';
 import { ConsoleRequests } from './console-request.js';

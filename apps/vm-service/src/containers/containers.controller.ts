@@ -16,7 +16,7 @@ import { ApplyContainerPower, CONTAINER_ACTIONS, CreateContainer, DeleteContaine
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { expectAction, instanceQuery, presentCreated } from '../instances/instance-request.js';
 import { ListReader } from '../fleet/list-reader.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 

@@ -3,7 +3,7 @@ import { everything } from '@headgate/access';
 import { ChangeQuery, CheckView, EmptyBody, FixedView, type PlanView } from '@headgate/api-contracts';
 import { CheckBackends, FixBackends } from '@headgate/doctor';
 import { PluginChecks, type CheckOfPlugin } from '@headgate/plugins';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { Readiness } from '../platform/readiness.js';

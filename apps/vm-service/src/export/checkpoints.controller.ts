@@ -12,7 +12,7 @@ import {
 } from '@headgate/api-contracts';
 import { DeleteCheckpoint, ListCheckpoints } from '@headgate/instances';
 import { instanceQuery } from '../instances/instance-request.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 

@@ -14,7 +14,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller } from '../platform/caller.decorator.js';
 import { EdgePolicy } from '../identity/edge-policy.js';
 import { instanceQuery } from '../instances/instance-request.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 
 const EXTENSIONS: Readonly<Record<ExportFormat, string>> = { 'raw.gz': 'img.gz', qcow2: 'qcow2' };

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GzipBlocks } from '../fleet/gzip/gzip-blocks.js';
 import { acceptsEncoding } from '../platform/accept-encoding.js';
 import { MetricsSnapshot } from './metrics-snapshot.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { sendPieces } from '../platform/send-pieces.js';
 

@@ -17,6 +17,7 @@ import { provideClass } from '../platform/provide-class.js';
 import { LOGGER } from '../platform/tokens.js';
 import { SHARED_STORE, type SharedStore } from '../store/shared-store.js';
 import { StoreModule } from '../store/store.module.js';
+import { TasksModule } from '../tasks/tasks.module.js';
 import { ReachableBackends } from './reachable-backends.js';
 import { EventStreams } from './event-streams.js';
 import { GzipBlocks } from './gzip/gzip-blocks.js';
@@ -25,7 +26,8 @@ import { presentEntry } from './present.js';
 
 /** The live instances of all backends, for everything that reads. */
 @Module({
-  imports: [AccessModule, StoreModule, BackendsModule, FolderTreeModule],
+  // The tasks of the last run hold their instances again before these are listed.
+  imports: [AccessModule, StoreModule, BackendsModule, FolderTreeModule, TasksModule],
   providers: [
     {
       provide: Fleet,

@@ -30,7 +30,7 @@ import {
 import type { Caller } from '@headgate/domain-contracts';
 import { CurrentCaller } from '../platform/caller.decorator.js';
 import { expectAction } from '../instances/instance-request.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { ReadFolders } from './read-folders.js';

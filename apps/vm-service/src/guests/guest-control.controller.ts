@@ -10,7 +10,7 @@ import {
 } from '@headgate/api-contracts';
 import { parseRef } from '@headgate/domain-contracts';
 import { RunGuestCommand, SetGuestPassword } from '@headgate/instances';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 

@@ -3,7 +3,7 @@ import { vm } from '@headgate/access';
 import { ContextQuery, GuestInfoView, InstancePath } from '@headgate/api-contracts';
 import { ReadGuestInfo } from '@headgate/instances';
 import { instanceQuery } from '../instances/instance-request.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 
 @Controller('api/vms')

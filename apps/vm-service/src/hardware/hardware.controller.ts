@@ -28,7 +28,7 @@ import {
 import { parseDiskSize, parseMemory } from '@headgate/domain-contracts';
 import { attachChange, ChangeHardware, MoveDisk, nicChange, ReadHardware, scaleChange } from '@headgate/instances';
 import { instanceQuery } from '../instances/instance-request.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { presentAttached, presentHardware, presentStatus } from './present-hardware.js';

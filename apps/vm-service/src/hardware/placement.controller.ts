@@ -17,7 +17,7 @@ import { ChangeHardware, placementChange } from '@headgate/instances';
 import type { FastifyReply } from 'fastify';
 import { QueryBackends } from '../fleet/query-backends.js';
 import { instanceQuery } from '../instances/instance-request.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { presentStatus } from './present-hardware.js';

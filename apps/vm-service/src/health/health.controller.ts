@@ -3,7 +3,7 @@ import { anyone } from '@headgate/access';
 import { ReadyView } from '@headgate/api-contracts';
 import { DomainError } from '@headgate/domain-contracts';
 
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Readiness } from '../platform/readiness.js';
 

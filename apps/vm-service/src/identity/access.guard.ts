@@ -2,7 +2,7 @@ import { expectAllowed } from '@headgate/access';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { callerOf, knownCallerOf } from '../platform/caller.decorator.js';
-import { needOf } from './needs.decorator.js';
+import { needOf } from '../platform/needs.decorator.js';
 import { RequestTargets } from './request-targets.js';
 
 /** Asks the policy whether the caller may have what the route needs, before the route runs. */

@@ -2,7 +2,7 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import type { FastifyRequest } from 'fastify';
 import { bearerToken } from './bearer-token.js';
 import { EdgePolicy } from './edge-policy.js';
-import { needOf } from './needs.decorator.js';
+import { needOf } from '../platform/needs.decorator.js';
 
 export const READS: readonly string[] = ['GET', 'HEAD'];
 

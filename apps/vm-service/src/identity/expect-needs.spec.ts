@@ -6,7 +6,7 @@ import { WebSocketGateway } from '@nestjs/websockets';
 import { VmsController } from '../instances/vms.controller.js';
 import { Edge } from '../testing/edge.js';
 import { expectNeeds } from './expect-needs.js';
-import { Needs, needOf } from './needs.decorator.js';
+import { Needs, needOf } from '../platform/needs.decorator.js';
 import { routesOf, type Route } from './routes.js';
 
 @Controller('api/things/:ns/:name')

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Admission } from './admission.js';
 import { rememberCaller } from '../platform/caller.decorator.js';
 import { LocalTrust } from './local-trust.js';
-import { needOf } from './needs.decorator.js';
+import { needOf } from '../platform/needs.decorator.js';
 
 /** Identifies the caller. The access guard decides what they may do. */
 @Injectable()

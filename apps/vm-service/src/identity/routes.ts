@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { RequestMethod } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 import type { Need } from '@headgate/access';
-import { needOf } from './needs.decorator.js';
+import { needOf } from '../platform/needs.decorator.js';
 
 // The metadata that Nest's decorators write; only some of the names are exported.
 const PATH = 'path';

@@ -4,7 +4,7 @@ import { WhoamiView } from '@headgate/api-contracts';
 import type { Caller } from '@headgate/domain-contracts';
 import { CallerIdentity } from './caller-identity.js';
 import { CurrentCaller } from '../platform/caller.decorator.js';
-import { Needs } from './needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 
 @Controller('api/whoami')

@@ -16,7 +16,7 @@ import { DomainError, type ImageRef } from '@headgate/domain-contracts';
 import { DeleteImage, discard, hasImages, ImportImage, UploadImage, Uploads, type UploadPart } from '@headgate/images';
 import type { FastifyReply } from 'fastify';
 import { QueryBackends } from '../fleet/query-backends.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { AcceptsUpload, answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { ImageBody, type ImageContent } from './image-body.js';

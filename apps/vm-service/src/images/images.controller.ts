@@ -3,7 +3,7 @@ import { sharedData } from '@headgate/access';
 import { CatalogEntryView } from '@headgate/api-contracts';
 import { ImageCatalog, type BackendDirectory } from '@headgate/domain-contracts';
 import { CONFIGURED_BACKENDS } from '../fleet/backends.module.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answerList, Describe } from '../platform/answers.decorator.js';
 import { presentImage } from './present-image.js';
 

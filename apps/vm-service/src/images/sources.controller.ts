@@ -11,7 +11,7 @@ import {
   type PlanView,
 } from '@headgate/api-contracts';
 import { AddSource, CatalogWithSources, RemoveSource } from '@headgate/images';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { presentImage } from './present-image.js';

@@ -10,7 +10,7 @@ import {
   type PlanView,
 } from '@headgate/api-contracts';
 import { PatchInstance } from '@headgate/instances';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { instanceQuery } from './instance-request.js';

@@ -31,7 +31,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller } from '../platform/caller.decorator.js';
 import { InstanceAccess } from '../identity/instance-access.js';
 import { ListReader } from '../fleet/list-reader.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { expectAction, instanceQuery, presentCreated } from './instance-request.js';

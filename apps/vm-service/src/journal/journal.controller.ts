@@ -3,7 +3,7 @@ import { everything } from '@headgate/access';
 import { JournalEntryView, JournalQueryDto } from '@headgate/api-contracts';
 import { Journal, type JournalQuery } from '@headgate/domain-contracts';
 import type { FastifyReply } from 'fastify';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answerList, Describe } from '../platform/answers.decorator.js';
 import { STATUS } from '../platform/error-status.js';
 

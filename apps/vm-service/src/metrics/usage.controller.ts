@@ -4,7 +4,7 @@ import { ContextQuery, InstancePath, MetricsSampleView, MetricsView } from '@hea
 import { FleetReader } from '@headgate/fleet';
 import { ReadMetrics } from '@headgate/metrics';
 import { instanceQuery } from '../instances/instance-request.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { NO_USAGE, presentUsage } from '../fleet/present-usage.js';
 

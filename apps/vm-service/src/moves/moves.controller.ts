@@ -27,7 +27,7 @@ import {
 } from '@headgate/moves';
 import type { FastifyReply } from 'fastify';
 import { findMembers } from '../bulk/find-members.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, Describe, planAnswer } from '../platform/answers.decorator.js';
 import { CurrentCaller } from '../platform/caller.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';

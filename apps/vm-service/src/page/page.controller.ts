@@ -2,7 +2,7 @@ import { Controller, Get, Query, Req, Res } from '@nestjs/common';
 import { anyCaller } from '@headgate/access';
 import { PageQuery, ScriptQuery } from '@headgate/api-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { acceptsEncoding } from '../platform/accept-encoding.js';
 import { matchesEtag } from '../platform/etag.js';

@@ -11,7 +11,7 @@ import {
 } from '@headgate/api-contracts';
 import { InstallPlugin, ListPlugins, RemovePlugin } from '@headgate/plugins';
 import type { FastifyReply } from 'fastify';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 

@@ -22,7 +22,7 @@ describe('the page of permissions', () => {
 
   test('has a row for every route and socket of the service, whose needs let it start', () => {
     expectNeeds(routes);
-    const rows = permissionsPage(routes).match(/^\| `(GET|POST|DELETE|SOCKET) \/[^`]*` \|/gm) ?? [];
+    const rows = permissionsPage(routes).match(/^\| `(GET|POST|PATCH|DELETE|SOCKET) \/[^`]*` \|/gm) ?? [];
     expect(rows).toEqual(routes.map(({ method, path }) => `| \`${method} ${path}\` |`));
     expect(rows.length).toBeGreaterThan(90);
   });

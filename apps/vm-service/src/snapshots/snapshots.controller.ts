@@ -26,7 +26,7 @@ import {
   RestoreSnapshot,
 } from '@headgate/instances';
 import { instanceQuery } from '../instances/instance-request.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 

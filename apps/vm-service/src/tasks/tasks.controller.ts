@@ -5,7 +5,7 @@ import type { Caller } from '@headgate/domain-contracts';
 import { CancelTask, TaskReader } from '@headgate/tasks';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentCaller } from '../platform/caller.decorator.js';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { presentTask } from './present-task.js';
 import { expectReadable, mayReadTask } from './readable-task.js';

@@ -13,7 +13,7 @@ import {
 } from '@headgate/api-contracts';
 import { displayUrl, WebhookStore, type Webhook } from '@headgate/domain-contracts';
 import { CreateWebhook, DeleteWebhook, ReplayWebhook } from '@headgate/webhooks';
-import { Needs } from '../identity/needs.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 
