@@ -44,7 +44,8 @@ const IsTagLabels = (): PropertyDecorator =>
         type: 'object',
         maxProperties: MAX_TAGS,
         propertyNames: { pattern: `^${TAG_LABEL.replaceAll('.', '\\.')}` },
-        additionalProperties: { enum: ['true', true, null] },
+        // Not as an enum of these values: generators of clients know no enums of several types.
+        additionalProperties: { type: ['string', 'boolean', 'null'] },
         examples: [{ 'svc.dev/tag.prod': 'true', 'svc.dev/tag.old': null }],
       },
     ],

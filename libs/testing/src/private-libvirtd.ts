@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -32,8 +31,8 @@ export class PrivateLibvirtd {
    * @param network lines for libvirtd.conf with which it also listens on the network
    */
   static async create(name = 'private', settings = '', network?: string): Promise<PrivateLibvirtd> {
-    // A short path: those of the guests' sockets are limited to 107 characters.
-    const folder = await mkdtemp(join(tmpdir(), 'hgl-'));
+    // A short path, whatever TMPDIR is: those of the guests' sockets are limited to 107 characters.
+    const folder = await mkdtemp('/tmp/hgl-');
     await chmod(folder, 0o755);
     for (const child of FOLDERS) await mkdir(join(folder, child));
     await writeFile(join(folder, 'config/libvirt/libvirtd.conf'), `host_uuid = "${randomUUID()}"\n${network ?? ''}`);

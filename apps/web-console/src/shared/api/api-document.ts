@@ -3190,7 +3190,7 @@ export interface components {
              *     }
              */
             labels?: {
-                [key: string]: "true" | true | null;
+                [key: string]: string | boolean | null;
             } | null;
             /** @description All tags; null removes them. */
             tags?: string[] | null;
@@ -3206,13 +3206,14 @@ export interface components {
             effect: "now" | "restart" | "next-start";
             /** @description The exact reason why a restart is required; empty when none is. */
             pending: components["schemas"]["PendingSettingView"][];
+            /** @description `ok`. */
             status: string;
         };
         /** @description PATCH /api/ext/vms/{ns}/{name}: a JSON merge patch (RFC 7396). Absent fields stay as they are. */
         PatchVmDto: {
             /** @description Whether the VM is started with its host; null is the same as false. */
             autostart?: boolean | null;
-            /** @description Virtual CPUs. */
+            /** @description The number of virtual CPUs. */
             cpu?: number;
             /**
              * @description Tags as labels, of which null removes one and the others stay. Not together with `tags`.
@@ -3222,7 +3223,7 @@ export interface components {
              *     }
              */
             labels?: {
-                [key: string]: "true" | true | null;
+                [key: string]: string | boolean | null;
             } | null;
             /**
              * @description The memory of the guest.
