@@ -138,7 +138,9 @@ export class KubeSnapshots extends InstanceSnapshots {
 
   override async restore(ref: InstanceRef, name: string, key?: OperationKey): Promise<BackgroundWork> {
     throwFirstRefusal(await this.planRestore(ref, name));
-    return this.restoring(ref, name, { key, isToStart: staysOn(await findVm(this.deps.api, ref)) });
+    // An interrupted attempt may have stopped it.
+    const isToStart = key?.wasRunning === true || staysOn(await findVm(this.deps.api, ref));
+    return this.restoring(ref, name, { key, isToStart });
   }
 
   override async planDelete(ref: InstanceRef, name: string): Promise<Plan> {
