@@ -1,5 +1,5 @@
 import { buildPlan, type FoundInstance, type Plan } from '@headgate/domain-contracts';
-import { InstanceChange, type Author } from './instance-change.js';
+import { InstanceChange, type Permit } from './instance-change.js';
 
 export const CONTAINER_ACTIONS = ['start', 'stop'] as const;
 export type ContainerAction = (typeof CONTAINER_ACTIONS)[number];
@@ -22,7 +22,7 @@ export class ApplyContainerPower extends InstanceChange<'containers', [action: C
 
   protected override runOn(
     { ref, ability }: FoundInstance<'containers'>,
-    _author: Author,
+    _permit: Permit,
     action: ContainerAction,
   ): Promise<void> {
     return ability[action](ref);

@@ -11,7 +11,7 @@ import {
   type PowerOptions,
   type VmStatus,
 } from '@headgate/domain-contracts';
-import { InstanceChange, type Author, type InstanceChangeDeps } from './instance-change.js';
+import { InstanceChange, type Permit, type InstanceChangeDeps } from './instance-change.js';
 
 /**
  * The statuses that an action ends immediately. A guest that is asked to shut down decides itself when that happens,
@@ -63,7 +63,7 @@ export class ApplyPower extends InstanceChange<'power', PowerOrder> {
 
   protected override runOn(
     { instance, ref, ability }: FoundInstance<'power'>,
-    _author: Author,
+    _permit: Permit,
     action: PowerAction,
     options: PowerOptions,
   ): Promise<void> {

@@ -10,7 +10,7 @@ import {
   type InstanceSources,
   type Plan,
 } from '@headgate/domain-contracts';
-import { InstanceChange, type Author } from './instance-change.js';
+import { InstanceChange, type Permit } from './instance-change.js';
 
 /** Reads facts about a running guest through its agent. */
 export class ReadGuestInfo {
@@ -45,7 +45,7 @@ export class SetGuestPassword extends InstanceChange<'guestControl', [user: stri
 
   protected override runOn(
     { ref, ability }: FoundInstance<'guestControl'>,
-    _author: Author,
+    _permit: Permit,
     user: string,
     password: string,
   ): Promise<void> {
@@ -75,7 +75,7 @@ export class RunGuestCommand extends InstanceChange<'guestControl', [command: Gu
 
   protected override runOn(
     { ref, ability }: FoundInstance<'guestControl'>,
-    _author: Author,
+    _permit: Permit,
     command: GuestCommand,
   ): Promise<GuestCommandResult> {
     return ability.run(ref, command);

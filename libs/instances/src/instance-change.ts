@@ -28,8 +28,8 @@ export interface Target<Order extends readonly unknown[]> {
   readonly order: Order;
 }
 
-/** The author of a change, and its reservation, which a task may take over. */
-export interface Author {
+/** What a change acts with: its caller, and its reservation, which a task may take over. */
+export interface Permit {
   readonly caller: Caller;
   readonly reservation: Reservation;
 }
@@ -59,7 +59,7 @@ export abstract class InstanceChange<
 
   protected abstract planOn(found: FoundInstance<K>, ...order: Order): Promise<Plan>;
 
-  protected abstract runOn(found: FoundInstance<K>, author: Author, ...order: Order): Promise<Result>;
+  protected abstract runOn(found: FoundInstance<K>, permit: Permit, ...order: Order): Promise<Result>;
 
   /** The arguments with their defaults. Called once, before the reservation. @throws DomainError */
   protected orderOf(_instance: Instance, ...args: Args): Order {

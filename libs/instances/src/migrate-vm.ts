@@ -9,7 +9,7 @@ import {
   type TaskRunner,
 } from '@headgate/domain-contracts';
 import { MigrationTasks } from './migration-tasks.js';
-import { InstanceChange, type Author, type InstanceChangeDeps } from './instance-change.js';
+import { InstanceChange, type Permit, type InstanceChangeDeps } from './instance-change.js';
 
 export interface MigrateVmDeps extends InstanceChangeDeps {
   readonly tasks: TaskRunner;
@@ -48,12 +48,12 @@ export class MigrateVm extends InstanceChange<'migration', [targetNode: string |
 
   protected override async runOn(
     { ref, ability }: FoundInstance<'migration'>,
-    author: Author,
+    permit: Permit,
     targetNode: string | undefined,
   ): Promise<string> {
     throwFirstRefusal(await ability.plan(ref, targetNode || undefined));
     const order = targetNode ? { targetNode } : {};
-    const { task } = await this.tasks.migrations.start({ name: ref.name, ref, order, ...author });
+    const { task } = await this.tasks.migrations.start({ name: ref.name, ref, order, ...permit });
     return task;
   }
 }

@@ -1,5 +1,5 @@
 import { buildPlan, type FoundInstance, type Plan } from '@headgate/domain-contracts';
-import { InstanceChange, type Author } from './instance-change.js';
+import { InstanceChange, type Permit } from './instance-change.js';
 
 /** Adds a tag to a VM or removes it. */
 export class TagVm extends InstanceChange<'provisioning', [tag: string, on: boolean]> {
@@ -24,7 +24,7 @@ export class TagVm extends InstanceChange<'provisioning', [tag: string, on: bool
 
   protected override runOn(
     { ref, ability }: FoundInstance<'provisioning'>,
-    _author: Author,
+    _permit: Permit,
     tag: string,
     on: boolean,
   ): Promise<void> {

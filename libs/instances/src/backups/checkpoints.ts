@@ -6,7 +6,7 @@ import {
   type InstanceSources,
   type Plan,
 } from '@headgate/domain-contracts';
-import { InstanceChange, type Author } from '../instance-change.js';
+import { InstanceChange, type Permit } from '../instance-change.js';
 
 /** Lists the checkpoints of a VM. */
 export class ListCheckpoints {
@@ -35,7 +35,7 @@ export class DeleteCheckpoint extends InstanceChange<'backups', [name: string]> 
     return ability.planDelete(ref, name);
   }
 
-  protected override runOn({ ref, ability }: FoundInstance<'backups'>, _author: Author, name: string): Promise<void> {
+  protected override runOn({ ref, ability }: FoundInstance<'backups'>, _permit: Permit, name: string): Promise<void> {
     return ability.delete(ref, name);
   }
 }

@@ -10,7 +10,7 @@ import {
   type Plan,
   type Work,
 } from '@headgate/domain-contracts';
-import { InstanceChange, type Author, type InstanceChangeDeps } from '../instance-change.js';
+import { InstanceChange, type Permit, type InstanceChangeDeps } from '../instance-change.js';
 import type { PlaceInstance } from '../place-instance.js';
 import type { CloneTasks } from './clone-tasks.js';
 
@@ -64,7 +64,7 @@ export class CloneVm extends InstanceChange<'cloning', [name: string], ClonedVm,
 
   protected override async runOn(
     { ref: source, ability }: FoundInstance<'cloning'>,
-    author: Author,
+    permit: Permit,
     ref: InstanceRef,
   ): Promise<ClonedVm> {
     throwFirstRefusal(await ability.planClone(source, ref));
@@ -74,7 +74,7 @@ export class CloneVm extends InstanceChange<'cloning', [name: string], ClonedVm,
       ref: source,
       subject: ref,
       order,
-      ...author,
+      ...permit,
     });
     if (started.continues) return { ref, task: started.task };
     await this.deps.directory.waitFor(ref, (instance) => instance !== undefined);
@@ -98,7 +98,7 @@ export class MarkTemplate extends InstanceChange<'cloning', [on: boolean]> {
     return ability.planTemplate(ref, on);
   }
 
-  protected override runOn({ ref, ability }: FoundInstance<'cloning'>, _author: Author, on: boolean): Promise<void> {
+  protected override runOn({ ref, ability }: FoundInstance<'cloning'>, _permit: Permit, on: boolean): Promise<void> {
     return ability.setTemplate(ref, on);
   }
 

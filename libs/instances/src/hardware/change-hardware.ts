@@ -8,7 +8,7 @@ import {
   type HardwareResult,
   type PendingSetting,
 } from '@headgate/domain-contracts';
-import { InstanceChange, type Author } from '../instance-change.js';
+import { InstanceChange, type Permit } from '../instance-change.js';
 import { planWithPossibleName, withPossibleName } from './refuse-impossible-names.js';
 
 export interface HardwareOutcome extends HardwareResult {
@@ -37,7 +37,7 @@ export class ChangeHardware extends InstanceChange<'hardware', [change: Hardware
 
   protected override async runOn(
     { ref, ability }: FoundInstance<'hardware'>,
-    _author: Author,
+    _permit: Permit,
     change: HardwareChange,
   ): Promise<HardwareOutcome> {
     const result = await withPossibleName(change, () => ability.apply(ref, change));

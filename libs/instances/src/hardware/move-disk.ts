@@ -13,7 +13,7 @@ import {
   type TaskJournal,
   type TaskRunner,
 } from '@headgate/domain-contracts';
-import { InstanceChange, type Author, type InstanceChangeDeps } from '../instance-change.js';
+import { InstanceChange, type Permit, type InstanceChangeDeps } from '../instance-change.js';
 import { refuseImpossibleName } from './refuse-impossible-names.js';
 
 /** A copy reports its progress. */
@@ -82,7 +82,7 @@ export class MoveDisk extends InstanceChange<'diskMove', [request: DiskMoveReque
 
   protected override async runOn(
     found: FoundInstance<'diskMove'>,
-    { caller, reservation }: Author,
+    { caller, reservation }: Permit,
     { volume, storage }: DiskMoveRequest,
   ): Promise<string> {
     throwFirstRefusal(await this.planOn(found, { volume, storage }));

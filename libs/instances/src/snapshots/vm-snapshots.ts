@@ -9,7 +9,7 @@ import {
   type Plan,
   type SnapshotRequest,
 } from '@headgate/domain-contracts';
-import { InstanceChange, type Author, type InstanceChangeDeps } from '../instance-change.js';
+import { InstanceChange, type Permit, type InstanceChangeDeps } from '../instance-change.js';
 import type { SnapshotTasks } from './snapshot-tasks.js';
 
 export interface SnapshotDeps extends InstanceChangeDeps {
@@ -69,13 +69,13 @@ export class CreateSnapshot extends InstanceChange<
 
   protected override async runOn(
     { ref, ability }: FoundInstance<'snapshots'>,
-    author: Author,
+    permit: Permit,
     request: SnapshotRequest,
   ): Promise<CreatedSnapshot> {
     throwFirstRefusal(await ability.planCreate(ref, request));
     const { name, memory } = request;
     const order = { action: 'create', snapshot: name, ...(memory === true && { memory }) } as const;
-    const { task, continues } = await this.deps.tasks.changes.start({ name: ref.name, ref, order, ...author });
+    const { task, continues } = await this.deps.tasks.changes.start({ name: ref.name, ref, order, ...permit });
     return { name, ...(continues && { task }) };
   }
 }
@@ -108,12 +108,12 @@ export class RestoreSnapshot extends InstanceChange<'snapshots', [name: string],
 
   protected override async runOn(
     { ref, ability }: FoundInstance<'snapshots'>,
-    author: Author,
+    permit: Permit,
     name: string,
   ): Promise<string> {
     throwFirstRefusal(await ability.planRestore(ref, name));
     const order = { snapshot: name };
-    return (await this.deps.tasks.restores.start({ name: ref.name, ref, order, ...author })).task;
+    return (await this.deps.tasks.restores.start({ name: ref.name, ref, order, ...permit })).task;
   }
 }
 
@@ -139,12 +139,12 @@ export class DeleteSnapshot extends InstanceChange<'snapshots', [name: string], 
 
   protected override async runOn(
     { ref, ability }: FoundInstance<'snapshots'>,
-    author: Author,
+    permit: Permit,
     name: string,
   ): Promise<string | undefined> {
     throwFirstRefusal(await ability.planDelete(ref, name));
     const order = { action: 'delete', snapshot: name } as const;
-    const { task, continues } = await this.deps.tasks.changes.start({ name: ref.name, ref, order, ...author });
+    const { task, continues } = await this.deps.tasks.changes.start({ name: ref.name, ref, order, ...permit });
     return continues ? task : undefined;
   }
 }
