@@ -3,6 +3,7 @@ import {
   type InstanceDirectory,
   type OperationKey,
   type OperationState,
+  type Reservation,
   type TaskDefinition,
   type TaskJournal,
   type TaskRunner,
@@ -127,4 +128,43 @@ describe('the task of an operation that an earlier process has requested', () =>
     await definition.rollback?.(journal(1, { isLimited: true }), context);
     expect(calls.map(([name]) => name)).toEqual(['discard', 'discard', 'resume', 'resume work']);
   });
+});
+
+test.each([true, false])('journals %s from the engine, whatever the list of instances shows', async (startsAgain) => {
+  const inputs: unknown[] = [];
+  const asked: unknown[] = [];
+  const tasks = {
+    define: () => ({
+      start: async ({ input: given }: { input: unknown }) => {
+        inputs.push(given);
+        return 'restore-web-1';
+      },
+    }),
+    whenEnded: async () => undefined,
+    get: () => ({ status: 'done', error: '' }),
+  } as unknown as TaskRunner;
+  const listed = { ...web, status: startsAgain ? 'Stopped' : 'Running' } as const;
+  const nothing = async () => async () => undefined;
+  const restores = new EngineTasks(
+    { tasks, directory: { get: () => listed } as unknown as InstanceDirectory },
+    {
+      kind: 'restore',
+      label: () => 'the restore',
+      patience: () => enginePatience('the restore', 'It may go on.'),
+      isCancelable: () => true,
+      startsAgain: async (ref) => {
+        asked.push(ref);
+        return startsAgain;
+      },
+      begin: nothing,
+      stateOf: async () => ({ state: 'done' }),
+      resume: nothing,
+      discard: async () => undefined,
+    },
+  );
+  const { caller } = recordingStepContext({});
+  const reservation = { release: () => undefined } as unknown as Reservation;
+  await restores.start({ name: 'web', ref: web.ref, order: {}, caller, reservation });
+  expect(asked).toEqual([web.ref]);
+  expect(inputs).toMatchObject([{ wasRunning: startsAgain }]);
 });

@@ -45,6 +45,11 @@ export interface EngineOperation<Order extends object> {
   readonly patience: (order: Order) => Patience;
   /** Whether it can be canceled once it was requested, until it commits. */
   readonly isCancelable: (order: Order) => boolean;
+  /**
+   * Whether it starts the guest again afterwards. Asked under the reservation, when no other operation changes that.
+   * Default: whether the guest runs according to the list of instances.
+   */
+  readonly startsAgain?: (ref: InstanceRef) => Promise<boolean>;
   /** Requests it. @returns the work that continues, if there is any */
   begin(ref: InstanceRef, order: Order, key: OperationKey): Promise<BackgroundWork | undefined>;
   stateOf(ref: InstanceRef, order: Order, key: OperationKey): Promise<OperationState>;
@@ -107,6 +112,7 @@ export class EngineTasks<Order extends object> {
     const { tasks, directory } = this.deps;
     const found = directory.get(ref);
     const vm = found && isVm(found) ? found : undefined;
+    const wasRunning = (await this.operation.startsAgain?.(ref)) ?? (vm !== undefined && isRunningStatus(vm.status));
     const request = randomUUID();
     const begun: Begun = { accepted: Promise.withResolvers(), hasBegun: false };
     begun.accepted.promise.catch(() => undefined);
@@ -116,7 +122,7 @@ export class EngineTasks<Order extends object> {
       request,
       ref: formatRef(ref),
       uid: vm?.uid ?? '',
-      wasRunning: vm !== undefined && isRunningStatus(vm.status),
+      wasRunning,
       ...(vm?.node !== undefined && { node: vm.node }),
     };
     try {

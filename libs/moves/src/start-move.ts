@@ -82,6 +82,12 @@ export class StartMove extends Change<
     const { planMove, task, audit } = this.deps;
     const { plan, source, destination, mapping, os, copiesFirmwareVariables } = await planMove.run(request, true);
     if (!plan.ok || !source || !destination) throw moveRefused(plan);
+    // The list, which the plan is made of, may be older than a request to stop.
+    if (
+      source.status === 'Running' &&
+      !(await this.deps.backends.get(source.ref.context).require('power').staysOn(source.ref))
+    )
+      throw new DomainError('BUSY', `${source.ref.name} is being stopped: move it when that is done.`);
     const input: MoveInput = {
       id: randomUUID(),
       source: formatRef(source.ref),

@@ -81,6 +81,10 @@ class ShelfPower extends InstancePower {
     const status = action === 'stop' ? 'Stopped' : action === 'pause' ? 'Paused' : 'Running';
     if (vm.status !== status) this.engine?.setStatus(vm, status);
   }
+
+  override async staysOn(ref: InstanceRef): Promise<boolean> {
+    return find(this.engine, ref).status !== 'Stopped';
+  }
 }
 
 /** A shelf, or one that does not answer. */

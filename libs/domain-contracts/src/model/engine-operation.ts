@@ -2,7 +2,10 @@
 export interface OperationKey {
   /** The ID of its task. */
   readonly id: string;
-  /** Whether the guest ran when the operation was requested: an interrupted one may have stopped it since. */
+  /**
+   * Whether the guest ran when the operation was requested, and was not asked to stop: an interrupted operation may have
+   * stopped it since.
+   */
   readonly wasRunning: boolean;
   /** The node on which it ran then. */
   readonly node?: string;

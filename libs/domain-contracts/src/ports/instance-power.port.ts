@@ -15,4 +15,11 @@ export abstract class InstancePower {
    * @throws DomainError INSTANCE_NOT_FOUND, WRONG_STATE (such as restart of a stopped VM), BUSY, BACKEND_UNREACHABLE
    */
   abstract apply(ref: InstanceRef, action: PowerAction, options?: PowerOptions): Promise<void>;
+
+  /**
+   * Whether the VM is on, or about to start, and was not asked to stop: an operation that has to stop it starts it again
+   * only then. Asks the engine, because the list of instances may be older than the last request.
+   * @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE
+   */
+  abstract staysOn(ref: InstanceRef): Promise<boolean>;
 }

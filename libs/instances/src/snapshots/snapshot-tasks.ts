@@ -67,6 +67,7 @@ export class SnapshotTasks {
           'The backend may still replace the disks: look at the VM before you start or restore it.',
         ),
       isCancelable: () => true,
+      startsAgain: (ref) => backends.get(ref.context).require('power').staysOn(ref),
       begin: (ref, { snapshot }, key) => snapshotsOf(ref).restore(ref, snapshot, key),
       stateOf: (ref, order, key) => snapshotsOf(ref).stateOf(ref, restore(order, key)),
       resume: (ref, order, key) => snapshotsOf(ref).resume(ref, restore(order, key)),

@@ -19,14 +19,8 @@ import type { VmObject } from '../api/object-types.js';
 import { CLONES, CLONES_V1ALPHA1, SECRETS, VIRTUAL_MACHINES, type Resource } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { ANNOTATION, LABEL } from '../labels.js';
-import {
-  failureOf,
-  findVm,
-  isLive,
-  sourceRefusals,
-  type CloneObject,
-  type FoundVm,
-} from '../snapshots/snapshot-objects.js';
+import { isLive } from '../power/power-requests.js';
+import { failureOf, findVm, sourceRefusals, type CloneObject, type FoundVm } from '../snapshots/snapshot-objects.js';
 import { followObject } from '../watch/follow-object.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
 

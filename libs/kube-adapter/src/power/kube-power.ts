@@ -11,7 +11,7 @@ import type { KubeApi } from '../api/kube-api.js';
 import type { VmiObject, VmObject } from '../api/object-types.js';
 import { subresourcePath, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 import { LABEL } from '../labels.js';
-import { isStopping, willStart } from './power-requests.js';
+import { isStopping, staysOn, willStart } from './power-requests.js';
 import { isRequested } from './requested-action.js';
 
 type ActionTarget = 'virtualmachines' | 'virtualmachineinstances';
@@ -48,6 +48,15 @@ export class KubePower extends InstancePower {
     }
     // A restart may have been requested at the same time.
     if (action === 'stop') await this.expectNoPendingStart(ref);
+  }
+
+  override async staysOn(ref: InstanceRef): Promise<boolean> {
+    const [vm, vmi] = await Promise.all([
+      this.api.find<VmObject>(VIRTUAL_MACHINES, ref),
+      this.api.find<VmiObject>(VM_INSTANCES, ref),
+    ]);
+    if (!vm) throw instanceNotFound(ref);
+    return staysOn({ vm, ...(vmi && { vmi }) });
   }
 
   /** KubeVirt itself knows no templates. */

@@ -22,14 +22,12 @@ import { RESTORES, SNAPSHOTS, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/reso
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { LABEL } from '../labels.js';
 import type { KubePower } from '../power/kube-power.js';
-import { isStopping } from '../power/power-requests.js';
+import { isLive, isToRun, staysOn } from '../power/power-requests.js';
 import { followObject } from '../watch/follow-object.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
 import {
   failureOf,
   findVm,
-  isLive,
-  isToRun,
   isSnapshotOf,
   snapshotNotFound,
   snapshotsIn,
@@ -39,9 +37,6 @@ import {
   type SnapshotObject,
   type SnapshotSource,
 } from './snapshot-objects.js';
-
-/** Whether the VM runs or will run. One that is being stopped stays stopped, although its guest may still run. */
-const staysOn = (found: FoundVm): boolean => (isLive(found) || isToRun(found)) && !isStopping(found.vm);
 
 const PHASES: Readonly<Record<string, SnapshotPhase>> = {
   InProgress: 'InProgress',
@@ -139,7 +134,7 @@ export class KubeSnapshots extends InstanceSnapshots {
   override async restore(ref: InstanceRef, name: string, key?: OperationKey): Promise<BackgroundWork> {
     throwFirstRefusal(await this.planRestore(ref, name));
     // An interrupted attempt may have stopped it.
-    const isToStart = key?.wasRunning === true || staysOn(await findVm(this.deps.api, ref));
+    const isToStart = key?.wasRunning ?? (await this.power.staysOn(ref));
     return this.restoring(ref, name, { key, isToStart });
   }
 
@@ -174,10 +169,7 @@ export class KubeSnapshots extends InstanceSnapshots {
 
   override async resume(ref: InstanceRef, operation: SnapshotOperation): Promise<BackgroundWork> {
     const { kind, snapshot } = operation;
-    if (kind === 'restore') {
-      const isToStart = operation.wasRunning || staysOn(await findVm(this.deps.api, ref));
-      return this.restoring(ref, snapshot, { key: operation, isToStart });
-    }
+    if (kind === 'restore') return this.restoring(ref, snapshot, { key: operation, isToStart: operation.wasRunning });
     const object = await this.find(ref, snapshot);
     return kind === 'create' ? this.followSnapshot(ref, object) : this.followDeletion(object);
   }

@@ -62,12 +62,6 @@ export async function findVm(api: KubeApi, ref: InstanceRef): Promise<FoundVm> {
   return { vm, ...(vmi && { vmi }) };
 }
 
-export const isLive = ({ vmi }: FoundVm): boolean =>
-  vmi !== undefined && !['Succeeded', 'Failed'].includes(vmi.status?.phase ?? '');
-
-/** Whether KubeVirt starts the VM, which may have no instance yet. */
-export const isToRun = ({ vm }: FoundVm): boolean => vm.spec?.runStrategy === 'Always' || vm.spec?.running === true;
-
 /** All snapshots of a namespace. */
 export const snapshotsIn = (api: KubeApi, namespace: string): Promise<SnapshotObject[]> =>
   api.list<SnapshotObject>(SNAPSHOTS, { namespace });

@@ -39,6 +39,13 @@ export class LibvirtPower extends InstancePower {
     });
   }
 
+  override async staysOn(ref: InstanceRef): Promise<boolean> {
+    const { uuid, name } = await this.deps.finder.find(ref);
+    const domain = await this.domains.inspect(uuid);
+    if (!domain) throw new DomainError('INSTANCE_NOT_FOUND', `The domain ${name} no longer exists.`);
+    return domain.state.isActive && !this.deps.stops.isStopping(uuid);
+  }
+
   private async start({ uuid, name }: DomainId, state: DomainState): Promise<void> {
     // The guest still runs, but nothing starts it again.
     if (state.isActive && this.deps.stops.isStopping(uuid))

@@ -338,7 +338,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
         kind: 'restore',
         snapshot: snapshot.name,
         ...operationOf(key),
-        wasRunning: isActive || key?.wasRunning === true,
+        wasRunning: key?.wasRunning ?? isActive,
         disks: overlays,
         ...nvram,
         ...(snapshot.tpm !== undefined && { tpm: snapshot.tpm }),

@@ -64,6 +64,25 @@ export function instancePowerContract(
       await becomes(vm, 'Running');
     });
 
+    inTime('a running VM stays on, also while it is paused, and a stopped one does not', async () => {
+      const vm = await harness.givenVm('Running');
+      expect(await power.staysOn(vm)).toBe(true);
+      await power.apply(vm, 'pause');
+      expect(await power.staysOn(vm)).toBe(true);
+      expect(await power.staysOn(await harness.givenVm('Stopped'))).toBe(false);
+      await expect(power.staysOn(missingRef(harness))).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+    });
+
+    inTime('a VM that was asked to stop does not stay on, also while its guest still runs', async () => {
+      const vm = await harness.givenVm('Running');
+      await power.apply(vm, 'stop');
+      expect(await power.staysOn(vm)).toBe(false);
+      await power.apply(vm, 'stop', { force: true });
+      await becomes(vm, 'Stopped');
+      await power.apply(vm, 'start');
+      expect(await power.staysOn(vm)).toBe(true);
+    });
+
     for (const action of ['restart', 'pause', 'unpause'] as const) {
       inTime(`refuses to ${action} a stopped VM`, async () => {
         const vm = await harness.givenVm('Stopped');

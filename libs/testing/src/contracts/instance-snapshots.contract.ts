@@ -237,6 +237,21 @@ export function instanceSnapshotsContract(
       await recorder.untilVm(ref, ({ status }) => status === 'Running');
     });
 
+    inTime('a restore leaves a VM off that was asked to stop, although its guest still runs', async () => {
+      const { ref } = await createdVm(harness, recorder, { start: true });
+      const { name: snapshot } = await take(ref);
+      const power = harness.backend.require('power');
+      await power.apply(ref, 'stop');
+      const key = freshKey({ wasRunning: await power.staysOn(ref) });
+      expect(key.wasRunning).toBe(false);
+      await (
+        await snapshots.restore(ref, snapshot, key)
+      )(recordingReporter());
+      await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
+      expect((await snapshots.stateOf(ref, { kind: 'restore', snapshot, ...key })).state).toBe('done');
+      expect(await power.staysOn(ref)).toBe(false);
+    });
+
     inTime('finds a deletion again, and carries it on', async () => {
       const { ref } = await stoppedVm();
       const [first, second] = [await take(ref), await take(ref)];

@@ -76,6 +76,11 @@ export class MemoryPower extends InstancePower {
       throw new DomainError('WRONG_STATE', templateRefusal(ref.name));
     this.engine.setStatus(vm, STATUS_AFTER[action]);
   }
+
+  override async staysOn(ref: InstanceRef): Promise<boolean> {
+    const { status } = this.engine.vm(ref);
+    return isRunningStatus(status) && status !== 'Stopping';
+  }
 }
 
 export class MemoryProvisioning extends InstanceProvisioning {

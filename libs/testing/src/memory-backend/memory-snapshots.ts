@@ -76,7 +76,7 @@ export class MemorySnapshots extends InstanceSnapshots {
       this.engine.setState(key, 'running');
       await report.commit?.(`The disks of ${ref.name} are replaced.`);
       report.step('restore');
-      if (isRunning || memory || key?.wasRunning) this.engine.setStatus(this.engine.vm(ref), 'Running');
+      if (memory || (key?.wasRunning ?? isRunning)) this.engine.setStatus(this.engine.vm(ref), 'Running');
       this.engine.setState(key, 'done');
     };
   }
