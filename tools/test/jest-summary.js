@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 
 /** How long Jest may take to exit after its last test. */
 const EXIT_TIMEOUT_MS = 60_000;
@@ -10,18 +10,27 @@ const EXIT_TIMEOUT_MS = 60_000;
  */
 export default class JestSummary {
   constructor(globalConfig) {
-    this.folder = join(globalConfig.rootDir, 'test-results');
+    this.root = globalConfig.rootDir;
+    this.folder = join(this.root, 'test-results');
     this.isWatching = globalConfig.watch || globalConfig.watchAll;
   }
 
   onRunComplete(_contexts, results) {
-    const skipped = results.testResults.flatMap((file) =>
-      file.testResults.filter((test) => test.status === 'pending').map((test) => test.fullName),
-    );
+    const titles = (status) =>
+      results.testResults.flatMap((file) =>
+        file.testResults.filter((test) => test.status === status).map((test) => test.fullName),
+      );
+    // A file that throws while it is loaded, or in between its tests.
+    const broken = results.testResults.filter(({ testExecError }) => testExecError);
+    const failures = [
+      ...titles('failed'),
+      ...broken.map(({ testFilePath }) => `${relative(this.root, testFilePath)} can't be run`),
+    ];
     const summary = {
       passed: results.numPassedTests,
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
-      skipped,
+      failures,
+      skipped: titles('pending'),
     };
     mkdirSync(this.folder, { recursive: true });
     const target = process.env.NX_TASK_TARGET_TARGET ?? 'test';

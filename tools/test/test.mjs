@@ -85,10 +85,13 @@ function summaries() {
       .filter((file) => file.endsWith('.json'))
       .map((file) => ({ project, ...JSON.parse(readFileSync(join(folder, file), 'utf8')) }));
   });
+  const titled = (list) =>
+    found.flatMap(({ project, ...summary }) => summary[list].map((title) => `${project}: ${title}`));
   return {
     passed: found.reduce((sum, { passed }) => sum + passed, 0),
     failed: found.reduce((sum, { failed }) => sum + failed, 0),
-    skipped: found.flatMap(({ project, skipped }) => skipped.map((title) => `${project}: ${title}`)),
+    failures: titled('failures'),
+    skipped: titled('skipped'),
   };
 }
 
@@ -137,8 +140,9 @@ async function test() {
   for (const project of projects()) rmSync(join(root, project, 'test-results'), { recursive: true, force: true });
   const broken = [];
   for (const stage of stages) await Promise.all(Object.entries(stage).map((part) => runPart(...part, broken)));
-  const { passed, failed, skipped } = summaries();
+  const { passed, failed, failures: failedTests, skipped } = summaries();
   if (skipped.length > 0) say(`\nSkipped:\n${skipped.map((title) => `  ${title}`).join('\n')}`);
+  if (failedTests.length > 0) say(`\nFailed tests:\n${failedTests.map((title) => `  ${title}`).join('\n')}`);
   if (broken.length > 0) say(`\nFailed: ${broken.join('; ')}`);
   // A failed stage without tests of its own, such as lint, counts as one failure.
   const failures = broken.length > 0 ? Math.max(failed, broken.length) : failed;
