@@ -1,5 +1,6 @@
 import {
   Change,
+  DomainError,
   withAbility,
   workOn,
   type AbilityName,
@@ -21,6 +22,8 @@ export interface InstanceChangeDeps extends InstanceSources {
   readonly audit: Audit;
   readonly reservations: Reservations;
 }
+
+type Attempt<K extends AbilityName> = { readonly found: FoundInstance<K> } | { readonly error: unknown };
 
 /** The instance of a change, as it was before the reservation. */
 export interface Target<Order extends readonly unknown[]> {
@@ -99,11 +102,10 @@ export abstract class InstanceChange<
   }
 
   protected override planPrepared({ instance, order }: Target<Order>): Promise<Plan> {
-    const { backends, reservations } = this.deps;
-    return reservations.plan(this.workOf(instance, ...order), async () => {
-      const found = withAbility(backends, instance, this.ability);
-      this.check(instance, ...order);
-      return this.planOn(found, ...order);
+    return this.deps.reservations.plan(this.workOf(instance, ...order), async () => {
+      const attempt = this.attempt(instance, order);
+      if ('error' in attempt) throw attempt.error;
+      return this.planOn(attempt.found, ...order);
     });
   }
 
@@ -112,9 +114,7 @@ export abstract class InstanceChange<
     const { ref, uid } = known;
     return reservations.during(this.workOf(known, ...order), async (reservation) => {
       const instance = this.locate({ ...ref, uid });
-      const attempt = this.attempt(instance);
-      // The state of an instance whose backend is unreachable may be out of date.
-      if ('found' in attempt) this.check(instance, ...order);
+      const attempt = this.attempt(instance, order);
       const { found, result } = await audit.of(
         caller,
         this.actionOf(...order),
@@ -130,7 +130,19 @@ export abstract class InstanceChange<
     });
   }
 
-  private attempt(instance: Instance): { readonly found: FoundInstance<K> } | { readonly error: unknown } {
+  /**
+   * Checks the state of the instance and finds the ability. The state of an instance whose backend is unreachable may be
+   * out of date, so it is not checked.
+   * @throws DomainError the refusal of the state
+   */
+  private attempt(instance: Instance, order: Order): Attempt<K> {
+    const attempt = this.find(instance);
+    const isUnreachable = 'error' in attempt && DomainError.is(attempt.error, 'BACKEND_UNREACHABLE');
+    if (!isUnreachable) this.check(instance, ...order);
+    return attempt;
+  }
+
+  private find(instance: Instance): Attempt<K> {
     try {
       return { found: withAbility(this.deps.backends, instance, this.ability) };
     } catch (error) {
