@@ -26,6 +26,7 @@ export const kubevirtKind: BackendKind<KubevirtSettings> = {
     });
     return { backend };
   },
+  discover: async () => (await import('./discovery/discover-cluster.js')).discoverCluster(),
 };
 
 const diskBuildsOf = ({ timeoutMinutes, ...options }: DiskBuildsSettings): DiskBuildOptions => ({

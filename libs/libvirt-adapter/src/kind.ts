@@ -1,4 +1,5 @@
 import type { BackendKind } from '@headgate/domain-contracts';
+import { discoverLibvirt } from './host/discover-libvirt.js';
 import { LibvirtBackend } from './libvirt-backend.js';
 import { LibvirtSettings } from './libvirt-settings.js';
 import { LIBVIRT_TRAITS } from './libvirt-traits.js';
@@ -27,4 +28,5 @@ export const libvirtKind: BackendKind<LibvirtSettings> = {
     });
     return { backend };
   },
+  discover: () => discoverLibvirt(),
 };

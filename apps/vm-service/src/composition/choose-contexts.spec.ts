@@ -54,6 +54,32 @@ describe('chooseContexts', () => {
     ).rejects.toThrow('contexts[0].kind must be');
   });
 
+  test('opens the first engine that is discovered when no context is configured', async () => {
+    const opened: BackendDeps[] = [];
+    const asked: string[] = [];
+    const kind = (name: string, isHere: boolean): BackendKind => ({
+      traits: MEMORY_TRAITS,
+      settings: CountSettings,
+      open: async (deps) => {
+        opened.push(deps);
+        return { backend: new MemoryBackend(deps.context) };
+      },
+      discover: async () => {
+        asked.push(name);
+        return isHere ? { context: `of-${name}`, settings: { count: 7 }, description: `a ${name}` } : undefined;
+      },
+    });
+    const found = {
+      memory: { ...kind('memory', true), discover: undefined },
+      absent: kind('absent', false),
+      here: kind('here', true),
+      later: kind('later', true),
+    };
+    const chosen = await chooseContexts({ options, settings: settingsWith(), log, kinds: found });
+    expect([asked, chosen.notes]).toEqual([['absent', 'here'], ['Found a here.']]);
+    expect(opened).toMatchObject([{ context: 'of-here', settings: { count: 7 } }]);
+  });
+
   test('opens a context without settings with the defaults of its kind', async () => {
     const opened: BackendDeps[] = [];
     const open: BackendKind['open'] = async (deps) => {

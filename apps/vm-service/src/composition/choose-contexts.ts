@@ -14,7 +14,6 @@ import type { ContextSection } from '../config/context-section.js';
 import { importExceptions } from '../config/import-exceptions.js';
 import type { Settings } from '../config/load-config.js';
 import { BACKEND_KINDS, type BackendKinds } from '../engines/backend-kinds.js';
-import { findCluster, findLibvirt } from './find-backends.js';
 import { ReplicaFence } from './replica-fence.js';
 
 /** The opened backends. */
@@ -41,8 +40,8 @@ export interface ChooseDeps {
 }
 
 /**
- * Opens the contexts of the configuration and of the command line. Without any, it opens what it finds: a cluster that
- * answers, libvirt on this machine, or else a simulated cluster.
+ * Opens the contexts of the configuration and of the command line. Without any, it opens the first engine that a kind
+ * discovers, or else a simulated cluster.
  * @throws ConfigError when a context has an unknown kind, or a setting that can't be used
  */
 export async function chooseContexts({
@@ -52,7 +51,7 @@ export async function chooseContexts({
   kinds = BACKEND_KINDS,
 }: ChooseDeps): Promise<ChosenContexts> {
   expectKnownKinds(settings.contexts, kinds, options.config);
-  const { sections, notes } = await chooseSections(options, settings);
+  const { sections, notes } = await chooseSections(options, settings, kinds);
   const clock = new SystemClock();
   const fence = new ReplicaFence();
   const { mayWrite } = fence;
@@ -103,6 +102,7 @@ const NO_NOTES: Notes = { found: [], hints: [] };
 async function chooseSections(
   { local, sandbox }: CommandLine,
   { contexts }: Settings,
+  kinds: BackendKinds,
 ): Promise<{ sections: readonly ContextSection[]; notes: Notes }> {
   const configured: ContextSection[] = [
     ...contexts,
@@ -110,13 +110,12 @@ async function chooseSections(
     ...(sandbox === undefined ? [] : [{ name: 'sandbox', kind: 'sandbox', settings: { instances: sandbox } }]),
   ];
   if (configured.length > 0) return { sections: configured, notes: NO_NOTES };
-  const cluster = await findCluster();
-  if (cluster) {
-    const found = `Found a cluster: the context ${cluster.name} of your kubeconfig.`;
-    return { sections: [cluster], notes: { ...NO_NOTES, found: [found] } };
+  for (const [kind, { discover }] of Object.entries(kinds)) {
+    const found = await discover?.();
+    if (!found) continue;
+    const { context: name, settings, description } = found;
+    return { sections: [{ name, kind, settings }], notes: { ...NO_NOTES, found: [`Found ${description}.`] } };
   }
-  const host = await findLibvirt();
-  if (host) return { sections: [host], notes: { ...NO_NOTES, found: ['Found libvirt on this machine.'] } };
   return {
     sections: [{ name: 'sandbox', kind: 'sandbox' }],
     notes: {

@@ -19,6 +19,21 @@ export interface BackendKind<S extends object = object> {
    * @throws SettingError
    */
   open(deps: BackendDeps<S>): Promise<OpenedBackend>;
+
+  /**
+   * Looks for an engine that this machine can use, for a service without configured contexts. Changes nothing, and does
+   * not fail. Absent: engines of this kind have to be configured.
+   */
+  discover?(): Promise<DiscoveredEngine<S> | undefined>;
+}
+
+/** An engine that was found without a configuration. */
+export interface DiscoveredEngine<S extends object = object> {
+  /** The name for its context. */
+  readonly context: string;
+  readonly settings?: S;
+  /** What was found, for the user: `the context lab of your kubeconfig`. */
+  readonly description: string;
 }
 
 /** The context to open, and what the service offers to it. */
