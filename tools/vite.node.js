@@ -41,6 +41,21 @@ export const { ${names.join(', ')} } = http;`;
 });
 
 /**
+ * V8 stores a source with a single character beyond Latin-1 with two bytes for each character, which costs 4 to 8 MiB of
+ * memory for the large chunks. In strings, templates, regular expressions and names, an escape means the same; only
+ * `String.raw` would see it.
+ * @param {string} code
+ */
+export const toOneByteSource = (code) =>
+  code.replace(/[^\x00-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** @returns {import('vite').Plugin} */
+const oneByteSources = () => ({
+  name: 'one-byte-sources',
+  renderChunk: { order: 'post', handler: (code) => ({ code: toOneByteSource(code), map: null }) },
+});
+
+/**
  * The build of a Nest application: dist/main.js with everything in it, which halves start-up time and memory.
  * @param {Record<string, string>} entries further entries, name → source file
  * @param {string[]} external development dependencies of these entries, which are not a part of the build
@@ -48,7 +63,7 @@ export const { ${names.join(', ')} } = http;`;
 export const nodeApp = (entries = {}, external = []) =>
   defineConfig({
     // Oxc reads experimentalDecorators and emitDecoratorMetadata from the project's tsconfig.json, through `extends`.
-    plugins: [httpWithoutUndici()],
+    plugins: [httpWithoutUndici(), oneByteSources()],
     build: {
       ssr: true,
       outDir: 'dist',
