@@ -52,7 +52,10 @@ export const toOneByteSource = (code) =>
 /** @returns {import('vite').Plugin} */
 const oneByteSources = () => ({
   name: 'one-byte-sources',
-  renderChunk: { order: 'post', handler: (code) => ({ code: toOneByteSource(code), map: null }) },
+  // Later than renderChunk, after which the code is printed once more.
+  generateBundle: (_options, bundle) => {
+    for (const file of Object.values(bundle)) if (file.type === 'chunk') file.code = toOneByteSource(file.code);
+  },
 });
 
 /**
