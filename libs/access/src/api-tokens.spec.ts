@@ -177,8 +177,8 @@ describe('API tokens', () => {
 
   test('are not created or revoked by a dry run', async () => {
     const { store, create, revoke, add } = setUp();
-    const order = { name: 'ci', actions: ['read'] as const, scope: {}, days: 1 };
-    expect((await create.plan(order)).steps).toHaveLength(1);
+    const request = { name: 'ci', actions: ['read'] as const, scope: {}, days: 1 };
+    expect((await create.plan(request)).steps).toHaveLength(1);
     expect(store.all()).toEqual([]);
     const { token } = await add('ci');
     expect((await revoke.plan(token.id)).steps).toEqual([{ name: 'revoke token', detail: 'ci' }]);

@@ -21,7 +21,7 @@ const DAY_MS = 24 * 60 * 60_000;
 /** Expired tokens stay in the list for this long. */
 const KEEP_EXPIRED_MS = 30 * DAY_MS;
 
-export interface TokenOrder {
+export interface CreateTokenRequest {
   readonly name: string;
   readonly actions: readonly TokenAction[];
   readonly scope: AccessScope;
@@ -35,7 +35,7 @@ export interface CreatedToken {
 }
 
 /** Creates an API token for a machine. */
-export class CreateToken extends Change<[order: TokenOrder], CreatedToken, TokenOrder> {
+export class CreateToken extends Change<[request: CreateTokenRequest], CreatedToken, CreateTokenRequest> {
   constructor(
     private readonly store: ApiTokenStore,
     private readonly clock: Clock,
@@ -45,35 +45,38 @@ export class CreateToken extends Change<[order: TokenOrder], CreatedToken, Token
   }
 
   /** Checked when it is recorded, so that a refusal has an entry in the audit log. */
-  protected override prepare(order: TokenOrder): TokenOrder {
-    return order;
+  protected override prepare(request: CreateTokenRequest): CreateTokenRequest {
+    return request;
   }
 
-  protected override async planPrepared(order: TokenOrder): Promise<Plan> {
-    this.expectPossible(order);
+  protected override async planPrepared(request: CreateTokenRequest): Promise<Plan> {
+    this.expectPossible(request);
     return buildPlan([
-      { name: 'create token', detail: `${order.name}, for ${order.actions.join(', ')}, valid for ${order.days} days` },
+      {
+        name: 'create token',
+        detail: `${request.name}, for ${request.actions.join(', ')}, valid for ${request.days} days`,
+      },
     ]);
   }
 
-  protected override async runPrepared(order: TokenOrder, caller: Caller): Promise<CreatedToken> {
+  protected override async runPrepared(request: CreateTokenRequest, caller: Caller): Promise<CreatedToken> {
     return this.audit.of(
       caller,
       'create token',
-      `token/${order.name}`,
+      `token/${request.name}`,
       async () => {
-        this.expectPossible(order);
+        this.expectPossible(request);
         await this.deleteOld();
         const { id, text } = newToken();
         const token: ApiToken = {
           id,
-          name: order.name,
+          name: request.name,
           hash: hashToken(text),
           creator: caller.login,
-          scope: order.scope,
-          actions: TOKEN_ACTIONS.filter((action) => order.actions.includes(action)),
+          scope: request.scope,
+          actions: TOKEN_ACTIONS.filter((action) => request.actions.includes(action)),
           createdAt: this.clock.iso(),
-          expiresAt: new Date(this.clock.now() + order.days * DAY_MS).toISOString(),
+          expiresAt: new Date(this.clock.now() + request.days * DAY_MS).toISOString(),
           lastUsedAt: null,
         };
         await this.store.put(token);
@@ -84,7 +87,7 @@ export class CreateToken extends Change<[order: TokenOrder], CreatedToken, Token
   }
 
   /** @throws DomainError ALREADY_EXISTS, CONFLICT */
-  private expectPossible({ name }: TokenOrder): void {
+  private expectPossible({ name }: CreateTokenRequest): void {
     const tokens = this.store.all().filter((token) => !this.isOld(token));
     if (tokens.some((token) => token.name === name))
       throw new DomainError(

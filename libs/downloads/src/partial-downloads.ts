@@ -15,7 +15,7 @@ const KEY_HEX_DIGITS = 32;
 export type DigestAlgorithm = 'sha256' | 'sha512';
 
 /** The state of the bytes on the disk. */
-interface Journal {
+interface DownloadRecord {
   /** The ETag or the time of the last change of the file on the server. */
   readonly validator: string;
   readonly totalBytes?: number;
@@ -131,7 +131,7 @@ export class PartialFile {
     if (this.validator === undefined) return;
     await this.handle.datasync();
     const { validator, totalBytes, bytes } = this;
-    const journal: Journal = { validator, totalBytes, bytes, updatedAt: this.options.clock.now() };
+    const journal: DownloadRecord = { validator, totalBytes, bytes, updatedAt: this.options.clock.now() };
     const file = journalOf(this.folder);
     await writeFile(`${file}.new`, JSON.stringify(journal), { mode: 0o600 });
     await rename(`${file}.new`, file);
@@ -213,9 +213,9 @@ export class PartialDownloads {
 
 const journalOf = (folder: string): string => join(folder, 'journal.json');
 
-async function readJournal(folder: string): Promise<Journal | undefined> {
+async function readJournal(folder: string): Promise<DownloadRecord | undefined> {
   try {
-    const journal = JSON.parse(await readFile(journalOf(folder), 'utf8')) as Partial<Journal> | null;
+    const journal = JSON.parse(await readFile(journalOf(folder), 'utf8')) as Partial<DownloadRecord> | null;
     const { validator, totalBytes, bytes, updatedAt } = journal ?? {};
     const isValid =
       typeof validator === 'string' &&

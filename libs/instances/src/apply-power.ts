@@ -25,14 +25,14 @@ const ENDS = {
   unpause: () => ['Paused'],
 } as const satisfies Readonly<Record<PowerAction, (options: PowerOptions) => readonly VmStatus[]>>;
 
-type PowerOrder = [action: PowerAction, options: PowerOptions];
+type PowerParams = [action: PowerAction, options: PowerOptions];
 
 export interface ApplyPowerDeps extends InstanceChangeDeps {
   readonly observer: PowerObserver;
 }
 
 /** Turns a VM on or off. The next request about it sees the status that it has then. */
-export class ApplyPower extends InstanceChange<'power', PowerOrder> {
+export class ApplyPower extends InstanceChange<'power', PowerParams> {
   protected override readonly ability = 'power';
 
   constructor(protected override readonly deps: ApplyPowerDeps) {

@@ -14,7 +14,7 @@ import {
   type Plan,
   type TaskContext,
   type TaskDefinition,
-  type TaskOrder,
+  type TaskStart,
   type TaskJournal,
   type TaskRunner,
   workOn,
@@ -98,7 +98,7 @@ class Building {
       define: (definition: TaskDefinition<BuiltVmSpec>) => {
         this.definition = definition;
         return {
-          start: async ({ ref, input, reservation }: TaskOrder<BuiltVmSpec>) => {
+          start: async ({ ref, input, reservation }: TaskStart<BuiltVmSpec>) => {
             this.started = input;
             reservation?.giveTo(TASK);
             return `${TASK} ${ref}`;

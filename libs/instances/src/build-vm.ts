@@ -15,7 +15,7 @@ import {
   type DiskBuild,
   type DiskBuilder,
   type DiskBuilds,
-  type DiskOrder,
+  type DiskBuildRequest,
   type FollowedBuild,
   type InstanceDirectory,
   type InstanceProvisioning,
@@ -102,12 +102,12 @@ export class BuildVm {
     if (available !== true) throw new DomainError('NOT_SUPPORTED', available);
     const { steps, warnings, refusals } = await backend.require('provisioning').planCreate(spec);
     if (refusals.length > 0) return { steps, warnings, refusals };
-    return buildPlan([...(await disks.plan(orderOf(spec))), ...steps], { warnings });
+    return buildPlan([...(await disks.plan(paramsOf(spec))), ...steps], { warnings });
   }
 
   private async planInContext(backend: Backend, spec: BuiltVmSpec): Promise<Plan> {
     // Whether the volume will be a block device is only known when it exists; the permissions are the same.
-    const container = await this.deps.disks.planContainer(orderOf(spec), { isBlockDevice: false });
+    const container = await this.deps.disks.planContainer(paramsOf(spec), { isBlockDevice: false });
     const { steps, warnings, refusals } = await backend.require('provisioning').planCreate(spec);
     const build = await backend.require('diskBuilds').plan(buildOf('', spec), container);
     const all = [...refusals, ...build.refusals];
@@ -132,7 +132,7 @@ export class BuildVm {
         ...patience(60, 'the image to be downloaded'),
         isCancelable: true,
         weight: 4,
-        run: (context) => disks.pull(orderOf(context.input), context),
+        run: (context) => disks.pull(paramsOf(context.input), context),
       },
       {
         name: BUILD_STEPS.install,
@@ -140,7 +140,7 @@ export class BuildVm {
         isCancelable: true,
         weight: 8,
         run: async (context): Promise<BuiltDisk> => ({
-          disk: await disks.install(context.task, orderOf(context.input), followed(context)),
+          disk: await disks.install(context.task, paramsOf(context.input), followed(context)),
         }),
       },
       this.createStep((context) => ({ disk: context.result<BuiltDisk>(BUILD_STEPS.install).disk })),
@@ -169,7 +169,7 @@ export class BuildVm {
         run: async (context) => {
           const { task, input } = context;
           const volume = context.result<BuildVolume>(CONTEXT_BUILD_STEPS.prepare);
-          const container: BuildContainer = await this.deps.disks.planContainer(orderOf(input), volume);
+          const container: BuildContainer = await this.deps.disks.planContainer(paramsOf(input), volume);
           await this.buildsOf(input).install(buildOf(task, input), container, followed(context));
         },
       },
@@ -256,12 +256,16 @@ const isInContext = (backend: Backend): boolean => !(backend.ability('diskBuilds
 
 const inContext = (spec: BuiltVmSpec): BuiltVmSpec => ({ ...spec, source: { ...spec.source, builder: 'context' } });
 
-const orderOf = ({ source: { image, sshKey }, diskBytes }: BuiltVmSpec): DiskOrder => ({ image, diskBytes, sshKey });
+const paramsOf = ({ source: { image, sshKey }, diskBytes }: BuiltVmSpec): DiskBuildRequest => ({
+  image,
+  diskBytes,
+  sshKey,
+});
 
 const buildOf = (id: string, spec: BuiltVmSpec): DiskBuild => ({
   id,
   ref: spec.ref,
-  order: orderOf(spec),
+  request: paramsOf(spec),
   node: spec.node,
 });
 

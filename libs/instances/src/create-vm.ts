@@ -47,7 +47,7 @@ export interface CreatedVm {
   readonly ref: InstanceRef;
   /** The task that fills the disk, when there is one. */
   readonly task?: string;
-  /** Parts of the order that the VM lacks, one sentence each. */
+  /** Parts of the request that the VM lacks, one sentence each. */
   readonly warnings?: readonly string[];
   /** The task that builds the disk and then creates the VM. */
   readonly buildTask?: string;

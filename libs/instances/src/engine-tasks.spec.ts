@@ -164,7 +164,7 @@ test.each([true, false])('journals %s from the engine, whatever the list of inst
   );
   const { caller } = recordingStepContext({});
   const reservation = { release: () => undefined } as unknown as Reservation;
-  await restores.start({ name: 'web', ref: web.ref, order: {}, caller, reservation });
+  await restores.start({ name: 'web', ref: web.ref, params: {}, caller, reservation });
   expect(asked).toEqual([web.ref]);
   expect(inputs).toMatchObject([{ wasRunning: startsAgain }]);
 });

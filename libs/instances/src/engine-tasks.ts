@@ -38,23 +38,23 @@ interface EngineInput {
 }
 
 /** An operation that an engine carries out, and that can be found again there by the ID of its task. */
-export interface EngineOperation<Order extends object> {
+export interface EngineOperation<Params extends object> {
   readonly kind: Exclude<TaskKind, 'bulk'>;
   /** Completes the names of the steps: "the restore of one". */
-  readonly label: (order: Order) => string;
-  readonly patience: (order: Order) => Patience;
+  readonly label: (params: Params) => string;
+  readonly patience: (params: Params) => Patience;
   /** Whether it can be canceled once it was requested, until it commits. */
-  readonly isCancelable: (order: Order) => boolean;
+  readonly isCancelable: (params: Params) => boolean;
   /**
    * Whether it starts the guest again afterwards. Asked under the reservation, when no other operation changes that.
    * Default: whether the guest runs according to the list of instances.
    */
   readonly startsAgain?: (ref: InstanceRef) => Promise<boolean>;
   /** Requests it. @returns the work that continues, if there is any */
-  begin(ref: InstanceRef, order: Order, key: OperationKey): Promise<BackgroundWork | undefined>;
-  stateOf(ref: InstanceRef, order: Order, key: OperationKey): Promise<OperationState>;
-  resume(ref: InstanceRef, order: Order, key: OperationKey): Promise<BackgroundWork>;
-  discard(ref: InstanceRef, order: Order, key: OperationKey, signal: AbortSignal): Promise<void>;
+  begin(ref: InstanceRef, params: Params, key: OperationKey): Promise<BackgroundWork | undefined>;
+  stateOf(ref: InstanceRef, params: Params, key: OperationKey): Promise<OperationState>;
+  resume(ref: InstanceRef, params: Params, key: OperationKey): Promise<BackgroundWork>;
+  discard(ref: InstanceRef, params: Params, key: OperationKey, signal: AbortSignal): Promise<void>;
 }
 
 export interface EngineTasksDeps {
@@ -62,14 +62,14 @@ export interface EngineTasksDeps {
   readonly directory: InstanceDirectory;
 }
 
-export interface EngineOrder<Order extends object> {
+export interface EngineRequest<Params extends object> {
   /** In the ID of the task. */
   readonly name: string;
   /** The instance that the engine is asked about. */
   readonly ref: InstanceRef;
   /** The instance of the task. Default: `ref`. */
   readonly subject?: InstanceRef;
-  readonly order: Order;
+  readonly params: Params;
   readonly caller: Caller;
   readonly reservation: Reservation;
 }
@@ -92,14 +92,14 @@ interface Begun {
  * forgets an operation that goes on there: the next process looks for it by the ID of the task, and follows it,
  * requests it, or removes its remains.
  */
-export class EngineTasks<Order extends object> {
-  private readonly task: DefinedTask<Order & EngineInput>;
+export class EngineTasks<Params extends object> {
+  private readonly task: DefinedTask<Params & EngineInput>;
   /** The operations that this process has requested. */
   private readonly begun = new Map<string, Begun>();
 
   constructor(
     private readonly deps: EngineTasksDeps,
-    private readonly operation: EngineOperation<Order>,
+    private readonly operation: EngineOperation<Params>,
   ) {
     this.task = deps.tasks.define(this.definition());
   }
@@ -108,7 +108,14 @@ export class EngineTasks<Order extends object> {
    * Starts a task, and waits until the engine has accepted or refused the operation.
    * @throws DomainError the refusal of the engine
    */
-  async start({ name, ref, subject = ref, order, caller, reservation }: EngineOrder<Order>): Promise<StartedOperation> {
+  async start({
+    name,
+    ref,
+    subject = ref,
+    params,
+    caller,
+    reservation,
+  }: EngineRequest<Params>): Promise<StartedOperation> {
     const { tasks, directory } = this.deps;
     const found = directory.get(ref);
     const vm = found && isVm(found) ? found : undefined;
@@ -118,7 +125,7 @@ export class EngineTasks<Order extends object> {
     begun.accepted.promise.catch(() => undefined);
     this.begun.set(request, begun);
     const input = {
-      ...order,
+      ...params,
       request,
       ref: formatRef(ref),
       uid: vm?.uid ?? '',
@@ -145,7 +152,7 @@ export class EngineTasks<Order extends object> {
     }
   }
 
-  private definition(): TaskDefinition<Order & EngineInput> {
+  private definition(): TaskDefinition<Params & EngineInput> {
     const { kind } = this.operation;
     return {
       kind,
@@ -156,7 +163,7 @@ export class EngineTasks<Order extends object> {
     };
   }
 
-  private steps(input: Order & EngineInput): StepDefinition<Order & EngineInput>[] {
+  private steps(input: Params & EngineInput): StepDefinition<Params & EngineInput>[] {
     const { label, patience, isCancelable } = this.operation;
     return [
       { name: `Request ${label(input)}`, ...patience(input), run: (context) => this.request(context) },
@@ -170,7 +177,7 @@ export class EngineTasks<Order extends object> {
     ];
   }
 
-  private async request({ input, task }: StepContext<Order & EngineInput>): Promise<void> {
+  private async request({ input, task }: StepContext<Params & EngineInput>): Promise<void> {
     const known = this.begun.get(input.request);
     try {
       const ref = this.expectSame(input);
@@ -185,7 +192,7 @@ export class EngineTasks<Order extends object> {
     }
   }
 
-  private async follow(context: StepContext<Order & EngineInput>): Promise<void> {
+  private async follow(context: StepContext<Params & EngineInput>): Promise<void> {
     const { input } = context;
     const known = this.begun.get(input.request);
     this.begun.delete(input.request);
@@ -194,7 +201,11 @@ export class EngineTasks<Order extends object> {
   }
 
   /** The rest of an operation that an earlier process has requested. */
-  private async continued({ input, task, log }: StepContext<Order & EngineInput>): Promise<BackgroundWork | undefined> {
+  private async continued({
+    input,
+    task,
+    log,
+  }: StepContext<Params & EngineInput>): Promise<BackgroundWork | undefined> {
     const { operation } = this;
     const ref = parseRef(input.ref);
     const key = keyOf(task, input);
@@ -207,7 +218,7 @@ export class EngineTasks<Order extends object> {
     return operation.begin(ref, input, key);
   }
 
-  private async resumption(journal: TaskJournal<Order & EngineInput>, { log }: TaskContext): Promise<Resumption> {
+  private async resumption(journal: TaskJournal<Params & EngineInput>, { log }: TaskContext): Promise<Resumption> {
     const { input, task, steps } = journal;
     const last = steps.at(-1);
     if (!last) return { action: 'continue' };
@@ -220,7 +231,7 @@ export class EngineTasks<Order extends object> {
     return isRequest ? { action: 'finished' } : { action: 'continue' };
   }
 
-  private async undo(journal: TaskJournal<Order & EngineInput>, { log, signal }: TaskContext): Promise<void> {
+  private async undo(journal: TaskJournal<Params & EngineInput>, { log, signal }: TaskContext): Promise<void> {
     const { input, task, isLimited } = journal;
     this.begun.delete(input.request);
     const { operation } = this;

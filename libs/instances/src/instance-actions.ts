@@ -2,7 +2,7 @@ import {
   DomainError,
   type BulkAction,
   type Caller,
-  type DirectOrder,
+  type DirectBulkRequest,
   type InstanceRef,
   type PowerAction,
 } from '@headgate/domain-contracts';
@@ -27,7 +27,7 @@ export interface InstanceUseCases {
  * What work on many instances does to one of them: the use case of a single request, with its checks and its audit
  * entry.
  */
-export type InstanceOrder = Pick<DirectOrder, 'action' | 'force' | 'tag'>;
+export type InstanceBulkRequest = Pick<DirectBulkRequest, 'action' | 'force' | 'tag'>;
 
 /** Refuses an action that a caller may not carry out on an instance. @throws DomainError NOT_PERMITTED */
 export type ExpectAllowed = (caller: Caller, action: BulkAction, ref: InstanceRef) => void;
@@ -44,13 +44,13 @@ export class InstanceActions {
   ) {}
 
   /** @returns the ID of the task that continues the work, if there is one */
-  async apply(order: InstanceOrder, ref: InstanceRef, caller: Caller): Promise<string | undefined> {
-    this.expectAllowed(caller, order.action, ref);
-    return ref.kind === 'vm' ? this.applyToVm(order, ref, caller) : this.applyToContainer(order, ref, caller);
+  async apply(request: InstanceBulkRequest, ref: InstanceRef, caller: Caller): Promise<string | undefined> {
+    this.expectAllowed(caller, request.action, ref);
+    return ref.kind === 'vm' ? this.applyToVm(request, ref, caller) : this.applyToContainer(request, ref, caller);
   }
 
-  private async applyToVm(order: InstanceOrder, ref: InstanceRef, caller: Caller): Promise<string | undefined> {
-    const { action, force = false, tag = '' } = order;
+  private async applyToVm(request: InstanceBulkRequest, ref: InstanceRef, caller: Caller): Promise<string | undefined> {
+    const { action, force = false, tag = '' } = request;
     const { applyPower, migrateVm, tagVm, deleteVm } = this.useCases;
     switch (action) {
       case 'migrate':
@@ -65,7 +65,11 @@ export class InstanceActions {
     }
   }
 
-  private async applyToContainer({ action }: InstanceOrder, ref: InstanceRef, caller: Caller): Promise<undefined> {
+  private async applyToContainer(
+    { action }: InstanceBulkRequest,
+    ref: InstanceRef,
+    caller: Caller,
+  ): Promise<undefined> {
     if (action === 'delete') return void (await this.useCases.deleteContainer.run(ref, caller));
     const power = CONTAINER_ACTIONS.find((one) => one === action);
     if (!power) throw new DomainError('NOT_SUPPORTED', 'Containers can only be started, stopped and deleted.');

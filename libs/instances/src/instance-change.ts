@@ -26,9 +26,9 @@ export interface InstanceChangeDeps extends InstanceSources {
 type Attempt<K extends AbilityName> = { readonly found: FoundInstance<K> } | { readonly error: unknown };
 
 /** The instance of a change, as it was before the reservation. */
-export interface Target<Order extends readonly unknown[]> {
+export interface Target<Params extends readonly unknown[]> {
   readonly instance: Instance;
-  readonly order: Order;
+  readonly params: Params;
 }
 
 /** What a change acts with: its caller, and its reservation, which a task may take over. */
@@ -46,8 +46,8 @@ export abstract class InstanceChange<
   K extends AbilityName,
   Args extends readonly unknown[] = [],
   Result = void,
-  Order extends readonly unknown[] = Args,
-> extends Change<[query: InstanceQuery, ...args: Args], Result, Target<Order>> {
+  Params extends readonly unknown[] = Args,
+> extends Change<[query: InstanceQuery, ...args: Args], Result, Target<Params>> {
   /** The ability of the backend that carries it out. */
   protected abstract readonly ability: K;
 
@@ -55,22 +55,22 @@ export abstract class InstanceChange<
     super();
   }
 
-  protected abstract operationOf(...order: Order): Operation;
+  protected abstract operationOf(...params: Params): Operation;
 
   /** The action in the audit log. */
-  protected abstract actionOf(...order: Order): string;
+  protected abstract actionOf(...params: Params): string;
 
-  protected abstract planOn(found: FoundInstance<K>, ...order: Order): Promise<Plan>;
+  protected abstract planOn(found: FoundInstance<K>, ...params: Params): Promise<Plan>;
 
-  protected abstract runOn(found: FoundInstance<K>, permit: Permit, ...order: Order): Promise<Result>;
+  protected abstract runOn(found: FoundInstance<K>, permit: Permit, ...params: Params): Promise<Result>;
 
   /** The arguments with their defaults. Called once, before the reservation. @throws DomainError */
-  protected orderOf(_instance: Instance, ...args: Args): Order {
-    return args as unknown as Order;
+  protected paramsOf(_instance: Instance, ...args: Args): Params {
+    return args as unknown as Params;
   }
 
-  protected workOf({ ref }: Instance, ...order: Order): Work {
-    return workOn(this.operationOf(...order), ref);
+  protected workOf({ ref }: Instance, ...params: Params): Work {
+    return workOn(this.operationOf(...params), ref);
   }
 
   /** @throws DomainError INSTANCE_NOT_FOUND; BUSY while it is being deleted, unless that does not matter */
@@ -79,7 +79,7 @@ export abstract class InstanceChange<
   }
 
   /** Checks the state of the instance, with the reservation. @throws DomainError WRONG_STATE and others */
-  protected check(_instance: Instance, ..._order: Order): void {
+  protected check(_instance: Instance, ..._order: Params): void {
     // Most changes leave that to the backend.
   }
 
@@ -92,53 +92,53 @@ export abstract class InstanceChange<
    * Waits until the read model shows the change, so that the caller can read it back. The change has its audit entry
    * already.
    */
-  protected async settle(_found: FoundInstance<K>, result: Result, ..._order: Order): Promise<Result> {
+  protected async settle(_found: FoundInstance<K>, result: Result, ..._order: Params): Promise<Result> {
     return result;
   }
 
-  protected override prepare(query: InstanceQuery, ...args: Args): Target<Order> {
+  protected override prepare(query: InstanceQuery, ...args: Args): Target<Params> {
     const instance = this.locate(query);
-    return { instance, order: this.orderOf(instance, ...args) };
+    return { instance, params: this.paramsOf(instance, ...args) };
   }
 
-  protected override planPrepared({ instance, order }: Target<Order>): Promise<Plan> {
-    return this.deps.reservations.plan(this.workOf(instance, ...order), async () => {
-      const attempt = this.attempt(instance, order);
+  protected override planPrepared({ instance, params }: Target<Params>): Promise<Plan> {
+    return this.deps.reservations.plan(this.workOf(instance, ...params), async () => {
+      const attempt = this.attempt(instance, params);
       if ('error' in attempt) throw attempt.error;
-      return this.planOn(attempt.found, ...order);
+      return this.planOn(attempt.found, ...params);
     });
   }
 
-  protected override runPrepared({ instance: known, order }: Target<Order>, caller: Caller): Promise<Result> {
+  protected override runPrepared({ instance: known, params }: Target<Params>, caller: Caller): Promise<Result> {
     const { audit, reservations } = this.deps;
     const { ref, uid } = known;
-    return reservations.during(this.workOf(known, ...order), async (reservation) => {
+    return reservations.during(this.workOf(known, ...params), async (reservation) => {
       const instance = this.locate({ ...ref, uid });
-      const attempt = this.attempt(instance, order);
+      const attempt = this.attempt(instance, params);
       const { found, result } = await audit.of(
         caller,
-        this.actionOf(...order),
+        this.actionOf(...params),
         ref,
         async () => {
           // Here, so that there is an entry even when the backend is unreachable.
           if ('error' in attempt) throw attempt.error;
-          return { found: attempt.found, result: await this.runOn(attempt.found, { caller, reservation }, ...order) };
+          return { found: attempt.found, result: await this.runOn(attempt.found, { caller, reservation }, ...params) };
         },
         ({ result }) => this.describe(result),
       );
-      return this.settle(found, result, ...order);
+      return this.settle(found, result, ...params);
     });
   }
 
   /**
-   * Checks the state of the instance and finds the ability. The state of an instance whose backend is unreachable may be
-   * out of date, so it is not checked.
+   * Checks the state of the instance and finds the ability. The state of an instance whose backend is unreachable may
+   * be out of date, so it is not checked.
    * @throws DomainError the refusal of the state
    */
-  private attempt(instance: Instance, order: Order): Attempt<K> {
+  private attempt(instance: Instance, params: Params): Attempt<K> {
     const attempt = this.find(instance);
     const isUnreachable = 'error' in attempt && DomainError.is(attempt.error, 'BACKEND_UNREACHABLE');
-    if (!isUnreachable) this.check(instance, ...order);
+    if (!isUnreachable) this.check(instance, ...params);
     return attempt;
   }
 

@@ -16,7 +16,7 @@ import {
   type PowerObserver,
   type BackgroundWork,
   type TaskDefinition,
-  type TaskOrder,
+  type TaskStart,
   type TaskRunner,
   type VmSpec,
   Audit,
@@ -158,12 +158,12 @@ function house() {
       `task-${started.push(work)}`,
     cancel: (ref: InstanceRef, reason: Error) => void canceled.push(`${ref.name}: ${reason.message}`),
     define: (definition: TaskDefinition) => ({
-      start: async (order: TaskOrder<object>, caller: Caller) => {
+      start: async (start: TaskStart<object>, caller: Caller) => {
         const id = `task-${++taskCount}`;
-        const context = (more: object) => recordingStepContext(order.input, { task: id, caller, ...more });
+        const context = (more: object) => recordingStepContext(start.input, { task: id, caller, ...more });
         // The caller gets the ID before the first step begins.
         finished = Promise.resolve().then(async () => {
-          for (const step of definition.steps(order.input)) await step.run(context({}));
+          for (const step of definition.steps(start.input)) await step.run(context({}));
         });
         finished.catch(() => undefined);
         return id;

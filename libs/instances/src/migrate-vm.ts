@@ -52,8 +52,8 @@ export class MigrateVm extends InstanceChange<'migration', [targetNode: string |
     targetNode: string | undefined,
   ): Promise<string> {
     throwFirstRefusal(await ability.plan(ref, targetNode || undefined));
-    const order = targetNode ? { targetNode } : {};
-    const { task } = await this.tasks.migrations.start({ name: ref.name, ref, order, ...permit });
+    const params = targetNode ? { targetNode } : {};
+    const { task } = await this.tasks.migrations.start({ name: ref.name, ref, params, ...permit });
     return task;
   }
 }

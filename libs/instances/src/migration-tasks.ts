@@ -5,18 +5,18 @@ export interface MigrationTasksDeps extends EngineTasksDeps {
   readonly backends: BackendDirectory;
 }
 
-interface MigrationOrder {
+interface MigrationParams {
   /** Absent: the backend chooses. */
   readonly targetNode?: string;
 }
 
 /** The tasks that migrate VMs. They continue after a restart. */
 export class MigrationTasks {
-  readonly migrations: EngineTasks<MigrationOrder>;
+  readonly migrations: EngineTasks<MigrationParams>;
 
   constructor({ backends, ...deps }: MigrationTasksDeps) {
     const migrationOf = ({ context }: InstanceRef): InstanceMigration => backends.get(context).require('migration');
-    this.migrations = new EngineTasks<MigrationOrder>(deps, {
+    this.migrations = new EngineTasks<MigrationParams>(deps, {
       kind: 'migrate',
       label: () => 'the migration',
       patience: () =>

@@ -11,7 +11,7 @@ import {
   type InstanceRef,
 } from '@headgate/domain-contracts';
 
-export interface Placement {
+export interface InstancePlace {
   readonly kind: InstanceKind;
   readonly name: string;
   readonly namespace?: string;
@@ -26,8 +26,8 @@ export class PlaceInstance {
   ) {}
 
   /** @throws DomainError like `locate`, ALREADY_EXISTS */
-  place(placement: Placement): { backend: Backend; ref: InstanceRef } {
-    const located = this.locate(placement);
+  place(place: InstancePlace): { backend: Backend; ref: InstanceRef } {
+    const located = this.locate(place);
     const { ref } = located;
     if (this.directory.get(ref)) throw new DomainError('ALREADY_EXISTS', `${formatRef(ref)} already exists.`);
     return located;
@@ -38,7 +38,7 @@ export class PlaceInstance {
    * namespace is that of its backend.
    * @throws DomainError CONTEXT_NOT_FOUND, INVALID_NAME, INVALID_INPUT for a namespace that the backend can't have
    */
-  locate({ kind, name, namespace, context }: Placement): { backend: Backend; ref: InstanceRef } {
+  locate({ kind, name, namespace, context }: InstancePlace): { backend: Backend; ref: InstanceRef } {
     const backend = context === undefined ? this.first() : this.backends.get(context);
     const ref = {
       kind,

@@ -6,7 +6,7 @@ import {
   needsRetry,
   parseRef,
   type Audit,
-  type BulkOrder,
+  type BulkRequest,
   type Caller,
   type InstanceDirectory,
   type InstanceRef,
@@ -16,7 +16,7 @@ import {
 import type { InstanceActions } from './instance-actions.js';
 
 interface Bulk {
-  readonly order: BulkOrder;
+  readonly request: BulkRequest;
   /** The refs of the instances, as text. */
   readonly members: readonly string[];
 }
@@ -25,7 +25,7 @@ interface Bulk {
  * One action for many instances, as a task of the service. Each instance gets the use case of a single request, with
  * its checks and its audit entry. A failure stops no other instance.
  */
-export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRef[]], string, Bulk> {
+export class RunBulk extends Change<[request: BulkRequest, refs: readonly InstanceRef[]], string, Bulk> {
   constructor(
     private readonly directory: InstanceDirectory,
     private readonly tasks: TaskRunner,
@@ -33,16 +33,16 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
     private readonly audit: Audit,
   ) {
     super();
-    tasks.defineBulk((order, ref, caller) => actions.apply(order, ref, caller));
+    tasks.defineBulk((request, ref, caller) => actions.apply(request, ref, caller));
   }
 
-  protected override prepare(order: BulkOrder, refs: readonly InstanceRef[]): Bulk {
-    return { order, members: expectMembers(order, refs) };
+  protected override prepare(request: BulkRequest, refs: readonly InstanceRef[]): Bulk {
+    return { request, members: expectMembers(request, refs) };
   }
 
-  protected override async planPrepared({ order, members }: Bulk): Promise<Plan> {
+  protected override async planPrepared({ request, members }: Bulk): Promise<Plan> {
     const missing = members.filter((ref) => this.directory.get(parseRef(ref)) === undefined);
-    const name = describe(order);
+    const name = describe(request);
     return buildPlan(
       members.filter((ref) => !missing.includes(ref)).map((detail) => ({ name, detail })),
       { warnings: missing.map((ref) => `${ref} does not exist.`) },
@@ -50,8 +50,8 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
   }
 
   /** @returns the ID of the task */
-  protected override runPrepared({ order, members }: Bulk, caller: Caller): Promise<string> {
-    return this.tasks.startBulk(order, members, caller);
+  protected override runPrepared({ request, members }: Bulk, caller: Caller): Promise<string> {
+    return this.tasks.startBulk(request, members, caller);
   }
 
   /**
@@ -63,10 +63,10 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
     if (!bulk) throw new DomainError('WRONG_STATE', `${id} is not a bulk task.`);
     if (status === 'running') throw new DomainError('WRONG_STATE', `${id} still runs.`);
     if (!members) throw new DomainError('WRONG_STATE', `${id} is too old; its members are no longer known.`);
-    const { counts: _counts, paused: _paused, ...order } = bulk;
+    const { counts: _counts, paused: _paused, ...request } = bulk;
     const refs = members.filter(needsRetry).map(({ ref }) => ref);
     if (refs.length === 0) throw new DomainError('WRONG_STATE', `Nothing failed in ${id}.`);
-    return this.tasks.startBulk(order, refs, caller);
+    return this.tasks.startBulk(request, refs, caller);
   }
 
   /** Begins no further member; those that run are finished. @throws DomainError TASK_NOT_FOUND, WRONG_STATE */
@@ -92,7 +92,7 @@ export class RunBulk extends Change<[order: BulkOrder, refs: readonly InstanceRe
 }
 
 /** Each ref once, in the given order. @throws DomainError INVALID_INPUT */
-function expectMembers({ action, force, tag }: BulkOrder, refs: readonly InstanceRef[]): string[] {
+function expectMembers({ action, force, tag }: BulkRequest, refs: readonly InstanceRef[]): string[] {
   const takesTag = action === 'tag' || action === 'untag';
   if (takesTag !== (tag !== undefined))
     throw new DomainError(
@@ -104,5 +104,5 @@ function expectMembers({ action, force, tag }: BulkOrder, refs: readonly Instanc
   return [...new Set(refs.map(formatRef))];
 }
 
-const describe = ({ action, force, tag }: BulkOrder): string =>
+const describe = ({ action, force, tag }: BulkRequest): string =>
   `${action}${force ? ' by force' : ''}${tag === undefined ? '' : ` ${tag}`}`;

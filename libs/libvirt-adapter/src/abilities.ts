@@ -6,7 +6,7 @@ import { openConsoles } from './consoles/open-consoles.js';
 import { openDiagnostics } from './diagnostics/open-diagnostics.js';
 import { openDiskMove } from './disk-move/open-disk-move.js';
 import type { LibvirtEngine } from './engine/libvirt-engine.js';
-import { EventJournal } from './events/event-journal.js';
+import { EventHistory } from './events/event-history.js';
 import { openEvents } from './events/open-events.js';
 import { openExport } from './export/open-export.js';
 import { openGuestControl, openGuestInspection } from './guests/open-guests.js';
@@ -50,7 +50,7 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
   const migration = openMigration(engine, self, otherHosts);
   const canMigrate = (): boolean => otherHosts().length > 0;
   const seeds = new SeedRemoval(engine);
-  const journal = new EventJournal(() => clock.iso());
+  const journal = new EventHistory(() => clock.iso());
   const inventory: LibvirtInventory = openInventory(engine, {
     observer: seeds,
     canMigrate,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { MemoryRateLimiter, type RateKey, type RateRefusal, type Reservation } from '@headgate/limits-core';
 import { RedisConnection } from './redis-connection.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
-import { LEASE_MS, SETTLE } from './scripts.js';
+import { HOLD_MS, SETTLE } from './scripts.js';
 import { waitUntilReachable } from './testing/wait-until-reachable.js';
 import { describeOnServers, TestServer } from './testing/test-server.js';
 
@@ -41,9 +41,9 @@ describeOnServers('RedisRateLimiter on a real server', (program) => {
     return ((await raw.run(['KEYS', `*${digest}`])) as string[])[0]!;
   }
 
-  /** Makes reservations as old as the given number of leases. */
-  async function age(keys: readonly RateKey[], leases: number): Promise<void> {
-    for (const key of keys) await raw.run(['HINCRBY', await redisKeyOf(key), 'turn', String(-leases)]);
+  /** Makes reservations as old as the given number of periods. */
+  async function age(keys: readonly RateKey[], periods: number): Promise<void> {
+    for (const key of keys) await raw.run(['HINCRBY', await redisKeyOf(key), 'turn', String(-periods)]);
   }
 
   test('counts costs under all keys or none, and opens a window of its own length', async () => {
@@ -150,18 +150,18 @@ describeOnServers('RedisRateLimiter on a real server', (program) => {
     expect(await nodes[0]!.peek(account, alice[0]!.key)).toMatchObject({ counted: 1, inFlight: 0 });
   });
 
-  test('settles a reservation of the previous lease, but not of an older one', async () => {
+  test('settles a reservation of the previous period, but not of an older one', async () => {
     await nodes[0]!.reserve([alice[0]!]);
     await age([alice[0]!], 1);
     await nodes[0]!.reserve([alice[0]!]);
     const name = await redisKeyOf(alice[0]!);
     const opening = (await raw.run(['HGET', name, 'opening'])) as string;
     const [seconds] = (await raw.run(['TIME'])) as string[];
-    const releaseReservedAgo = (leases: number) =>
+    const releaseReservedAgo = (periods: number) =>
       raw.script(
         SETTLE,
         [name],
-        ['release', String(Number(seconds) * 1000 - leases * LEASE_MS), '5', '60000', opening, 'fixed-window'],
+        ['release', String(Number(seconds) * 1000 - periods * HOLD_MS), '5', '60000', opening, 'fixed-window'],
       );
     await releaseReservedAgo(2);
     expect(await nodes[0]!.peek(account, alice[0]!.key)).toMatchObject({ inFlight: 2 });

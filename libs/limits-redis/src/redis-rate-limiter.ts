@@ -119,7 +119,7 @@ export class RedisRateLimiter extends SharedRateLimiter {
         }
         reservations.push(answer);
       } catch (error) {
-        // What can't be released either expires with its lease.
+        // What can't be released either expires with its period.
         await settleAll('release').catch(() => undefined);
         throw error;
       }

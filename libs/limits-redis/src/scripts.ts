@@ -7,17 +7,17 @@ export interface Script {
 }
 
 /**
- * How long a reservation is held at least, and twice as long at most. Without a lease, the reservations of a dead node
+ * How long a reservation is held at least, and twice as long at most. Without it, the reservations of a dead node
  * would last for as long as other nodes keep the window open; no live request takes this long.
  */
-export const LEASE_MS = 120_000;
+export const HOLD_MS = 120_000;
 
 /**
  * A window is a hash that expires when the window closes:
  *
  *   counted          events that count
- *   flight, before   reservations in flight, of the current lease and of the previous one
- *   turn             number of the current lease
+ *   flight, before   reservations in flight, of the current period and of the previous one
+ *   turn             number of the current period
  *   opening          random ID of this window, to distinguish it from later windows of its key
  *
  * A bucket (gcra) is a hash that expires when all of its events have been worked off:
@@ -32,7 +32,7 @@ export const LEASE_MS = 120_000;
 const WINDOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local current = math.floor(now / ${LEASE_MS})
+local current = math.floor(now / ${HOLD_MS})
 
 local function read(key)
   local held = redis.call('HMGET', key, 'counted', 'flight', 'before', 'turn', 'opening')
@@ -134,7 +134,7 @@ return answer`);
  * key: the limit, the window (ms), its opening, and 'fixed-window' or 'gcra'.
  */
 export const SETTLE = script(`
-local lease = math.floor(tonumber(ARGV[2]) / ${LEASE_MS})
+local period = math.floor(tonumber(ARGV[2]) / ${HOLD_MS})
 
 local function settleBucket(key, opening, interval)
   local bucket = readBucket(key)
@@ -149,8 +149,8 @@ local function settleWindow(key, opening, length)
   local window = read(key)
   if window.opening ~= opening then return end
   local anchored = window.counted > 0
-  if lease >= window.turn then window.flight = math.max(0, window.flight - 1)
-  elseif lease == window.turn - 1 then window.before = math.max(0, window.before - 1) end
+  if period >= window.turn then window.flight = math.max(0, window.flight - 1)
+  elseif period == window.turn - 1 then window.before = math.max(0, window.before - 1) end
   if ARGV[1] == 'commit' then window.counted = window.counted + 1 end
   if ARGV[1] == 'reset' then window.counted = 0 end
   if used(window) == 0 then

@@ -1,7 +1,7 @@
 import type { ResourceMapping } from '@headgate/domain-contracts';
 import type { MoveMode } from './plan/move-request.js';
 
-/** The journaled order of a move. Without secrets. */
+/** The journaled input of a move. Without secrets. */
 export interface MoveInput {
   /** A UUID that identifies the copy at the destination. */
   readonly id: string;

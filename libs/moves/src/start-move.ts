@@ -34,7 +34,7 @@ export interface StartMoveDeps {
   readonly audit: Audit;
 }
 
-interface MoveOrder {
+interface PreparedMove {
   readonly request: MoveRequest;
   /** Of the task, if it is known before. */
   readonly id: string | undefined;
@@ -45,7 +45,7 @@ interface MoveOrder {
 export class StartMove extends Change<
   [request: MoveRequest, id: string | undefined],
   AcceptedMove,
-  MoveOrder,
+  PreparedMove,
   MovePlan
 > {
   constructor(private readonly deps: StartMoveDeps) {
@@ -53,7 +53,7 @@ export class StartMove extends Change<
   }
 
   /** @throws DomainError INVALID_REF */
-  protected override prepare(request: MoveRequest, id: string | undefined): MoveOrder {
+  protected override prepare(request: MoveRequest, id: string | undefined): PreparedMove {
     const { backends } = this.deps;
     const source = parseRef(request.ref);
     const chosen = chooseDestination(request, source, { backends, concerns: new Concerns() });
@@ -61,24 +61,24 @@ export class StartMove extends Change<
   }
 
   /** Has refusals instead of the conflicts that other plans have as warnings. */
-  protected override async planPrepared({ request }: MoveOrder): Promise<MovePlan> {
+  protected override async planPrepared({ request }: PreparedMove): Promise<MovePlan> {
     return (await this.deps.planMove.run(request)).plan;
   }
 
   /** @throws DomainError MOVE_REFUSED with the plan; BUSY when another replica changes the source */
-  protected override async runPrepared(order: MoveOrder, caller: Caller): Promise<AcceptedMove> {
+  protected override async runPrepared(move: PreparedMove, caller: Caller): Promise<AcceptedMove> {
     try {
-      return await this.deps.reservations.during(order.work, (reservation) => this.start(order, caller, reservation));
+      return await this.deps.reservations.during(move.work, (reservation) => this.start(move, caller, reservation));
     } catch (error) {
       if (!DomainError.is(error, 'BUSY')) throw error;
       // The answer has all refusals, not only this one.
-      const plan = await this.planPrepared(order);
+      const plan = await this.planPrepared(move);
       if (plan.ok) throw error;
       throw moveRefused(plan);
     }
   }
 
-  private async start({ request, id }: MoveOrder, caller: Caller, reservation: Reservation): Promise<AcceptedMove> {
+  private async start({ request, id }: PreparedMove, caller: Caller, reservation: Reservation): Promise<AcceptedMove> {
     const { planMove, task, audit } = this.deps;
     const { plan, source, destination, mapping, os, copiesFirmwareVariables } = await planMove.run(request, true);
     if (!plan.ok || !source || !destination) throw moveRefused(plan);
@@ -100,12 +100,12 @@ export class StartMove extends Change<
       ...(os !== undefined && { os }),
       ...(copiesFirmwareVariables && { copiesFirmwareVariables }),
     };
-    const order = { name: source.ref.name, ref: input.source, input, reservation, ...(id !== undefined && { id }) };
+    const start = { name: source.ref.name, ref: input.source, input, reservation, ...(id !== undefined && { id }) };
     const started = await audit.of(
       caller,
       'move',
       source.ref,
-      () => task.start(order, caller),
+      () => task.start(start, caller),
       () => `to ${input.destination}`,
     );
     return { plan, task: started };

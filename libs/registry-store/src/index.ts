@@ -3,7 +3,7 @@ export * from './registry-reserve.js';
 export * from './sqlite-api-token-store.js';
 export * from './sqlite-audit-log.js';
 export * from './sqlite-folder-store.js';
-export * from './sqlite-journal.js';
+export * from './sqlite-fleet-audit-log.js';
 export * from './sqlite-reply-store.js';
 export * from './sqlite-shutdown-times.js';
 export * from './sqlite-source-store.js';

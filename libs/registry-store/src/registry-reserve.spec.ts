@@ -6,7 +6,7 @@ import { ADMINISTRATOR, Audit, DomainError, type Caller } from '@headgate/domain
 import { FixedClock, SmallDisk } from '@headgate/testing';
 import { RegistryDatabase } from './registry-database.js';
 import { SqliteAuditLog } from './sqlite-audit-log.js';
-import { SqliteJournal } from './sqlite-journal.js';
+import { SqliteFleetAuditLog } from './sqlite-fleet-audit-log.js';
 
 const MIB = 1024 ** 2;
 const isRoot = process.getuid?.() === 0;
@@ -35,7 +35,7 @@ suite(`the reserve of the registry${isRoot ? '' : ': needs root, to mount a smal
   });
 
   const audit = (): Audit => new Audit(new SqliteAuditLog(database), new FixedClock());
-  const count = (): number => new SqliteJournal(database).find({ limit: 10_000 }).length;
+  const count = (): number => new SqliteFleetAuditLog(database).find({ limit: 10_000 }).length;
 
   test('holds the longest records of 300 changes that began before the disk had no byte left', async () => {
     const gate = Promise.withResolvers<void>();

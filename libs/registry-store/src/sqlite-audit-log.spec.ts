@@ -7,7 +7,7 @@ import type { AuditEntry } from '@headgate/domain-contracts';
 import { MIGRATIONS } from './migrations.js';
 import { RegistryDatabase } from './registry-database.js';
 import { SqliteAuditLog } from './sqlite-audit-log.js';
-import { SqliteJournal } from './sqlite-journal.js';
+import { SqliteFleetAuditLog } from './sqlite-fleet-audit-log.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -39,7 +39,7 @@ describe('the audit log of the registry', () => {
     ...overrides,
   });
   const log = (maxEntries = 1000, maxDays = 30) => new SqliteAuditLog(database, { maxEntries, maxDays }, clock);
-  const all = () => new SqliteJournal(database).find({ limit: 100_000 });
+  const all = () => new SqliteFleetAuditLog(database).find({ limit: 100_000 });
   const fill = (target: SqliteAuditLog, count: number, overrides: Partial<AuditEntry> = {}): void =>
     database.transaction(() => {
       for (let index = 0; index < count; index++) target.append(entry(overrides));

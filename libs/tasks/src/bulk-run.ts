@@ -5,9 +5,9 @@ import {
   parseRef,
   runMembers,
   type Author,
-  type BulkOrder,
+  type BulkRequest,
   type Clock,
-  type DirectOrder,
+  type DirectBulkRequest,
   type MemberTasks,
   type MemberWork,
   type TaskMember,
@@ -36,9 +36,9 @@ export interface BulkWork {
   readonly slots: HostSlots;
 }
 
-/** Carries out an order on each member of a bulk task, and journals each member before its work begins. */
+/** Carries out a request on each member of a bulk task, and journals each member before its work begins. */
 export class BulkRun implements JournaledRun {
-  private readonly journal: JournalWriter<BulkOrder>;
+  private readonly journal: JournalWriter<BulkRequest>;
   private readonly queue: QueuedMembers | undefined;
   private whenContinued = Promise.withResolvers<void>();
   private pendingWrite: Promise<void> | undefined;
@@ -48,7 +48,7 @@ export class BulkRun implements JournaledRun {
   constructor(
     private readonly work: BulkWork,
     private readonly task: RunningTask,
-    journal: LiveJournal<BulkOrder>,
+    journal: LiveJournal<BulkRequest>,
     deps: RunDeps,
   ) {
     this.clock = deps.clock;
@@ -61,7 +61,7 @@ export class BulkRun implements JournaledRun {
 
   async run(isRecovered: boolean): Promise<RunOutcome> {
     const { task, journal } = this;
-    const { canceledBy, isLimited, input: order } = journal.current;
+    const { canceledBy, isLimited, input: request } = journal.current;
     const members = this.members.all();
     try {
       if (isRecovered) {
@@ -73,7 +73,7 @@ export class BulkRun implements JournaledRun {
         }
         task.log('Resumed after a restart.');
       } else {
-        task.beginStep(describe(order));
+        task.beginStep(describe(request));
         await journal.commit((current) => current);
       }
       if (canceledBy !== undefined) task.cancel(canceled(canceledBy));
@@ -197,8 +197,8 @@ export class BulkRun implements JournaledRun {
   }
 
   private apply(ref: string): Promise<Omit<TaskMember, 'ref'>> {
-    const { input: order, caller } = this.journal.current;
-    return attemptMember(() => this.inTime(this.work.apply(order as DirectOrder, parseRef(ref), caller)));
+    const { input: request, caller } = this.journal.current;
+    return attemptMember(() => this.inTime(this.work.apply(request as DirectBulkRequest, parseRef(ref), caller)));
   }
 
   /** Ends the wait for work that does not end. @throws Error */
@@ -227,7 +227,7 @@ export class BulkRun implements JournaledRun {
 }
 
 /** The step of a bulk task, such as `stop by force`. */
-export const describe = ({ action, force, tag }: BulkOrder): string =>
+export const describe = ({ action, force, tag }: BulkRequest): string =>
   `${action}${force ? ' by force' : ''}${tag === undefined ? '' : ` ${tag}`}`;
 
 /** A process that was killed may have done it. */

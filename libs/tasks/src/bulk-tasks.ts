@@ -1,6 +1,6 @@
 import {
   countMembers,
-  type BulkOrder,
+  type BulkRequest,
   type MemberTasks,
   type MemberWork,
   type Task,
@@ -13,7 +13,7 @@ import type { LiveJournal } from './live-journal.js';
 import type { MemberTaskRuns } from './queued-members.js';
 import type { RunDeps, RunningTask } from './running-task.js';
 
-/** Tasks that carry out one order on many members. */
+/** Tasks that carry out one request on many members. */
 export class BulkTasks implements JournaledKind {
   readonly kind = 'bulk';
   readonly version = 1;
@@ -36,16 +36,19 @@ export class BulkTasks implements JournaledKind {
   }
 
   open(task: RunningTask, journal: LiveJournal): BulkRun {
-    const order = journal as LiveJournal<BulkOrder>;
-    const tasks = this.queues.get(order.input.action);
+    const request = journal as LiveJournal<BulkRequest>;
+    const tasks = this.queues.get(request.input.action);
     const { apply, slots, runs } = this;
     if (!apply) throw new Error('The work of bulk tasks is not defined.');
-    return new BulkRun({ apply, slots, ...(tasks && { queue: { tasks, runs } }) }, task, order, this.deps);
+    return new BulkRun({ apply, slots, ...(tasks && { queue: { tasks, runs } }) }, task, request, this.deps);
   }
 }
 
-/** The part of a new bulk task that its order and its members decide. */
-export function bulkParts(order: BulkOrder, refs: readonly string[]): Pick<Task, 'cancelable' | 'bulk' | 'members'> {
+/** The part of a new bulk task that its request and its members decide. */
+export function bulkParts(
+  request: BulkRequest,
+  refs: readonly string[],
+): Pick<Task, 'cancelable' | 'bulk' | 'members'> {
   const members = refs.map((ref): TaskMember => ({ ref, status: 'waiting' }));
-  return { cancelable: true, bulk: { ...order, counts: countMembers(members) }, members };
+  return { cancelable: true, bulk: { ...request, counts: countMembers(members) }, members };
 }

@@ -1,6 +1,6 @@
 import {
   ADMINISTRATOR,
-  type BulkOrder,
+  type BulkRequest,
   type Caller,
   type InstanceRef,
   type MemberTasks,
@@ -13,7 +13,7 @@ import { TaskBoard } from './task-board.js';
 import { PATIENCE } from './testing/copy-tasks.js';
 
 const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
-const MOVE: BulkOrder = { action: 'move', move: { toContext: 'there' }, perHost: 2 };
+const MOVE: BulkRequest = { action: 'move', move: { toContext: 'there' }, perHost: 2 };
 const DIFFERENT = 'vm/elsewhere/local/far';
 const refsOf = (count: number): string[] => Array.from({ length: count }, (_none, index) => `vm/lab/local/v${index}`);
 
@@ -134,7 +134,7 @@ describe('a queue of tasks', () => {
   });
 
   test('lets a member overtake that needs no host which is busy', async () => {
-    const hostsOf = (_order: BulkOrder, { context }: InstanceRef): string[] => [context];
+    const hostsOf = (_order: BulkRequest, { context }: InstanceRef): string[] => [context];
     const own = moves.open();
     const started: string[] = [];
     own.defineQueue({ kind: 'move', hostsOf, start: async (_order, { name }) => void started.push(name) });

@@ -1,7 +1,7 @@
 import {
   messageOf,
   parseRef,
-  type BulkOrder,
+  type BulkRequest,
   type Caller,
   type MemberTasks,
   type Task,
@@ -26,12 +26,12 @@ export class QueuedMembers {
   constructor(
     private readonly work: MemberTasks,
     private readonly runs: MemberTaskRuns,
-    private readonly order: BulkOrder,
+    private readonly request: BulkRequest,
     private readonly caller: Caller,
   ) {}
 
   hostsOf(ref: string): readonly string[] {
-    return this.work.hostsOf(this.order, parseRef(ref));
+    return this.work.hostsOf(this.request, parseRef(ref));
   }
 
   /** The member as it is journaled before its work begins. */
@@ -44,10 +44,10 @@ export class QueuedMembers {
    * the next start.
    */
   async run({ ref, task: id = '' }: TaskMember): Promise<Omit<TaskMember, 'ref'>> {
-    const { work, runs, order, caller } = this;
+    const { work, runs, request, caller } = this;
     if (!runs.find(id)) {
       try {
-        await work.start(order, parseRef(ref), { task: id, caller });
+        await work.start(request, parseRef(ref), { task: id, caller });
       } catch (error) {
         return { status: 'error', error: messageOf(error) };
       }

@@ -6,7 +6,7 @@ import {
   ann,
   CopyTasks,
   namesOf,
-  order,
+  copy,
   PATIENCE,
   untilAborted,
   type CopyInput,
@@ -109,7 +109,7 @@ describe('a defined task after a restart', () => {
       steps: () => [{ name: 'copy', ...PATIENCE, run: () => new Promise(() => undefined) }],
     });
     const grant = { allowsRef: () => true };
-    const id = await copies.start(order, { ...ann, grant } as unknown as Caller);
+    const id = await copies.start(copy, { ...ann, grant } as unknown as Caller);
     await settled();
     let undone = 0;
     const next = new TaskBoard(store, clock);

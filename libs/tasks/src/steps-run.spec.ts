@@ -5,7 +5,7 @@ import {
   bob,
   CopyTasks,
   never,
-  order,
+  copy,
   PATIENCE,
   untilAborted,
   namesOf,
@@ -42,7 +42,7 @@ describe('a defined task', () => {
       },
     });
     const id = await start();
-    expect(store.get(id)).toMatchObject({ kind: 'move', status: 'running', caller: 'ann', ref: order.ref, steps: [] });
+    expect(store.get(id)).toMatchObject({ kind: 'move', status: 'running', caller: 'ann', ref: copy.ref, steps: [] });
     const caller = { login: 'ann', name: 'Ann' };
     expect(store.journal(id)).toEqual({ task: id, version: 1, caller, input: { disk: 'root' }, steps: [] });
     await settled();
@@ -284,7 +284,7 @@ describe('a defined task', () => {
     const { board } = openBoard({});
     expect(() => board.define({ kind: 'move', steps: () => [] })).toThrow(/already defined/);
     const twice = { name: 'copy', ...PATIENCE, run: async () => undefined };
-    await expect(board.define({ kind: 'bootc', steps: () => [twice, twice] }).start(order, ann)).rejects.toThrow(
+    await expect(board.define({ kind: 'bootc', steps: () => [twice, twice] }).start(copy, ann)).rejects.toThrow(
       /different names/,
     );
     expect(store.recent(10)).toEqual([]);

@@ -6,7 +6,7 @@ import {
   TaskRunner,
   type Author,
   type BackgroundWork,
-  type BulkOrder,
+  type BulkRequest,
   type Caller,
   type Clock,
   type DefinedTask,
@@ -113,7 +113,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     const known = definition as unknown as TaskDefinition;
     const { kind, version = 1 } = known;
     this.kinds.define(kind, { version, open: (task, journal) => new StepsRun(known, task, journal, this.deps) });
-    return { start: (order, caller) => this.starts.startSteps({ kind, version }, order, caller) };
+    return { start: (start, caller) => this.starts.startSteps({ kind, version }, start, caller) };
   }
 
   override defineBulk(work: MemberWork): void {
@@ -166,8 +166,8 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     return this.starts.start(kind, subject, caller, work, reservation);
   }
 
-  override startBulk(order: BulkOrder, refs: readonly string[], caller: Caller): Promise<string> {
-    return this.starts.startBulk(order, refs, caller);
+  override startBulk(request: BulkRequest, refs: readonly string[], caller: Caller): Promise<string> {
+    return this.starts.startBulk(request, refs, caller);
   }
 
   override pauseBulk(id: string, isPaused: boolean): Promise<void> {

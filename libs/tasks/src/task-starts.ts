@@ -4,13 +4,13 @@ import {
   formatRef,
   messageOf,
   type BackgroundWork,
-  type BulkOrder,
+  type BulkRequest,
   type Caller,
   type ImageRef,
   type InstanceRef,
   type Replicas,
   type Reservation,
-  type TaskOrder,
+  type TaskStart,
 } from '@headgate/domain-contracts';
 import { bulkParts, type BulkTasks } from './bulk-tasks.js';
 import { expectWritable } from './expect-writable.js';
@@ -59,8 +59,8 @@ export class TaskStarts {
   ): Promise<string> {
     const { run: deps, runs } = this.deps;
     const ref = 'kind' in subject ? formatRef(subject) : formatImageRef(subject);
-    const order = { kind, name: subject.name, ref, ...(reservation && { reservation }) };
-    const task = new RunningTask({ ...newTask(order, caller, deps.clock), cancelable: isCancelable(kind) }, deps);
+    const start = { kind, name: subject.name, ref, ...(reservation && { reservation }) };
+    const task = new RunningTask({ ...newTask(start, caller, deps.clock), cancelable: isCancelable(kind) }, deps);
     const run = () => runUnjournaled(task, kind, work, deps);
     return this.create(task, undefined, () => runs.begin(task, run), reservation);
   }
@@ -68,24 +68,24 @@ export class TaskStarts {
   /** A task with steps. */
   async startSteps<Input extends object>(
     { kind, version }: { readonly kind: UnjournaledKind; readonly version: number },
-    order: TaskOrder<Input>,
+    start: TaskStart<Input>,
     caller: Caller,
   ): Promise<string> {
     const { kinds, run: deps } = this.deps;
-    const { input, reservation } = order;
-    const created = newTask({ kind, ...order }, caller, deps.clock);
+    const { input, reservation } = start;
+    const created = newTask({ kind, ...start }, caller, deps.clock);
     const journal: LiveJournal = { task: created.id, version, caller, input: json<object>(input), steps: [] };
     const task = new RunningTask({ ...created, cancelable: true }, deps);
     const run = kinds.open(task, journal);
     return this.create(task, journal, () => this.begin(task, run, false), reservation);
   }
 
-  async startBulk(order: BulkOrder, refs: readonly string[], caller: Caller): Promise<string> {
+  async startBulk(request: BulkRequest, refs: readonly string[], caller: Caller): Promise<string> {
     const { bulk, run: deps } = this.deps;
     const { kind, version } = bulk;
-    const created = newTask({ kind, name: order.action, ref: '' }, caller, deps.clock);
-    const task = new RunningTask({ ...created, ...bulkParts(order, refs) }, deps);
-    const journal: LiveJournal = { task: created.id, version, caller, input: json(order), steps: [] };
+    const created = newTask({ kind, name: request.action, ref: '' }, caller, deps.clock);
+    const task = new RunningTask({ ...created, ...bulkParts(request, refs) }, deps);
+    const journal: LiveJournal = { task: created.id, version, caller, input: json(request), steps: [] };
     return this.create(task, journal, () => this.beginJournaled(task, journal, false));
   }
 

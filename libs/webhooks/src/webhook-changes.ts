@@ -19,7 +19,7 @@ import type { WebhookSender } from './webhook-sender.js';
 export const MAX_WEBHOOKS = 20;
 const ID_BYTES = 6;
 
-export interface WebhookOrder {
+export interface CreateWebhookRequest {
   readonly name: string;
   readonly url: string;
   readonly events: readonly WebhookEventType[];
@@ -34,35 +34,35 @@ export interface WebhookDeps {
 }
 
 /** Creates a webhook for the events from now on. */
-export class CreateWebhook extends Change<[order: WebhookOrder], Webhook, WebhookOrder> {
+export class CreateWebhook extends Change<[request: CreateWebhookRequest], Webhook, CreateWebhookRequest> {
   constructor(private readonly deps: WebhookDeps) {
     super();
   }
 
   /** Checked when it is recorded, so that a refusal has an entry in the audit log. */
-  protected override prepare(order: WebhookOrder): WebhookOrder {
-    return order;
+  protected override prepare(request: CreateWebhookRequest): CreateWebhookRequest {
+    return request;
   }
 
-  protected override async planPrepared(order: WebhookOrder): Promise<Plan> {
-    this.expectPossible(order);
-    return buildPlan([{ name: 'create webhook', detail: `${order.name}, to ${displayUrl(order.url)}` }]);
+  protected override async planPrepared(request: CreateWebhookRequest): Promise<Plan> {
+    this.expectPossible(request);
+    return buildPlan([{ name: 'create webhook', detail: `${request.name}, to ${displayUrl(request.url)}` }]);
   }
 
-  protected override async runPrepared(order: WebhookOrder, caller: Caller): Promise<Webhook> {
+  protected override async runPrepared(request: CreateWebhookRequest, caller: Caller): Promise<Webhook> {
     const { store, clock, audit, dispatcher } = this.deps;
     return audit.of(
       caller,
       'create webhook',
-      `webhook/${order.name}`,
+      `webhook/${request.name}`,
       async () => {
-        this.expectPossible(order);
+        this.expectPossible(request);
         const webhook: Webhook = {
           id: randomBytes(ID_BYTES).toString('hex'),
-          name: order.name,
-          url: order.url,
+          name: request.name,
+          url: request.url,
           secret: newSecret(),
-          events: order.events,
+          events: request.events,
           creator: caller.login,
           createdAt: clock.iso(),
           position: store.bounds().newest,
@@ -77,12 +77,12 @@ export class CreateWebhook extends Change<[order: WebhookOrder], Webhook, Webhoo
         dispatcher.reload();
         return webhook;
       },
-      () => `to ${displayUrl(order.url)}`,
+      () => `to ${displayUrl(request.url)}`,
     );
   }
 
   /** @throws DomainError ALREADY_EXISTS, CONFLICT, INVALID_INPUT */
-  private expectPossible({ name, url }: WebhookOrder): void {
+  private expectPossible({ name, url }: CreateWebhookRequest): void {
     const webhooks = this.deps.store.all();
     if (webhooks.some((webhook) => webhook.name === name))
       throw new DomainError('ALREADY_EXISTS', `There is a webhook ${name} already; delete it or choose another name.`);

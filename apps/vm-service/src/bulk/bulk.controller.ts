@@ -22,7 +22,7 @@ export class BulkController {
   @Describe('One action for many instances, as a task with a result for each of them.', answer(202, AcceptedView))
   @HttpCode(202)
   start(
-    @Body() { refs, query, ...order }: BulkDto,
+    @Body() { refs, query, ...bulk }: BulkDto,
     @Query() change: ChangeQuery,
     @Changing() request: ChangeRequest,
     @CurrentCaller() caller: Caller,
@@ -30,8 +30,8 @@ export class BulkController {
     if ((refs === undefined) === (query === undefined))
       throw new DomainError('INVALID_INPUT', 'Exactly one of refs and query must be set.');
     const members = findMembers({ refs, query }, this.fleet, caller);
-    expectMembersAllowed(caller.grant, order.action, members);
-    return request.answer(change, this.runBulk, [order, members], (task) => ({ task }));
+    expectMembersAllowed(caller.grant, bulk.action, members);
+    return request.answer(change, this.runBulk, [bulk, members], (task) => ({ task }));
   }
 
   @Needs(everything('change'))

@@ -21,8 +21,8 @@ describe('a member of a folder', () => {
     edge = await new Edge().open({ SVC_ADMINS: 'ann' }, ['--metrics']);
     for (const path of ['prod', 'test']) await edge.send('POST', '/api/folders', { path }, ann);
     await add('prod', WEB);
-    const order = { name: 'ci', actions: ['power', 'change', 'delete'], scope: { folder: 'prod' } };
-    const { json } = await edge.send('POST', '/api/ext/tokens', order, ann);
+    const body = { name: 'ci', actions: ['power', 'change', 'delete'], scope: { folder: 'prod' } };
+    const { json } = await edge.send('POST', '/api/ext/tokens', body, ann);
     token = { authorization: `Bearer ${String(json['token'])}` };
   });
 

@@ -99,8 +99,8 @@ describe('a member of a folder in a cluster', () => {
     await send('POST', '/api/folders', { path: 'prod' });
     for (const ref of [WEB, BOX])
       expect((await send('POST', '/api/folders/members', { path: 'prod', ref })).status).toBe(200);
-    const order = { name: 'ci', actions: ['delete'], scope: { folder: 'prod' } };
-    const { json } = await send('POST', '/api/ext/tokens', order);
+    const body = { name: 'ci', actions: ['delete'], scope: { folder: 'prod' } };
+    const { json } = await send('POST', '/api/ext/tokens', body);
     token = { authorization: `Bearer ${String(json['token'])}` };
   });
 

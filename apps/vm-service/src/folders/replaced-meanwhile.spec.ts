@@ -21,8 +21,8 @@ describe('a change that waits while its VM is replaced', () => {
     edge = await new Edge().open();
     await edge.send('POST', '/api/folders', { path: 'prod' });
     await edge.send('POST', '/api/folders/members', { path: 'prod', ref: WEB });
-    const order = { name: 'ci', actions: ['power', 'change', 'delete'], scope: { folder: 'prod' } };
-    const { json } = await edge.send('POST', '/api/ext/tokens', order);
+    const request = { name: 'ci', actions: ['power', 'change', 'delete'], scope: { folder: 'prod' } };
+    const { json } = await edge.send('POST', '/api/ext/tokens', request);
     token = { authorization: `Bearer ${String(json['token'])}` };
     calls = [];
     held = { begun: Promise.withResolvers(), ended: Promise.withResolvers() };

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { rmSync } from 'node:fs';
 import type { CheckView } from '@headgate/api-contracts';
-import { AuditLog, DomainError, Journal, TaskStore, type InstancePower } from '@headgate/domain-contracts';
+import { AuditLog, DomainError, FleetAuditLog, TaskStore, type InstancePower } from '@headgate/domain-contracts';
 import { SmallDisk } from '@headgate/testing';
 import { MetricsSnapshot } from '../exposition/metrics-snapshot.js';
 import { checkRegistryDisk } from '../store/registry-check.js';
@@ -50,7 +50,7 @@ suite(`on a full disk of the registry${isRoot ? '' : ': needs root, to mount a s
     disk.empty();
     expect((await edge.send('GET', '/readyz')).status).toBe(200);
     for (const [method, path, body] of changes) expect((await edge.send(method, path, body)).status).toBeLessThan(300);
-    const [newest] = edge.service.app.get(Journal, { strict: false }).find({ limit: 1 });
+    const [newest] = edge.service.app.get(FleetAuditLog, { strict: false }).find({ limit: 1 });
     expect(newest?.outcome).toBe('ok');
   });
 
@@ -82,7 +82,7 @@ suite(`on a full disk of the registry${isRoot ? '' : ': needs root, to mount a s
 
   const entriesOf = (action: string): string[] =>
     edge.service.app
-      .get(Journal, { strict: false })
+      .get(FleetAuditLog, { strict: false })
       .find({ limit: 1000 })
       .filter((entry) => entry.action === action && entry.kind === 'action')
       .map(({ ref, outcome }) => `${ref} ${outcome}`)
@@ -134,7 +134,7 @@ suite(`on a full disk of the registry${isRoot ? '' : ': needs root, to mount a s
     const denied = () =>
       edge.send('DELETE', '/api/vms/default/web', {}, { host: 'localhost:8006', origin: 'https://evil.example' });
     expect((await denied()).status).toBe(403);
-    const journal = edge.service.app.get(Journal, { strict: false });
+    const journal = edge.service.app.get(FleetAuditLog, { strict: false });
     const before = journal.find({ limit: 1000 }).length;
     edge.service.app.get(AuditLog, { strict: false }).reserve = () => {
       throw new DomainError('REGISTRY_FULL', 'The space is used up.');

@@ -65,18 +65,18 @@ describe('Idempotency-Key', () => {
   });
 
   test('starts a task once', async () => {
-    const order = { action: 'start', refs: ['vm/lab/default/web'] };
-    const [first, again] = [await post('/api/ext/bulk', 'k1', order), await post('/api/ext/bulk', 'k1', order)];
+    const body = { action: 'start', refs: ['vm/lab/default/web'] };
+    const [first, again] = [await post('/api/ext/bulk', 'k1', body), await post('/api/ext/bulk', 'k1', body)];
     expect(outcome(first)).toEqual([202, undefined, undefined]);
     expect([again.status, again.json['task']]).toEqual([202, first.json['task']]);
     expect((await edge.send('GET', '/api/tasks')).json).toHaveLength(1);
   });
 
   test('creates an API token once, and keeps neither the token nor the key in the registry', async () => {
-    const order = { name: 'ci', actions: ['power'], scope: { context: 'lab' } };
+    const body = { name: 'ci', actions: ['power'], scope: { context: 'lab' } };
     const key = '0b1c6a7e-5d43-4c55-9df5-7e1ab7d7a2f1';
-    const first = await post('/api/ext/tokens', key, order);
-    const again = await post('/api/ext/tokens', key, order);
+    const first = await post('/api/ext/tokens', key, body);
+    const again = await post('/api/ext/tokens', key, body);
     expect([first.status, first.json['token']]).toEqual([201, expect.stringMatching(/^hgt_/)]);
     expect([again.status, again.json]).toEqual([201, first.json]);
     const bytes = registry();
@@ -108,8 +108,8 @@ describe('Idempotency-Key', () => {
   test('keeps callers, tokens and paths apart', async () => {
     await post(START, 'k1');
     expect(outcome(await post(START, 'k1', undefined, bob))).toEqual([200, undefined, undefined]);
-    const order = { name: 'ci', actions: ['power'], scope: { context: 'lab' } };
-    const { json } = await edge.send('POST', '/api/ext/tokens', order, ann);
+    const body = { name: 'ci', actions: ['power'], scope: { context: 'lab' } };
+    const { json } = await edge.send('POST', '/api/ext/tokens', body, ann);
     const token = { authorization: `Bearer ${String(json['token'])}` };
     expect(outcome(await post(START, 'k1', undefined, token))).toEqual([200, undefined, undefined]);
     expect(outcome(await post('/api/vms/default/web/stop', 'k1'))).toEqual([200, undefined, undefined]);

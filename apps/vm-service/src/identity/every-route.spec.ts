@@ -253,8 +253,8 @@ async function prepare(edge: Edge, column: Column): Promise<Headers> {
 }
 
 async function createToken(edge: Edge, scope: AccessScope): Promise<string> {
-  const order = { name: 'ci', actions: TOKEN_ACTIONS, scope, days: 1 };
-  const created = await edge.service.app.get(CreateToken).run(order, { login: 'ann', name: '', grant: ADMINISTRATOR });
+  const body = { name: 'ci', actions: TOKEN_ACTIONS, scope, days: 1 };
+  const created = await edge.service.app.get(CreateToken).run(body, { login: 'ann', name: '', grant: ADMINISTRATOR });
   return created.text;
 }
 

@@ -72,8 +72,8 @@ export class DataVolumesController {
         offset,
       }));
     }
-    const order = { ...json, context: json.context ?? query.context };
-    return request.answer(query, this.importImage, [order], ({ ref, task }) => ({ ...presentRef(ref), task }));
+    const body = { ...json, context: json.context ?? query.context };
+    return request.answer(query, this.importImage, [body], ({ ref, task }) => ({ ...presentRef(ref), task }));
   }
 
   @Needs(everything('delete'))

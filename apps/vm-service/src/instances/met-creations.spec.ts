@@ -79,14 +79,14 @@ describe('creations that meet other operations', () => {
 
   /** @param which a different source for each of two creations */
   function request(creator: Creator, name: string, which: string): () => Promise<Reply> {
-    const order = { name, namespace: 'default', context: 'lab' };
+    const body = { name, namespace: 'default', context: 'lab' };
     switch (creator) {
       case 'create':
-        return () => edge.send('POST', '/api/vms', { ...order, image: 'tiny' });
+        return () => edge.send('POST', '/api/vms', { ...body, image: 'tiny' });
       case 'create from a URL':
-        return () => edge.send('POST', '/api/vms', { ...order, import: 'https://images.example/a.qcow2' });
+        return () => edge.send('POST', '/api/vms', { ...body, import: 'https://images.example/a.qcow2' });
       case 'build':
-        return () => edge.send('POST', '/api/vms', { ...order, bootc: 'quay.example/os/base:1' });
+        return () => edge.send('POST', '/api/vms', { ...body, bootc: 'quay.example/os/base:1' });
       case 'clone': {
         const source = `${name}-${which}`;
         put(backend.engine, { kind: 'vm', context: 'lab', namespace: 'default', name: source });

@@ -1,7 +1,7 @@
 import { Controller, Get, Query, Res } from '@nestjs/common';
 import { everything } from '@headgate/access';
 import { JournalEntryView, JournalQueryDto } from '@headgate/api-contracts';
-import { Journal, type JournalQuery } from '@headgate/domain-contracts';
+import { FleetAuditLog, type JournalQuery } from '@headgate/domain-contracts';
 import type { FastifyReply } from 'fastify';
 import { Needs } from '../platform/needs.decorator.js';
 import { answerList, Describe } from '../platform/answers.decorator.js';
@@ -11,7 +11,7 @@ const DEFAULT_LIMIT = 100;
 
 @Controller('api/ext/journal')
 export class JournalController {
-  constructor(private readonly journal: Journal) {}
+  constructor(private readonly journal: FleetAuditLog) {}
 
   @Needs(everything('manage', { doing: 'Reading the journal' }))
   @Get()

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
-import { Journal, type JournalEntry } from '@headgate/domain-contracts';
+import { FleetAuditLog, type JournalEntry } from '@headgate/domain-contracts';
 import { FixedClock } from '@headgate/testing';
 import { Audit, AuditLog, type AuditEntry, type InstanceDirectory } from '@headgate/domain-contracts';
 import { Edge, refusalOf } from '../testing/edge.js';
@@ -172,7 +172,9 @@ describe('GET /api/ext/journal', () => {
   test('survives a restart', async () => {
     await edge.send('DELETE', '/api/vms/default/db', {}, eve);
     await edge.reopen({ SVC_ADMINS: 'ann' });
-    expect(edge.service.app.get(Journal).find({ limit: 10 })).toMatchObject([{ caller: 'eve', outcome: 'denied' }]);
+    expect(edge.service.app.get(FleetAuditLog).find({ limit: 10 })).toMatchObject([
+      { caller: 'eve', outcome: 'denied' },
+    ]);
   });
 });
 

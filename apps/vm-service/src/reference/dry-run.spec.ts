@@ -229,13 +229,13 @@ describe('dryRun', () => {
 
   test('of webhooks returns the plan and changes nothing', async () => {
     const WEBHOOKS = '/api/ext/webhooks';
-    const order = { name: 'chat', url: 'https://hooks.example/chat', events: ['task.ended'] };
+    const body = { name: 'chat', url: 'https://hooks.example/chat', events: ['task.ended'] };
     const ids = async (): Promise<string[]> =>
       ((await edge.send('GET', WEBHOOKS)).json as unknown as { id: string }[]).map(({ id }) => id);
     const plan = { steps: [expect.any(Object)], warnings: [], refusals: [] };
-    expect((await edge.send('POST', `${WEBHOOKS}?dryRun=true`, order)).json).toEqual(plan);
+    expect((await edge.send('POST', `${WEBHOOKS}?dryRun=true`, body)).json).toEqual(plan);
     expect(await ids()).toEqual([]);
-    expect((await edge.send('POST', WEBHOOKS, order)).status).toBeLessThan(300);
+    expect((await edge.send('POST', WEBHOOKS, body)).status).toBeLessThan(300);
     const [id = ''] = await ids();
     expect((await edge.send('DELETE', `${WEBHOOKS}/${id}?dryRun=true`)).json).toEqual(plan);
     expect((await edge.send('POST', `${WEBHOOKS}/${id}/replay?dryRun=true`)).status).toBe(200);

@@ -222,10 +222,10 @@ describe('/api/tasks', () => {
   ])('begins nothing while the store is %s', async (_title, code, close, open) => {
     const store = edge.service.app.get(RegistryDatabase);
     const refs = Array.from({ length: 2000 }, (_none, index) => `vm/lab/default/v${index}`);
-    const order = { action: 'start', refs: ['vm/lab/default/web', ...refs] };
+    const body = { action: 'start', refs: ['vm/lab/default/web', ...refs] };
     store.get(close);
     try {
-      const refused = await edge.send('POST', '/api/ext/bulk', order);
+      const refused = await edge.send('POST', '/api/ext/bulk', body);
       expect([refused.status, refused.json.code]).toEqual([503, code]);
       expect(refused.json.error).toMatch(/readonly|is full/);
     } finally {
@@ -234,7 +234,7 @@ describe('/api/tasks', () => {
     expect((await edge.send('GET', '/api/tasks')).json).toEqual([]);
     const vms = (await edge.send('GET', '/api/vms')).json as unknown as { name: string; status: string }[];
     expect(vms.find(({ name }) => name === 'web')?.status).toBe('Stopped');
-    const { json } = await edge.send('POST', '/api/ext/bulk', { ...order, refs: ['vm/lab/default/web'] });
+    const { json } = await edge.send('POST', '/api/ext/bulk', { ...body, refs: ['vm/lab/default/web'] });
     expect(await until(String(json['task']), ({ status }) => status !== 'running')).toMatchObject({ status: 'done' });
   });
 

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { Journal } from '@headgate/domain-contracts';
+import { FleetAuditLog } from '@headgate/domain-contracts';
 import { pino } from 'pino';
 import { Edge, type Reply } from '../testing/edge.js';
 import { ProcPeerUsers } from '../platform/peer-users.js';
@@ -34,8 +34,8 @@ describe('/api/ext/tokens', () => {
   afterEach(() => edge.close());
 
   const create = async (body: object = {}): Promise<Created> => {
-    const order = { name: 'ci', actions: ['power'], scope: { folder: 'prod' }, ...body };
-    const { status, json } = await edge.send('POST', '/api/ext/tokens', order, ann);
+    const request = { name: 'ci', actions: ['power'], scope: { folder: 'prod' }, ...body };
+    const { status, json } = await edge.send('POST', '/api/ext/tokens', request, ann);
     expect([status, json.error]).toEqual([201, undefined]);
     return json as unknown as Created;
   };
@@ -64,7 +64,7 @@ describe('/api/ext/tokens', () => {
   test('lets a token use its rights, with its creator and its ID in the journal', async () => {
     const created = await create();
     expect((await edge.send('POST', '/api/vms/default/db/stop', {}, bearer(created))).status).toBe(200);
-    const [entry] = edge.service.app.get(Journal).find({ ref: DB, limit: 1 });
+    const [entry] = edge.service.app.get(FleetAuditLog).find({ ref: DB, limit: 1 });
     expect(entry).toMatchObject({
       caller: 'ann',
       token: created.id,
@@ -111,7 +111,7 @@ describe('/api/ext/tokens', () => {
       const none = await edge.send('GET', `/api/vms/default/none${path}`, undefined, headers);
       expect([out.status, out.body.replaceAll('web', 'none')]).toEqual([none.status, none.body]);
     }
-    expect(edge.service.app.get(Journal).find({ ref: WEB, limit: 10 })).toMatchObject([
+    expect(edge.service.app.get(FleetAuditLog).find({ ref: WEB, limit: 10 })).toMatchObject([
       { outcome: 'denied', status: 404, route: 'GET /api/vms/:ns/:name/snapshots' },
       { outcome: 'denied', status: 404, route: 'GET /api/vms/:ns/:name/events' },
       { outcome: 'denied', status: 404, route: 'GET /api/vms/:ns/:name' },
@@ -228,8 +228,8 @@ describe('/api/ext/tokens', () => {
     const created = await create({ actions: ['read', 'console', 'power'] });
     const held = Promise.withResolvers<void>();
     edge.lab.require('power').apply = () => held.promise;
-    const order = { action: 'stop', refs: [DB] };
-    const { json } = await edge.send('POST', '/api/ext/bulk', order, bearer(created));
+    const body = { action: 'stop', refs: [DB] };
+    const { json } = await edge.send('POST', '/api/ext/bulk', body, bearer(created));
     const taskStream = await openStream(edge, bearer(created), `/api/tasks/${String(json['task'])}`);
     await taskStream.until('event: snapshot');
     const stream = await openStream(edge, bearer(created));
@@ -300,8 +300,8 @@ describe('/api/ext/tokens', () => {
     [{ creator: 'zoe' }],
     [{ hash: 'a' }],
   ])('refuses %j', async (wrong) => {
-    const order = { name: 'ci', actions: ['read'], scope: {}, ...wrong };
-    const { status, json } = await edge.send('POST', '/api/ext/tokens', order, ann);
+    const body = { name: 'ci', actions: ['read'], scope: {}, ...wrong };
+    const { status, json } = await edge.send('POST', '/api/ext/tokens', body, ann);
     expect([status, typeof json.error]).toEqual([400, 'string']);
     expect((await edge.send('GET', '/api/ext/tokens', undefined, ann)).json).toEqual([]);
   });

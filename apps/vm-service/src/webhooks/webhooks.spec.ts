@@ -65,8 +65,8 @@ describe('/api/ext/webhooks', () => {
   });
 
   const create = async (body: object = {}) => {
-    const order = { name: 'chat', url: receiver.url, events: ['task.ended', 'instance.changed'], ...body };
-    return edge.send('POST', '/api/ext/webhooks', order, ann);
+    const request = { name: 'chat', url: receiver.url, events: ['task.ended', 'instance.changed'], ...body };
+    return edge.send('POST', '/api/ext/webhooks', request, ann);
   };
   /** Over a real connection, so that each turn of a loop also lets the deliveries continue. */
   const read = async (): Promise<string | undefined> => {

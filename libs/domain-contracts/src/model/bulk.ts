@@ -23,7 +23,7 @@ export type QueuedAction = (typeof QUEUED_ACTIONS)[number];
 export const BULK_TASK_ACTIONS = [...BULK_ACTIONS, ...QUEUED_ACTIONS] as const;
 
 /** One action for many instances. */
-export interface BulkOrder {
+export interface BulkRequest {
   readonly action: BulkAction | QueuedAction;
   /** `stop` powers the VMs off instead of asking the guests. */
   readonly force?: boolean;
@@ -35,8 +35,8 @@ export interface BulkOrder {
   readonly move?: object;
 }
 
-/** An order that is one call for each instance. */
-export interface DirectOrder extends BulkOrder {
+/** A request that is one call for each instance. */
+export interface DirectBulkRequest extends BulkRequest {
   readonly action: BulkAction;
 }
 
@@ -54,32 +54,32 @@ export interface TaskMember {
   readonly task?: string;
 }
 
-/** The order of a bulk task, and how many members have each status. */
-export interface BulkTask extends BulkOrder {
+/** The request of a bulk task, and how many members have each status. */
+export interface BulkTask extends BulkRequest {
   readonly counts: Readonly<Record<MemberStatus, number>>;
   /** No further member begins until the task is continued. */
   readonly paused?: boolean;
 }
 
 /**
- * Carries out the order on one instance.
+ * Carries out the request on one instance.
  * @returns the ID of the task that continues the action, if there is one
  */
-export type MemberWork = (order: DirectOrder, ref: InstanceRef, caller: Caller) => Promise<string | undefined>;
+export type MemberWork = (request: DirectBulkRequest, ref: InstanceRef, caller: Caller) => Promise<string | undefined>;
 
 /** The work of a queue: each member is carried out by a task of its own, which survives restarts. */
 export interface MemberTasks {
   /** The kind of these tasks. */
   readonly kind: QueuedAction;
   /** The hosts that the work on a member uses, at both ends. */
-  hostsOf(order: BulkOrder, ref: InstanceRef): readonly string[];
+  hostsOf(request: BulkRequest, ref: InstanceRef): readonly string[];
   /**
    * Starts the task of a member.
    * @param task its ID, under which a restart finds it
    * @throws DomainError why the member is refused; nothing has begun then
    */
   start(
-    order: BulkOrder,
+    request: BulkRequest,
     ref: InstanceRef,
     { task, caller }: { readonly task: string; readonly caller: Caller },
   ): Promise<void>;

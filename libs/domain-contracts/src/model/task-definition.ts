@@ -132,7 +132,7 @@ export interface StepContext<Input extends object = object> extends TaskContext 
 }
 
 /** The subject and the input of a new task. */
-export interface TaskOrder<Input extends object> {
+export interface TaskStart<Input extends object> {
   /** The ID of the task, if it is known before. */
   readonly id?: string;
   /** The name in the task's ID. */
@@ -150,5 +150,5 @@ export interface DefinedTask<Input extends object> {
    * Journals the task, starts it and returns its ID without waiting for its steps.
    * @throws when the journal can't be written; nothing has begun then
    */
-  start(order: TaskOrder<Input>, caller: Caller): Promise<string>;
+  start(start: TaskStart<Input>, caller: Caller): Promise<string>;
 }

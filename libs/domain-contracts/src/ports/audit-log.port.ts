@@ -73,7 +73,7 @@ export interface JournalEntry extends Required<Omit<AuditEntry, 'status'>> {
 }
 
 /** Read access to the whole audit log, across all instances. */
-export abstract class Journal {
+export abstract class FleetAuditLog {
   /** The newest first. */
   abstract find(query: JournalQuery): readonly JournalEntry[];
 }

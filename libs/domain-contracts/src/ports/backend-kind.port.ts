@@ -32,7 +32,7 @@ export interface DiscoveredEngine<S extends object = object> {
   /** The name for its context. */
   readonly context: string;
   readonly settings?: S;
-  /** What was found, for the user: `the context lab of your kubeconfig`. */
+  /** Names the engine to the user: `a cluster: the context lab of your kubeconfig`. */
   readonly description: string;
 }
 

@@ -2,7 +2,7 @@ import type { PlanStep } from '../model/plan.js';
 import type { TaskContext } from '../model/task-definition.js';
 
 /** A disk to build from a bootable container image. */
-export interface DiskOrder {
+export interface DiskBuildRequest {
   readonly image: string;
   readonly diskBytes: number;
   /** A line of an authorized_keys file, or several. */
@@ -18,7 +18,7 @@ export interface BuildContainer {
   readonly image: string;
   readonly command: readonly string[];
   readonly permissions: readonly BuildPermission[];
-  /** Where the container expects the empty disk, and the SSH keys of the order. */
+  /** Where the container expects the empty disk, and the SSH keys of the request. */
   readonly diskFile: string;
   readonly keysFile: string;
 }
@@ -46,20 +46,23 @@ export abstract class DiskBuilder {
    * Plans the container for a backend that builds disks itself; changes nothing.
    * @throws DomainError NOT_SUPPORTED, INVALID_SOURCE, INVALID_INPUT, INVALID_QUANTITY, PLUGIN_FAILED
    */
-  abstract planContainer(order: DiskOrder, volume: { readonly isBlockDevice: boolean }): Promise<BuildContainer>;
+  abstract planContainer(
+    request: DiskBuildRequest,
+    volume: { readonly isBlockDevice: boolean },
+  ): Promise<BuildContainer>;
 
   /**
    * The steps of a build; changes nothing.
    * @throws DomainError INVALID_SOURCE, INVALID_INPUT, INSUFFICIENT_STORAGE
    */
-  abstract plan(order: DiskOrder): Promise<readonly PlanStep[]>;
+  abstract plan(request: DiskBuildRequest): Promise<readonly PlanStep[]>;
 
   /**
    * Pulls the image, unless this machine has it already.
    * @throws DomainError NOT_SUPPORTED, INVALID_SOURCE also for an image that is not bootable, PLUGIN_FAILED, CONFLICT
    *   when it is canceled
    */
-  abstract pull(order: DiskOrder, report: BuildReport): Promise<void>;
+  abstract pull(request: DiskBuildRequest, report: BuildReport): Promise<void>;
 
   /**
    * Installs the pulled image on a disk in a private folder, which exists until `remove` is called with the same ID.
@@ -69,7 +72,7 @@ export abstract class DiskBuilder {
    * @throws DomainError NOT_SUPPORTED, PLUGIN_FAILED, BACKEND_FAILED, INSUFFICIENT_STORAGE, CONFLICT when it is
    *   canceled
    */
-  abstract install(id: string, order: DiskOrder, report: FollowedBuild): Promise<string>;
+  abstract install(id: string, request: DiskBuildRequest, report: FollowedBuild): Promise<string>;
 
   /** Ends the remains of a build, and removes its files. */
   abstract remove(id: string): Promise<void>;

@@ -1,6 +1,6 @@
 import type { Plan } from '../model/plan.js';
 import type { InstanceRef } from '../values/instance-ref.js';
-import type { BuildContainer, BuildReport, DiskOrder, FollowedBuild } from './disk-builder.port.js';
+import type { BuildContainer, BuildReport, DiskBuildRequest, FollowedBuild } from './disk-builder.port.js';
 
 /** A disk that is built where its VM will run. */
 export interface DiskBuild {
@@ -8,7 +8,7 @@ export interface DiskBuild {
   readonly id: string;
   /** The VM that will get the disk. */
   readonly ref: InstanceRef;
-  readonly order: DiskOrder;
+  readonly request: DiskBuildRequest;
   /** The node of the VM, if it must run on a certain one. */
   readonly node?: string;
 }

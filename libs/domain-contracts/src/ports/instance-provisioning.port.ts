@@ -57,7 +57,7 @@ export interface Creation {
    * stays, with a reason.
    */
   readonly remaining?: BackgroundWork;
-  /** Parts of the order that the VM lacks, one sentence each. */
+  /** Parts of the request that the VM lacks, one sentence each. */
   readonly warnings?: readonly string[];
 }
 

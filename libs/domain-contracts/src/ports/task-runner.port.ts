@@ -1,7 +1,7 @@
 import type { Author, Caller } from '../model/caller.js';
 import type { ImageRef } from './imported-images.port.js';
 import type { InstanceRef } from '../values/instance-ref.js';
-import type { BulkOrder, MemberTasks, MemberWork } from '../model/bulk.js';
+import type { BulkRequest, MemberTasks, MemberWork } from '../model/bulk.js';
 import type { BackgroundWork, Task, TaskKind } from '../model/task.js';
 import type { DefinedTask, TaskDefinition } from '../model/task-definition.js';
 import type { Reservation } from '../model/work.js';
@@ -38,7 +38,7 @@ export abstract class TaskRunner {
    * member is journaled before its work begins; after a restart, only those are carried out that had not begun. The
    * tasks of a queue's members continue on their own.
    */
-  abstract startBulk(order: BulkOrder, refs: readonly string[], caller: Caller): Promise<string>;
+  abstract startBulk(request: BulkRequest, refs: readonly string[], caller: Caller): Promise<string>;
 
   /**
    * Begins no further member until it is continued, also after a restart.

@@ -5,29 +5,29 @@ export interface CloneTasksDeps extends EngineTasksDeps {
   readonly backends: BackendDirectory;
 }
 
-interface CloneOrder {
+interface CloneParams {
   /** The name of the clone. */
   readonly target: string;
 }
 
 /** The tasks that clone VMs. They continue after a restart. */
 export class CloneTasks {
-  readonly clones: EngineTasks<CloneOrder>;
+  readonly clones: EngineTasks<CloneParams>;
 
   constructor({ backends, ...deps }: CloneTasksDeps) {
     const cloningOf = ({ context }: InstanceRef): InstanceCloning => backends.get(context).require('cloning');
-    const targetOf = (source: InstanceRef, { target }: CloneOrder): InstanceRef => ({ ...source, name: target });
-    this.clones = new EngineTasks<CloneOrder>(deps, {
+    const targetOf = (source: InstanceRef, { target }: CloneParams): InstanceRef => ({ ...source, name: target });
+    this.clones = new EngineTasks<CloneParams>(deps, {
       kind: 'clone',
       label: ({ target }) => `the clone ${target}`,
       patience: ({ target }) =>
         enginePatience(`the clone ${target}`, `The backend may still complete ${target}: delete it then.`),
       isCancelable: () => true,
-      begin: async (source, order, key) =>
-        (await cloningOf(source).clone(source, targetOf(source, order), key)).remaining,
-      stateOf: (source, order, key) => cloningOf(source).stateOf(source, targetOf(source, order), key),
-      resume: (source, order, key) => cloningOf(source).resume(source, targetOf(source, order), key),
-      discard: (source, order, key) => cloningOf(source).discard(source, targetOf(source, order), key),
+      begin: async (source, params, key) =>
+        (await cloningOf(source).clone(source, targetOf(source, params), key)).remaining,
+      stateOf: (source, params, key) => cloningOf(source).stateOf(source, targetOf(source, params), key),
+      resume: (source, params, key) => cloningOf(source).resume(source, targetOf(source, params), key),
+      discard: (source, params, key) => cloningOf(source).discard(source, targetOf(source, params), key),
     });
   }
 }

@@ -42,7 +42,7 @@ export class CloneVm extends InstanceChange<'cloning', [name: string], ClonedVm,
   }
 
   /** @throws DomainError INVALID_NAME */
-  protected override orderOf({ ref }: Instance, name: string): [InstanceRef] {
+  protected override paramsOf({ ref }: Instance, name: string): [InstanceRef] {
     return [this.deps.place.locate({ ...ref, name }).ref];
   }
 
@@ -68,12 +68,12 @@ export class CloneVm extends InstanceChange<'cloning', [name: string], ClonedVm,
     ref: InstanceRef,
   ): Promise<ClonedVm> {
     throwFirstRefusal(await ability.planClone(source, ref));
-    const order = { target: ref.name };
+    const params = { target: ref.name };
     const started = await this.deps.tasks.clones.start({
       name: ref.name,
       ref: source,
       subject: ref,
-      order,
+      params,
       ...permit,
     });
     if (started.continues) return { ref, task: started.task };

@@ -11,34 +11,34 @@ export interface SnapshotTasksDeps extends EngineTasksDeps {
   readonly backends: BackendDirectory;
 }
 
-interface SnapshotChange {
+interface SnapshotParams {
   readonly action: 'create' | 'delete';
   readonly snapshot: string;
   readonly memory?: true;
 }
 
-interface SnapshotOrder {
+interface RestoreParams {
   readonly snapshot: string;
 }
 
 /** The tasks that create, delete and restore snapshots. They continue after a restart. */
 export class SnapshotTasks {
-  readonly changes: EngineTasks<SnapshotChange>;
-  readonly restores: EngineTasks<SnapshotOrder>;
+  readonly changes: EngineTasks<SnapshotParams>;
+  readonly restores: EngineTasks<RestoreParams>;
 
   constructor({ backends, ...deps }: SnapshotTasksDeps) {
     const snapshotsOf = ({ context }: InstanceRef): InstanceSnapshots => backends.get(context).require('snapshots');
-    const change = ({ action: kind, snapshot }: SnapshotChange, key: OperationKey): SnapshotOperation => ({
+    const change = ({ action: kind, snapshot }: SnapshotParams, key: OperationKey): SnapshotOperation => ({
       kind,
       snapshot,
       ...key,
     });
-    const restore = ({ snapshot }: SnapshotOrder, key: OperationKey): SnapshotOperation => ({
+    const restore = ({ snapshot }: RestoreParams, key: OperationKey): SnapshotOperation => ({
       kind: 'restore',
       snapshot,
       ...key,
     });
-    this.changes = new EngineTasks<SnapshotChange>(deps, {
+    this.changes = new EngineTasks<SnapshotParams>(deps, {
       kind: 'snapshot',
       label: ({ action, snapshot }) =>
         action === 'create' ? `the snapshot ${snapshot}` : `the deletion of ${snapshot}`,
@@ -54,11 +54,11 @@ export class SnapshotTasks {
           action === 'create' ? await snapshots.create(ref, request, key) : await snapshots.delete(ref, name, key);
         return remaining;
       },
-      stateOf: (ref, order, key) => snapshotsOf(ref).stateOf(ref, change(order, key)),
-      resume: (ref, order, key) => snapshotsOf(ref).resume(ref, change(order, key)),
-      discard: (ref, order, key, signal) => snapshotsOf(ref).discard(ref, change(order, key), signal),
+      stateOf: (ref, params, key) => snapshotsOf(ref).stateOf(ref, change(params, key)),
+      resume: (ref, params, key) => snapshotsOf(ref).resume(ref, change(params, key)),
+      discard: (ref, params, key, signal) => snapshotsOf(ref).discard(ref, change(params, key), signal),
     });
-    this.restores = new EngineTasks<SnapshotOrder>(deps, {
+    this.restores = new EngineTasks<RestoreParams>(deps, {
       kind: 'restore',
       label: ({ snapshot }) => `the restore of ${snapshot}`,
       patience: ({ snapshot }) =>
@@ -69,9 +69,9 @@ export class SnapshotTasks {
       isCancelable: () => true,
       startsAgain: (ref) => backends.get(ref.context).require('power').staysOn(ref),
       begin: (ref, { snapshot }, key) => snapshotsOf(ref).restore(ref, snapshot, key),
-      stateOf: (ref, order, key) => snapshotsOf(ref).stateOf(ref, restore(order, key)),
-      resume: (ref, order, key) => snapshotsOf(ref).resume(ref, restore(order, key)),
-      discard: (ref, order, key, signal) => snapshotsOf(ref).discard(ref, restore(order, key), signal),
+      stateOf: (ref, params, key) => snapshotsOf(ref).stateOf(ref, restore(params, key)),
+      resume: (ref, params, key) => snapshotsOf(ref).resume(ref, restore(params, key)),
+      discard: (ref, params, key, signal) => snapshotsOf(ref).discard(ref, restore(params, key), signal),
     });
   }
 }

@@ -54,7 +54,7 @@ export class CreateSnapshot extends InstanceChange<
   }
 
   /** The name contains that of the VM, because in a cluster the VMs of a namespace share the names of snapshots. */
-  protected override orderOf({ ref }: Instance, { name, memory }: CreateSnapshotRequest): [SnapshotRequest] {
+  protected override paramsOf({ ref }: Instance, { name, memory }: CreateSnapshotRequest): [SnapshotRequest] {
     const options = memory === true ? { memory } : {};
     if (name === undefined) return [{ name: automaticName(ref.name, this.deps.clock), ...options }];
     const { instanceNames } = this.deps.backends.get(ref.context).traits;
@@ -74,8 +74,8 @@ export class CreateSnapshot extends InstanceChange<
   ): Promise<CreatedSnapshot> {
     throwFirstRefusal(await ability.planCreate(ref, request));
     const { name, memory } = request;
-    const order = { action: 'create', snapshot: name, ...(memory === true && { memory }) } as const;
-    const { task, continues } = await this.deps.tasks.changes.start({ name: ref.name, ref, order, ...permit });
+    const params = { action: 'create', snapshot: name, ...(memory === true && { memory }) } as const;
+    const { task, continues } = await this.deps.tasks.changes.start({ name: ref.name, ref, params, ...permit });
     return { name, ...(continues && { task }) };
   }
 }
@@ -112,8 +112,8 @@ export class RestoreSnapshot extends InstanceChange<'snapshots', [name: string],
     name: string,
   ): Promise<string> {
     throwFirstRefusal(await ability.planRestore(ref, name));
-    const order = { snapshot: name };
-    return (await this.deps.tasks.restores.start({ name: ref.name, ref, order, ...permit })).task;
+    const params = { snapshot: name };
+    return (await this.deps.tasks.restores.start({ name: ref.name, ref, params, ...permit })).task;
   }
 }
 
@@ -143,8 +143,8 @@ export class DeleteSnapshot extends InstanceChange<'snapshots', [name: string], 
     name: string,
   ): Promise<string | undefined> {
     throwFirstRefusal(await ability.planDelete(ref, name));
-    const order = { action: 'delete', snapshot: name } as const;
-    const { task, continues } = await this.deps.tasks.changes.start({ name: ref.name, ref, order, ...permit });
+    const params = { action: 'delete', snapshot: name } as const;
+    const { task, continues } = await this.deps.tasks.changes.start({ name: ref.name, ref, params, ...permit });
     return continues ? task : undefined;
   }
 }

@@ -72,7 +72,7 @@ export function volumeManifest(build: DiskBuild): KubeObject {
     },
     spec: {
       source: { blank: {} },
-      storage: { resources: { requests: { storage: formatBytes(build.order.diskBytes) } } },
+      storage: { resources: { requests: { storage: formatBytes(build.request.diskBytes) } } },
     },
   } as KubeObject;
 }
@@ -121,7 +121,7 @@ export const podManifest = (pod: BuildPod): KubeObject =>
 function podSpec({ build, container, isBlockDevice, nodeSelector, options }: BuildPod): JsonObject {
   const { permissions } = container;
   const has = (permission: BuildPermission): boolean => permissions.includes(permission);
-  const hasKeys = build.order.sshKey !== undefined;
+  const hasKeys = build.request.sshKey !== undefined;
   const { pullSecret } = options;
   const disk: JsonObject = isBlockDevice ? { volumeDevices: [{ name: 'disk', devicePath: container.diskFile }] } : {};
   const mounts: JsonObject[] = [

@@ -12,7 +12,7 @@ import { PodLog } from './pod-log.js';
 const POD_LIMIT_MS = 5_000;
 /** How long a pod may be unable to start before the build fails: it may still wait for a node or a volume. */
 const PROBLEM_LIMIT_MS = 10 * 60_000;
-/** Reasons for which a container will not start without a change of the order. */
+/** Reasons for which a container will not start without a change of the request. */
 const BAD_IMAGE = /^(ErrImagePull|ImagePullBackOff|InvalidImageName|ErrImageNeverPull)$/;
 const NO_PROGRAM = /^(StartError|RunContainerError|CreateContainerError|ContainerCannotRun)$/;
 /**

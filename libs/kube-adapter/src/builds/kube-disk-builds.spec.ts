@@ -68,7 +68,7 @@ describe('builds of disks in a cluster', () => {
   const buildOf = (overrides: Partial<DiskBuild> = {}): DiskBuild => ({
     id: `bootc-web-${++names}`,
     ref: harness.freshRef(),
-    order: { image: 'registry.example.org/os:1', diskBytes: 4 * GIB, sshKey: KEY },
+    request: { image: 'registry.example.org/os:1', diskBytes: 4 * GIB, sshKey: KEY },
     ...overrides,
   });
   const record = (overrides: Partial<FollowedBuild> = {}) => {
@@ -142,7 +142,7 @@ describe('builds of disks in a cluster', () => {
       ...['Deploying container image', 'Installing bootloader', 'Installation complete!'],
     ]);
     const spec = { ref: build.ref, cpu: 1, memoryBytes: GIB, diskBytes: 4 * GIB, start: false };
-    const source = { kind: 'bootc', image: build.order.image, builder: 'context', volume: volume.name } as const;
+    const source = { kind: 'bootc', image: build.request.image, builder: 'context', volume: volume.name } as const;
     await harness.backend.require('provisioning').create({ ...spec, source });
     await builds().handOver(build);
     await builds().remove(build);
@@ -189,7 +189,7 @@ describe('builds of disks in a cluster', () => {
 
   test('use a block device where the storage has them, and a builder image that is configured', async () => {
     harness = await open({ builderImage: 'registry.example.org/builder:1' });
-    const build = buildOf({ order: { image: 'registry.example.org/os:1', diskBytes: 4 * GIB } });
+    const build = buildOf({ request: { image: 'registry.example.org/os:1', diskBytes: 4 * GIB } });
     const { report } = record();
     const volume = await builds().prepare(build, report);
     harness.sandbox.store.patch(

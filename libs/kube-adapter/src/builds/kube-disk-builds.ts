@@ -65,7 +65,7 @@ export class KubeDiskBuilds extends DiskBuilds {
     refusals.push(...(await this.permissionRefusals(namespace)));
     if (exists && refusals.length === 0) refusals.push(...(await this.rehearse(build, container)));
     const steps = [
-      { name: 'disk', detail: `Create an empty DataVolume of ${formatBytes(build.order.diskBytes)}.` },
+      { name: 'disk', detail: `Create an empty DataVolume of ${formatBytes(build.request.diskBytes)}.` },
       { name: 'install', detail: `Install ${container.image} on it, in a Job with a privileged pod in ${namespace}.` },
     ];
     const unknown = exists
@@ -94,7 +94,7 @@ export class KubeDiskBuilds extends DiskBuilds {
     const found = await api.find<JobObject>(JOBS, path);
     if (found) report.log('The build was started before; it is followed to its end.');
     const job = found ?? (await this.startJob(build, container));
-    const { sshKey } = build.order;
+    const { sshKey } = build.request;
     // The pod waits for its Secret.
     if (sshKey !== undefined && !isOver(job)) await this.createKeys(build, job, sshKey);
     report.log(`Job ${path.namespace}/${path.name}, image ${options.builderImage ?? container.image}.`);

@@ -10,7 +10,7 @@ import {
 import type { PassedThroughDevice } from '../api/object-types.js';
 import { VIRTUAL_MACHINES } from '../api/resources.js';
 import { untilCompared } from './live-changes.js';
-import { planned, replaceIfSame, VM_PATHS, type PlannedChange } from './planned-change.js';
+import { planned, replaceIfSame, VM_PATHS, type PlannedPatch } from './planned-change.js';
 import { hostDevicesOf } from './read-placement.js';
 import { uidTest } from './scale.js';
 import type { HardwareDeps, VmState } from './vm-hardware.js';
@@ -25,7 +25,7 @@ const MAX_NAME_LENGTH = 50;
 export class HostDeviceChanges {
   constructor(private readonly deps: HostDeviceDeps) {}
 
-  async attach(state: VmState, { device: resource }: AttachHostDeviceChange): Promise<PlannedChange> {
+  async attach(state: VmState, { device: resource }: AttachHostDeviceChange): Promise<PlannedPatch> {
     const { ref, spec } = state;
     const devices = await this.deps.hostResources.devices();
     const found = devices.find(({ name }) => name === resource);
@@ -50,7 +50,7 @@ export class HostDeviceChanges {
     return this.patched(state, { list, before, after, step, warnings });
   }
 
-  async detach(state: VmState, { name }: DetachHostDeviceChange): Promise<PlannedChange> {
+  async detach(state: VmState, { name }: DetachHostDeviceChange): Promise<PlannedPatch> {
     const { ref, spec } = state;
     const lists = ['gpus', 'hostDevices'] as const;
     const list = lists.find((one) => spec.domain?.devices?.[one]?.some((device) => device.name === name));
@@ -65,7 +65,7 @@ export class HostDeviceChanges {
     return this.patched(state, { list, before, after, step, warnings: [] });
   }
 
-  private patched(state: VmState, { list, before, after, step, warnings }: ListChange): PlannedChange {
+  private patched(state: VmState, { list, before, after, step, warnings }: ListChange): PlannedPatch {
     const { ref, vm, vmi } = state;
     const path = VM_PATHS[list];
     const [test, add] = replaceIfSame(path, before, after);

@@ -19,7 +19,7 @@ import { isMigrating, untilCompared } from './live-changes.js';
 import { HostDeviceChanges, type HostDeviceDeps } from './host-devices.js';
 import { NicChanges } from './nics.js';
 import { planPlacement } from './placement.js';
-import { isTestFailure, planned, replaceIfSame, VM_PATHS, type PlannedChange } from './planned-change.js';
+import { isTestFailure, planned, replaceIfSame, VM_PATHS, type PlannedPatch } from './planned-change.js';
 import { willStart } from '../power/power-requests.js';
 import { planScale, uidTest } from './scale.js';
 import { bootOrderOf, readHardware, readVmState, type VmState } from './vm-hardware.js';
@@ -88,7 +88,7 @@ export class KubeHardware extends InstanceHardware {
     }
   }
 
-  private async prepare(ref: InstanceRef, change: HardwareChange): Promise<PlannedChange> {
+  private async prepare(ref: InstanceRef, change: HardwareChange): Promise<PlannedPatch> {
     const state = await readVmState(this.deps, ref);
     if (isMigrating(state)) {
       return refusedChange(refusal('BUSY', `${ref.name} is being migrated.`, 'Wait until that is done.'));
@@ -99,7 +99,7 @@ export class KubeHardware extends InstanceHardware {
     return refusedChange(refusal('BUSY', `${ref.name} is being restarted.`, 'Wait until that is done.'));
   }
 
-  private async planOf(state: VmState, change: HardwareChange): Promise<PlannedChange> {
+  private async planOf(state: VmState, change: HardwareChange): Promise<PlannedPatch> {
     switch (change.kind) {
       case 'scale':
         return planScale(this.deps, state, change);
@@ -136,7 +136,7 @@ export class KubeHardware extends InstanceHardware {
     }
   }
 
-  private setBootOrder({ ref, spec, vm, vmi }: VmState, { devices }: SetBootOrderChange): PlannedChange {
+  private setBootOrder({ ref, spec, vm, vmi }: VmState, { devices }: SetBootOrderChange): PlannedPatch {
     const { disks = [], interfaces = [] } = spec.domain?.devices ?? {};
     const present = [...disks, ...interfaces].map(({ name }) => name);
     const unknown = devices.find((device) => !present.includes(device));

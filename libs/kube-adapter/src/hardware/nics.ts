@@ -15,7 +15,7 @@ import {
 import type { GuestInterface, GuestNetwork, VmiObject, VmObject } from '../api/object-types.js';
 import { NETWORK_ATTACHMENTS, VIRTUAL_MACHINES } from '../api/resources.js';
 import { awaitsRestart, canMigrate, isRunning, migrateToApply, observe, untilCompared } from './live-changes.js';
-import { planned, replaceIfSame, VM_PATHS, type PlannedChange } from './planned-change.js';
+import { planned, replaceIfSame, VM_PATHS, type PlannedPatch } from './planned-change.js';
 import { uidTest } from './scale.js';
 import { networkName, type HardwareDeps, type VmState } from './vm-hardware.js';
 
@@ -25,7 +25,7 @@ import { networkName, type HardwareDeps, type VmState } from './vm-hardware.js';
 export class NicChanges {
   constructor(private readonly deps: HardwareDeps) {}
 
-  async add(state: VmState, { nic, network, mac }: AddNicChange): Promise<PlannedChange> {
+  async add(state: VmState, { nic, network, mac }: AddNicChange): Promise<PlannedPatch> {
     const { ref } = state;
     const refusals = await this.networkRefusals(state, network);
     const address = mac?.toLowerCase();
@@ -56,7 +56,7 @@ export class NicChanges {
     return this.patched(state, { after, step, isApplied: isPlugged, canBeLive: true });
   }
 
-  async change(state: VmState, { nic, network, isLinkUp }: ChangeNicChange): Promise<PlannedChange> {
+  async change(state: VmState, { nic, network, isLinkUp }: ChangeNicChange): Promise<PlannedPatch> {
     const { ref, spec, facts } = state;
     const [interfaces, networks] = cardsOf(state);
     const card = interfaces.find(({ name, state: link }) => name === nic && link !== 'absent');
@@ -94,7 +94,7 @@ export class NicChanges {
     });
   }
 
-  async remove(state: VmState, { nic }: RemoveNicChange): Promise<PlannedChange> {
+  async remove(state: VmState, { nic }: RemoveNicChange): Promise<PlannedPatch> {
     const { ref, vmi } = state;
     const [interfaces, networks] = cardsOf(state);
     const card = interfaces.find(({ name, state: link }) => name === nic && link !== 'absent');
@@ -117,7 +117,7 @@ export class NicChanges {
     return this.patched(state, { after, step, isApplied, canBeLive: true });
   }
 
-  private async patched(state: VmState, { after, step, isApplied, canBeLive }: CardChange): Promise<PlannedChange> {
+  private async patched(state: VmState, { after, step, isApplied, canBeLive }: CardChange): Promise<PlannedPatch> {
     const { ref, spec, vm, vmi, facts } = state;
     const patch = [
       uidTest(vm.metadata.uid),

@@ -15,7 +15,7 @@ import type { GuestCpu, GuestSpec, NodeObject } from '../api/object-types.js';
 import { NODES, VIRTUAL_MACHINES } from '../api/resources.js';
 import { topologyOf } from '../host-resources/kube-host-resources.js';
 import { effectOf, restart, untilCompared } from './live-changes.js';
-import { planned, replaceIfSame, VM_PATHS, type PlannedChange } from './planned-change.js';
+import { planned, replaceIfSame, VM_PATHS, type PlannedPatch } from './planned-change.js';
 import { readPlacement } from './read-placement.js';
 import { uidTest } from './scale.js';
 import type { HardwareDeps, VmState } from './vm-hardware.js';
@@ -25,7 +25,7 @@ export async function planPlacement(
   deps: HardwareDeps,
   state: VmState,
   change: SetPlacementChange,
-): Promise<PlannedChange> {
+): Promise<PlannedPatch> {
   const { ref, spec, vm, vmi } = state;
   const before = readPlacement(spec);
   const after = changedPlacement(before, change);

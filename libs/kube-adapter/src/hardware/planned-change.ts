@@ -7,9 +7,9 @@ interface WithPatch {
   readonly patch?: readonly JsonPatchOperation[];
 }
 
-export interface PlannedChange extends AnyPlannedChange, WithPatch {}
+export interface PlannedPatch extends AnyPlannedChange, WithPatch {}
 
-export const planned = ({ patch, ...steps }: PlannedSteps & WithPatch): PlannedChange => ({
+export const planned = ({ patch, ...steps }: PlannedSteps & WithPatch): PlannedPatch => ({
   ...plannedChange(steps),
   ...(patch && { patch }),
 });

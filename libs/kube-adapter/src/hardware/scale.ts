@@ -15,7 +15,7 @@ import { NODES, VIRTUAL_MACHINES } from '../api/resources.js';
 import type { JsonPatchOperation } from '../api/json-patch.js';
 import { bytesOf } from '../inventory/guest-size.js';
 import { canMigrate, effectOf, isRunning, migrateToApply, observe, restart, untilCompared } from './live-changes.js';
-import { planned, VM_PATHS, type PlannedChange } from './planned-change.js';
+import { planned, VM_PATHS, type PlannedPatch } from './planned-change.js';
 import type { HardwareDeps, VmState } from './vm-hardware.js';
 
 const MAX_CPUS = 512;
@@ -36,7 +36,7 @@ interface Wanted {
  * Only `cpu.sockets` and `memory.guest` are patched, which are the fields that KubeVirt can change in a running guest.
  * VMs that were created with a maximum of their own get a higher one in the same patch, which needs a restart.
  */
-export async function planScale(deps: HardwareDeps, state: VmState, change: ScaleChange): Promise<PlannedChange> {
+export async function planScale(deps: HardwareDeps, state: VmState, change: ScaleChange): Promise<PlannedPatch> {
   const { ref, spec, size, vm } = state;
   const { cores = 1, threads = 1 } = spec.domain?.cpu ?? {};
   const perSocket = cores * threads;

@@ -45,7 +45,7 @@ const PHASES: Readonly<Record<string, SnapshotPhase>> = {
   Deleting: 'Deleting',
 };
 
-interface RestoreOrder {
+interface RestoreOptions {
   readonly key: OperationKey | undefined;
   /** Whether the VM is started afterwards. */
   readonly isToStart: boolean;
@@ -219,7 +219,7 @@ export class KubeSnapshots extends InstanceSnapshots {
   }
 
   /** Stops the VM, replaces its disks, and starts it again, from where an earlier process has stopped. */
-  private restoring(ref: InstanceRef, name: string, { key, isToStart }: RestoreOrder): BackgroundWork {
+  private restoring(ref: InstanceRef, name: string, { key, isToStart }: RestoreOptions): BackgroundWork {
     return async (report) => {
       const found = await findVm(this.deps.api, ref);
       const isRunning = isLive(found) || isToRun(found);

@@ -6,7 +6,7 @@ import { storageApiVersion, type ResourceRegistry } from './resource-registry.js
 import { ChangeLog } from './store/change-log.js';
 import { DeletionPlan, type DeleteOptions } from './store/deletion-plan.js';
 import { EventDispatcher } from './store/event-dispatcher.js';
-import { filterObjects, type ListQuery } from './store/list-query.js';
+import { filterObjects, type ListOptions } from './store/list-query.js';
 import { generateName, newUid } from './store/new-object.js';
 import { type ObjectAtRest, type ObjectsAtRest, UnbuiltObject } from './store/objects-at-rest.js';
 import { OwnerIndex, type ObjectAddress } from './store/owner-index.js';
@@ -15,7 +15,7 @@ import { ResourceTable } from './store/resource-table.js';
 import type { StoreEvent, StoreListener, SubscribeOptions } from './store/store-event.js';
 import { changesGeneration, keepServerFields } from './store/write-rules.js';
 
-export type { ListQuery };
+export type { ListOptions };
 
 export interface WriteOptions {
   /** Returns the result without committing it. */
@@ -68,14 +68,14 @@ export class ObjectStore {
   }
 
   /** Objects by namespace and name. */
-  list<T extends KubeObject>(resource: string, query: ListQuery<T> = {}): T[] {
+  list<T extends KubeObject>(resource: string, query: ListOptions<T> = {}): T[] {
     return [...filterObjects(this.tables.get(resource)?.walk(query.namespace) ?? [], query)];
   }
 
   /** At most `limit` objects by namespace and name, after a key; objects at rest beyond them are not built. */
   page<T extends KubeObject>(
     resource: string,
-    { after, limit, ...query }: ListQuery<T> & { after?: ObjectKey; limit: number },
+    { after, limit, ...query }: ListOptions<T> & { after?: ObjectKey; limit: number },
   ): T[] {
     const objects: T[] = [];
     if (limit === 0) return objects;
@@ -114,7 +114,7 @@ export class ObjectStore {
    * The objects at a past revision.
    * @throws ApiError 410 when the history no longer contains it
    */
-  listAt<T extends KubeObject>(resource: string, revision: number, query: ListQuery<T> = {}): T[] {
+  listAt<T extends KubeObject>(resource: string, revision: number, query: ListOptions<T> = {}): T[] {
     const changes = this.eventsSince(resource, revision);
     if (changes.length === 0) return this.list(resource, query);
     const present = this.tables.get(resource)?.walk(query.namespace) ?? [];

@@ -1,12 +1,12 @@
 import { InstanceEvents, type InstanceEvent, type InstanceRef } from '@headgate/domain-contracts';
 import type { DomainFinder } from '../domains/domain-finder.js';
-import type { EventJournal } from './event-journal.js';
+import type { EventHistory } from './event-history.js';
 
 /** The events of a domain since the service started. */
 export class LibvirtEvents extends InstanceEvents {
   constructor(
     private readonly finder: DomainFinder,
-    private readonly journal: EventJournal,
+    private readonly journal: EventHistory,
   ) {
     super();
   }

@@ -1,7 +1,7 @@
 import type { LibvirtEngine } from '../engine/libvirt-engine.js';
-import type { EventJournal } from './event-journal.js';
+import type { EventHistory } from './event-history.js';
 import { LibvirtEvents } from './libvirt-events.js';
 
 /** @param journal receives the events of the inventory */
-export const openEvents = ({ finder }: LibvirtEngine, journal: EventJournal): LibvirtEvents =>
+export const openEvents = ({ finder }: LibvirtEngine, journal: EventHistory): LibvirtEvents =>
   new LibvirtEvents(finder, journal);

@@ -1,7 +1,7 @@
 import {
   ADMINISTRATOR,
   formatRef,
-  type BulkOrder,
+  type BulkRequest,
   type Caller,
   type InstanceRef,
   type TaskRunner,
@@ -21,7 +21,7 @@ const REQUEST: QueueRequest = { move: TO_OTHER, perHost: 2, skipRefused: false, 
 
 describe('a queue of moves', () => {
   let moving: Moving;
-  let started: { order: BulkOrder; refs: readonly string[] }[];
+  let started: { request: BulkRequest; refs: readonly string[] }[];
   let moves: { id: string | undefined; source: string }[];
 
   beforeEach(() => {
@@ -56,8 +56,8 @@ describe('a queue of moves', () => {
       planQueue(),
       {
         defineQueue: () => undefined,
-        startBulk: async (order: BulkOrder, refs: readonly string[]) => {
-          started.push({ order, refs });
+        startBulk: async (request: BulkRequest, refs: readonly string[]) => {
+          started.push({ request, refs });
           return 'bulk-move-1';
         },
       } as unknown as TaskRunner,
@@ -149,9 +149,9 @@ describe('a queue of moves', () => {
   });
 
   test('uses the hosts of both ends, also when the destination follows from its kind', () => {
-    const order: BulkOrder = { action: 'move', move: TO_OTHER };
-    expect(members().hostsOf(order, refOf('web'))).toEqual(['lab', 'other']);
-    expect(members().hostsOf(order, { ...refOf('web'), context: 'other' })).toEqual(['other']);
+    const request: BulkRequest = { action: 'move', move: TO_OTHER };
+    expect(members().hostsOf(request, refOf('web'))).toEqual(['lab', 'other']);
+    expect(members().hostsOf(request, { ...refOf('web'), context: 'other' })).toEqual(['other']);
     expect(members().hostsOf({ action: 'move', move: { toBackend: 'memory' } }, refOf('web'))).toEqual([
       'lab',
       'other',
@@ -161,11 +161,11 @@ describe('a queue of moves', () => {
   });
 
   test('checks each member again when its turn comes, and fails it with all reasons and remedies', async () => {
-    const order: BulkOrder = { action: 'move', move: { ...TO_OTHER, deleteSource: true } };
-    await members().start(order, refOf('web'), { task: 'move-web-9', caller: ANN });
+    const request: BulkRequest = { action: 'move', move: { ...TO_OTHER, deleteSource: true } };
+    await members().start(request, refOf('web'), { task: 'move-web-9', caller: ANN });
     expect(moves).toEqual([{ id: 'move-web-9', source: 'vm/lab/default/web' }]);
     const late = given('late', { isTemplate: true, protected: true });
-    await expect(members().start(order, late, { task: 'move-late-9', caller: ANN })).rejects.toThrow(
+    await expect(members().start(request, late, { task: 'move-late-9', caller: ANN })).rejects.toThrow(
       /is a template.*Clone it.*is protected.*remove the protection/,
     );
     expect(moves).toHaveLength(1);

@@ -3,7 +3,7 @@ import {
   DomainError,
   formatRef,
   type BackendDirectory,
-  type BulkOrder,
+  type BulkRequest,
   type Caller,
   type InstanceRef,
   type MemberTasks,
@@ -33,17 +33,21 @@ export class MoveMembers implements MemberTasks {
     private readonly backends: BackendDirectory,
   ) {}
 
-  hostsOf(order: BulkOrder, ref: InstanceRef): readonly string[] {
-    const chosen = chooseDestination({ ...moveOf(order), ref: formatRef(ref) }, ref, {
+  hostsOf(request: BulkRequest, ref: InstanceRef): readonly string[] {
+    const chosen = chooseDestination({ ...moveOf(request), ref: formatRef(ref) }, ref, {
       backends: this.backends,
       concerns: new Concerns(),
     });
     return [...new Set([ref.context, ...(chosen ? [chosen.backend.context] : [])])];
   }
 
-  async start(order: BulkOrder, ref: InstanceRef, { task, caller }: { task: string; caller: Caller }): Promise<void> {
+  async start(
+    request: BulkRequest,
+    ref: InstanceRef,
+    { task, caller }: { task: string; caller: Caller },
+  ): Promise<void> {
     try {
-      await this.startMove.run({ ...moveOf(order), ref: formatRef(ref) }, task, caller);
+      await this.startMove.run({ ...moveOf(request), ref: formatRef(ref) }, task, caller);
     } catch (error) {
       const plan = planOfRefusal<MovePlan>(error);
       throw plan ? memberRefused(plan) : error;
@@ -59,7 +63,7 @@ const memberRefused = ({ refusals }: MovePlan): DomainError =>
     { details: { code: refusals[0]?.code } },
   );
 
-interface QueueOrder {
+interface PreparedQueue {
   readonly request: QueueRequest;
   readonly plan: QueuePlan;
 }
@@ -68,7 +72,7 @@ interface QueueOrder {
 export class StartQueue extends Change<
   [request: QueueRequest, refs: readonly InstanceRef[]],
   AcceptedQueue,
-  QueueOrder,
+  PreparedQueue,
   QueuePlan
 > {
   constructor(
@@ -80,16 +84,16 @@ export class StartQueue extends Change<
     tasks.defineQueue(members);
   }
 
-  protected override async prepare(request: QueueRequest, refs: readonly InstanceRef[]): Promise<QueueOrder> {
+  protected override async prepare(request: QueueRequest, refs: readonly InstanceRef[]): Promise<PreparedQueue> {
     return { request, plan: await this.planQueue.run(request, refs) };
   }
 
-  protected override async planPrepared({ plan }: QueueOrder): Promise<QueuePlan> {
+  protected override async planPrepared({ plan }: PreparedQueue): Promise<QueuePlan> {
     return plan;
   }
 
   /** @throws DomainError MOVE_REFUSED with the plan */
-  protected override async runPrepared({ request, plan }: QueueOrder, caller: Caller): Promise<AcceptedQueue> {
+  protected override async runPrepared({ request, plan }: PreparedQueue, caller: Caller): Promise<AcceptedQueue> {
     const isAccepted = plan.ok || (request.skipRefused && plan.members.some(({ ok }) => ok));
     if (!isAccepted) throw moveRefused(plan);
     const { move, perHost } = request;
@@ -98,4 +102,4 @@ export class StartQueue extends Change<
   }
 }
 
-const moveOf = ({ move }: BulkOrder): SharedMoveRequest => move as SharedMoveRequest;
+const moveOf = ({ move }: BulkRequest): SharedMoveRequest => move as SharedMoveRequest;

@@ -14,7 +14,7 @@ import {
   DomainError,
   ServiceShutdown,
   SILENT_LOG,
-  type DiskOrder,
+  type DiskBuildRequest,
   type FollowedBuild,
 } from '@headgate/domain-contracts';
 import { FixedClock } from '@headgate/testing';
@@ -28,7 +28,11 @@ import { Podman } from './podman.js';
 
 const GIB = 1024 ** 3;
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBb0lVJ8dgPdFCFkLWpDMYpwNcW1OmnsJBR0xgKkKrrP ann@example.org';
-const ORDER: DiskOrder = { image: 'registry.example.org/fedora/fedora-bootc:43', diskBytes: 10 * GIB, sshKey: KEY };
+const ORDER: DiskBuildRequest = {
+  image: 'registry.example.org/fedora/fedora-bootc:43',
+  diskBytes: 10 * GIB,
+  sshKey: KEY,
+};
 
 /** A report that records. */
 function recordReport(signal = new AbortController().signal) {
@@ -76,9 +80,9 @@ describe('PluginDiskBuilder', () => {
   };
 
   /** Both steps of a build. */
-  const build = async (id: string, order: DiskOrder, report: FollowedBuild): Promise<string> => {
-    await builder.pull(order, report);
-    return builder.install(id, order, report);
+  const build = async (id: string, request: DiskBuildRequest, report: FollowedBuild): Promise<string> => {
+    await builder.pull(request, report);
+    return builder.install(id, request, report);
   };
 
   beforeEach(async () => {
@@ -166,7 +170,7 @@ describe('PluginDiskBuilder', () => {
     expect(podman.keys()).toBeUndefined();
   });
 
-  test.each<[title: string, change: Partial<DiskOrder>, code: string]>([
+  test.each<[title: string, change: Partial<DiskBuildRequest>, code: string]>([
     ['an image without a registry', { image: 'fedora/fedora-bootc' }, 'INVALID_SOURCE'],
     ['an option instead of an image', { image: '--privileged' }, 'INVALID_SOURCE'],
     ['a small disk', { diskBytes: GIB }, 'INVALID_QUANTITY'],
@@ -293,7 +297,7 @@ describe('PluginDiskBuilder', () => {
     test('without podman and root, but not without the plugin or with a wrong order', async () => {
       const elsewhere = open({ isRoot: false, podman: new Podman(join(data, 'none')) });
       expect(elsewhere.canPlan()).toMatch(/needs the bootc plugin/);
-      const plan = (order: DiskOrder) => elsewhere.planContainer(order, { isBlockDevice: false });
+      const plan = (request: DiskBuildRequest) => elsewhere.planContainer(request, { isBlockDevice: false });
       await expect(plan(ORDER)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
       await installBootc();
       await expect(plan({ ...ORDER, diskBytes: GIB })).rejects.toMatchObject({ code: 'INVALID_QUANTITY' });

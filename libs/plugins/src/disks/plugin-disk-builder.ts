@@ -8,7 +8,7 @@ import {
   type BuildContainer,
   type BuildReport,
   type Clock,
-  type DiskOrder,
+  type DiskBuildRequest,
   type FollowedBuild,
   type PlanStep,
 } from '@headgate/domain-contracts';
@@ -76,13 +76,13 @@ export class PluginDiskBuilder extends DiskBuilder {
   }
 
   override async planContainer(
-    order: DiskOrder,
+    request: DiskBuildRequest,
     { isBlockDevice }: { readonly isBlockDevice: boolean },
   ): Promise<BuildContainer> {
     const canPlan = this.canPlan();
     if (canPlan !== true) throw new DomainError('NOT_SUPPORTED', canPlan);
-    const image = checkedReference(order);
-    const { command, permissions } = await this.planDisk(image, order, { isBlockDevice, imageSource: 'registry' });
+    const image = checkedReference(request);
+    const { command, permissions } = await this.planDisk(image, request, { isBlockDevice, imageSource: 'registry' });
     // A pod always has a network, and a node's storage of images is not that of podman.
     if (!permissions.includes('network') || permissions.includes('image-store'))
       throw new DomainError(
@@ -92,32 +92,32 @@ export class PluginDiskBuilder extends DiskBuilder {
     return { image, command, permissions, diskFile: DISK_FILE, keysFile: KEYS_FILE };
   }
 
-  override async plan(order: DiskOrder): Promise<readonly PlanStep[]> {
-    const reference = checkedReference(order);
+  override async plan(request: DiskBuildRequest): Promise<readonly PlanStep[]> {
+    const reference = checkedReference(request);
     await this.deps.checkRegistry(registryOf(reference));
     await this.expectSpace();
     return [
       { name: 'pull', detail: `Pull the image ${reference}.` },
       {
         name: 'install',
-        detail: `Install it on a disk of ${formatBytes(order.diskBytes)}, in a privileged container.`,
+        detail: `Install it on a disk of ${formatBytes(request.diskBytes)}, in a privileged container.`,
       },
     ];
   }
 
-  override async pull(order: DiskOrder, { log, signal }: BuildReport): Promise<void> {
-    await this.expectAvailable(order);
-    const image = plainReference(order.image);
-    const plan = await this.planDisk(image, order);
+  override async pull(request: DiskBuildRequest, { log, signal }: BuildReport): Promise<void> {
+    await this.expectAvailable(request);
+    const image = plainReference(request.image);
+    const plan = await this.planDisk(image, request);
     await this.deps.podman.pull(image, signal, log);
     await this.expectLabels(image, plan, signal);
   }
 
-  override async install(id: string, order: DiskOrder, report: FollowedBuild): Promise<string> {
+  override async install(id: string, request: DiskBuildRequest, report: FollowedBuild): Promise<string> {
     const { podman } = this.deps;
     const name = containerName(id);
     const found = await podman.state(name, report.signal);
-    if (found.status === 'absent' || found.status === 'interrupted') await this.startBuild(id, order, report);
+    if (found.status === 'absent' || found.status === 'interrupted') await this.startBuild(id, request, report);
     // A program in the container may ignore signals. When the service stops, the container continues.
     const removal = (): void => {
       if (!(report.signal.reason instanceof ServiceShutdown)) void podman.remove(name).catch(() => undefined);
@@ -133,12 +133,12 @@ export class PluginDiskBuilder extends DiskBuilder {
     return disk;
   }
 
-  private async startBuild(id: string, order: DiskOrder, { log, signal }: BuildReport): Promise<void> {
+  private async startBuild(id: string, request: DiskBuildRequest, { log, signal }: BuildReport): Promise<void> {
     await this.remove(id);
-    await this.expectAvailable(order);
-    const image = plainReference(order.image);
-    const { command, permissions } = await this.planDisk(image, order);
-    const folder = await this.prepareFolder(id, order);
+    await this.expectAvailable(request);
+    const image = plainReference(request.image);
+    const { command, permissions } = await this.planDisk(image, request);
+    const folder = await this.prepareFolder(id, request);
     await this.deps.podman.start({ name: containerName(id), image, command, permissions, folder }, signal, log);
   }
 
@@ -169,10 +169,10 @@ export class PluginDiskBuilder extends DiskBuilder {
   }
 
   /** @throws DomainError NOT_SUPPORTED, and those of `plan` */
-  private async expectAvailable(order: DiskOrder): Promise<void> {
+  private async expectAvailable(request: DiskBuildRequest): Promise<void> {
     const available = await this.availability();
     if (available !== true) throw new DomainError('NOT_SUPPORTED', available);
-    await this.plan(order);
+    await this.plan(request);
   }
 
   private podmanVersion(): Promise<string | undefined> {
@@ -187,7 +187,7 @@ export class PluginDiskBuilder extends DiskBuilder {
 
   private async planDisk(
     image: string,
-    { diskBytes, sshKey }: DiskOrder,
+    { diskBytes, sshKey }: DiskBuildRequest,
     target: Pick<DiskRequest, 'isBlockDevice' | 'imageSource'> = { isBlockDevice: false, imageSource: 'store' },
   ): Promise<DiskPlan> {
     const { plugins, host } = this.deps;
@@ -207,7 +207,7 @@ export class PluginDiskBuilder extends DiskBuilder {
       );
   }
 
-  private async prepareFolder(id: string, { diskBytes, sshKey }: DiskOrder): Promise<string> {
+  private async prepareFolder(id: string, { diskBytes, sshKey }: DiskBuildRequest): Promise<string> {
     const folder = this.folderOf(id);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await chmod(folder, 0o700);
@@ -239,7 +239,7 @@ export class PluginDiskBuilder extends DiskBuilder {
 const containerName = (id: string): string => `headgate-${id}`;
 
 /** @returns the reference of the image @throws DomainError INVALID_SOURCE, INVALID_INPUT, INVALID_QUANTITY */
-function checkedReference({ image, diskBytes, sshKey }: DiskOrder): string {
+function checkedReference({ image, diskBytes, sshKey }: DiskBuildRequest): string {
   const reference = plainReference(image);
   if (sshKey !== undefined) checkKeys(sshKey);
   if (diskBytes < MIN_DISK_BYTES)

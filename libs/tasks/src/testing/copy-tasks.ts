@@ -19,7 +19,7 @@ export type Steps = Partial<Record<'prepare' | 'copy' | 'switch', Step>>;
 
 export const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 export const bob: Caller = { login: 'bob', name: 'Bob', grant: ADMINISTRATOR };
-export const order = { name: 'web', ref: 'vm/lab/local/web', input: { disk: 'root' } };
+export const copy = { name: 'web', ref: 'vm/lab/local/web', input: { disk: 'root' } };
 
 const nothing: Step = async () => undefined;
 export const never: Step = () => new Promise(() => undefined);
@@ -57,7 +57,7 @@ export class CopyTasks {
       ...more,
     };
     const moves = board.define(definition);
-    return { board, start: () => moves.start(order, ann) };
+    return { board, start: () => moves.start(copy, ann) };
   }
 
   /** A restart after a kill: the promises of the first process never settle, and the store keeps what it wrote. */

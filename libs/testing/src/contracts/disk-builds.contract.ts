@@ -58,7 +58,7 @@ export function diskBuildsContract(
     const buildOf = ({ ref, diskBytes }: VmSpec): DiskBuild => ({
       id: `bootc-${ref.name}-${randomUUID()}`,
       ref,
-      order: { image: IMAGE, diskBytes, sshKey: 'ssh-ed25519 AAAA' },
+      request: { image: IMAGE, diskBytes, sshKey: 'ssh-ed25519 AAAA' },
     });
     const record = (overrides: Partial<FollowedBuild> = {}) => {
       const lines: string[] = [];

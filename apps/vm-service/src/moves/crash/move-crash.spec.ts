@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { INTERRUPTED } from '@headgate/tasks';
 import { NodeProgram } from '@headgate/testing';
 import { MovingClusters } from '../testing/moving-clusters.js';
-import type { ProcessOrder, ProcessOutcome } from '../testing/move-process.js';
+import type { ProcessParams, ProcessOutcome } from '../testing/move-process.js';
 
 /** Two processes run for each moment. */
 const TIMEOUT_MS = 600_000;
@@ -28,9 +28,9 @@ describe('a move whose process is killed', () => {
     const index = count++;
     const names = Array.from({ length: memberCount }, (_none, member) => `web-${index}-${member}`);
     const refs = await Promise.all(names.map((name) => clusters.givenRunningVm(name)));
-    const order = { database: join(program.folder, `world-${index}.db`), clusters: clusters.kubeconfigs };
-    const call = (more: Partial<ProcessOrder>): Promise<string> => program.run(JSON.stringify({ ...order, ...more }));
-    const complete = async (more: Partial<ProcessOrder> = {}) => JSON.parse(await call(more)) as ProcessOutcome;
+    const params = { database: join(program.folder, `world-${index}.db`), clusters: clusters.kubeconfigs };
+    const call = (more: Partial<ProcessParams>): Promise<string> => program.run(JSON.stringify({ ...params, ...more }));
+    const complete = async (more: Partial<ProcessParams> = {}) => JSON.parse(await call(more)) as ProcessOutcome;
     return {
       names,
       refs,

@@ -33,7 +33,7 @@ import { ServiceRecords } from '../service-records.js';
 // kills itself with SIGKILL before or after a write to the store. move-crash.spec.ts of vm-service-e2e does the same
 // with two libvirts. Without `killAt`, it prints the writes and the tasks when all of them have ended.
 //   move-process ORDER-AS-JSON
-export interface ProcessOrder {
+export interface ProcessParams {
   readonly database: string;
   /** The kubeconfigs of the contexts `alpha` and `beta`. */
   readonly clusters?: Readonly<Record<'alpha' | 'beta', string>>;
@@ -59,7 +59,7 @@ export interface ProcessOutcome {
   readonly folders: Readonly<Record<string, string>>;
 }
 
-const order = JSON.parse(process.argv[2] ?? '{}') as ProcessOrder;
+const params = JSON.parse(process.argv[2] ?? '{}') as ProcessParams;
 const caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 
 class TwoContexts extends BackendDirectory {
@@ -81,19 +81,19 @@ class TwoContexts extends BackendDirectory {
 const clock = new SystemClock();
 
 async function openBackends(): Promise<Backend[]> {
-  if (order.libvirts) {
-    return Object.entries(order.libvirts).map(([context, options]) =>
+  if (params.libvirts) {
+    return Object.entries(params.libvirts).map(([context, options]) =>
       LibvirtBackend.open({ context, clock, accelerator: async () => 'tcg', ...options }),
     );
   }
   const { KubeBackend } = await import('@headgate/kube-adapter');
-  return Object.entries(order.clusters ?? {}).map(([context, text]) =>
+  return Object.entries(params.clusters ?? {}).map(([context, text]) =>
     KubeBackend.open({ context, kubeconfig: { text }, clock }),
   );
 }
 
-const registry = new RegistryDatabase(order.database).open();
-const store = new KillingStore(registry, order.killAt);
+const registry = new RegistryDatabase(params.database).open();
+const store = new KillingStore(registry, params.killAt);
 const reservations = new Ledger({ clock });
 const board = new TaskBoard(store, new ClockWithoutTimers(), undefined, undefined, reservations);
 const backends = new TwoContexts(await openBackends());
@@ -111,16 +111,16 @@ board.defineBulk(async () => undefined);
 const startQueue = new StartQueue(new PlanQueue(planMove, throughput), board, new MoveMembers(startMove, backends));
 
 const move = {
-  toBackend: order.libvirts ? 'libvirt' : 'kubevirt',
+  toBackend: params.libvirts ? 'libvirt' : 'kubevirt',
   toContext: 'beta',
-  deleteSource: order.keepsSource !== true,
+  deleteSource: params.keepsSource !== true,
 };
 
 async function begin(refs: readonly string[]): Promise<void> {
-  await folders.change((tree) => tree.create(order.folder ?? 'prod'));
+  await folders.change((tree) => tree.create(params.folder ?? 'prod'));
   for (const ref of refs) {
     const { uid } = fleet.resolve(parse(ref));
-    await folders.change((tree) => tree.assign({ ref, uid }, order.folder ?? 'prod'));
+    await folders.change((tree) => tree.assign({ ref, uid }, params.folder ?? 'prod'));
   }
   const [ref = ''] = refs;
   await (refs.length === 1
@@ -145,8 +145,8 @@ await folders.load();
 for (const backend of backends.all()) fleet.attach(backend);
 // Like the service, which resumes tasks when the backends were listed.
 await fleet.whenSynced();
-if (order.refs) {
-  await begin(order.refs);
+if (params.refs) {
+  await begin(params.refs);
 } else {
   await board.recover();
   board.resume();

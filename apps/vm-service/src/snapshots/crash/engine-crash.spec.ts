@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { parseRef } from '@headgate/domain-contracts';
 import { NodeProgram } from '@headgate/testing';
 import { MovingClusters } from '../../moves/testing/moving-clusters.js';
-import type { EngineOrder, EngineOutcome } from './engine-process.js';
+import type { EngineProcessParams, EngineOutcome } from './engine-process.js';
 
 /** Two processes run for each moment. */
 const TIMEOUT_MS = 600_000;
 const CONCURRENT_WORLDS = 3;
 
-type Action = EngineOrder['action'];
+type Action = EngineProcessParams['action'];
 
 interface Found {
   readonly status: string;
@@ -40,9 +40,9 @@ describe('an operation of a cluster whose process is killed', () => {
     const { name } = parseRef(ref);
     if (action === 'restore' || action === 'delete-snapshot') await clusters.givenSnapshot(name, `${name}-one`);
     if (action === 'clone') await clusters.givenStopped(name);
-    const order = { database: join(program.folder, `world-${index}.db`), kubeconfig: clusters.kubeconfigs.alpha, ref, action }; // prettier-ignore
-    const call = (more: Partial<EngineOrder>): Promise<string> =>
-      program.run(JSON.stringify({ ...order, isFirst: true, ...more }));
+    const params = { database: join(program.folder, `world-${index}.db`), kubeconfig: clusters.kubeconfigs.alpha, ref, action }; // prettier-ignore
+    const call = (more: Partial<EngineProcessParams>): Promise<string> =>
+      program.run(JSON.stringify({ ...params, isFirst: true, ...more }));
     const complete = async (isFirst: boolean) => JSON.parse(await call({ isFirst })) as EngineOutcome;
     const before = clusters.nodeOf(name);
     return {
@@ -135,13 +135,13 @@ describe('an operation of a cluster whose process is killed', () => {
   test(
     'is completed once when the process that continues it is killed as well',
     async () => {
-      await inTurn(['restore after:2', 'restore after:4', 'clone after:4', 'migrate after:2'], async (order) => {
-        const [action, moment = ''] = order.split(' ') as [Action, string];
+      await inTurn(['restore after:2', 'restore after:4', 'clone after:4', 'migrate after:2'], async (params) => {
+        const [action, moment = ''] = params.split(' ') as [Action, string];
         const world = await openWorld(action);
         await world.kill(moment);
         await world.kill('before:2', false);
         const { tasks } = await world.complete(false);
-        expect([order, tasks[0]?.status, tasks[0]?.error]).toEqual([order, 'done', '']);
+        expect([params, tasks[0]?.status, tasks[0]?.error]).toEqual([params, 'done', '']);
         await expectDone(action, world);
       });
     },

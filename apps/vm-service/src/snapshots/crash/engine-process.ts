@@ -30,7 +30,7 @@ import { NoAuditLog } from '../../testing/no-audit-log.js';
 // and kills itself with SIGKILL before or after a write to the store. Without `killAt`, it prints the writes and the
 // tasks when all of them have ended.
 //   engine-process ORDER-AS-JSON
-export interface EngineOrder {
+export interface EngineProcessParams {
   readonly database: string;
   readonly kubeconfig: string;
   readonly ref: string;
@@ -51,9 +51,9 @@ export interface EngineOutcome {
   readonly refusal?: string;
 }
 
-const order = JSON.parse(process.argv[2] ?? '{}') as EngineOrder;
+const params = JSON.parse(process.argv[2] ?? '{}') as EngineProcessParams;
 const caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
-const ref = parseRef(order.ref);
+const ref = parseRef(params.ref);
 
 class OneContext extends BackendDirectory {
   constructor(private readonly backend: Backend) {
@@ -71,14 +71,14 @@ class OneContext extends BackendDirectory {
 }
 
 const clock = new SystemClock();
-const registry = new RegistryDatabase(order.database).open();
-const store = new KillingStore(registry, order.killAt);
+const registry = new RegistryDatabase(params.database).open();
+const store = new KillingStore(registry, params.killAt);
 const reservations = new Ledger({ clock });
 const tasks = new TaskBoard(store, new ClockWithoutTimers(), undefined, undefined, reservations);
 // Loaded when it is needed, as in the service.
 const { KubeBackend } = await import('@headgate/kube-adapter');
 const backends = new OneContext(
-  KubeBackend.open({ context: ref.context, kubeconfig: { text: order.kubeconfig }, clock }),
+  KubeBackend.open({ context: ref.context, kubeconfig: { text: params.kubeconfig }, clock }),
 );
 const directory = new Fleet({ clock, present: () => ({}), folderOf: () => undefined });
 const audit = new Audit(new NoAuditLog(), clock);
@@ -98,10 +98,10 @@ const migrate = new MigrateVm({ ...deps, tasks });
 for (const backend of backends.all()) directory.attach(backend);
 await directory.whenSynced();
 let seen: Pick<EngineOutcome, 'reservedBy' | 'refusal'> = {};
-if (order.isFirst) await use[order.action]();
+if (params.isFirst) await use[params.action]();
 else {
   await tasks.recover();
-  const reservedBy = reservations.taskOf(order.ref)?.task;
+  const reservedBy = reservations.taskOf(params.ref)?.task;
   const refusal = reservedBy && (await use.snapshot().then(String, (error: Error) => error.message));
   seen = { ...(reservedBy !== undefined && { reservedBy }), ...(refusal !== undefined && { refusal }) };
   tasks.resume();

@@ -26,11 +26,11 @@ describe('idempotency keys of replicas', () => {
   afterAll(() => world?.close());
 
   /** The codes of the refusals until the outcome counts as unknown, without repetitions. */
-  const codesUntilUnknown = async (replica: Replica, order: { key: string; body: object }): Promise<unknown[]> => {
+  const codesUntilUnknown = async (replica: Replica, request: { key: string; body: object }): Promise<unknown[]> => {
     const codes = new Set<unknown>();
     await until(
       async () => {
-        const { status, json } = await replica.request('POST', `/api/vms/${vm}/tags`, order);
+        const { status, json } = await replica.request('POST', `/api/vms/${vm}/tags`, request);
         expect(status).toBe(409);
         codes.add(json['code']);
         return json['code'] === 'ANSWER_UNKNOWN';
@@ -41,12 +41,12 @@ describe('idempotency keys of replicas', () => {
   };
 
   test('give the answer of one replica to a client of the other one', async () => {
-    const order = { key: 'k1', body: { tag: 'r0', on: true } };
-    const first = await a.request('POST', `/api/vms/${vm}/tags`, order);
-    const again = await b.request('POST', `/api/vms/${vm}/tags`, order);
+    const request = { key: 'k1', body: { tag: 'r0', on: true } };
+    const first = await a.request('POST', `/api/vms/${vm}/tags`, request);
+    const again = await b.request('POST', `/api/vms/${vm}/tags`, request);
     expect([first, again]).toEqual([
-      { status: 200, json: order.body },
-      { status: 200, json: order.body },
+      { status: 200, json: request.body },
+      { status: 200, json: request.body },
     ]);
     expect([...world.tagged.values()]).toEqual([1]);
   });
@@ -65,14 +65,14 @@ describe('idempotency keys of replicas', () => {
           if ('svc.dev/tag.r1' in (object?.metadata.labels ?? {})) killed ??= a.kill();
         },
       });
-      const order = { key: 'k2', body: { tag: 'r1', on: true } };
-      await expect(a.request('POST', `/api/vms/${vm}/tags`, order)).rejects.toThrow('fetch failed');
+      const request = { key: 'k2', body: { tag: 'r1', on: true } };
+      await expect(a.request('POST', `/api/vms/${vm}/tags`, request)).rejects.toThrow('fetch failed');
       await killed;
       // While the lease of the killed replica may be valid, that could still answer.
-      expect(await codesUntilUnknown(b, order)).toEqual(['KEY_IN_USE', 'ANSWER_UNKNOWN']);
+      expect(await codesUntilUnknown(b, request)).toEqual(['KEY_IN_USE', 'ANSWER_UNKNOWN']);
       await a.restart();
       await a.whenReady();
-      expect((await codesUntilUnknown(a, order)).at(-1)).toBe('ANSWER_UNKNOWN');
+      expect((await codesUntilUnknown(a, request)).at(-1)).toBe('ANSWER_UNKNOWN');
       expect([...world.tagged.values()]).toEqual([1]);
     },
     START_MS,

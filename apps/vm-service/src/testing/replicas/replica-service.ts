@@ -16,7 +16,7 @@ export interface ReplicaReady {
 }
 
 /** The arguments of a process that `Replica` starts. */
-export interface ReplicaOrder {
+export interface ReplicaParams {
   /** A file. */
   readonly config: string;
   readonly dataDir: string;
@@ -33,7 +33,7 @@ export interface PreparedReplica {
 
 /** Runs the whole service in this process, until the test that started it ends or kills it. */
 export async function runReplica(prepare: (replica: PreparedReplica) => void = () => undefined): Promise<void> {
-  const { config, dataDir, apiServer, leaseSeconds } = JSON.parse(process.argv[2] ?? '{}') as ReplicaOrder;
+  const { config, dataDir, apiServer, leaseSeconds } = JSON.parse(process.argv[2] ?? '{}') as ReplicaParams;
   const options = parseCommandLine(['--config', config, '--data-dir', dataDir, '--listen', '127.0.0.1:0', '--open']);
   const loaded = loadSettings(options, {});
   const settings = { ...loaded, store: { ...loaded.store, leaseSeconds } };

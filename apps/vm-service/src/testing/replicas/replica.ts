@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import type { ReplicaOrder, ReplicaReady } from './replica-service.js';
+import type { ReplicaParams, ReplicaReady } from './replica-service.js';
 import { PATIENCE_MS } from './until.js';
 
 /** The environment of a plain Node, without the options of the tests. */
@@ -17,11 +17,11 @@ export class Replica {
 
   constructor(
     private readonly script: string,
-    private readonly order: ReplicaOrder,
+    private readonly params: ReplicaParams,
   ) {}
 
   start(): void {
-    const child = spawn(process.execPath, [this.script, JSON.stringify(this.order)], {
+    const child = spawn(process.execPath, [this.script, JSON.stringify(this.params)], {
       env: PLAIN_ENV,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });

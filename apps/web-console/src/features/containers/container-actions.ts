@@ -29,7 +29,7 @@ export const containerOperations = (refusal: ActionRefusal): readonly BulkOperat
     label: CONTAINER_POWER[action].label,
     icon: CONTAINER_POWER[action].icon,
     refusal: (ct) => refusal(action, ct),
-    order: () => ({ action }),
+    request: () => ({ action }),
   })),
   {
     name: 'delete',
@@ -39,6 +39,6 @@ export const containerOperations = (refusal: ActionRefusal): readonly BulkOperat
     confirmByTyping: "This can't be undone.",
     warning: 'Their data volumes are deleted too.',
     refusal: (ct) => refusal('delete', ct),
-    order: () => ({ action: 'delete' }),
+    request: () => ({ action: 'delete' }),
   },
 ];

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { useTrackTask } from '../tasks/track-task.js';
 import { isRunning, useTask } from '../tasks/use-tasks.js';
-import { cancelBulk, retryBulk, startBulk, type BulkOrder } from './bulk-order.js';
+import { cancelBulk, retryBulk, startBulk, type BulkRequest } from './bulk-request.js';
 
 /** Starts a bulk task and follows it. If its dialog was closed before the end, a notice reports the result. */
 export function useBulkTask() {
@@ -29,7 +29,7 @@ export function useBulkTask() {
     task,
     isStarting: begun.isPending || (id !== undefined && !task && !readError),
     error: begun.error ?? readError ?? canceled.error,
-    start: (order: BulkOrder, refs: readonly string[]) => begun.mutate(() => startBulk(order, refs)),
+    start: (request: BulkRequest, refs: readonly string[]) => begun.mutate(() => startBulk(request, refs)),
     retry: () => id !== undefined && begun.mutate(() => retryBulk(id)),
     stop: () => id !== undefined && canceled.mutate(id),
   };

@@ -1,13 +1,13 @@
 import type { ComponentType, ReactNode } from 'react';
 import type { IconName } from '../../icons.js';
 import type { InstanceCollection } from '../api/instance-path.js';
-import type { BulkOrder } from '../bulk/bulk-order.js';
+import type { BulkRequest } from '../bulk/bulk-request.js';
 import type { Instance } from '../instances/instance.js';
-import type { Order } from './list-view.js';
+import type { SortKey } from './list-view.js';
 
 export interface ListColumn<E> {
   readonly label: string;
-  readonly order: Order<E>;
+  readonly order: SortKey<E>;
   readonly cell: (entry: E) => ReactNode;
   /** The cell as plain text, if it differs from the sort value. */
   readonly text?: (entry: E) => string;
@@ -61,7 +61,7 @@ export interface BulkOperation<E> extends Operation {
   /** Why an entry is skipped; undefined when the operation may be tried. */
   readonly refusal: (entry: E) => string | undefined;
   /** @param text the user's input; empty without `input` */
-  readonly order: (text: string) => BulkOrder;
+  readonly request: (text: string) => BulkRequest;
   /** A text that the user has to enter first. */
   readonly input?: { readonly label: string; readonly problem: (text: string) => string | undefined };
 }

@@ -1,7 +1,7 @@
 import { FILTER_NAMES, NO_FILTERS, type Filters } from './list-filters.js';
 
 /** The search, filters, and order of a list. They are part of the address, so that users can share them. */
-export interface ListQuery {
+export interface ListSettings {
   readonly search: string;
   readonly filters: Filters;
   /** The column that rows are sorted by. */
@@ -10,7 +10,7 @@ export interface ListQuery {
 }
 
 /** Reads `q`, the filters (each may repeat) and `sort` (`-cpu` is descending); anything else is ignored. */
-export function parseListQuery(params: URLSearchParams, columns: readonly string[]): ListQuery {
+export function parseListQuery(params: URLSearchParams, columns: readonly string[]): ListSettings {
   const sort = params.get('sort') ?? 'name';
   const column = sort.replace(/^-/, '');
   return {
@@ -25,7 +25,7 @@ export function parseListQuery(params: URLSearchParams, columns: readonly string
 }
 
 /** The shortest parameters that `parseListQuery` reads back unchanged. */
-export function listQueryParams(query: ListQuery): URLSearchParams {
+export function listQueryParams(query: ListSettings): URLSearchParams {
   const params = new URLSearchParams();
   if (query.search !== '') params.set('q', query.search);
   for (const name of FILTER_NAMES) for (const value of query.filters[name]) params.append(name, value);
@@ -33,10 +33,11 @@ export function listQueryParams(query: ListQuery): URLSearchParams {
   return params;
 }
 
-export const isFiltered = ({ search, filters }: ListQuery): boolean =>
+export const isFiltered = ({ search, filters }: ListSettings): boolean =>
   search.trim() !== '' || FILTER_NAMES.some((name) => filters[name].length > 0);
 
 /** Whether the list begins with the first instances by name. */
-export const isByName = (query: ListQuery): boolean => !isFiltered(query) && query.sort === 'name' && !query.descending;
+export const isByName = (query: ListSettings): boolean =>
+  !isFiltered(query) && query.sort === 'name' && !query.descending;
 
-export const withoutFilters = (query: ListQuery): ListQuery => ({ ...query, search: '', filters: NO_FILTERS });
+export const withoutFilters = (query: ListSettings): ListSettings => ({ ...query, search: '', filters: NO_FILTERS });

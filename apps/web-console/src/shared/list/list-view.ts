@@ -1,10 +1,10 @@
 import { compareText, naturalSortKey } from '../names/natural-sort-key.js';
 import { statusOf, type Instance } from '../instances/instance.js';
 import { filterTest } from './list-filters.js';
-import type { ListQuery } from './list-query.js';
+import type { ListSettings } from './list-query.js';
 
 /** The value that rows are sorted by: numbers by size, texts in natural order (web-2 before web-10). */
-export type Order<E> = (entry: E) => string | number;
+export type SortKey<E> = (entry: E) => string | number;
 
 /** The searchable text of each entry. Entries are replaced and never modified, so it is built once per entry. */
 const searchTexts = new WeakMap<Instance, string>();
@@ -24,7 +24,7 @@ function searchTextOf(entry: Instance): string {
 /** The entries that match the search (all words, anywhere) and every filter, in their original order. */
 export function filterEntries<E extends Instance>(
   entries: readonly E[],
-  { search, filters }: Pick<ListQuery, 'search' | 'filters'>,
+  { search, filters }: Pick<ListSettings, 'search' | 'filters'>,
 ): readonly E[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = filterTest(filters);
@@ -36,7 +36,7 @@ export function filterEntries<E extends Instance>(
 }
 
 /** A stable sort. Empty values come last in both directions. */
-export function sortEntries<E>(entries: readonly E[], order: Order<E>, descending: boolean): E[] {
+export function sortEntries<E>(entries: readonly E[], order: SortKey<E>, descending: boolean): E[] {
   const filled: { readonly entry: E; readonly key: string | number }[] = [];
   const empty: E[] = [];
   for (const entry of entries) {

@@ -2,7 +2,7 @@ import { useCallback, useMemo } from 'react';
 import { useSearch } from 'wouter';
 import { currentSearch, navigate } from '../location/hash-location.js';
 import { FILTER_NAMES } from './list-filters.js';
-import { parseListQuery, listQueryParams, type ListQuery } from './list-query.js';
+import { parseListQuery, listQueryParams, type ListSettings } from './list-query.js';
 
 /**
  * The list query in the address. Changes replace the address, so that the browser's Back button leaves the list instead
@@ -12,7 +12,7 @@ import { parseListQuery, listQueryParams, type ListQuery } from './list-query.js
 export function useListQuery(
   path: string,
   columns: readonly string[],
-): [ListQuery, (change: Partial<ListQuery>) => void] {
+): [ListSettings, (change: Partial<ListSettings>) => void] {
   const params = new URLSearchParams(useSearch());
   const { search, filters, sort, descending } = parseListQuery(params, columns);
   // The same object while the filters are equal, so that the filter menus do not render on every keystroke.
@@ -24,7 +24,7 @@ export function useListQuery(
   );
 
   const change = useCallback(
-    (part: Partial<ListQuery>) => {
+    (part: Partial<ListSettings>) => {
       const current = parseListQuery(new URLSearchParams(currentSearch()), columns);
       const text = listQueryParams({ ...current, ...part }).toString();
       navigate(text === '' ? path : `${path}?${text}`, { replace: true });

@@ -3,7 +3,7 @@ import { useNotify } from '../ui/notifications.js';
 import { PlanDialog } from './plan-dialog.js';
 
 /** A change that the user has requested and not confirmed yet. */
-export interface PlannedChange {
+export interface ConfirmedRequest {
   readonly title: string;
   /** The text of the button that runs it. */
   readonly label: string;
@@ -15,7 +15,7 @@ export interface PlannedChange {
 }
 
 interface PlannedChangeDialogProps {
-  change: PlannedChange;
+  change: ConfirmedRequest;
   /** The title of the message when it fails. */
   failure: string;
   onClose: () => void;

@@ -1,5 +1,5 @@
 import type { TaskView } from '@headgate/api-contracts';
-import { orderLabel } from '../bulk/bulk-order.js';
+import { orderLabel } from '../bulk/bulk-request.js';
 import { memberCount } from '../bulk/bulk-report.js';
 
 const VERBS: Readonly<Record<Exclude<TaskView['kind'], 'bulk'>, string>> = {

@@ -13,7 +13,7 @@ import type { ClaimObject, DataVolumeObject, VmObject } from '../../api/object-t
 import { CLAIMS, DATA_VOLUMES, VIRTUAL_MACHINES } from '../../api/resources.js';
 import { ANNOTATION, LABEL } from '../../labels.js';
 import { claimUser } from '../../provisioning/create-checks.js';
-import { planned, type PlannedChange } from '../planned-change.js';
+import { planned, type PlannedPatch } from '../planned-change.js';
 import { claimNameOf, findDataVolume, type HardwareDeps, type VmState } from '../vm-hardware.js';
 import { attachment, attachStep, hasVolume } from './hotplug.js';
 import type { Plugging } from './plugging.js';
@@ -31,11 +31,11 @@ export class AttachVolume {
     private readonly plugging: Plugging,
   ) {}
 
-  async plan(state: VmState, { disk }: AttachVolumeChange): Promise<PlannedChange> {
+  async plan(state: VmState, { disk }: AttachVolumeChange): Promise<PlannedPatch> {
     return 'sizeBytes' in disk ? this.attachNew(state, disk.sizeBytes) : this.attachExisting(state, disk.volume);
   }
 
-  private async attachNew(state: VmState, wantedBytes: number): Promise<PlannedChange> {
+  private async attachNew(state: VmState, wantedBytes: number): Promise<PlannedPatch> {
     const { api } = this.deps;
     const { ref, facts } = state;
     const refusals = sizeRefusals(wantedBytes);
@@ -75,7 +75,7 @@ export class AttachVolume {
     return planned({ ...change, steps, run });
   }
 
-  private async attachExisting(state: VmState, claim: string): Promise<PlannedChange> {
+  private async attachExisting(state: VmState, claim: string): Promise<PlannedPatch> {
     const { api } = this.deps;
     const { ref, spec } = state;
     const found = isKubernetesName(claim)

@@ -10,7 +10,7 @@ import type { ClaimObject } from '../../api/object-types.js';
 import { CLAIMS, VIRTUAL_MACHINES } from '../../api/resources.js';
 import { claimUser } from '../../provisioning/create-checks.js';
 import { awaitsRestart, untilCompared } from '../live-changes.js';
-import { planned, replaceIfSame, VM_PATHS, type PlannedChange } from '../planned-change.js';
+import { planned, replaceIfSame, VM_PATHS, type PlannedPatch } from '../planned-change.js';
 import { uidTest } from '../scale.js';
 import { claimNameOf, isHotpluggable, type HardwareDeps, type VmState } from '../vm-hardware.js';
 import { isHeldByMove, modeOf, releaseStrategy, without } from './hotplug.js';
@@ -20,7 +20,7 @@ export class ChangeMedium {
   constructor(private readonly deps: HardwareDeps) {}
 
   /** A drive is a CD-ROM disk; its medium is the volume of the same name. */
-  async plan(state: VmState, { drive, volume }: ChangeMediumChange): Promise<PlannedChange> {
+  async plan(state: VmState, { drive, volume }: ChangeMediumChange): Promise<PlannedPatch> {
     const { ref, spec, vmi, vm } = state;
     const drives = (spec.domain?.devices?.disks ?? []).filter(({ cdrom }) => cdrom !== undefined);
     if (!drives.some(({ name }) => name === drive)) {

@@ -3,7 +3,7 @@ import type { ClaimObject } from '../../api/object-types.js';
 import { CLAIMS, DATA_VOLUMES } from '../../api/resources.js';
 import { LABEL } from '../../labels.js';
 import { untilCompared } from '../live-changes.js';
-import { planned, type PlannedChange } from '../planned-change.js';
+import { planned, type PlannedPatch } from '../planned-change.js';
 import { findDataVolume, isHotpluggable, rootDiskOf, type HardwareDeps, type VmState } from '../vm-hardware.js';
 import { findVolume } from './find-volume.js';
 import { isPluggedLive } from './hotplug.js';
@@ -18,13 +18,13 @@ export class DetachVolume {
     private readonly plugging: Plugging,
   ) {}
 
-  async plan(state: VmState, { volume, deleteVolume }: DetachVolumeChange): Promise<PlannedChange> {
+  async plan(state: VmState, { volume, deleteVolume }: DetachVolumeChange): Promise<PlannedPatch> {
     const { api } = this.deps;
     const { ref, spec, vm, vmi } = state;
     const found = findVolume(state, volume);
     if ('code' in found) return refusedChange(found);
     const { disk, source, claim } = found;
-    const refuse = (reason: string, remedy: string): PlannedChange =>
+    const refuse = (reason: string, remedy: string): PlannedPatch =>
       refusedChange(refusal('WRONG_STATE', reason, remedy));
     if (rootDiskOf(vmi?.spec ?? spec)?.name === disk || rootDiskOf(spec)?.name === disk) {
       return refuse(`${ref.name} boots from ${volume}, so it can't be detached.`, 'Delete the VM instead.');

@@ -13,7 +13,7 @@ import { storageClasses, type StorageClassObject } from '../../cluster/storage-c
 import { bytesOf } from '../../inventory/guest-size.js';
 import { ANNOTATION } from '../../labels.js';
 import { isRunning } from '../live-changes.js';
-import { planned, type PlannedChange } from '../planned-change.js';
+import { planned, type PlannedPatch } from '../planned-change.js';
 import { claimBytes, type HardwareDeps, type VmState } from '../vm-hardware.js';
 import { findVolume } from './find-volume.js';
 import { roundUp, sizeRefusals } from './sizes.js';
@@ -26,7 +26,7 @@ export class ExpandVolume {
     private readonly waits: VolumeWaits,
   ) {}
 
-  async plan(state: VmState, { volume, sizeBytes }: ExpandVolumeChange): Promise<PlannedChange> {
+  async plan(state: VmState, { volume, sizeBytes }: ExpandVolumeChange): Promise<PlannedPatch> {
     const { api } = this.deps;
     const { ref, facts } = state;
     const found = findVolume(state, volume);

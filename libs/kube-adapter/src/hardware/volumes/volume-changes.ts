@@ -4,7 +4,7 @@ import type {
   DetachVolumeChange,
   ExpandVolumeChange,
 } from '@headgate/domain-contracts';
-import type { PlannedChange } from '../planned-change.js';
+import type { PlannedPatch } from '../planned-change.js';
 import type { HardwareDeps, VmState } from '../vm-hardware.js';
 import { AttachVolume } from './attach-volume.js';
 import { ChangeMedium } from './change-medium.js';
@@ -23,19 +23,19 @@ export class VolumeChanges {
     this.plugging = new Plugging(deps, this.waits);
   }
 
-  attach(state: VmState, change: AttachVolumeChange): Promise<PlannedChange> {
+  attach(state: VmState, change: AttachVolumeChange): Promise<PlannedPatch> {
     return new AttachVolume(this.deps, this.waits, this.plugging).plan(state, change);
   }
 
-  detach(state: VmState, change: DetachVolumeChange): Promise<PlannedChange> {
+  detach(state: VmState, change: DetachVolumeChange): Promise<PlannedPatch> {
     return new DetachVolume(this.deps, this.waits, this.plugging).plan(state, change);
   }
 
-  expand(state: VmState, change: ExpandVolumeChange): Promise<PlannedChange> {
+  expand(state: VmState, change: ExpandVolumeChange): Promise<PlannedPatch> {
     return new ExpandVolume(this.deps, this.waits).plan(state, change);
   }
 
-  changeMedium(state: VmState, change: ChangeMediumChange): Promise<PlannedChange> {
+  changeMedium(state: VmState, change: ChangeMediumChange): Promise<PlannedPatch> {
     return new ChangeMedium(this.deps).plan(state, change);
   }
 }

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../kube-object.js';
 import { parseLabelSelector, type LabelSelector } from '../label-selector.js';
 
-export interface ListQuery<T extends KubeObject = KubeObject> {
+export interface ListOptions<T extends KubeObject = KubeObject> {
   namespace?: string;
   /** A selector such as `app=web,!legacy`, or a parsed one. */
   labels?: string | LabelSelector;
@@ -11,7 +11,7 @@ export interface ListQuery<T extends KubeObject = KubeObject> {
 /** @throws ApiError 400 for a selector that cannot be parsed */
 export function* filterObjects<T extends KubeObject>(
   objects: Iterable<KubeObject>,
-  { labels, where }: ListQuery<T>,
+  { labels, where }: ListOptions<T>,
 ): Iterable<T> {
   const selects = typeof labels === 'string' ? parseLabelSelector(labels) : labels;
   for (const object of objects as Iterable<T>) {

@@ -27,7 +27,7 @@ export function useVmOperations(): readonly ListOperation<VmView>[] {
       label: VM_POWER[action].label,
       icon: VM_POWER[action].icon,
       refusal: (vm) => refusal(action, vm),
-      order: () => (action === 'force-stop' ? { action: 'stop', force: true } : { action }),
+      request: () => (action === 'force-stop' ? { action: 'stop', force: true } : { action }),
       ...(action === 'pause' || action === 'unpause' ? { inMenu: true } : {}),
       ...(action === 'restart' ? { confirmByTyping: 'Users of these VMs will be disconnected.' } : {}),
       ...(action === 'force-stop'
@@ -45,7 +45,7 @@ export function useVmOperations(): readonly ListOperation<VmView>[] {
       inMenu: true,
       input: { label: 'Tag', problem: tagProblem },
       refusal: (vm) => refusal('tag', vm),
-      order: (tag) => ({ action: on ? 'tag' : 'untag', tag }),
+      request: (tag) => ({ action: on ? 'tag' : 'untag', tag }),
     });
     return [
       ...power,
@@ -56,7 +56,7 @@ export function useVmOperations(): readonly ListOperation<VmView>[] {
         inMenu: true,
         warning: 'The scheduler chooses the target nodes. See Tasks for the progress.',
         refusal: (vm) => refusal('migrate', vm),
-        order: () => ({ action: 'migrate' }),
+        request: () => ({ action: 'migrate' }),
       },
       ...(isReadOnly ? [] : [MOVE]),
       tagging(true),
@@ -69,7 +69,7 @@ export function useVmOperations(): readonly ListOperation<VmView>[] {
         confirmByTyping: "This can't be undone.",
         warning: 'Their disks and snapshots are deleted too. Running VMs are powered off.',
         refusal: (vm) => (vm.protected ? 'It is protected against deletion.' : refusal('delete', vm)),
-        order: () => ({ action: 'delete' }),
+        request: () => ({ action: 'delete' }),
       },
     ];
   }, [refusal, isReadOnly]);

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { CustomSourceDto } from '@headgate/api-contracts';
 import { useId, useState } from 'react';
 import { nameProblem } from '../../../shared/names/name-rule.js';
-import { PlannedChangeDialog, type PlannedChange } from '../../../shared/plans/planned-change-dialog.js';
+import { PlannedChangeDialog, type ConfirmedRequest } from '../../../shared/plans/planned-change-dialog.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Field } from '../../../shared/ui/field.js';
 import { SelectInput } from '../../../shared/ui/inputs.js';
@@ -24,7 +24,7 @@ const KINDS = { containerDisk: 'Container disk', url: 'Disk image', iso: 'ISO' }
 /** The images that users have added to the catalog, with a form to add one. */
 export function SourceList({ refusal }: { refusal: string | undefined }) {
   const { data: sources, error, refetch } = useCustomSources();
-  const [change, setChange] = useState<PlannedChange>();
+  const [change, setChange] = useState<ConfirmedRequest>();
   const queries = useQueryClient();
   return (
     <section aria-label="Custom sources" className="hg-section">

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { CreatedWebhookView, WebhookView } from '@headgate/api-contracts';
 import { useState } from 'react';
-import { PlannedChangeDialog, type PlannedChange } from '../../../shared/plans/planned-change-dialog.js';
+import { PlannedChangeDialog, type ConfirmedRequest } from '../../../shared/plans/planned-change-dialog.js';
 import { Alert } from '../../../shared/ui/alert.js';
 import { Button } from '../../../shared/ui/button.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
@@ -22,7 +22,7 @@ import { EVENTS, WebhookForm } from './webhook-form.js';
 export function WebhookList() {
   const { data: webhooks, error, refetch } = useWebhooks();
   const [created, setCreated] = useState<CreatedWebhookView>();
-  const [change, setChange] = useState<PlannedChange>();
+  const [change, setChange] = useState<ConfirmedRequest>();
   const queries = useQueryClient();
   const reload = (): void => void queries.invalidateQueries({ queryKey: WEBHOOKS_KEY });
 

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { PluginView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
-import { PlannedChangeDialog, type PlannedChange } from '../../../shared/plans/planned-change-dialog.js';
+import { PlannedChangeDialog, type ConfirmedRequest } from '../../../shared/plans/planned-change-dialog.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { Alert } from '../../../shared/ui/alert.js';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
@@ -22,7 +22,7 @@ import {
 } from '../api/plugin-requests.js';
 
 /** A change that waits for a confirmation. */
-const installation = ({ name }: PluginView, label: string, done: string): PlannedChange => ({
+const installation = ({ name }: PluginView, label: string, done: string): ConfirmedRequest => ({
   title: `${label} ${name}`,
   label,
   done: `${name} was ${done}`,
@@ -30,7 +30,7 @@ const installation = ({ name }: PluginView, label: string, done: string): Planne
   run: () => installPlugin(name),
 });
 
-const removal = ({ name }: PluginView): PlannedChange => ({
+const removal = ({ name }: PluginView): ConfirmedRequest => ({
   title: `Remove ${name}?`,
   label: 'Remove',
   done: `${name} was removed`,
@@ -40,7 +40,7 @@ const removal = ({ name }: PluginView): PlannedChange => ({
 });
 
 /** The change that brings a plugin to the offered version. */
-function offered(plugin: PluginView): PlannedChange | undefined {
+function offered(plugin: PluginView): ConfirmedRequest | undefined {
   if (!plugin.inStore) return undefined;
   if (!plugin.installed) return installation(plugin, 'Install', 'installed');
   if (plugin.problem !== undefined) return installation(plugin, 'Reinstall', 'installed again');
@@ -52,7 +52,7 @@ export function PluginsPage() {
   usePageTitle('Plugins');
   const { data, error, refetch, isFetching } = usePlugins();
   const { data: whoami } = useWhoami();
-  const [change, setChange] = useState<PlannedChange>();
+  const [change, setChange] = useState<ConfirmedRequest>();
   const queries = useQueryClient();
   return (
     <div className="hg-page">
@@ -95,7 +95,7 @@ export function PluginsPage() {
 interface PluginTableProps {
   plugins: readonly PluginView[];
   refusal: string | undefined;
-  onChange: (change: PlannedChange) => void;
+  onChange: (change: ConfirmedRequest) => void;
 }
 
 function PluginTable({ plugins, refusal, onChange }: PluginTableProps) {

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Disclosure } from '../../ui/disclosure.js';
 import { ErrorAlert } from '../../ui/error-alert.js';
-import { cancelBulk, orderLabel, pauseBulk, resumeBulk, retryBulk } from '../bulk-order.js';
+import { cancelBulk, orderLabel, pauseBulk, resumeBulk, retryBulk } from '../bulk-request.js';
 import { bulkReport, nameOfRef } from '../bulk-report.js';
 
 /** The counts of a bulk task in the list of tasks, with the ways to stop it and to retry what failed. */

@@ -64,7 +64,7 @@ export function BulkDialog<E extends Instance>({ kind, operation, members, onClo
       onText={setText}
       onRun={() =>
         start(
-          operation.order(text),
+          operation.request(text),
           included.map(({ ref }) => ref),
         )
       }

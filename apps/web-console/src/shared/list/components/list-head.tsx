@@ -2,15 +2,15 @@ import { memo } from 'react';
 import type { Instance } from '../../instances/instance.js';
 import { widthOf } from '../fitting-columns.js';
 import type { ListKind } from '../list-kind.js';
-import type { ListQuery } from '../list-query.js';
+import type { ListSettings } from '../list-query.js';
 import type { Selection } from '../use-selection.js';
 
 export interface ListHeadProps<E extends Instance> {
   kind: ListKind<E>;
   rows: readonly E[];
   shown: readonly string[];
-  query: ListQuery;
-  onSort: (sort: Pick<ListQuery, 'sort' | 'descending'>) => void;
+  query: ListSettings;
+  onSort: (sort: Pick<ListSettings, 'sort' | 'descending'>) => void;
   selection: Selection<E>;
 }
 

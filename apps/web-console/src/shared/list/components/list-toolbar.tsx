@@ -7,14 +7,14 @@ import { SearchInput } from '../../ui/inputs.js';
 import { useShortcut } from '../../ui/use-shortcut.js';
 import { FILTERS, type FilterName, type Filters } from '../list-filters.js';
 import type { ListKind } from '../list-kind.js';
-import { isFiltered, withoutFilters, type ListQuery } from '../list-query.js';
+import { isFiltered, withoutFilters, type ListSettings } from '../list-query.js';
 import { hasDistinctValues, tally } from '../list-view.js';
 
 interface ListToolbarProps<E extends Instance> {
   kind: ListKind<E>;
   entries: readonly E[];
-  query: ListQuery;
-  onChange: (change: Partial<ListQuery>) => void;
+  query: ListSettings;
+  onChange: (change: Partial<ListSettings>) => void;
   shown: readonly string[];
   /** Undefined restores the default: as many columns as fit. */
   onColumns: (columns: readonly string[] | undefined) => void;

@@ -2,13 +2,13 @@ import type { BulkDto, BulkTaskView, StatusView } from '@headgate/api-contracts'
 import { postJson } from '../api/request.js';
 
 /** What a bulk task does to each instance. */
-export type BulkOrder = Pick<BulkDto, 'action' | 'force' | 'tag'>;
+export type BulkRequest = Pick<BulkDto, 'action' | 'force' | 'tag'>;
 
 const BULK = '/api/ext/bulk';
 
 /** Each of these returns the ID of the task. */
-export const startBulk = async (order: BulkOrder, refs: readonly string[]): Promise<string> =>
-  (await postJson(BULK, { body: { ...order, refs } })).task;
+export const startBulk = async (request: BulkRequest, refs: readonly string[]): Promise<string> =>
+  (await postJson(BULK, { body: { ...request, refs } })).task;
 
 export const retryBulk = async (id: string): Promise<string> =>
   (await postJson(`${BULK}/${encodeURIComponent(id)}/retry`)).task;

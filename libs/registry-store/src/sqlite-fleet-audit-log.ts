@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { Journal, type JournalEntry, type JournalQuery } from '@headgate/domain-contracts';
+import { FleetAuditLog, type JournalEntry, type JournalQuery } from '@headgate/domain-contracts';
 import type { RegistryDatabase } from './registry-database.js';
 
 const CONDITIONS: Readonly<Record<Exclude<keyof JournalQuery, 'limit'>, string>> = {
@@ -12,8 +12,8 @@ const CONDITIONS: Readonly<Record<Exclude<keyof JournalQuery, 'limit'>, string>>
   before: 'id < ?',
 };
 
-/** Journal over the audit log of the registry. */
-export class SqliteJournal extends Journal {
+/** The audit log of the registry, across all instances. */
+export class SqliteFleetAuditLog extends FleetAuditLog {
   constructor(private readonly database: RegistryDatabase) {
     super();
   }

@@ -1,6 +1,6 @@
 import { LifecycleEvent, type DomainEventMessage } from '@headgate/libvirt-rpc';
 import { describeLine, describeMessage } from '../connection/describe-event.js';
-import { EventJournal } from './event-journal.js';
+import { EventHistory } from './event-history.js';
 
 const domain = { name: 'web', uuid: 'uuid-1', id: 1 };
 const message = (fields: object): DomainEventMessage =>
@@ -31,11 +31,11 @@ describe('the words of an event', () => {
 });
 
 describe('the journal of events', () => {
-  let journal: EventJournal;
+  let journal: EventHistory;
   let seconds = 0;
   beforeEach(() => {
     seconds = 0;
-    journal = new EventJournal(() => new Date(++seconds * 1000).toISOString());
+    journal = new EventHistory(() => new Date(++seconds * 1000).toISOString());
   });
 
   const record = (name: string, action: string, detail: string): void =>

@@ -21,15 +21,15 @@ const BAD_DETAILS = /^(Crashed|Panicked|Failed|IOError|I\/O Error|Watchdog|API e
 /** libvirt also sends the older form of some events, and events that the service itself causes all the time. */
 const REPEATED: ReadonlySet<string> = new Set(['io-error', 'metadata-change', 'job-completed']);
 
-interface Journal {
+interface DomainHistory {
   /** Oldest first. */
   readonly events: InstanceEvent[];
 }
 
 /** The latest events that libvirt has emitted, in memory: libvirt itself keeps none. */
-export class EventJournal {
+export class EventHistory {
   /** By the name of the domain in libvirt; the domain with the latest event is the last one. */
-  private readonly journals = new Map<string, Journal>();
+  private readonly histories = new Map<string, DomainHistory>();
 
   /** @param iso the current time, ISO 8601 */
   constructor(private readonly iso: () => string) {}
@@ -38,25 +38,25 @@ export class EventJournal {
     const { kind, domain, action, detail } = event;
     if (REPEATED.has(kind)) return;
     // A later domain of the same name does not inherit its events.
-    if (action === 'Undefined') return void this.journals.delete(domain);
+    if (action === 'Undefined') return void this.histories.delete(domain);
     const reason = action ?? kind;
     const isWarning = WARNINGS.has(reason) || BAD_DETAILS.test(detail ?? '');
-    const journal = this.journals.get(domain) ?? { events: [] };
-    journal.events.push({
+    const history = this.histories.get(domain) ?? { events: [] };
+    history.events.push({
       time: this.iso(),
       type: isWarning ? 'Warning' : 'Normal',
       reason,
       object: `Domain/${domain}`,
       message: detail === undefined ? `libvirt reports ${reason}.` : `libvirt reports ${reason}: ${detail}.`,
     });
-    if (journal.events.length > MAX_EVENTS) journal.events.shift();
-    this.journals.delete(domain);
-    this.journals.set(domain, journal);
-    if (this.journals.size > MAX_DOMAINS) this.journals.delete(this.journals.keys().next().value ?? '');
+    if (history.events.length > MAX_EVENTS) history.events.shift();
+    this.histories.delete(domain);
+    this.histories.set(domain, history);
+    if (this.histories.size > MAX_DOMAINS) this.histories.delete(this.histories.keys().next().value ?? '');
   }
 
   /** Newest first. @param domain its name in libvirt */
   recent(domain: string, limit: number): readonly InstanceEvent[] {
-    return (this.journals.get(domain)?.events ?? []).slice(-limit).reverse();
+    return (this.histories.get(domain)?.events ?? []).slice(-limit).reverse();
   }
 }
