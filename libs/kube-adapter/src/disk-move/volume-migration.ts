@@ -23,6 +23,7 @@ const BEGIN_TIMEOUT_MS = 60_000;
 const CANCEL_TIMEOUT_MS = 120_000;
 /** How long KubeVirt may take to report that the end of a guest has interrupted the copy of its disk. */
 const DOUBT_LIMIT_MS = 15_000;
+const MAX_DOUBTS = 1000;
 /** The label that KubeVirt puts on migrations. */
 const VMI_LABEL = 'kubevirt.io/vmi-name';
 const CHANGE = 'VolumesChange';
@@ -30,7 +31,10 @@ const THE_COPY = 'the copy of the disk';
 
 /** Follows KubeVirt's migration of a running guest to a new volume, and cancels it. */
 export class VolumeMigration {
-  /** Since when it is unknown whether a volume is complete. */
+  /**
+   * Since when it is unknown whether a volume is complete. Kept after the end of the doubt, so that an undo and a
+   * rollback don't wait for KubeVirt's report once more.
+   */
   private readonly doubts = new Map<string, number>();
 
   constructor(private readonly deps: HardwareDeps) {}
@@ -145,14 +149,19 @@ export class VolumeMigration {
     );
     if (hasSucceeded) return true;
     const name = target.metadata.name ?? '';
-    const began = this.doubts.get(name) ?? this.deps.clock.now();
-    this.doubts.set(name, began);
-    if (this.deps.clock.now() - began < DOUBT_LIMIT_MS) return false;
-    this.doubts.delete(name);
+    if (this.deps.clock.now() - this.doubtSince(name) < DOUBT_LIMIT_MS) return false;
     throw new DomainError(
       'WRONG_STATE',
       `${ref.name} was stopped while its disk was being moved, and nothing shows whether the copy is complete: compare ${sourceClaim(record)} with ${name}, and let the VM use the right one.`,
     );
+  }
+
+  private doubtSince(volume: string): number {
+    const began = this.doubts.get(volume) ?? this.deps.clock.now();
+    this.doubts.set(volume, began);
+    const [oldest] = this.doubts.keys();
+    if (this.doubts.size > MAX_DOUBTS && oldest !== undefined) this.doubts.delete(oldest);
+    return began;
   }
 
   /** Deletes the running migrations of the VM, which cancels them. @returns whether there were some */
