@@ -8,11 +8,25 @@ import {
   type MemberStatus,
   type QueuedAction,
 } from '@headgate/domain-contracts';
-import { ArrayMaxSize, ArrayMinSize, IsArray, IsBoolean, IsIn, IsInt, IsString, MaxLength, Min } from 'class-validator';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsISO8601,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { PlanView } from './answers.js';
 import { IsContextName, IsFolderPath, IsMap, IsTag, Nested, Optional } from './fields.js';
 
 /** The most instances of one bulk task. */
 export const MAX_BULK_MEMBERS = 10_000;
+const MAX_MEMBERS_AT_ONCE = 64;
 const MAX_REF_CHARS = 400;
 
 /** Chooses the instances of a list; at least one of q, context and folder must be set. */
@@ -49,13 +63,56 @@ export class BulkDto {
   @Optional() @IsBoolean() force?: boolean;
   /** Only with tag and untag. */
   @Optional() @IsTag() tag?: string;
+  /** The number of instances that are worked on at the same time; 8 by default. */
+  @Optional() @IsInt() @Min(1) @Max(MAX_MEMBERS_AT_ONCE) atOnce?: number;
+  /**
+   * Only with start and restart: an instance is done when it runs again, with its guest agent connected if it was
+   * before, and only then the next one begins. It fails if that takes longer than 10 minutes. A restart of which
+   * nothing can be seen for a minute counts as done.
+   */
+  @Optional() @IsBoolean() waitReady?: boolean;
+  /** No further instance begins after the first failure; the remaining ones are skipped. */
+  @Optional() @IsBoolean() stopOnError?: boolean;
+  /**
+   * The task waits until this time, at most 366 days: ISO 8601 with `Z` or an offset. It can be canceled meanwhile.
+   * Only for callers with all rights, because the rights of others are not stored until then.
+   */
+  @Optional() @IsString() @MaxLength(40) at?: string;
+}
+
+/** The plan of one instance of a bulk task: the one that a dry run of a single request returns. */
+export class BulkMemberPlanView extends PlanView {
+  /** The ref of the instance. */
+  @IsString() ref!: string;
+  /** Whether there is no refusal. */
+  @IsBoolean() ok!: boolean;
+}
+
+/**
+ * The response to a dry run of POST /api/ext/bulk. `steps` has one step for each instance that is not refused. The
+ * request is accepted although some or all instances are refused: their members fail when their turn comes.
+ */
+export class BulkPlanView extends PlanView {
+  /** False when every instance is refused. `refusals` has the distinct reasons then, at most 100, and is empty else. */
+  @IsBoolean() ok!: boolean;
+  /** The plans of the instances, in their order. */
+  @IsArray() @Nested(() => BulkMemberPlanView, { each: true }) members!: BulkMemberPlanView[];
+  /**
+   * The number of instances that are not in `members`, because planning takes at most 10 seconds. Their steps are those
+   * of instances without a refusal.
+   */
+  @IsInt() @Min(0) unplanned!: number;
 }
 
 /** One instance of a bulk task. */
 export class TaskMemberView {
   /** The ref of the instance. */
   @IsString() ref!: string;
-  /** `skipped`: it never began, because the task was canceled or the service stopped. */
+  /**
+   * The backend's ID of the instance when the task was started. The member fails if another one has its name by then.
+   */
+  @Optional() @IsString() uid?: string;
+  /** `skipped`: it never began, because the task was canceled, another member failed or the service stopped. */
   @IsIn(MEMBER_STATUSES) status!: MemberStatus;
   /** Why it failed or was skipped. */
   @Optional() @IsString() error?: string;
@@ -73,7 +130,10 @@ export class BulkCountsView {
   @IsInt() @Min(0) done!: number;
   /** The number of members that failed. */
   @IsInt() @Min(0) error!: number;
-  /** The number of members that never began, because the task was canceled or the service stopped. */
+  /**
+   * The number of members that never began, because the task was canceled, another one failed or the service
+   * stopped.
+   */
   @IsInt() @Min(0) skipped!: number;
 }
 
@@ -85,6 +145,14 @@ export class BulkTaskView {
   @Optional() @IsBoolean() force?: boolean;
   /** Of tag and untag: the tag. */
   @Optional() @IsString() tag?: string;
+  /** The number of members that are worked on at the same time; 8 if it is absent. */
+  @Optional() @IsInt() @Min(1) atOnce?: number;
+  /** Whether a member is done only when it is ready again. */
+  @Optional() @IsBoolean() waitReady?: boolean;
+  /** Whether no further member begins after the first failure. */
+  @Optional() @IsBoolean() stopOnError?: boolean;
+  /** No member begins before this time, in ISO 8601. */
+  @Optional() @IsISO8601() at?: string;
   /** Of move: the number of members that use the same host at the same time. */
   @Optional() @IsInt() @Min(1) perHost?: number;
   /** Of move: the request that holds for every member. */

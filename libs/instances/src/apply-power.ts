@@ -2,6 +2,7 @@ import {
   DomainError,
   buildPlan,
   isVm,
+  refusal,
   templateRefusal,
   type FoundInstance,
   type Instance,
@@ -24,6 +25,9 @@ const ENDS = {
   pause: () => ['Running'],
   unpause: () => ['Paused'],
 } as const satisfies Readonly<Record<PowerAction, (options: PowerOptions) => readonly VmStatus[]>>;
+
+/** The actions that every backend refuses for a stopped VM. */
+const NEED_A_GUEST: ReadonlySet<PowerAction> = new Set(['restart', 'pause', 'unpause']);
 
 type PowerParams = [action: PowerAction, options: PowerOptions];
 
@@ -54,10 +58,17 @@ export class ApplyPower extends InstanceChange<'power', PowerParams> {
   }
 
   protected override async planOn(
-    { ref }: FoundInstance<'power'>,
+    { ref, instance }: FoundInstance<'power'>,
     action: PowerAction,
     { force = false }: PowerOptions,
   ): Promise<Plan> {
+    // Only a plan relies on the list for it: the backend refuses the action by the status that it sees.
+    if (isVm(instance) && instance.status === 'Stopped' && NEED_A_GUEST.has(action))
+      return buildPlan([], {
+        refusals: [
+          refusal('WRONG_STATE', `${ref.name} is not running, so there is nothing to ${action}.`, 'Start it first.'),
+        ],
+      });
     return buildPlan([{ name: action, detail: `${ref.name}${force ? ', by force' : ''}` }]);
   }
 

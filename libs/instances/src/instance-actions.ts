@@ -2,14 +2,18 @@ import {
   DomainError,
   type BulkAction,
   type Caller,
+  type Change,
   type DirectBulkRequest,
   type InstanceRef,
+  type MemberRef,
+  type Plan,
   type PowerAction,
 } from '@headgate/domain-contracts';
 import { CONTAINER_ACTIONS, type ApplyContainerPower } from './apply-container-power.js';
 import type { ApplyPower } from './apply-power.js';
 import type { DeleteContainer } from './delete-container.js';
 import type { DeleteVm } from './delete-vm.js';
+import type { MemberReadiness } from './member-readiness.js';
 import type { MigrateVm } from './migrate-vm.js';
 import type { TagVm } from './tag-vm.js';
 
@@ -27,7 +31,7 @@ export interface InstanceUseCases {
  * What work on many instances does to one of them: the use case of a single request, with its checks and its audit
  * entry.
  */
-export type InstanceBulkRequest = Pick<DirectBulkRequest, 'action' | 'force' | 'tag'>;
+export type InstanceBulkRequest = Pick<DirectBulkRequest, 'action' | 'force' | 'tag' | 'waitReady'>;
 
 /** Refuses an action that a caller may not carry out on an instance. @throws DomainError NOT_PERMITTED */
 export type ExpectAllowed = (caller: Caller, action: BulkAction, ref: InstanceRef) => void;
@@ -41,38 +45,59 @@ export class InstanceActions {
   constructor(
     private readonly useCases: InstanceUseCases,
     private readonly expectAllowed: ExpectAllowed,
+    private readonly readiness: MemberReadiness,
   ) {}
 
   /** @returns the ID of the task that continues the work, if there is one */
-  async apply(request: InstanceBulkRequest, ref: InstanceRef, caller: Caller): Promise<string | undefined> {
+  async apply(request: InstanceBulkRequest, ref: MemberRef, caller: Caller): Promise<string | undefined> {
     this.expectAllowed(caller, request.action, ref);
-    return ref.kind === 'vm' ? this.applyToVm(request, ref, caller) : this.applyToContainer(request, ref, caller);
+    const act = (): Promise<string | undefined> => this.changeOf(request, ref).run(caller);
+    return request.waitReady ? this.readiness.after(ref, request.action, act) : act();
   }
 
-  private async applyToVm(request: InstanceBulkRequest, ref: InstanceRef, caller: Caller): Promise<string | undefined> {
-    const { action, force = false, tag = '' } = request;
+  /** The plan of a single request. The rights of the caller were checked before. @throws DomainError as `apply` does */
+  async plan(request: InstanceBulkRequest, ref: InstanceRef): Promise<Plan> {
+    return this.changeOf(request, ref).plan();
+  }
+
+  private changeOf(request: InstanceBulkRequest, ref: MemberRef): BoundChange {
+    return ref.kind === 'vm' ? this.changeOfVm(request, ref) : this.changeOfContainer(request, ref);
+  }
+
+  private changeOfVm({ action, force = false, tag = '' }: InstanceBulkRequest, ref: MemberRef): BoundChange {
     const { applyPower, migrateVm, tagVm, deleteVm } = this.useCases;
     switch (action) {
       case 'migrate':
-        return migrateVm.run(ref, undefined, caller);
+        return bind(migrateVm, ref, undefined);
       case 'tag':
       case 'untag':
-        return void (await tagVm.run(ref, tag, action === 'tag', caller));
+        return bind(tagVm, ref, tag, action === 'tag');
       case 'delete':
-        return void (await deleteVm.run(ref, caller));
+        return bind(deleteVm, ref);
       default:
-        return void (await applyPower.run(ref, action satisfies PowerAction, { force }, caller));
+        return bind(applyPower, ref, action satisfies PowerAction, { force });
     }
   }
 
-  private async applyToContainer(
-    { action }: InstanceBulkRequest,
-    ref: InstanceRef,
-    caller: Caller,
-  ): Promise<undefined> {
-    if (action === 'delete') return void (await this.useCases.deleteContainer.run(ref, caller));
+  private changeOfContainer({ action }: InstanceBulkRequest, ref: MemberRef): BoundChange {
+    if (action === 'delete') return bind(this.useCases.deleteContainer, ref);
     const power = CONTAINER_ACTIONS.find((one) => one === action);
     if (!power) throw new DomainError('NOT_SUPPORTED', 'Containers can only be started, stopped and deleted.');
-    await this.useCases.applyContainerPower.run(ref, power, caller);
+    return bind(this.useCases.applyContainerPower, ref, power);
   }
 }
+
+/** A use case with its arguments. */
+interface BoundChange {
+  plan(): Promise<Plan>;
+  /** @returns the ID of the task that continues the work, if there is one */
+  run(caller: Caller): Promise<string | undefined>;
+}
+
+const bind = <Args extends readonly unknown[], Prepared>(
+  change: Change<Args, string | void, Prepared>,
+  ...args: Args
+): BoundChange => ({
+  plan: () => change.plan(...args),
+  run: async (caller) => (await change.run(...args, caller)) ?? undefined,
+});

@@ -1,6 +1,5 @@
 import {
   Change,
-  buildPlan,
   DomainError,
   formatRef,
   needsRetry,
@@ -8,15 +7,19 @@ import {
   type Audit,
   type BulkRequest,
   type Caller,
+  type Clock,
+  type DirectBulkRequest,
   type InstanceDirectory,
   type InstanceRef,
-  type Plan,
   type TaskRunner,
 } from '@headgate/domain-contracts';
+import { buildBulkPlan, type BulkPlan } from './bulk-plan.js';
+import { expectRequest, withoutTime } from './expect-request.js';
 import type { InstanceActions } from './instance-actions.js';
+import { planMembers } from './plan-members.js';
 
 interface Bulk {
-  readonly request: BulkRequest;
+  readonly request: DirectBulkRequest;
   /** The refs of the instances, as text. */
   readonly members: readonly string[];
 }
@@ -25,33 +28,36 @@ interface Bulk {
  * One action for many instances, as a task of the service. Each instance gets the use case of a single request, with
  * its checks and its audit entry. A failure stops no other instance.
  */
-export class RunBulk extends Change<[request: BulkRequest, refs: readonly InstanceRef[]], string, Bulk> {
+export class RunBulk extends Change<
+  [request: DirectBulkRequest, refs: readonly InstanceRef[]],
+  string,
+  Bulk,
+  BulkPlan
+> {
   constructor(
-    private readonly directory: InstanceDirectory,
     private readonly tasks: TaskRunner,
-    actions: InstanceActions,
+    private readonly actions: InstanceActions,
     private readonly audit: Audit,
+    private readonly clock: Clock,
+    private readonly directory: Pick<InstanceDirectory, 'get'>,
   ) {
     super();
     tasks.defineBulk((request, ref, caller) => actions.apply(request, ref, caller));
   }
 
-  protected override prepare(request: BulkRequest, refs: readonly InstanceRef[]): Bulk {
-    return { request, members: expectMembers(request, refs) };
+  protected override prepare(request: DirectBulkRequest, refs: readonly InstanceRef[]): Bulk {
+    return { request: expectRequest(request, this.clock.now()), members: expectMembers(refs) };
   }
 
-  protected override async planPrepared({ request, members }: Bulk): Promise<Plan> {
-    const missing = members.filter((ref) => this.directory.get(parseRef(ref)) === undefined);
-    const name = describe(request);
-    return buildPlan(
-      members.filter((ref) => !missing.includes(ref)).map((detail) => ({ name, detail })),
-      { warnings: missing.map((ref) => `${ref} does not exist.`) },
-    );
+  protected override async planPrepared({ request, members }: Bulk): Promise<BulkPlan> {
+    const { actions, clock } = this;
+    const plans = await planMembers(members, (ref) => actions.plan(request, ref), clock);
+    return buildBulkPlan(describe(request), members, plans);
   }
 
   /** @returns the ID of the task */
   protected override runPrepared({ request, members }: Bulk, caller: Caller): Promise<string> {
-    return this.tasks.startBulk(request, members, caller);
+    return this.tasks.startBulk(request, members, caller, (ref) => this.directory.get(parseRef(ref))?.uid);
   }
 
   /**
@@ -65,8 +71,9 @@ export class RunBulk extends Change<[request: BulkRequest, refs: readonly Instan
     if (!members) throw new DomainError('WRONG_STATE', `${id} is too old; its members are no longer known.`);
     const { counts: _counts, paused: _paused, ...request } = bulk;
     const refs = members.filter(needsRetry).map(({ ref }) => ref);
+    const uids = new Map(members.map(({ ref, uid }) => [ref, uid]));
     if (refs.length === 0) throw new DomainError('WRONG_STATE', `Nothing failed in ${id}.`);
-    return this.tasks.startBulk(request, refs, caller);
+    return this.tasks.startBulk(withoutTime(request), refs, caller, (ref) => uids.get(ref));
   }
 
   /** Begins no further member; those that run are finished. @throws DomainError TASK_NOT_FOUND, WRONG_STATE */
@@ -92,14 +99,7 @@ export class RunBulk extends Change<[request: BulkRequest, refs: readonly Instan
 }
 
 /** Each ref once, in the given order. @throws DomainError INVALID_INPUT */
-function expectMembers({ action, force, tag }: BulkRequest, refs: readonly InstanceRef[]): string[] {
-  const takesTag = action === 'tag' || action === 'untag';
-  if (takesTag !== (tag !== undefined))
-    throw new DomainError(
-      'INVALID_INPUT',
-      takesTag ? `tag is missing; ${action} needs it.` : `${action} takes no tag.`,
-    );
-  if (force && action !== 'stop') throw new DomainError('INVALID_INPUT', 'force is only possible with stop.');
+function expectMembers(refs: readonly InstanceRef[]): string[] {
   if (refs.length === 0) throw new DomainError('INVALID_INPUT', 'No instance matches.');
   return [...new Set(refs.map(formatRef))];
 }

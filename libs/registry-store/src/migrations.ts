@@ -120,4 +120,5 @@ export const MIGRATIONS: readonly string[] = [
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX reply_by_caller ON reply (caller, expires_at);
    CREATE INDEX reply_by_expiry ON reply (expires_at)`,
+  `ALTER TABLE task_member ADD COLUMN uid TEXT`,
 ];

@@ -15,6 +15,7 @@ interface TaskRow {
 
 interface MemberRow {
   readonly ref: string;
+  readonly uid: string | null;
   readonly status: TaskMember['status'];
   readonly error: string | null;
   readonly next_task: string | null;
@@ -79,12 +80,14 @@ export class SqliteTaskStore extends TaskStore {
     this.database.run(`DELETE FROM task WHERE status <> 'running' AND started_at < ?`, time);
   }
 
-  private putMember(task: string, { ref, status, error, task: next }: TaskMember): void {
+  private putMember(task: string, { ref, uid, status, error, task: next }: TaskMember): void {
     this.database.run(
-      `INSERT INTO task_member (task, ref, status, error, next_task) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (task, ref) DO UPDATE SET status = excluded.status, error = excluded.error, next_task = excluded.next_task`,
+      `INSERT INTO task_member (task, ref, uid, status, error, next_task) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (task, ref) DO UPDATE SET uid = excluded.uid, status = excluded.status, error = excluded.error,
+         next_task = excluded.next_task`,
       task,
       ref,
+      uid ?? null,
       status,
       error ?? null,
       next ?? null,
@@ -94,7 +97,7 @@ export class SqliteTaskStore extends TaskStore {
   private withMembers(task: Task): Task {
     if (task.kind !== 'bulk') return task;
     const rows = this.database.all<MemberRow>(
-      'SELECT ref, status, error, next_task FROM task_member WHERE task = ? ORDER BY id',
+      'SELECT ref, uid, status, error, next_task FROM task_member WHERE task = ? ORDER BY id',
       task.id,
     );
     return rows.length === 0 ? task : { ...task, members: rows.map(memberOf) };
@@ -122,8 +125,9 @@ function taskOf({ id, body, log = '' }: TaskRow): Task {
   }
 }
 
-const memberOf = ({ ref, status, error, next_task: task }: MemberRow): TaskMember => ({
+const memberOf = ({ ref, uid, status, error, next_task: task }: MemberRow): TaskMember => ({
   ref,
+  ...(uid === null ? {} : { uid }),
   status,
   ...(error === null ? {} : { error }),
   ...(task === null ? {} : { task }),

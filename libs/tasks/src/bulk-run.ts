@@ -19,11 +19,12 @@ import { JournalWriter } from './journal-writer.js';
 import { QueuedMembers, type MemberTaskRuns } from './queued-members.js';
 import { INTERRUPTED, MAY_HAVE_RUN, type RunDeps, type RunningTask } from './running-task.js';
 import { canceled, nameOf, RIGHTS_UNKNOWN } from './steps-run.js';
+import { waitUntil } from './wait-until.js';
 
 /** One call of a member takes less, also if a guest has to shut down first. */
 const MEMBER_LIMIT_MS = 15 * 60_000;
 const NOT_IN_TIME = 'It did not end within 15 min. It may still be carried out.';
-/** More at the same time would only wait in the backend. */
+/** More at the same time would usually only wait in the backend. */
 const MAX_CONCURRENT_MEMBERS = 8;
 /** A queue without a limit of its own. */
 const DEFAULT_PER_HOST = 2;
@@ -43,6 +44,12 @@ export class BulkRun implements JournaledRun {
   private whenContinued = Promise.withResolvers<void>();
   private pendingWrite: Promise<void> | undefined;
   private isCanceling = false;
+  /** Whether the time of the request has come in this process. */
+  private isDue = false;
+  /** Aborted after a failure that stops the other members. */
+  private readonly failure = new AbortController();
+  /** Aborted when no further member may begin. */
+  private readonly stopped: AbortSignal;
   private readonly clock: Clock;
 
   constructor(
@@ -56,7 +63,8 @@ export class BulkRun implements JournaledRun {
     const { queue } = work;
     this.queue = queue && new QueuedMembers(queue.tasks, queue.runs, journal.input, journal.caller);
     if (!this.isPaused) this.whenContinued.resolve();
-    task.signal.addEventListener('abort', () => this.whenContinued.resolve());
+    this.stopped = AbortSignal.any([task.signal, this.failure.signal]);
+    this.stopped.addEventListener('abort', () => this.whenContinued.resolve());
   }
 
   async run(isRecovered: boolean): Promise<RunOutcome> {
@@ -73,10 +81,13 @@ export class BulkRun implements JournaledRun {
         }
         task.log('Resumed after a restart.');
       } else {
-        task.beginStep(describe(request));
+        task.beginStep(request.at === undefined ? describe(request) : `wait until ${request.at}`);
+        if (request.at !== undefined) task.update({ waiting: this.waitingAs(false) });
         await journal.commit((current) => current);
       }
       if (canceledBy !== undefined) task.cancel(canceled(canceledBy));
+      if (this.members.counts.error > 0) this.stopAfterFailure();
+      await this.whenDue();
       await this.runAll();
     } catch (error) {
       if (task.shutdownSignal.aborted) return 'suspended';
@@ -86,7 +97,7 @@ export class BulkRun implements JournaledRun {
     const { error: failed, waiting, running } = this.members.counts;
     if (task.shutdownSignal.aborted && waiting + running > 0) return 'suspended';
     if (task.signal.aborted && !task.shutdownSignal.aborted) await task.end(messageOf(task.signal.reason));
-    else await task.end(failed > 0 ? `${failed} of ${members.length} failed.` : undefined);
+    else await task.end(failed > 0 ? failureOf(failed, members.length, waiting) : undefined);
     return 'ended';
   }
 
@@ -108,13 +119,13 @@ export class BulkRun implements JournaledRun {
     if (canceledBy !== undefined) throw new DomainError('WRONG_STATE', `The task ${task} was canceled.`);
     const { bulk } = this.task.summary;
     if (!bulk || isPaused === this.isPaused) return;
-    this.task.update({ bulk: { ...bulk, paused: isPaused }, waiting: isPaused ? 'Paused.' : undefined });
+    this.task.update({ bulk: { ...bulk, paused: isPaused }, waiting: this.waitingAs(isPaused) });
     // No further member begins while it is written.
     if (isPaused) this.whenContinued = Promise.withResolvers();
     try {
       await this.task.save();
     } catch (error) {
-      this.task.update({ bulk, waiting: isPaused ? undefined : 'Paused.' });
+      this.task.update({ bulk, waiting: this.waitingAs(!isPaused) });
       if (isPaused) this.whenContinued.resolve();
       throw error;
     }
@@ -124,6 +135,36 @@ export class BulkRun implements JournaledRun {
 
   private get isPaused(): boolean {
     return this.task.summary.bulk?.paused === true;
+  }
+
+  private waitingAs(isPaused: boolean): string | undefined {
+    if (isPaused) return 'Paused.';
+    const { at } = this.journal.current.input;
+    return at !== undefined && this.isEarly ? `Begins at ${at}.` : undefined;
+  }
+
+  /** Whether the time of the request has not come. Members that have begun go on after a clock was set back. */
+  private get isEarly(): boolean {
+    const { at } = this.journal.current.input;
+    const hasBegun = this.members.counts.waiting < this.members.size;
+    return at !== undefined && !this.isDue && !hasBegun && this.clock.now() < Date.parse(at);
+  }
+
+  /** Waits for the time of the request. */
+  private async whenDue(): Promise<void> {
+    const { task, stopped } = this;
+    const { input: request } = this.journal.current;
+    if (request.at === undefined || stopped.aborted) return;
+    task.update({ waiting: this.waitingAs(this.isPaused) });
+    while (this.isEarly && !stopped.aborted) await waitUntil(Date.parse(request.at), this.clock, stopped);
+    if (stopped.aborted) return;
+    this.isDue = true;
+    task.update({ waiting: this.waitingAs(this.isPaused) });
+    if (task.summary.steps.at(-1)?.name !== describe(request)) task.beginStep(describe(request));
+  }
+
+  private stopAfterFailure(): void {
+    if (this.journal.current.input.stopOnError) this.failure.abort();
   }
 
   private get members() {
@@ -145,7 +186,8 @@ export class BulkRun implements JournaledRun {
   }
 
   private async runAll(): Promise<void> {
-    const { queue, work, task } = this;
+    const { queue, work, stopped } = this;
+    const { atOnce = MAX_CONCURRENT_MEMBERS, perHost = DEFAULT_PER_HOST } = this.journal.current.input;
     const members = this.members.all().map((member) => ({ member, hosts: queue?.hostsOf(member.ref) ?? [] }));
     // The tasks of an earlier process continue, whether this one is paused or not.
     const begun = members
@@ -157,14 +199,14 @@ export class BulkRun implements JournaledRun {
     const others = runMembers(
       members.filter(({ member }) => member.status === 'waiting'),
       {
-        limit: MAX_CONCURRENT_MEMBERS,
+        limit: atOnce,
         slots: {
-          take: ({ hosts }) => work.slots.take(hosts, this.journal.current.input.perHost ?? DEFAULT_PER_HOST),
+          take: ({ hosts }) => work.slots.take(hosts, perHost),
           free: ({ hosts }) => work.slots.free(hosts),
           whenFreed: () => work.slots.whenFreed(),
         },
-        signal: task.signal,
-        whenContinued: () => (this.isPaused && !task.signal.aborted ? this.whenContinued.promise : undefined),
+        signal: stopped,
+        whenContinued: () => (this.isPaused && !stopped.aborted ? this.whenContinued.promise : undefined),
       },
       ({ member }) => this.runMember(member),
     );
@@ -173,32 +215,34 @@ export class BulkRun implements JournaledRun {
   }
 
   private async runMember(member: TaskMember): Promise<void> {
-    const { task, queue } = this;
+    const { task, queue, stopped } = this;
     const { ref } = member;
     let begun = member;
     if (member.status === 'waiting') {
-      if (task.signal.aborted) return;
+      if (stopped.aborted) return;
       begun = queue?.begin(ref) ?? { ref, status: 'running' };
       task.member(begun);
       await this.write();
       // Canceled while the store could not be written, or stopped: the work has not begun.
-      if (task.signal.aborted) return task.member({ ref, status: 'waiting' });
+      if (stopped.aborted) return task.member({ ref, status: 'waiting' });
     }
-    this.record(ref, await (queue ? queue.run(begun) : this.apply(ref)));
+    this.record(ref, await (queue ? queue.run(begun) : this.apply(member)));
   }
 
   private record(ref: string, result: Omit<TaskMember, 'ref'>): void {
     const { task } = this;
     task.member({ ref, ...result });
     if (result.error !== undefined) task.log(`${ref}: ${result.error}`);
+    if (result.status === 'error') this.stopAfterFailure();
     const { waiting, running, ...ended } = this.members.counts;
     const count = ended.done + ended.error + ended.skipped;
     task.progress(count / (count + waiting + running));
   }
 
-  private apply(ref: string): Promise<Omit<TaskMember, 'ref'>> {
+  private apply({ ref, uid }: TaskMember): Promise<Omit<TaskMember, 'ref'>> {
     const { input: request, caller } = this.journal.current;
-    return attemptMember(() => this.inTime(this.work.apply(request as DirectBulkRequest, parseRef(ref), caller)));
+    const member = { ...parseRef(ref), ...(uid && { uid }) };
+    return attemptMember(() => this.inTime(this.work.apply(request as DirectBulkRequest, member, caller)));
   }
 
   /** Ends the wait for work that does not end. @throws Error */
@@ -225,6 +269,10 @@ export class BulkRun implements JournaledRun {
     return this.pendingWrite;
   }
 }
+
+/** @param waiting how many members were not begun after it */
+const failureOf = (failed: number, all: number, waiting: number): string =>
+  waiting > 0 ? `${failed} of ${all} failed, so ${waiting} did not begin.` : `${failed} of ${all} failed.`;
 
 /** The step of a bulk task, such as `stop by force`. */
 export const describe = ({ action, force, tag }: BulkRequest): string =>

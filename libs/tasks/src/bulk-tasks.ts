@@ -48,7 +48,11 @@ export class BulkTasks implements JournaledKind {
 export function bulkParts(
   request: BulkRequest,
   refs: readonly string[],
+  uidOf: (ref: string) => string | undefined = () => undefined,
 ): Pick<Task, 'cancelable' | 'bulk' | 'members'> {
-  const members = refs.map((ref): TaskMember => ({ ref, status: 'waiting' }));
+  const members = refs.map((ref): TaskMember => {
+    const uid = uidOf(ref);
+    return { ref, ...(uid && { uid }), status: 'waiting' };
+  });
   return { cancelable: true, bulk: { ...request, counts: countMembers(members) }, members };
 }

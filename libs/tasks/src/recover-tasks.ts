@@ -75,6 +75,8 @@ function isComplete({ steps, input, caller }: TaskJournal): boolean {
 
 /** A process that was killed wrote the results of its last second nowhere. */
 const interrupted = (member: TaskMember): TaskMember => {
-  if (member.status === 'waiting') return { ref: member.ref, status: 'skipped', error: INTERRUPTED };
-  return member.status === 'running' ? { ref: member.ref, status: 'error', error: MAY_HAVE_RUN } : member;
+  const { ref, uid, status } = member;
+  const known = { ref, ...(uid && { uid }) };
+  if (status === 'waiting') return { ...known, status: 'skipped', error: INTERRUPTED };
+  return status === 'running' ? { ...known, status: 'error', error: MAY_HAVE_RUN } : member;
 };

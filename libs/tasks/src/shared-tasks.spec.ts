@@ -272,6 +272,26 @@ describe('the tasks of several replicas', () => {
     expect(b.get(id)).toMatchObject({ status: 'done', bulk: { counts: { done: 3, running: 0 } } });
   });
 
+  test('wait in the leader for the time of a bulk task when their replica is gone, and begin once', async () => {
+    const [a, b] = [await join('a'), await join('b', true)];
+    gate.resolve();
+    const at = new Date(clock.now() + 3_600_000).toISOString();
+    const id = await a.board.startBulk({ action: 'stop', atOnce: 1, at }, ['vm/lab/local/v0', 'vm/lab/local/v1'], ann);
+    await settled();
+    expect(b.board.get(id)).toMatchObject({ waiting: `Begins at ${at}.`, bulk: { at } });
+    await tick();
+    gone.add('a');
+    await tick();
+    expect([memory.runners.get(id), effects]).toEqual(['b', []]);
+    expect(b.board.get(id)).toMatchObject({ status: 'running', waiting: `Begins at ${at}.` });
+    clock.advance(3_600_000);
+    await settled();
+    await tick();
+    // The first replica was not gone after all: its clock came to the time too.
+    expect(effects).toEqual(['b v0', 'b v1']);
+    expect(b.board.get(id)).toMatchObject({ status: 'done', bulk: { at, atOnce: 1, counts: { done: 2 } } });
+  });
+
   test('end as interrupted if they have no journal', async () => {
     const [a, b] = [await join('a'), await join('b', true)];
     const id = await a.board.start('create', ref, ann, () => gate.promise);

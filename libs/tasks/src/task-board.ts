@@ -6,7 +6,6 @@ import {
   TaskRunner,
   type Author,
   type BackgroundWork,
-  type BulkRequest,
   type Caller,
   type Clock,
   type DefinedTask,
@@ -166,8 +165,8 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     return this.starts.start(kind, subject, caller, work, reservation);
   }
 
-  override startBulk(request: BulkRequest, refs: readonly string[], caller: Caller): Promise<string> {
-    return this.starts.startBulk(request, refs, caller);
+  override startBulk(...args: Parameters<TaskRunner['startBulk']>): Promise<string> {
+    return this.starts.startBulk(...args);
   }
 
   override pauseBulk(id: string, isPaused: boolean): Promise<void> {

@@ -17,6 +17,10 @@ export class TaskMembers {
     return { ...this.count };
   }
 
+  get size(): number {
+    return this.members.size;
+  }
+
   all(): TaskMember[] {
     return [...this.members.values()].map(({ member }) => member);
   }
@@ -31,7 +35,8 @@ export class TaskMembers {
     if (!before) throw new Error(`${member.ref} is not a member`);
     this.count[before.status]--;
     this.count[member.status]++;
-    this.members.set(member.ref, { member, version: ++this.version });
+    const { uid } = before;
+    this.members.set(member.ref, { member: { ...member, ...(uid && { uid }) }, version: ++this.version });
     this.unwritten.add(member.ref);
   }
 

@@ -4,13 +4,13 @@ import {
   formatRef,
   messageOf,
   type BackgroundWork,
-  type BulkRequest,
   type Caller,
   type ImageRef,
   type InstanceRef,
   type Replicas,
   type Reservation,
   type TaskStart,
+  type TaskRunner,
 } from '@headgate/domain-contracts';
 import { bulkParts, type BulkTasks } from './bulk-tasks.js';
 import { expectWritable } from './expect-writable.js';
@@ -80,11 +80,11 @@ export class TaskStarts {
     return this.create(task, journal, () => this.begin(task, run, false), reservation);
   }
 
-  async startBulk(request: BulkRequest, refs: readonly string[], caller: Caller): Promise<string> {
+  async startBulk(...[request, refs, caller, uidOf]: Parameters<TaskRunner['startBulk']>): Promise<string> {
     const { bulk, run: deps } = this.deps;
     const { kind, version } = bulk;
     const created = newTask({ kind, name: request.action, ref: '' }, caller, deps.clock);
-    const task = new RunningTask({ ...created, ...bulkParts(request, refs) }, deps);
+    const task = new RunningTask({ ...created, ...bulkParts(request, refs, uidOf) }, deps);
     const journal: LiveJournal = { task: created.id, version, caller, input: json(request), steps: [] };
     return this.create(task, journal, () => this.beginJournaled(task, journal, false));
   }

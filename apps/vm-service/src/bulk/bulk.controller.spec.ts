@@ -144,6 +144,18 @@ describe('POST /api/ext/bulk', () => {
         steps: [{ name: 'stop by force', detail: DB }],
         warnings: ['vm/lab/default/none does not exist.'],
         refusals: [],
+        ok: true,
+        members: [
+          { ref: DB, ok: true, steps: [{ name: 'stop', detail: 'db, by force' }], warnings: [], refusals: [] },
+          {
+            ref: 'vm/lab/default/none',
+            ok: false,
+            steps: [],
+            warnings: [],
+            refusals: [{ code: 'INSTANCE_NOT_FOUND', reason: expect.stringContaining('none'), remedy: '' }],
+          },
+        ],
+        unplanned: 0,
       },
     ]);
     expect(await statusOf('db')).toBe('Running');

@@ -1,13 +1,13 @@
 import { Body, Controller, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { eachMember, everything, expectMembersAllowed } from '@headgate/access';
-import { AcceptedView, BulkDto, ChangeQuery, EmptyBody, StatusView, type PlanView } from '@headgate/api-contracts';
+import { AcceptedView, BulkDto, BulkPlanView, ChangeQuery, EmptyBody, StatusView } from '@headgate/api-contracts';
 import { DomainError, type Caller } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
-import { RunBulk } from '@headgate/instances';
+import { RunBulk, type BulkPlan } from '@headgate/instances';
 import { CurrentCaller } from '../platform/caller.decorator.js';
 import { Needs } from '../platform/needs.decorator.js';
-import { answer, Describe } from '../platform/answers.decorator.js';
-import { Changing, ChangeRequest } from '../platform/change-request.js';
+import { answer, Describe, planAnswer } from '../platform/answers.decorator.js';
+import { Changing, ChangeRequest, presentPlan } from '../platform/change-request.js';
 import { findMembers } from './find-members.js';
 
 @Controller('api/ext/bulk')
@@ -19,19 +19,27 @@ export class BulkController {
 
   @Needs(eachMember)
   @Post()
-  @Describe('One action for many instances, as a task with a result for each of them.', answer(202, AcceptedView))
+  @Describe(
+    'One action for many instances, as a task with a result for each of them.',
+    answer(202, AcceptedView),
+    planAnswer(200, BulkPlanView),
+  )
   @HttpCode(202)
   start(
     @Body() { refs, query, ...bulk }: BulkDto,
     @Query() change: ChangeQuery,
     @Changing() request: ChangeRequest,
     @CurrentCaller() caller: Caller,
-  ): Promise<AcceptedView | PlanView> {
+  ): Promise<AcceptedView | BulkPlanView> {
     if ((refs === undefined) === (query === undefined))
       throw new DomainError('INVALID_INPUT', 'Exactly one of refs and query must be set.');
     const members = findMembers({ refs, query }, this.fleet, caller);
     expectMembersAllowed(caller.grant, bulk.action, members);
-    return request.answer(change, this.runBulk, [bulk, members], (task) => ({ task }));
+    if (bulk.at !== undefined) expectStoredRights(caller);
+    return request.answerWith(change, this.runBulk, [bulk, members], {
+      result: (task) => ({ task }),
+      plan: present,
+    });
   }
 
   @Needs(everything('change'))
@@ -83,3 +91,16 @@ export class BulkController {
     return { status: 'ok' };
   }
 }
+
+/** The rights of other callers are not stored, so that a task could not begin after a restart. */
+function expectStoredRights({ grant }: Caller): void {
+  if (grant.kind !== 'administrator')
+    throw new DomainError('NOT_PERMITTED', `${grant.label} can't set at: only callers with all rights can.`);
+}
+
+const present = ({ ok, members, unplanned, ...plan }: BulkPlan): BulkPlanView => ({
+  ...presentPlan(plan),
+  ok,
+  members: members.map(({ ref, ok, ...member }) => ({ ref, ok, ...presentPlan(member) })),
+  unplanned,
+});

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { Audit, InstanceDirectory, TaskRunner } from '@headgate/domain-contracts';
+import { Audit, Clock, InstanceDirectory, TaskRunner } from '@headgate/domain-contracts';
 import { InstanceActions, RunBulk } from '@headgate/instances';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';
@@ -12,6 +12,6 @@ import { InstanceActionsModule } from './instance-actions.module.js';
 @Module({
   imports: [StoreModule, FleetModule, TasksModule, InstanceActionsModule],
   controllers: [BulkController],
-  providers: [provideClass(RunBulk, [InstanceDirectory, TaskRunner, InstanceActions, Audit])],
+  providers: [provideClass(RunBulk, [TaskRunner, InstanceActions, Audit, Clock, InstanceDirectory])],
 })
 export class BulkModule {}

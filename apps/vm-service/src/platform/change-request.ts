@@ -42,7 +42,7 @@ export const Changing = createParamDecorator((_data: unknown, context: Execution
   return new ChangeRequest(callerOf(http.getRequest<FastifyRequest>()), http.getResponse<FastifyReply>());
 });
 
-const presentPlan = ({ steps, warnings, refusals }: Plan): PlanView => ({
+export const presentPlan = ({ steps, warnings, refusals }: Plan): PlanView => ({
   steps: [...steps],
   warnings: [...warnings],
   refusals: [...refusals],

@@ -29,6 +29,14 @@ export interface BulkRequest {
   readonly force?: boolean;
   /** Of `tag` and `untag`. */
   readonly tag?: string;
+  /** How many members are worked on at the same time, 1 to 64; 8 by default. Not of queued actions. */
+  readonly atOnce?: number;
+  /** Of `start` and `restart`: a member is done when it is ready again, and only then the next one begins. */
+  readonly waitReady?: boolean;
+  /** No further member begins after the first failure. */
+  readonly stopOnError?: boolean;
+  /** No member begins before this time, in ISO 8601 and UTC. */
+  readonly at?: string;
   /** Of queued actions: how many members use the same host at the same time. */
   readonly perHost?: number;
   /** Of `move`: the request that holds for every member. JSON. */
@@ -40,13 +48,15 @@ export interface DirectBulkRequest extends BulkRequest {
   readonly action: BulkAction;
 }
 
-/** `skipped`: it never began, because the task was canceled or the service stopped. */
+/** `skipped`: it never began, because the task was canceled, another member failed or the service stopped. */
 export const MEMBER_STATUSES = ['waiting', 'running', 'done', 'error', 'skipped'] as const;
 export type MemberStatus = (typeof MEMBER_STATUSES)[number];
 
 /** One instance of a bulk task. */
 export interface TaskMember {
   readonly ref: string;
+  /** The backend's ID of the instance when the task was started, if it existed then. Another one is not touched. */
+  readonly uid?: string;
   readonly status: MemberStatus;
   /** Why it failed or was skipped. */
   readonly error?: string;
@@ -61,11 +71,14 @@ export interface BulkTask extends BulkRequest {
   readonly paused?: boolean;
 }
 
+/** A member, which is not another instance of its name. */
+export type MemberRef = InstanceRef & Pick<TaskMember, 'uid'>;
+
 /**
  * Carries out the request on one instance.
  * @returns the ID of the task that continues the action, if there is one
  */
-export type MemberWork = (request: DirectBulkRequest, ref: InstanceRef, caller: Caller) => Promise<string | undefined>;
+export type MemberWork = (request: DirectBulkRequest, ref: MemberRef, caller: Caller) => Promise<string | undefined>;
 
 /** The work of a queue: each member is carried out by a task of its own, which survives restarts. */
 export interface MemberTasks {

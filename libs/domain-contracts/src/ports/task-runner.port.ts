@@ -37,8 +37,15 @@ export abstract class TaskRunner {
    * Journals a bulk task with all its members, starts it and returns the task's ID without waiting for the work. Each
    * member is journaled before its work begins; after a restart, only those are carried out that had not begun. The
    * tasks of a queue's members continue on their own.
+   *
+   * @param uidOf the ID of a member, so that no other instance of its name is touched
    */
-  abstract startBulk(request: BulkRequest, refs: readonly string[], caller: Caller): Promise<string>;
+  abstract startBulk(
+    request: BulkRequest,
+    refs: readonly string[],
+    caller: Caller,
+    uidOf?: (ref: string) => string | undefined,
+  ): Promise<string>;
 
   /**
    * Begins no further member until it is continued, also after a restart.

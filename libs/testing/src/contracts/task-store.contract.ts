@@ -31,7 +31,7 @@ const journal: TaskJournal = {
 };
 
 const waiting: readonly TaskMember[] = [
-  { ref: 'vm/lab/default/z', status: 'waiting' },
+  { ref: 'vm/lab/default/z', uid: '0e7d7b5c-uid', status: 'waiting' },
   { ref: 'vm/lab/default/a', status: 'waiting' },
 ];
 

@@ -15,7 +15,7 @@ interface Outcome {
   readonly effects: readonly string[];
 }
 
-type Mode = 'plain' | 'resume' | 'rollback' | 'bulk';
+type Mode = 'plain' | 'resume' | 'rollback' | 'bulk' | 'scheduled';
 
 describe('tasks of a process that is killed', () => {
   let program: NodeProgram;
@@ -121,6 +121,22 @@ describe('tasks of a process that is killed', () => {
           ['create', 'copy', 'undo copy', 'undo create'],
         ]);
         expect(tasks[0]?.status).toBe('error');
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'begin at their time, once, if they were killed while they waited for it',
+    async () => {
+      for (const killAt of ['after:1', 'before:2', 'after:2']) {
+        const world = openWorld('scheduled');
+        await world.kill('start', killAt);
+        expect([killAt, world.effects()]).toEqual([killAt, []]);
+        const { tasks, effects } = await world.complete('restart');
+        expect([killAt, tasks[0]?.status, effects]).toEqual([killAt, 'done', MEMBERS]);
+        const { at = '' } = tasks[0]?.bulk ?? {};
+        expect(Date.parse(tasks[0]?.finishedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(at));
       }
     },
     TIMEOUT_MS,

@@ -8,6 +8,9 @@ import { TaskBoard } from '@headgate/tasks';
 //   task-process DATABASE EFFECTS MODE start|restart [before:N|after:N]
 const [database = '', effects = '', mode = '', phase = '', killAt = ''] = process.argv.slice(2);
 
+/** A scheduled task begins so much later. */
+const DELAY_MS = 1_500;
+
 const caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const readEffects = (): string[] => readFileSync(effects, 'utf8').split('\n').filter(Boolean);
 /** The change that a step makes in the world, which survives the process. */
@@ -41,7 +44,8 @@ const steps = () => [step('create'), step('copy'), step('switch')];
 
 const registry = new RegistryDatabase(database).open();
 const store = new KillingStore(registry);
-const board = new TaskBoard(store, new ClockWithoutTimers());
+const clock = mode === 'scheduled' ? new SystemClock() : new ClockWithoutTimers();
+const board = new TaskBoard(store, clock);
 board.defineBulk(async (_order, { name }) => void act(name));
 const moves = board.define({
   kind: 'move',
@@ -66,9 +70,10 @@ const moves = board.define({
 });
 
 if (phase === 'start') {
-  if (mode === 'bulk') {
+  if (mode === 'bulk' || mode === 'scheduled') {
     const refs = Array.from({ length: 10 }, (_none, index) => `vm/lab/local/v${index}`);
-    await board.startBulk({ action: 'start' }, refs, caller);
+    const at = new Date(clock.now() + DELAY_MS).toISOString();
+    await board.startBulk({ action: 'start', ...(mode === 'scheduled' && { at }) }, refs, caller);
   } else {
     await moves.start({ name: 'web', ref: 'vm/lab/local/web', input: {} }, caller);
   }

@@ -1754,7 +1754,7 @@ export interface components {
             error: number;
             /** @description The number of members that are being worked on. */
             running: number;
-            /** @description The number of members that never began, because the task was canceled or the service stopped. */
+            /** @description The number of members that never began, because the task was canceled, another one failed or the service stopped. */
             skipped: number;
             /** @description The number of members that have not begun. */
             waiting: number;
@@ -1766,17 +1766,53 @@ export interface components {
              * @enum {string}
              */
             action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "tag" | "untag" | "delete";
+            /** @description The task waits until this time, at most 366 days: ISO 8601 with `Z` or an offset. It can be canceled meanwhile. Only for callers with all rights, because the rights of others are not stored until then. */
+            at?: string;
+            /** @description The number of instances that are worked on at the same time; 8 by default. */
+            atOnce?: number;
             /** @description Only with stop: powers the VMs off instead of asking the guests to shut down. */
             force?: boolean;
             /** @description Chooses the instances that match at this moment. */
             query?: components["schemas"]["BulkQuery"];
             /** @description The refs of the instances, at most 10,000. */
             refs?: string[];
+            /** @description No further instance begins after the first failure; the remaining ones are skipped. */
+            stopOnError?: boolean;
             /**
              * @description Only with tag and untag.
              * @example prod
              */
             tag?: string;
+            /** @description Only with start and restart: an instance is done when it runs again, with its guest agent connected if it was before, and only then the next one begins. It fails if that takes longer than 10 minutes. A restart of which nothing can be seen for a minute counts as done. */
+            waitReady?: boolean;
+        };
+        /** @description The plan of one instance of a bulk task: the one that a dry run of a single request returns. */
+        BulkMemberPlanView: {
+            /** @description Whether there is no refusal. */
+            ok: boolean;
+            /** @description The ref of the instance. */
+            ref: string;
+            /** @description All reasons why the request would fail; empty if it would succeed. */
+            refusals: components["schemas"]["RefusalView"][];
+            /** @description The steps in their order; empty if the request would be refused. */
+            steps: components["schemas"]["PlanStepView"][];
+            /** @description Consequences that the caller may not expect, one sentence each. */
+            warnings: string[];
+        };
+        /** @description The response to a dry run of POST /api/ext/bulk. `steps` has one step for each instance that is not refused. The request is accepted although some or all instances are refused: their members fail when their turn comes. */
+        BulkPlanView: {
+            /** @description The plans of the instances, in their order. */
+            members: components["schemas"]["BulkMemberPlanView"][];
+            /** @description False when every instance is refused. `refusals` has the distinct reasons then, at most 100, and is empty else. */
+            ok: boolean;
+            /** @description All reasons why the request would fail; empty if it would succeed. */
+            refusals: components["schemas"]["RefusalView"][];
+            /** @description The steps in their order; empty if the request would be refused. */
+            steps: components["schemas"]["PlanStepView"][];
+            /** @description The number of instances that are not in `members`, because planning takes at most 10 seconds. Their steps are those of instances without a refusal. */
+            unplanned: number;
+            /** @description Consequences that the caller may not expect, one sentence each. */
+            warnings: string[];
         };
         /** @description Chooses the instances of a list; at least one of q, context and folder must be set. */
         BulkQuery: {
@@ -1805,6 +1841,13 @@ export interface components {
              * @enum {string}
              */
             action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "tag" | "untag" | "delete" | "move";
+            /**
+             * Format: date-time
+             * @description No member begins before this time, in ISO 8601.
+             */
+            at?: string;
+            /** @description The number of members that are worked on at the same time; 8 if it is absent. */
+            atOnce?: number;
             /** @description How many members have each status. */
             counts: components["schemas"]["BulkCountsView"];
             /** @description Of stop: whether the VMs are powered off instead of being shut down. */
@@ -1817,8 +1860,12 @@ export interface components {
             paused?: boolean;
             /** @description Of move: the number of members that use the same host at the same time. */
             perHost?: number;
+            /** @description Whether no further member begins after the first failure. */
+            stopOnError?: boolean;
             /** @description Of tag and untag: the tag. */
             tag?: string;
+            /** @description Whether a member is done only when it is ready again. */
+            waitReady?: boolean;
         };
         /** @description The task that changes an instance or needs it unchanged: other changes are refused until it has ended. */
         BusyView: {
@@ -3488,12 +3535,14 @@ export interface components {
             /** @description The ref of the instance. */
             ref: string;
             /**
-             * @description `skipped`: it never began, because the task was canceled or the service stopped.
+             * @description `skipped`: it never began, because the task was canceled, another member failed or the service stopped.
              * @enum {string}
              */
             status: "waiting" | "running" | "done" | "error" | "skipped";
             /** @description The task that continues the action, such as a migration. */
             task?: string;
+            /** @description The backend's ID of the instance when the task was started. The member fails if another one has its name by then. */
+            uid?: string;
         };
         /** @description A step of a task. */
         TaskStepView: {
@@ -4325,7 +4374,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PlanView"];
+                    "application/json": components["schemas"]["BulkPlanView"];
                 };
             };
             /** @description Accepted; continues as a task. */
