@@ -160,7 +160,7 @@ describe('the create dialog', () => {
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
     await user.click(dialog.getByRole('button', { name: 'Preview' }));
     const plan = await dialog.findByRole('region', { name: 'Preview' });
-    expect(plan.textContent).toContain('Create the disk 1Gi from tiny');
+    expect(plan.textContent).toContain('Create the disk 1 GiB from tiny');
     expect(document.activeElement).toBe(plan);
     expect(scrollIntoView.mock.contexts.at(-1)).toBe(plan);
     expect(plan.textContent).toContain('No user can log in.');

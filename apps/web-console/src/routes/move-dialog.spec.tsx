@@ -1,4 +1,5 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { buildCapabilities, buildContext, buildSingleMachine } from '../testing/build-capabilities.js';
 import { buildVm } from '../testing/build-vm.js';
 import type { MockRequest, MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
@@ -149,6 +150,63 @@ describe('a move to another context', () => {
     const dialog = await openDialog();
     choose(dialog);
     await within(dialog).findByText((shown) => shown.includes(text));
+  });
+
+  describe('to a context with several namespaces', () => {
+    beforeEach(() => {
+      service.on('POST /api/move/preflight', PLAN);
+      service.on('POST /api/move', { task: 'move-web-1-1', plan: PLAN });
+      const here = buildContext({ context: 'here', backend: 'libvirt' });
+      service.on('GET /api/capabilities', buildCapabilities([buildContext(), here]));
+    });
+    const field = (dialog: HTMLElement) =>
+      within(dialog).findByRole<HTMLInputElement>('combobox', { name: 'Namespace' });
+
+    test('moves into the chosen namespace, which the plan is about', async () => {
+      const dialog = await openDialog();
+      choose(dialog);
+      const namespace = await field(dialog);
+      expect(namespace.placeholder).toBe('tailvm');
+      fireEvent.change(namespace, { target: { value: 'shop' } });
+      await waitFor(() =>
+        expect(service.asked('POST /api/move/preflight').at(-1)?.body).toMatchObject({ toNamespace: 'shop' }),
+      );
+      const move = within(dialog).getByRole('button', { name: 'Move' }) as HTMLButtonElement;
+      await waitFor(() => expect(move.disabled).toBe(false));
+      fireEvent.click(move);
+      await screen.findByText('web-1 is being moved');
+      expect(service.asked('POST /api/move')[0]?.body).toMatchObject({ toNamespace: 'shop' });
+    });
+
+    test('refuses a namespace that can not exist, at its field', async () => {
+      const dialog = await openDialog();
+      choose(dialog);
+      fireEvent.change(await field(dialog), { target: { value: 'Shop' } });
+      await within(dialog).findByText('Start with a lowercase letter or a digit.');
+      const move = within(dialog).getByRole('button', { name: 'Move' }) as HTMLButtonElement;
+      await waitFor(() => expect(move.disabled).toBe(true));
+    });
+  });
+
+  test('to a context with only one namespace has no field for it', async () => {
+    service.on('POST /api/move/preflight', PLAN);
+    const here = buildSingleMachine({ context: 'here' });
+    service.on('GET /api/capabilities', buildCapabilities([buildContext(), here]));
+    const dialog = await openDialog();
+    choose(dialog);
+    await within(dialog).findByText('The state of the TPM.');
+    expect(within(dialog).queryByRole('combobox', { name: 'Namespace' })).toBeNull();
+    expect(service.asked('POST /api/move/preflight').every(({ body }) => !('toNamespace' in (body as object)))).toBe(
+      true,
+    );
+  });
+
+  test('shows the sizes in its plan as everywhere else', async () => {
+    service.on('POST /api/move/preflight', { ...PLAN, warnings: ['The disk web-1Gi needs 1.5Gi more.'] });
+    const dialog = await openDialog();
+    choose(dialog);
+    expect(await within(dialog).findByText('Copy 1 GiB of disks.')).toBeTruthy();
+    expect(within(dialog).getByText('The disk web-1Gi needs 1.5 GiB more.')).toBeTruthy();
   });
 
   test('of a VM that is stopped has no choice of modes', async () => {

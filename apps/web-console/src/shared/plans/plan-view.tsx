@@ -1,5 +1,6 @@
 import type { MovePlanView, PlanView as Plan } from '@headgate/api-contracts';
 import { useEffect, useRef } from 'react';
+import { readableSizes } from '../quantity/quantity.js';
 import { Alert } from '../ui/alert.js';
 
 /**
@@ -15,20 +16,20 @@ export function PlanView({ plan, title }: { plan: Plan | MovePlanView; title: st
   return (
     <section ref={section} className="hg-plan" aria-label={title} tabIndex={-1}>
       {plan.refusals.map(({ code, reason, remedy }) => (
-        <Alert key={`${code} ${reason}`} variant="danger" title={reason}>
-          {remedy}
+        <Alert key={`${code} ${reason}`} variant="danger" title={readableSizes(reason)}>
+          {readableSizes(remedy)} <small className="hg-api-code">{code}</small>
         </Alert>
       ))}
       <h3>{title}</h3>
       <ol>
         {plan.steps.map(({ name, detail }) => (
           <li key={`${name} ${detail}`}>
-            <b>{name}</b> <span className="hg-note">{detail}</span>
+            <b>{name}</b> <span className="hg-note">{readableSizes(detail)}</span>
           </li>
         ))}
       </ol>
       {plan.warnings.map((warning) => (
-        <Alert key={warning} isPlain variant="warning" title={warning} />
+        <Alert key={warning} isPlain variant="warning" title={readableSizes(warning)} />
       ))}
     </section>
   );

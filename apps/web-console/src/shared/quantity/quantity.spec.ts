@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { CreateVmDto } from '@headgate/api-contracts';
 import { validateSync } from 'class-validator';
-import { bytesOf, diskProblem, memoryProblem, readableQuantity } from './quantity.js';
+import { bytesOf, diskProblem, memoryProblem, readableQuantity, readableSizes } from './quantity.js';
 
 describe('bytesOf', () => {
   test.each([
@@ -51,3 +51,9 @@ test.each([
   ['512', '512 B'],
   ['odd', 'odd'],
 ])('%s reads as %s', (quantity, text) => expect(readableQuantity(quantity)).toBe(text));
+
+test.each([
+  ['Copy 1Gi of disks.', 'Copy 1 GiB of disks.'],
+  ['It needs 1.5Gi, and has 512Mi.', 'It needs 1.5 GiB, and has 512 MiB.'],
+  ['web-1Gi and data/2Gi-old are names.', 'web-1Gi and data/2Gi-old are names.'],
+])('the sizes in "%s" read as everywhere else', (text, readable) => expect(readableSizes(text)).toBe(readable));

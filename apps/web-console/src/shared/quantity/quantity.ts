@@ -18,16 +18,16 @@ export function bytesOf(quantity: string): number {
 
 /** The problem with an amount of memory, as a sentence; undefined when the service accepts it. */
 export const memoryProblem = (quantity: string): string | undefined =>
-  sizeProblem(quantity, MAX_MEMORY_BYTES, 'Enter at most 64Ti.');
+  sizeProblem(quantity, MAX_MEMORY_BYTES, 'Enter at most 64 TiB.');
 
 /** The problem with the size of a disk, as a sentence; undefined when the service accepts it. */
 export const diskProblem = (quantity: string): string | undefined =>
-  sizeProblem(quantity, MAX_DISK_BYTES, 'Enter at most 1Pi.');
+  sizeProblem(quantity, MAX_DISK_BYTES, 'Enter at most 1 PiB.');
 
 function sizeProblem(quantity: string, maxBytes: number, tooLarge: string): string | undefined {
   const bytes = bytesOf(quantity);
   if (Number.isNaN(bytes)) return 'Enter a number with a unit, such as 4Gi or 512Mi.';
-  if (bytes < MIN_BYTES) return 'Enter at least 1Mi.';
+  if (bytes < MIN_BYTES) return 'Enter at least 1 MiB.';
   if (bytes > maxBytes) return tooLarge;
   if (!Number.isInteger(bytes)) return 'Enter a whole number of bytes: use a smaller unit.';
   return undefined;
@@ -48,3 +48,9 @@ export function readableBytes(bytes: number): string {
   const value = bytes / 1024 ** power;
   return `${Number(value.toFixed(1))} ${power === 0 ? 'B' : `${BINARY[power - 1]}B`}`;
 }
+
+/** A quantity in a sentence of the service, and not in a name such as `web-1Gi`. */
+const IN_TEXT = /(?<![\w.,/-])\d+(?:\.\d+)?[KMGTP]i(?![\w/-]|\.\w)/g;
+
+/** A sentence of the service with its sizes as everywhere else: `Copy 1Gi of disks` reads `Copy 1 GiB of disks`. */
+export const readableSizes = (text: string): string => text.replace(IN_TEXT, readableQuantity);

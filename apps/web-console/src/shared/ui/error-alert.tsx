@@ -1,4 +1,4 @@
-import { messageOf } from '../api/api-error.js';
+import { ApiError, messageOf } from '../api/api-error.js';
 import { Alert } from './alert.js';
 import { Button } from './button.js';
 
@@ -17,7 +17,7 @@ export function ErrorAlert({ title, error, onRetry }: { title: string; error: un
           )
         }
       >
-        {messageOf(error)}
+        {messageOf(error)} {error instanceof ApiError && <small className="hg-api-code">{error.code}</small>}
       </Alert>
     </div>
   );

@@ -4,7 +4,7 @@ import { NameList } from '../../../shared/list/components/name-list.js';
 import { countLabel } from '../../../shared/list/list-kind.js';
 import { nameOfRef } from '../../../shared/bulk/bulk-report.js';
 import { MoveDialogFrame } from '../../../shared/moves/components/move-dialog-frame.js';
-import { requestOf, useMoveChoices, useStartMove } from '../../../shared/moves/move-choices.js';
+import { useMoveChoices, useStartMove } from '../../../shared/moves/move-choices.js';
 import { moveQueue, useQueuePlan } from '../../../shared/moves/move-requests.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { Alert } from '../../../shared/ui/alert.js';
@@ -16,12 +16,11 @@ const KIND = { singular: 'VM', plural: 'VMs' };
 
 /** Moves the selected VMs to another context as a queue. */
 export function MoveQueueDialog({ members, onClose }: { members: readonly VmView[]; onClose: () => void }) {
-  const { choices, onChange } = useMoveChoices();
+  const { choices, onChange, chosen, isSettled } = useMoveChoices();
   const [perHost, setPerHost] = useState('2');
   const [skipRefused, setSkipRefused] = useState(false);
   // The queue does not change while the selection does.
   const [refs] = useState(() => members.map(({ ref }) => ref));
-  const chosen = requestOf(choices);
   const request: MoveDto | undefined = chosen && { refs, ...chosen, perHost: Number(perHost) };
   const plan = useQueuePlan(request);
   const label = countLabel(KIND, members.length);
@@ -32,7 +31,8 @@ export function MoveQueueDialog({ members, onClose }: { members: readonly VmView
     onStarted: onClose,
   });
   const canSkip = plan.data?.ok === false && plan.data.members.some(({ ok }) => ok);
-  const isReady = request !== undefined && (plan.data?.ok === true || (canSkip && skipRefused)) && !start.isPending;
+  const isReady =
+    request !== undefined && isSettled && (plan.data?.ok === true || (canSkip && skipRefused)) && !start.isPending;
 
   const options = (
     <Field label="At the same time on each host" id="move-per-host">

@@ -1,7 +1,7 @@
 import type { MoveDto, MoveMode, MovePlanView, VmView } from '@headgate/api-contracts';
 import { useDeferredValue, useState } from 'react';
 import { MoveDialogFrame } from '../../../shared/moves/components/move-dialog-frame.js';
-import { requestOf, useMoveChoices, useStartMove } from '../../../shared/moves/move-choices.js';
+import { useMoveChoices, useStartMove } from '../../../shared/moves/move-choices.js';
 import { moveVm, useMovePlan } from '../../../shared/moves/move-requests.js';
 import { nameProblem } from '../../../shared/names/name-rule.js';
 import { PlanView } from '../../../shared/plans/plan-view.js';
@@ -27,13 +27,12 @@ export function MoveCard({ vm, refusal }: { vm: VmView; refusal: string | undefi
 }
 
 function MoveDialog({ vm, onClose }: { vm: VmView; onClose: () => void }) {
-  const { choices, onChange } = useMoveChoices();
+  const { choices, onChange, chosen, isSettled } = useMoveChoices();
   const [name, setName] = useState(vm.name);
   const [mode, setMode] = useState<MoveMode>('cold');
   const problem = nameProblem(name);
   // The plan is read when the user pauses, not for each letter.
   const settledName = useDeferredValue(name);
-  const chosen = requestOf(choices);
   const cold: MoveDto | undefined =
     chosen && nameProblem(settledName) === undefined ? { ref: vm.ref, ...chosen, name: settledName } : undefined;
   // Only a guest that runs can be moved in several ways.
@@ -55,7 +54,8 @@ function MoveDialog({ vm, onClose }: { vm: VmView; onClose: () => void }) {
     body: 'See Tasks for the progress.',
     onStarted: onClose,
   });
-  const isReady = request !== undefined && settledName === name && plan.data?.ok === true && !start.isPending;
+  const isReady =
+    request !== undefined && isSettled && settledName === name && plan.data?.ok === true && !start.isPending;
   const options = (
     <>
       <Field label="Name" id="move-name" required problem={problem}>

@@ -7,6 +7,7 @@ import { Switch } from '../../ui/inputs.js';
 import { Spinner } from '../../ui/loading.js';
 import type { EditedMoveChoices } from '../move-choices.js';
 import { DestinationField } from './destination-field.js';
+import { NamespaceField } from './namespace-field.js';
 import { TpmLossSwitch } from './tpm-loss-switch.js';
 
 interface MoveDialogFrameProps<Plan> extends EditedMoveChoices {
@@ -55,8 +56,9 @@ export function MoveDialogFrame<Plan extends { readonly refusals: readonly Pick<
     >
       <DestinationField
         value={choices.destination?.context ?? ''}
-        onChange={(_context, destination) => onChange({ destination })}
+        onChange={(_context, destination) => onChange({ destination, namespace: '' })}
       />
+      <NamespaceField choices={choices} onChange={onChange} />
       {options}
       <Switch
         id="move-delete-source"
