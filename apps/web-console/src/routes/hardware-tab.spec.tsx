@@ -49,7 +49,7 @@ describe('the hardware of a VM', () => {
   test('is listed, with what waits for a restart', async () => {
     await open();
     expect(screen.getByRole('list', { name: 'Changes that take effect after a restart' }).textContent).toBe(
-      'memory: 4Gi now, 2Gi after a restart',
+      'memory: 4 GiB now, 2 GiB after a restart',
     );
     expect(within(screen.getByRole('table', { name: 'NICs' })).getByText('52:54:00:00:00:01')).toBeTruthy();
   });

@@ -5,6 +5,7 @@ import { busyReason } from '../../../shared/instances/busy.js';
 import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { readableQuantity } from '../../../shared/quantity/quantity.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
@@ -82,7 +83,7 @@ function Pending({ hardware: { pending } }: { hardware: HardwareView }) {
     <ul className="hg-note" aria-label="Changes that take effect after a restart">
       {pending.map(({ field, running, configured }) => (
         <li key={field}>
-          {field}: {running || 'none'} now, {configured || 'none'} after a restart
+          {field}: {readableQuantity(running) || 'none'} now, {readableQuantity(configured) || 'none'} after a restart
         </li>
       ))}
     </ul>
@@ -164,7 +165,7 @@ function DiskRow({ disk, vm, refusal, onChange }: { disk: HardwareDiskView } & O
         {isRoot ? ' (root)' : type === 'cdrom' ? ' (CD-ROM)' : ''}
       </td>
       <td>{pvc ?? ''}</td>
-      <td>{disk.size ?? ''}</td>
+      <td>{readableQuantity(disk.size ?? '')}</td>
       <td>
         {type === 'cdrom' && <DriveActions drive={disk} {...{ refusal, onChange }} />}
         {type === 'disk' && (
