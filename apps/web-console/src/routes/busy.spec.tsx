@@ -37,7 +37,7 @@ describe('an instance that a task uses', () => {
 
   test('does not name its status twice', async () => {
     await openConsole('/vms', [{ ...free, status: 'Migrating', busy: { task: 'm-1', action: 'migrate' } }], service);
-    expect(within(row()).getByText('Migrating')).toBeTruthy();
+    expect(within(row()).getByText('Moving')).toBeTruthy();
     expect(within(row()).getByRole('link', { name: 'Task' }).getAttribute('href')).toBe('#/tasks/m-1');
   });
 

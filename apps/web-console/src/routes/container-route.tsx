@@ -2,6 +2,7 @@ import { useParams } from 'wouter';
 import { SerialConsole } from '../features/consoles/components/serial-console.js';
 import { ContainerPage } from '../features/containers/components/container-page.js';
 import { consoleUrl } from '../shared/api/instance-path.js';
+import { stateWords } from '../shared/instances/instance-state.js';
 import { addressOf } from '../shared/location/paths.js';
 import { StartButton } from '../shared/power/start-button.js';
 import { readOnlyReason, useWhoami } from '../shared/queries/use-whoami.js';
@@ -18,7 +19,7 @@ export function ContainerRoute() {
           key={ct.ref}
           shell
           url={consoleUrl('tty', ct, 'ct')}
-          guest={{ name: ct.name, status: ct.phase, running: ct.phase === 'Running' && !ct.stale }}
+          guest={{ name: ct.name, state: stateWords(ct), running: ct.phase === 'Running' && !ct.stale }}
           viewOnly={readOnlyReason(whoami) !== undefined}
           start={<StartButton instance={ct} />}
         />

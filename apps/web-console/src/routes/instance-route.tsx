@@ -5,6 +5,7 @@ import { VncConsole } from '../features/consoles/components/vnc-console.js';
 import { InstancePage, isTab } from '../features/instance/components/instance-page.js';
 import { MissingInstance } from '../features/instance/components/missing-instance.js';
 import { consoleUrl } from '../shared/api/instance-path.js';
+import { stateWords } from '../shared/instances/instance-state.js';
 import { useVm } from '../shared/fleet/fleet-provider.js';
 import { useIsPopup } from '../shared/location/popup.js';
 import { lastListPath } from '../shared/location/last-list-path.js';
@@ -29,7 +30,7 @@ export function InstanceRoute() {
 
   const tab = isTab(params['tab']) ? params['tab'] : 'overview';
   const common = {
-    guest: { name: vm.name, status: vm.status, running: vm.running && !vm.stale },
+    guest: { name: vm.name, state: stateWords(vm), running: vm.running && !vm.stale },
     viewOnly: readOnlyReason(whoami) !== undefined,
     start: <StartButton instance={vm} />,
   };

@@ -36,7 +36,7 @@ describe('the page of a VM', () => {
     const start = power().getByRole('button', { name: /^Start/ });
     expect(start.getAttribute('aria-disabled')).toBe('true');
     expect(document.getElementById(start.getAttribute('aria-describedby') ?? '')?.textContent).toBe(
-      'It is Running, not Stopped.',
+      'Only a stopped VM can be started. Its state is "Running".',
     );
     expect(power().getByRole('button', { name: 'Shut down' }).getAttribute('aria-disabled')).toBeNull();
   });

@@ -10,6 +10,7 @@ import { Masthead } from '../features/shell/components/masthead.js';
 import { IntegrationsPage } from '../features/integrations/components/integrations-page.js';
 import { TaskPage } from '../features/tasks/components/task-page.js';
 import { TasksButton } from '../features/tasks/components/tasks-button.js';
+import { useIsReachable } from '../shared/fleet/use-contexts.js';
 import { useIsPopup } from '../shared/location/popup.js';
 import { paths } from '../shared/location/paths.js';
 import { usePageFocus } from '../shared/location/use-page-focus.js';
@@ -21,10 +22,11 @@ import { InstanceRoute } from './instance-route.js';
 /** The page of each path. */
 export function Pages() {
   const isPopup = useIsPopup();
+  const isReachable = useIsReachable();
   const main = useRef<HTMLElement>(null);
   usePageFocus(main);
   return (
-    <div className="hg-shell">
+    <div className="hg-shell" data-connection={isReachable ? undefined : 'none'}>
       {!isPopup && <Masthead tasks={<TasksButton />} />}
       {!isPopup && <Banners />}
       <main ref={main} id="main" tabIndex={-1}>

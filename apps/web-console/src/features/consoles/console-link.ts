@@ -1,6 +1,7 @@
 export interface ConsoleGuest {
   readonly name: string;
-  readonly status: string;
+  /** Its state in words. */
+  readonly state: string;
   /** Whether there is a guest to connect to. */
   readonly running: boolean;
 }

@@ -1,14 +1,15 @@
 import type { ContainerView } from '@headgate/api-contracts';
-import { INSTANCE_COLUMNS } from '../../shared/list/instance-columns.js';
+import { INSTANCE_COLUMNS, statusColumn } from '../../shared/list/instance-columns.js';
 import type { ListColumns } from '../../shared/list/list-kind.js';
 import { usageColumns } from '../../shared/list/usage-columns.js';
 import { paths } from '../../shared/location/paths.js';
 import type { Usages } from '../../shared/fleet/use-usage.js';
+import type { Progresses } from '../../shared/tasks/use-progress.js';
 
-const { status, cpu, mem, node, tags, namespace, context, created } = INSTANCE_COLUMNS;
+const { cpu, mem, node, tags, namespace, context, created } = INSTANCE_COLUMNS;
 
 /** The columns of the list of containers. */
-export const containerColumns = (usages: Usages): ListColumns<ContainerView> => ({
+export const containerColumns = (usages: Usages, progresses: Progresses): ListColumns<ContainerView> => ({
   name: {
     label: 'Name',
     order: ({ name }) => name,
@@ -23,7 +24,7 @@ export const containerColumns = (usages: Usages): ListColumns<ContainerView> => 
       </>
     ),
   },
-  status,
+  status: statusColumn(progresses),
   image: {
     label: 'Image',
     order: ({ image }) => image,

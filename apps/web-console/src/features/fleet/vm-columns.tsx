@@ -1,20 +1,21 @@
 import type { VmView } from '@headgate/api-contracts';
-import { INSTANCE_COLUMNS } from '../../shared/list/instance-columns.js';
+import { INSTANCE_COLUMNS, statusColumn } from '../../shared/list/instance-columns.js';
 import type { ListColumns } from '../../shared/list/list-kind.js';
 import { usageColumns } from '../../shared/list/usage-columns.js';
 import { paths } from '../../shared/location/paths.js';
 import { bytesOf, readableQuantity } from '../../shared/quantity/quantity.js';
 import type { Usages } from '../../shared/fleet/use-usage.js';
+import type { Progresses } from '../../shared/tasks/use-progress.js';
 import { Icon } from '../../shared/ui/icon.js';
 
-const { status, cpu, mem, node, tags, namespace, context, folder, created } = INSTANCE_COLUMNS;
+const { cpu, mem, node, tags, namespace, context, folder, created } = INSTANCE_COLUMNS;
 
 const VOLATILE = 'Changes to its boot disk are lost at power-off';
 
 /** The columns of the list of VMs. */
-export const vmColumns = (usages: Usages): ListColumns<VmView> => ({
+export const vmColumns = (usages: Usages, progresses: Progresses): ListColumns<VmView> => ({
   name: { label: 'Name', order: ({ name }) => name, width: 12, length: nameLength, cell: (vm) => <VmName vm={vm} /> },
-  status,
+  status: statusColumn(progresses),
   cpu,
   cpuUsage: usageColumns(usages).cpuUsage,
   mem,

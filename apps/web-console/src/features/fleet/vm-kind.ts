@@ -2,15 +2,19 @@ import type { VmView } from '@headgate/api-contracts';
 import type { ListKind } from '../../shared/list/list-kind.js';
 import { paths } from '../../shared/location/paths.js';
 import type { Usages } from '../../shared/fleet/use-usage.js';
+import type { Progresses } from '../../shared/tasks/use-progress.js';
 import { vmColumns } from './vm-columns.js';
 
-/** @param usages what the list shows as the usage of its VMs */
-export const vmKind = (usages: Usages): ListKind<VmView> => ({
+/**
+ * @param usages what the list shows as the usage of its VMs
+ * @param progresses what it shows as the progress of their tasks
+ */
+export const vmKind = (usages: Usages, progresses: Progresses): ListKind<VmView> => ({
   collection: 'vms',
   title: 'Virtual machines',
   singular: 'VM',
   plural: 'VMs',
   path: paths.fleet,
   pageOf: (vm) => paths.vm(vm),
-  columns: vmColumns(usages),
+  columns: vmColumns(usages, progresses),
 });

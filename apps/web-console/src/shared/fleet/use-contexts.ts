@@ -1,14 +1,35 @@
-import { useFleet } from '../../shared/fleet/fleet-provider.js';
-import { useCapabilities, type ContextCapabilities } from '../../shared/queries/use-capabilities.js';
+import { useCapabilities, type ContextCapabilities } from '../queries/use-capabilities.js';
+import { useFleet } from './fleet-provider.js';
+import type { FleetEntry } from './sorted-entries.js';
 
-/** The configured contexts. The status from the stream is newer than the capabilities. */
+/**
+ * The configured contexts. The status from the stream is newer than the capabilities. A context whose entries are all
+ * stale is down, whatever the last status was, and so is every context while the service does not respond.
+ */
 export function useContexts(): readonly ContextCapabilities[] {
   const { data } = useCapabilities();
   const streamed = useFleet((fleet) => fleet.contexts);
+  const isLost = useFleet(({ phase }) => phase === 'lost');
+  const stale = useFleet(({ partial, entries }) => (partial ? staleContexts(entries) : '[]'));
+  const isStale = new Set(JSON.parse(stale) as string[]);
   return (data?.contexts ?? []).map((context) => {
     const status = streamed[context.context];
-    if (!status || status.up === context.up) return context;
     const { reason: _old, ...rest } = context;
-    return { ...rest, ...status };
+    const known = status && status.up !== context.up ? { ...rest, ...status } : context;
+    return isLost || isStale.has(context.context) ? { ...known, up: false } : known;
   });
+}
+
+/** Whether the service responds, and any of its contexts is up. */
+export function useIsReachable(): boolean {
+  const contexts = useContexts();
+  const isLost = useFleet(({ phase }) => phase === 'lost');
+  return !isLost && (contexts.length === 0 || contexts.some(({ up }) => up));
+}
+
+/** The contexts that have only stale entries, as JSON, which is equal for the same contexts. */
+function staleContexts(entries: readonly FleetEntry[]): string {
+  const [fresh, stale] = [new Set<string>(), new Set<string>()];
+  for (const entry of entries) (entry.stale === true ? stale : fresh).add(entry.context);
+  return JSON.stringify([...stale].filter((context) => !fresh.has(context)).sort());
 }

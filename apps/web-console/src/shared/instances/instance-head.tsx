@@ -3,10 +3,12 @@ import { Link } from 'wouter';
 import { lastListPath } from '../location/last-list-path.js';
 import { PAGE_FOCUS } from '../location/use-page-focus.js';
 import { Icon } from '../ui/icon.js';
-import { StatusLabel } from '../ui/status-label.js';
 import { usePageTitle } from '../ui/use-page-title.js';
 import { BusyLink } from './busy-link.js';
-import { statusOf, type Instance } from './instance.js';
+import type { Instance } from './instance.js';
+import { instanceState } from './instance-state.js';
+import { InstanceStatus } from './instance-status.js';
+import { useProgresses } from '../tasks/use-progress.js';
 
 interface InstanceHeadProps {
   instance: Instance;
@@ -21,9 +23,9 @@ interface InstanceHeadProps {
 
 /** The head of an instance's page, which stays visible: name, status, and actions. Also sets the tab's title. */
 export function InstanceHead({ instance, listPath, listTitle, note, children }: InstanceHeadProps) {
-  const { name, namespace, context, reason, stale } = instance;
-  const status = statusOf(instance);
-  usePageTitle(`${name} (${status})`);
+  const { name, namespace, context, ref } = instance;
+  const progress = useProgresses()[ref];
+  usePageTitle(`${name} (${instanceState(instance, progress).words})`);
   return (
     <header className="hg-instance-head">
       <div className="hg-instance-title">
@@ -38,7 +40,7 @@ export function InstanceHead({ instance, listPath, listTitle, note, children }: 
         <h1 className="hg-page-title" {...PAGE_FOCUS}>
           {name}
         </h1>
-        <StatusLabel status={status} reason={reason} stale={stale} />
+        <InstanceStatus instance={instance} progress={progress} />
         <BusyLink instance={instance} />
         <span className="hg-note">
           {namespace} in {context}

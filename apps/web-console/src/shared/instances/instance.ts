@@ -12,3 +12,7 @@ export const isVm = (instance: Instance): instance is VmView => 'status' in inst
 export const statusOf = (instance: Instance): InstanceStatus => (isVm(instance) ? instance.status : instance.phase);
 
 export const collectionOf = (instance: Instance): InstanceCollection => (isVm(instance) ? 'vms' : 'cts');
+
+/** Whether it has a guest whose usage can be measured now. */
+export const isMeasured = (instance: Instance): boolean =>
+  isVm(instance) ? instance.running : instance.phase === 'Running';

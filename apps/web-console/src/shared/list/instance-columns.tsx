@@ -1,25 +1,32 @@
 import { BusyLink, busyText } from '../instances/busy-link.js';
-import { statusOf, type Instance } from '../instances/instance.js';
+import type { Instance } from '../instances/instance.js';
+import { instanceState, stateWords } from '../instances/instance-state.js';
+import { InstanceStatus } from '../instances/instance-status.js';
 import { bytesOf, readableQuantity } from '../quantity/quantity.js';
+import type { Progresses } from '../tasks/use-progress.js';
 import { Timestamp } from '../ui/timestamp.js';
-import { StatusLabel } from '../ui/status-label.js';
 import { TagList, tagsLength } from '../ui/tag-list.js';
 import type { ListColumn } from './list-kind.js';
 
-/** The columns of all kinds of instances. Each list sets the priorities. */
+/** The column of the state, with the progress of tasks. */
+export const statusColumn = (progresses: Progresses): ListColumn<Instance> => ({
+  label: 'Status',
+  order: stateWords,
+  width: 10.25,
+  length: (instance) =>
+    instanceState(instance, progresses[instance.ref]).words.length +
+    2 +
+    (instance.busy ? busyText(instance).length + 2 : 0),
+  cell: (instance) => (
+    <>
+      <InstanceStatus instance={instance} progress={progresses[instance.ref]} />
+      <BusyLink instance={instance} inRow />
+    </>
+  ),
+});
+
+/** The other columns of all kinds of instances. Each list sets the priorities. */
 export const INSTANCE_COLUMNS = {
-  status: {
-    label: 'Status',
-    order: statusOf,
-    width: 10.25,
-    length: (instance) => statusOf(instance).length + 2 + (instance.busy ? busyText(instance).length + 2 : 0),
-    cell: (instance) => (
-      <>
-        <StatusLabel status={statusOf(instance)} reason={instance.reason} stale={instance.stale} />
-        <BusyLink instance={instance} inRow />
-      </>
-    ),
-  },
   cpu: { label: 'CPU', order: ({ cpu }) => cpu, width: 3.75, numeric: true, keepPriority: 8, cell: ({ cpu }) => cpu },
   mem: {
     label: 'Memory',

@@ -1,5 +1,5 @@
 import type { UsageView } from '@headgate/api-contracts';
-import type { Instance } from '../instances/instance.js';
+import { isMeasured, type Instance } from '../instances/instance.js';
 import type { Usages } from '../fleet/use-usage.js';
 import type { ListColumn } from './list-kind.js';
 
@@ -21,9 +21,13 @@ export const percentage = (share: number): string => `${Math.round(share * 100)}
 
 /** The columns of current usage, of the measured instances. */
 export const usageColumns = (usages: Usages) => ({
-  cpuUsage: shareColumn('CPU use', 6, (entry) => cpuShare(entry, usages.get(entry.ref))),
-  memUsage: shareColumn('Mem. use', 6.5, ({ ref }) => memoryShare(usages.get(ref))),
+  cpuUsage: shareColumn('CPU use', 6, (entry) => cpuShare(entry, currentUsage(entry, usages))),
+  memUsage: shareColumn('Mem. use', 6.5, (entry) => memoryShare(currentUsage(entry, usages))),
 });
+
+/** The service keeps the last sample; of a guest that does not run, or that may not, it is from the past. */
+const currentUsage = (entry: Instance, usages: Usages): UsageView | undefined =>
+  !entry.stale && isMeasured(entry) ? usages.get(entry.ref) : undefined;
 
 function shareColumn(
   label: string,

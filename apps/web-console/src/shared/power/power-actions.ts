@@ -1,4 +1,5 @@
 import type { ContainerView, VmView, WhoamiView } from '@headgate/api-contracts';
+import { statusWords } from '../ui/status-tone.js';
 import { busyReason } from '../instances/busy.js';
 import { isVm, type Instance } from '../instances/instance.js';
 import { unavailableReason, type ContextCapabilities } from '../queries/use-capabilities.js';
@@ -47,16 +48,24 @@ const ABILITY: Readonly<Record<InstanceAction, string>> = {
   delete: 'provisioning',
 };
 
+/** The reason that the service gives as well. */
+const templateRefusal = (name: string): string =>
+  `${name} is a template: clone it and start the clone, or remove the template mark first.`;
+
 const STATUSES_WITHOUT_GUEST = ['Stopped', 'Provisioning', 'WaitingForVolumeBinding', 'Terminating'];
 
-function stateRefusal(action: InstanceAction, { status, liveMigratable }: VmView): string | undefined {
+function stateRefusal(
+  action: InstanceAction,
+  { name, status, isTemplate, liveMigratable }: VmView,
+): string | undefined {
   if (status === 'Terminating') return 'It is being deleted.';
   if (action === 'delete' || action === 'tag') return undefined;
   if (status === 'Provisioning') return 'Its disk is still being created.';
   const hasGuest = !STATUSES_WITHOUT_GUEST.includes(status);
   switch (action) {
     case 'start':
-      return hasGuest ? `It is ${status}, not Stopped.` : undefined;
+      if (hasGuest) return `Only a stopped VM can be started. Its state is "${statusWords(status)}".`;
+      return isTemplate ? templateRefusal(name) : undefined;
     case 'stop':
       if (!hasGuest) return 'It is already stopped.';
       return status === 'Stopping' ? 'It is already shutting down.' : undefined;

@@ -73,7 +73,7 @@ export function ConsoleFrame(props: ConsoleFrameProps) {
         {link.phase === 'waiting' && (
           <div className="hg-console-note">
             <p>
-              {guest.name} is not running ({guest.status}). The console connects when it starts.
+              {guest.name} is not running ({guest.state}). The console connects when it starts.
             </p>
             {start}
           </div>

@@ -3,7 +3,7 @@ import type { ConsoleGuest, LinkState } from '../console-link.js';
 /** The state of the connection. */
 export function LinkBadge({ link, guest }: { link: LinkState; guest: ConsoleGuest }) {
   const { tone, text } = {
-    waiting: { tone: 'neutral', text: guest.status },
+    waiting: { tone: 'neutral', text: guest.state },
     connecting: { tone: 'progress', text: 'Connecting' },
     connected: { tone: 'success', text: 'Connected' },
     broken: link.ended ? { tone: 'neutral', text: 'Ended' } : { tone: 'danger', text: 'Disconnected' },

@@ -6,8 +6,10 @@ import { InstanceList } from '../../../shared/list/components/instance-list.js';
 import { paths } from '../../../shared/location/paths.js';
 import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
 import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js';
-import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { useCreateRefusal } from '../../../shared/fleet/use-create-refusal.js';
+import { useProgresses } from '../../../shared/tasks/use-progress.js';
 import { useUsages } from '../../../shared/fleet/use-usage.js';
+import { stateWords } from '../../../shared/instances/instance-state.js';
 import { RemoveDialog } from '../../../shared/instances/remove-dialog.js';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { Icon } from '../../../shared/ui/icon.js';
@@ -20,18 +22,18 @@ import { containerKind } from '../container-kind.js';
 /** All containers of all contexts. */
 export function ContainersPage({ onCreate }: { onCreate: () => void }) {
   const fleet = useContainers();
-  const { data: whoami } = useWhoami();
   const [, navigate] = useLocation();
   const [toDelete, setToDelete] = useState<ContainerView>();
   const notify = useNotify();
   const refusal = useActionRefusal();
   const operations = useMemo(() => containerOperations(refusal), [refusal]);
   const usages = useUsages('cts', fleet);
-  const kind = useMemo(() => containerKind(usages), [usages]);
+  const progresses = useProgresses();
+  const kind = useMemo(() => containerKind(usages, progresses), [usages, progresses]);
   const power = useConfirmedPower();
-  const readOnly = readOnlyReason(whoami);
+  const createRefusal = useCreateRefusal();
   const create = (): void => {
-    if (readOnly === undefined) onCreate();
+    if (createRefusal === undefined) onCreate();
   };
   useShortcut('c', create);
   const actionsOf = useCallback((ct: ContainerView) => containerActions(ct, refusal), [refusal]);
@@ -41,7 +43,7 @@ export function ContainersPage({ onCreate }: { onCreate: () => void }) {
     else power.request({ instance: ct, action: nextPower(ct) });
   };
   const createButton = (
-    <ReasonedButton icon={<Icon name="plus" />} onClick={create} reason={readOnly}>
+    <ReasonedButton icon={<Icon name="plus" />} onClick={create} reason={createRefusal}>
       Create container
     </ReasonedButton>
   );
@@ -66,7 +68,7 @@ export function ContainersPage({ onCreate }: { onCreate: () => void }) {
         <RemoveDialog
           collection="cts"
           address={toDelete}
-          caution={toDelete.phase === 'Stopped' ? undefined : `This container is ${toDelete.phase}.`}
+          caution={toDelete.phase === 'Stopped' ? undefined : `The state of this container: ${stateWords(toDelete)}`}
           onClose={() => setToDelete(undefined)}
           onRemoved={() => {
             notify({ variant: 'success', title: `${toDelete.name} was deleted` });

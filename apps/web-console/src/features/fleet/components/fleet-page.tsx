@@ -6,7 +6,8 @@ import { InstanceList } from '../../../shared/list/components/instance-list.js';
 import { paths } from '../../../shared/location/paths.js';
 import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
 import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js';
-import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { useCreateRefusal } from '../../../shared/fleet/use-create-refusal.js';
+import { useProgresses } from '../../../shared/tasks/use-progress.js';
 import { useUsages } from '../../../shared/fleet/use-usage.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
@@ -19,16 +20,16 @@ import { FirstRun } from './first-run.js';
 /** All VMs of all contexts. */
 export function FleetPage({ onCreate }: { onCreate: () => void }) {
   const fleet = useFleet((state) => state);
-  const { data: whoami } = useWhoami();
   const [, navigate] = useLocation();
   const refusal = useActionRefusal();
   const operations = useVmOperations();
   const usages = useUsages('vms', fleet);
-  const kind = useMemo(() => vmKind(usages), [usages]);
+  const progresses = useProgresses();
+  const kind = useMemo(() => vmKind(usages, progresses), [usages, progresses]);
   const power = useConfirmedPower();
-  const readOnly = readOnlyReason(whoami);
+  const createRefusal = useCreateRefusal();
   const create = (): void => {
-    if (readOnly === undefined) onCreate();
+    if (createRefusal === undefined) onCreate();
   };
   useShortcut('c', create);
   const actionsOf = useCallback((vm: VmView) => vmActions(vm, refusal), [refusal]);
@@ -46,11 +47,11 @@ export function FleetPage({ onCreate }: { onCreate: () => void }) {
         }
         operations={operations}
         create={
-          <ReasonedButton icon={<Icon name="plus" />} onClick={create} reason={readOnly}>
+          <ReasonedButton icon={<Icon name="plus" />} onClick={create} reason={createRefusal}>
             Create VM
           </ReasonedButton>
         }
-        empty={<FirstRun onCreate={create} refusal={readOnly} />}
+        empty={<FirstRun onCreate={create} refusal={createRefusal} />}
       />
       {power.dialog}
     </>

@@ -63,7 +63,8 @@ export function MetricsTab({ vm }: { vm: VmView }) {
   const times = samples.map(({ t }) => t);
   const line = ({ label, of }: Measure) => ({ label, values: samples.map((sample) => of(sample) ?? null) });
   const newest = samples.at(-1);
-  const share = cpuShare(vm, newest);
+  // The last sample of a VM that does not run is not its current usage.
+  const share = vm.running ? cpuShare(vm, newest) : undefined;
   return (
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">

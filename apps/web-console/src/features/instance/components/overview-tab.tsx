@@ -2,13 +2,16 @@ import type { VmView } from '@headgate/api-contracts';
 import { Fragment, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { busyReason } from '../../../shared/instances/busy.js';
+import { instanceState } from '../../../shared/instances/instance-state.js';
+import { InstanceStatus } from '../../../shared/instances/instance-status.js';
 import { nodePath } from '../../../shared/location/paths.js';
 import { readableQuantity } from '../../../shared/quantity/quantity.js';
 import { contextNamed, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
-import { Alert } from '../../../shared/ui/alert.js';
+import { useProgresses } from '../../../shared/tasks/use-progress.js';
+import { Alert, type AlertVariant } from '../../../shared/ui/alert.js';
 import { Copyable } from '../../../shared/ui/copy.js';
-import { StatusLabel } from '../../../shared/ui/status-label.js';
+import { statusCode, type StatusWording } from '../../../shared/ui/status-tone.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { ExportCard } from './export-card.js';
 import { FolderEditor } from './folder-editor.js';
@@ -21,13 +24,16 @@ export function OverviewTab({ vm }: { vm: VmView }) {
   const { data: whoami } = useWhoami();
   const { data: capabilities } = useCapabilities();
   const readOnly = readOnlyReason(whoami);
+  const progress = useProgresses()[vm.ref];
+  const state = instanceState(vm, progress);
+  const code = statusCode(vm.status);
   const label = contextNamed(capabilities, vm.context)?.label;
   return (
     <div className="hg-page">
       <RunningTask subject={vm.ref} />
       {vm.reason && (
-        <Alert variant="danger" title={vm.status} className="hg-gap-below">
-          {vm.reason}
+        <Alert variant={reasonVariant(state)} title={state.words} className="hg-gap-below">
+          {vm.reason} {code !== undefined && <small className="hg-api-code">{code}</small>}
         </Alert>
       )}
       {vm.restartRequired && (
@@ -44,7 +50,7 @@ export function OverviewTab({ vm }: { vm: VmView }) {
         <Facts
           title="Guest"
           facts={{
-            Status: <StatusLabel status={vm.status} reason={vm.reason} stale={vm.stale} />,
+            Status: <InstanceStatus instance={vm} progress={progress} />,
             Ready: yesNo(vm.ready),
             'IP address': vm.ip ? (
               <Copyable text={vm.ip} what="IP address" />
@@ -100,6 +106,10 @@ export function OverviewTab({ vm }: { vm: VmView }) {
     </div>
   );
 }
+
+/** Work in progress and waiting have reasons as well, and are no errors. */
+const reasonVariant = ({ tone }: StatusWording): AlertVariant =>
+  tone === 'progress' ? 'info' : tone === 'warning' ? 'warning' : 'danger';
 
 const yesNo = (value: boolean): string => (value ? 'Yes' : 'No');
 

@@ -99,11 +99,11 @@ function JournalRow({ entry }: { entry: JournalEntryView }) {
       <td>{address || '–'}</td>
       <td>{action}</td>
       <td>{isInstance(ref) ? <Link href={pathOfRef(ref)}>{ref}</Link> : ref || '–'}</td>
+      <td>{OUTCOMES[outcome]}</td>
       <td>
-        {OUTCOMES[outcome]}
-        {outcome !== 'ok' && ` (${[status, code].filter(Boolean).join(' ')})`}
+        {message}{' '}
+        {outcome !== 'ok' && <small className="hg-api-code">{[status, code].filter(Boolean).join(' ')}</small>}
       </td>
-      <td>{message}</td>
     </tr>
   );
 }

@@ -4,14 +4,15 @@ import { useRemembered } from '../../../shared/storage/remembered.js';
 import { Alert } from '../../../shared/ui/alert.js';
 import { Button } from '../../../shared/ui/button.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
-import { useContexts } from '../use-contexts.js';
+import { useContexts } from '../../../shared/fleet/use-contexts.js';
 
 /** Messages about the data on the page: outdated, incomplete, or simulated. */
 export function Banners() {
   const { phase, error, entries, partial, lostSince } = useFleet((fleet) => fleet);
   const retry = useRetryFleet();
   const contexts = useContexts();
-  const down = contexts.filter(({ up }) => !up);
+  // Without the service, nothing is known about the contexts.
+  const down = phase === 'lost' ? [] : contexts.filter(({ up }) => !up);
 
   return (
     <div className="hg-banners" role="region" aria-label="Notices" aria-live="polite">
@@ -36,8 +37,11 @@ export function Banners() {
       )}
       {down.length > 0 && (
         <Alert
-          variant="warning"
-          title={`${down.map(({ context }) => context).join(', ')} ${down.length === 1 ? 'is' : 'are'} unreachable`}
+          variant={down.length === contexts.length ? 'danger' : 'warning'}
+          title={outageTitle(
+            down.map(({ context }) => context),
+            contexts.length,
+          )}
         >
           <ul>
             {down.map(({ context, reason }) => (
@@ -46,7 +50,7 @@ export function Banners() {
           </ul>
         </Alert>
       )}
-      {partial && down.length === 0 && (
+      {partial && down.length === 0 && phase !== 'lost' && (
         <Alert variant="warning" title="Part of the list is out of date">
           Entries in italics show the last known state, because their context is unreachable.
         </Alert>
@@ -54,6 +58,11 @@ export function Banners() {
       <SimulationNotice names={contexts.filter(({ simulated }) => simulated).map(({ context }) => context)} />
     </div>
   );
+}
+
+function outageTitle(down: readonly string[], total: number): string {
+  if (down.length === total) return 'No context is reachable';
+  return `${down.join(', ')} ${down.length === 1 ? 'is' : 'are'} unreachable`;
 }
 
 /** Why a context is unreachable and what that means for the list. */

@@ -1,7 +1,7 @@
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
 import { Dropdown } from '../../../shared/ui/dropdown.js';
 import { Icon } from '../../../shared/ui/icon.js';
-import { useContexts } from '../use-contexts.js';
+import { useContexts } from '../../../shared/fleet/use-contexts.js';
 
 /** Whether the list is live and all contexts are reachable, at a glance. A click shows the contexts. */
 export function ConnectionState() {
