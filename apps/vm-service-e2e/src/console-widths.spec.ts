@@ -119,6 +119,48 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
     TIMEOUT_MS,
   );
 
+  describe('in a window of 640 by 450 px, as with a zoom of 200 %', () => {
+    /** The share of the window that a part of the page fills when the user has scrolled to it. */
+    const shareOf = async (part: Locator): Promise<number> => {
+      await part.waitFor();
+      return part.evaluate((element) => {
+        element.scrollIntoView({ block: 'start' });
+        const { top, bottom } = element.getBoundingClientRect();
+        const shown = Math.min(bottom, window.innerHeight) - Math.max(top, 0);
+        return shown / window.innerHeight;
+      });
+    };
+    const openLow = async (place: string): Promise<void> => {
+      await page.setViewportSize({ width: 640, height: 450 });
+      await page.goto('about:blank');
+      await page.goto(`${service.url}/#${place}`);
+    };
+
+    test('leaves it to the list, whose rows all appear when scrolled to', async () => {
+      await openLow('/vms');
+      const table = page.getByRole('grid', { name: 'Virtual machines' });
+      expect(await shareOf(table)).toBeGreaterThan(0.85);
+      await table.evaluate((element) => {
+        element.scrollTop = element.scrollHeight;
+      });
+      const last = page.getByRole('row').last();
+      await last.waitFor();
+      expect(await last.evaluate((row) => row.getBoundingClientRect().bottom <= window.innerHeight)).toBe(true);
+    });
+
+    test.each(['overview', 'metrics', 'hardware', 'manifest', 'console'])('leaves it to the tab %s', async (tab) => {
+      await openLow(pageOf(running, tab));
+      expect(await shareOf(page.getByRole('tabpanel'))).toBeGreaterThan(0.85);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+    });
+
+    test.each(['/nodes', '/images', '/doctor'])('leaves it to the page %s', async (place) => {
+      await openLow(place);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect(await shareOf(page.getByRole('main'))).toBeGreaterThan(0.85);
+    });
+  });
+
   describe('the charts of a VM', () => {
     const NOW = Date.UTC(2026, 0, 1, 12);
     const MINUTE_MS = 60_000;

@@ -248,7 +248,7 @@ describe('the hardware of a VM', () => {
       click('Move vda down');
       expect(order()).toEqual(['1. lan', '2. vda', '3. sda']);
       expect([isUnavailable('Move lan up'), isUnavailable('Move sda down')]).toEqual([true, true]);
-      click('Do not boot from vda');
+      click('Remove vda from the boot order');
       await confirm('Change boot order…', 'Change');
       const body = { devices: ['lan', 'sda'] };
       expect(service.asked(request).map(({ body: sent }) => sent)).toEqual([body, body]);
@@ -256,7 +256,7 @@ describe('the hardware of a VM', () => {
 
     test('at least one device remains', async () => {
       await open();
-      click('Do not boot from vda');
+      click('Remove vda from the boot order');
       expect(reasonOf('Change boot order…')).toBe('Choose at least one device.');
     });
 
@@ -281,7 +281,7 @@ describe('the hardware of a VM', () => {
       await open({ ...disks('debian.iso'), autostart: false });
       type('Volume for sda', 'other.iso');
       await waitFor(() => expect(isUnavailable('Eject from sda')).toBe(true));
-      for (const name of ['Insert into sda', 'Boot from sda', 'Do not boot from vda', 'Turn on autostart…'])
+      for (const name of ['Insert into sda', 'Boot from sda', 'Remove vda from the boot order', 'Turn on autostart…'])
         expect(isUnavailable(name)).toBe(true);
     });
   });

@@ -69,15 +69,15 @@ export function Dialog(props: DialogProps) {
   return (
     <dialog ref={dialog} className={`hg-dialog hg-dialog--${size}`} aria-labelledby={titleId}>
       <form className="hg-dialog-box" noValidate onSubmit={submit} onKeyDown={submitOnEnter}>
-        <header className="hg-dialog-head">
+        <div className="hg-dialog-head">
           <h2 id={titleId}>
             {isDanger && <Icon name="alert" className="hg-status--warning" />}
             {title}
           </h2>
           {description !== undefined && <p className="hg-note">{description}</p>}
-        </header>
+        </div>
         {children !== undefined && <div className="hg-dialog-body">{children}</div>}
-        {footer !== undefined && <footer className="hg-dialog-foot">{footer}</footer>}
+        {footer !== undefined && <div className="hg-dialog-foot">{footer}</div>}
         <button type="button" className="hg-icon-button hg-dialog-close" aria-label="Close" onClick={onClose}>
           <Icon name="cross" />
         </button>

@@ -127,7 +127,7 @@ function BootOrder({ vm, hardware, refusal, onChange }: HardwarePartProps) {
             </ReasonedButton>
             <ReasonedButton
               variant="link"
-              aria-label={`Do not boot from ${device}`}
+              aria-label={`Remove ${device} from the boot order`}
               reason={refusal}
               onClick={() => setOrder(order.filter((other) => other !== device))}
             >

@@ -25,7 +25,7 @@ export function ExportCard({ vm, refusal, context }: ExportCardProps) {
     <section className="hg-card" aria-label="Export">
       <h2>Export</h2>
       {reason === undefined ? (
-        <ul>
+        <ul className="hg-links">
           {FORMATS.map(({ label, format }) => (
             <li key={label}>
               <a href={withQuery(`${instancePath('vms', vm)}/export`, { context: vm.context, format })} download>

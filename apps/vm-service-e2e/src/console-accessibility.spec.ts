@@ -1,0 +1,127 @@
+import type { ContainerView, VmView } from '@headgate/api-contracts';
+import type { Page } from 'playwright-core';
+import { Api } from './api.js';
+import { violations } from './axe.js';
+import { openBrowser, type Browser } from './browser.js';
+import { CHROMIUM, describeIf } from './machine.js';
+import { RunningService } from './running-service.js';
+
+const TIMEOUT_MS = 120_000;
+const PAGES = ['/vms', '/containers', '/nodes', '/images', '/plugins', '/doctor', '/journal', '/integrations'];
+const TABS = ['overview', 'console', 'serial', 'guest', 'metrics', 'hardware', 'snapshots', 'events', 'manifest'];
+
+/** The rules of axe on all pages of the console, in both themes, in a wide window and on a phone. */
+describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the accessibility of the web console', () => {
+  let service: RunningService;
+  let browser: Browser;
+  let page: Page;
+  let running: VmView;
+  let template: VmView;
+  let container: ContainerView;
+
+  beforeAll(async () => {
+    service = await RunningService.start(['--sandbox=40']);
+    const api = new Api(service.url);
+    const vms = (await api.send<VmView[]>('GET', '/api/vms')).body;
+    running = vms.find(({ status }) => status === 'Running') as VmView;
+    const stopped = vms.find(({ status }) => status === 'Stopped') as VmView;
+    await api.send('POST', `/api/vms/${stopped.namespace}/${stopped.name}/template?context=${stopped.context}`, {
+      template: true,
+    });
+    const tags = `/api/vms/${running.namespace}/${running.name}/tags?context=${running.context}`;
+    await api.send('POST', tags, { tag: 'seen', on: true });
+    template = stopped;
+    container = (await api.send<ContainerView[]>('GET', '/api/cts')).body[0] as ContainerView;
+    browser = await openBrowser(service.url);
+    page = browser.page;
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
+    describe.each([400, 1280])('at a width of %i px', (width) => {
+      const open = async (place: string): Promise<void> => {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto('about:blank');
+        await page.goto(`${service.url}/#${place}`);
+        await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+        await page.waitForFunction(() => !document.querySelector('.hg-spinner, .hg-skeleton'));
+      };
+
+      test.each(PAGES)('%s follows the rules', async (place) => {
+        await open(place);
+        expect(await violations(page)).toEqual([]);
+      });
+
+      test.each(TABS)('the tab %s of a VM follows the rules', async (tab) => {
+        await open(`/vms/${running.context}/${running.namespace}/${running.name}/${tab}`);
+        expect(await violations(page)).toEqual([]);
+      });
+
+      test('the pages of a template, a container and an unknown VM follow the rules', async () => {
+        for (const path of [
+          `/vms/${template.context}/${template.namespace}/${template.name}`,
+          `/containers/${container.context}/${container.namespace}/${container.name}`,
+          `/vms/${running.context}/${running.namespace}/ghost`,
+        ]) {
+          await open(path);
+          expect(await violations(page)).toEqual([]);
+        }
+      });
+
+      test('dialogs, menus and panels follow the rules', async () => {
+        await open('/vms?create=1');
+        await page.getByRole('dialog').waitFor();
+        expect(await violations(page)).toEqual([]);
+        await open(`/vms/${running.context}/${running.namespace}/${running.name}`);
+        await page.getByRole('button', { name: 'Move…' }).click();
+        await page.getByRole('dialog').waitFor();
+        expect(await violations(page)).toEqual([]);
+        await open('/vms');
+        await page.getByRole('button', { name: /^Tasks/ }).click();
+        await page.getByRole('complementary', { name: 'Tasks' }).waitFor();
+        expect(await violations(page)).toEqual([]);
+        await page.keyboard.press('Escape');
+        await page.keyboard.press('?');
+        await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+        expect(await violations(page)).toEqual([]);
+        await page.keyboard.press('Escape');
+        await page.getByRole('checkbox', { name: 'Select all shown' }).check();
+        await page.getByRole('button', { name: 'Columns' }).click();
+        await page.getByRole('checkbox', { name: 'IP address' }).waitFor();
+        expect(await violations(page)).toEqual([]);
+      });
+    });
+  });
+
+  test('shows nothing in green once the service does not respond', async () => {
+    /** The texts in the color of success. */
+    const green = (): Promise<string[]> =>
+      page.evaluate(() => {
+        const probe = document.body.appendChild(document.createElement('span'));
+        probe.style.color = 'var(--hg-success)';
+        const { color } = getComputedStyle(probe);
+        probe.remove();
+        return [...document.querySelectorAll('.hg-shell *')]
+          .filter((element) => getComputedStyle(element).color === color && element.closest('svg') === null)
+          .map(({ textContent }) => textContent ?? '');
+      });
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.goto('about:blank');
+    await page.goto(`${service.url}/#/vms`);
+    await page.getByRole('grid').getByText('Running').first().waitFor();
+    expect(await green()).not.toEqual([]);
+    await service.interrupt();
+    await page.getByText('The list is out of date').waitFor();
+    expect(await green()).toEqual([]);
+    expect(await page.getByRole('button', { name: /^Create VM/ }).getAttribute('aria-disabled')).toBe('true');
+  });
+
+  test('requested no other origin and logged no error', () => {
+    expect(browser.foreign).toEqual([]);
+    expect(browser.errors).toEqual([]);
+  });
+});
