@@ -167,3 +167,21 @@ test('a refused request has the code of the API small after its sentence', async
   expect(within(alert).getByText('web-1 is running.')).toBeTruthy();
   expect(within(alert).getByText('WRONG_STATE').tagName).toBe('SMALL');
 });
+
+test('the chips of the list have the words of state, and filter by the status of the API', async () => {
+  const vms = [buildVm({ name: 'db-1' }), buildStoppedVm({ name: 'web-1', status: 'CrashLoopBackOff' })];
+  const { user } = await openConsole('/vms', vms, service);
+  await user.click(screen.getByRole('button', { name: 'Keeps crashing 1' }));
+  await waitFor(() => expect(location.hash).toBe('#/vms?status=CrashLoopBackOff'));
+});
+
+test('the sizes in errors of the service and of tasks read as everywhere else', async () => {
+  const error = 'The disk needs 8Gi, and 1.5Gi are free.';
+  service.on('GET /api/tasks', [buildTask({ id: 'one', status: 'error', error, ref: 'vm/prod/tailvm/web-1' })]);
+  service.fails('GET /api/nodes', 409, 'node-1 has no 64Gi.');
+  service.on('GET /api/nads', []);
+  const { user } = await openConsole('/nodes', [], service);
+  expect(await screen.findByText('node-1 has no 64 GiB.')).toBeTruthy();
+  await user.click(screen.getByRole('button', { name: 'Tasks' }));
+  expect(await screen.findByText('The disk needs 8 GiB, and 1.5 GiB are free.')).toBeTruthy();
+});

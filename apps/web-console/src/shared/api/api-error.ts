@@ -1,4 +1,5 @@
 import type { ErrorView } from '@headgate/api-contracts';
+import { readableSizes } from '../quantity/quantity.js';
 
 /** An error response with the service's own message. Status 0 means that the service did not respond. */
 export class ApiError extends Error {
@@ -26,5 +27,6 @@ export class ApiError extends Error {
   }
 }
 
-/** The message to show for any thrown value. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** The message to show for any thrown value, with its sizes as everywhere else. */
+export const messageOf = (error: unknown): string =>
+  readableSizes(error instanceof Error ? error.message : String(error));

@@ -1,5 +1,5 @@
 import type { TaskView } from '@headgate/api-contracts';
-import { readableBytes } from '../quantity/quantity.js';
+import { readableBytes, readableSizes } from '../quantity/quantity.js';
 import { Progress } from '../ui/progress.js';
 import { taskTitle } from './task-title.js';
 
@@ -19,7 +19,7 @@ export function TaskBar({ task }: { task: TaskView }) {
         tone={failed ? 'danger' : status === 'done' ? 'success' : 'progress'}
       />
       <p className={failed ? 'hg-status--danger' : 'hg-note'} role={failed ? 'alert' : undefined}>
-        {failed ? error : status === 'done' ? 'Done' : (waiting ?? currentStep(task))}
+        {failed ? readableSizes(error) : status === 'done' ? 'Done' : (waiting ?? currentStep(task))}
       </p>
       {status === 'running' && waitsFor !== undefined && <p className="hg-note">Waits for {waitsFor}</p>}
     </div>

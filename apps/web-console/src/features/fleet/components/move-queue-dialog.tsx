@@ -6,7 +6,7 @@ import { nameOfRef } from '../../../shared/bulk/bulk-report.js';
 import { MoveDialogFrame } from '../../../shared/moves/components/move-dialog-frame.js';
 import { useMoveChoices, useStartMove } from '../../../shared/moves/move-choices.js';
 import { moveQueue, useQueuePlan } from '../../../shared/moves/move-requests.js';
-import { readableBytes } from '../../../shared/quantity/quantity.js';
+import { readableBytes, readableSizes } from '../../../shared/quantity/quantity.js';
 import { Alert } from '../../../shared/ui/alert.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { SelectInput, Switch } from '../../../shared/ui/inputs.js';
@@ -79,12 +79,12 @@ function QueuePlan({ plan }: { plan: MoveQueuePlanView }) {
   return (
     <section className="hg-plan" aria-label="Planned changes">
       {refusals.map(({ ref, code, reason, remedy }) => (
-        <Alert key={`${ref} ${code} ${reason}`} variant="danger" title={`${nameOfRef(ref)}: ${reason}`}>
-          {remedy}
+        <Alert key={`${ref} ${code} ${reason}`} variant="danger" title={`${nameOfRef(ref)}: ${readableSizes(reason)}`}>
+          {readableSizes(remedy)} <small className="hg-api-code">{code}</small>
         </Alert>
       ))}
       {warnings.map((warning) => (
-        <Alert key={warning} isPlain variant="warning" title={warning} />
+        <Alert key={warning} isPlain variant="warning" title={readableSizes(warning)} />
       ))}
       <NameList
         kind={KIND}

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { statusOf, type Instance, type InstanceStatus } from '../../instances/instance.js';
 import { Icon } from '../../ui/icon.js';
-import { toneOf } from '../../ui/status-tone.js';
+import { statusCode, toneOf } from '../../ui/status-tone.js';
 import { countLabel, type ListKind } from '../list-kind.js';
 import { tally } from '../list-view.js';
 
@@ -28,7 +28,7 @@ export function StatusChips<E extends Instance>({ kind, entries, shown, chosen, 
           : `${shown.toLocaleString('en')} of ${countLabel(kind, entries.length)}`}
       </span>
       {chips.map(({ value, count }) => {
-        const { tone, icon } = toneOf(value as InstanceStatus);
+        const { tone, icon, words } = toneOf(value as InstanceStatus);
         const pressed = chosen.includes(value);
         return (
           <button
@@ -36,10 +36,11 @@ export function StatusChips<E extends Instance>({ kind, entries, shown, chosen, 
             type="button"
             className={`hg-chip hg-status--${tone}`}
             aria-pressed={pressed}
+            title={statusCode(value as InstanceStatus)}
             onClick={() => onChange(pressed ? chosen.filter((one) => one !== value) : [...chosen, value])}
           >
             <Icon name={icon} />
-            {value} <b>{count.toLocaleString('en')}</b>
+            {words} <b>{count.toLocaleString('en')}</b>
           </button>
         );
       })}
