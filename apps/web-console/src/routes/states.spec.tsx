@@ -134,8 +134,20 @@ describe('without any reachable context', () => {
     await user.keyboard('c');
     expect(location.hash).toBe('#/vms');
     expect(screen.getByText('prod: no route to host. The last known state of 1 VM is shown.')).toBeTruthy();
-    expect(row().textContent).toContain('Unknown');
-    expect(row().textContent).toContain('was Running');
+    await user.click(screen.getByRole('link', { name: 'web-1' }));
+    expect((await screen.findAllByText('Unknown · was Running')).length).toBeGreaterThan(0);
+  });
+
+  test('of a service that does not know the capabilities either', async () => {
+    const error = 'prod: no route to host. lab: no route to host.';
+    service.fails('GET /api/capabilities', 503, error, 'BACKEND_UNREACHABLE');
+    const { receive } = await openConsole('/vms', entries, service);
+    await receive(() => {
+      for (const { context } of contexts)
+        service.stream.emit('status', { context, up: false, reason: 'no route to host' });
+    });
+    await expectNothingReachable();
+    expect(within(row()).getByText('Was Running')).toBeTruthy();
   });
 
   test('as only the entries of the list show it', async () => {

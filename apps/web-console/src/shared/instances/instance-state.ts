@@ -12,7 +12,7 @@ export function instanceState(instance: Instance, progress?: number): StatusWord
   const status = statusOf(instance);
   const wording = toneOf(status);
   const words = status === 'Stopped' && isVm(instance) && instance.isTemplate ? 'Template' : wording.words;
-  if (instance.stale === true) return { ...toneOf('Unknown'), words: `Unknown · was ${words}` };
+  if (instance.stale === true) return { ...toneOf('Unknown'), words: `Unknown · was ${words}`, brief: `Was ${words}` };
   if (progress === undefined || !WITH_PROGRESS.includes(status)) return { ...wording, words };
   return { ...wording, words: `${words}, ${Math.round(progress * 100)}%` };
 }

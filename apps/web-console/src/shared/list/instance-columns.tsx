@@ -19,7 +19,7 @@ export const statusColumn = (progresses: Progresses): ListColumn<Instance> => ({
     (instance.busy ? busyText(instance).length + 2 : 0),
   cell: (instance) => (
     <>
-      <InstanceStatus instance={instance} progress={progresses[instance.ref]} />
+      <InstanceStatus instance={instance} progress={progresses[instance.ref]} inRow />
       <BusyLink instance={instance} inRow />
     </>
   ),

@@ -14,6 +14,8 @@ export interface StatusWording {
   readonly tone: StatusTone;
   readonly icon: IconName;
   readonly words: string;
+  /** In a narrow column, if the words are too long for it. */
+  readonly brief?: string;
 }
 
 /** The words of state, of VMs and containers. Nothing else in the console shows a status of the API. */
