@@ -83,6 +83,20 @@ describe('GET /api/ext/journal', () => {
     );
   });
 
+  test('has no entry for a preview of a move, unless it was denied', async () => {
+    const to = { toBackend: 'memory', toContext: 'other' };
+    const before = (await read()).length;
+    const previewed = async (path: string, body: object, headers = ann) =>
+      (await edge.send('POST', path, { ...to, ...body }, headers)).status;
+    expect(await previewed('/api/move/preflight', { ref: DB })).toBe(200);
+    expect(await previewed('/api/move/preflight', { refs: [DB] })).toBe(200);
+    expect(await previewed('/api/move/preflight', {})).toBe(400);
+    expect(await previewed('/api/move?dryRun=true', { ref: DB })).toBe(200);
+    expect((await read()).length).toBe(before);
+    expect(await previewed('/api/move/preflight', { ref: DB }, eve)).toBe(403);
+    expect((await read())[0]).toMatchObject({ route: 'POST /api/move/preflight', outcome: 'denied', caller: 'eve' });
+  });
+
   test('records consoles and exports, opened and denied', async () => {
     const socket = edge.socket('/api/tty/default/db', eve);
     await once(socket, 'open');

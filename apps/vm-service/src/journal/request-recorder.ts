@@ -26,6 +26,8 @@ export interface RecordedRequest {
 
 /** Reads that are recorded even when they succeed: they hand out whole disks, and may create checkpoints. */
 export const RECORDED_READS: readonly string[] = ['/api/vms/:ns/:name/export'];
+/** Requests that only return a plan, like those with `dryRun=true`: they are no changes, although they are POST. */
+const PREVIEWS: readonly string[] = ['/api/move/preflight'];
 const ACCEPTED = 202;
 /** Refused requests that are recorded per minute. */
 const MAX_REFUSED_PER_MINUTE = 60;
@@ -70,7 +72,7 @@ export class RequestRecorder {
   private isRelevant(request: RecordedRequest): boolean {
     const { method, route, status, caller, isDryRun } = request;
     if (isDenied(request)) return true;
-    if (caller === undefined || isDryRun) return false;
+    if (caller === undefined || isDryRun || PREVIEWS.includes(route)) return false;
     // A task may or may not have written entries by now; the order is recorded in any case.
     if (status !== ACCEPTED && this.audit.hasEntryOf(caller)) return false;
     return method === 'GET' ? RECORDED_READS.includes(route) : method !== 'HEAD';
