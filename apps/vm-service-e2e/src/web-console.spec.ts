@@ -135,7 +135,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     await dialog().getByRole('textbox', { name: 'Tag' }).fill('night');
     const started = page.waitForResponse((response) => response.url().endsWith('/api/ext/bulk'));
     await dialog()
-      .getByRole('button', { name: /^Add tag: / })
+      .getByRole('button', { name: /^Add tag to / })
       .click();
     const { task } = (await (await started).json()) as { task: string };
     await page.reload();

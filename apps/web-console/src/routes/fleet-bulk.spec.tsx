@@ -3,7 +3,7 @@ import type { TaskMemberView } from '@headgate/api-contracts';
 import { buildTask } from '../testing/build-task.js';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
-import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+import { closeConsole, givenService, openConsole, type OpenConsole } from '../testing/render-console.js';
 
 describe('the list of VMs, bulk operations', () => {
   let service: MockService;
@@ -51,6 +51,12 @@ describe('the list of VMs, bulk operations', () => {
       return { status: 202, body: begin(refs, order) };
     });
   };
+  /** Types the number of VMs, and confirms. */
+  const confirm = async (user: OpenConsole['user'], button: string): Promise<void> => {
+    const count = /\d+/.exec(button)?.[0] ?? '';
+    await user.type(dialog().getByRole('textbox', { name: `Type ${count} to confirm` }), count);
+    await user.click(dialog().getByRole('button', { name: button }));
+  };
   const ordered = () => service.asked('POST /api/ext/bulk').map(({ body }) => body);
 
   test('skips what it can not do, lists the failures, and retries them', async () => {
@@ -59,7 +65,7 @@ describe('the list of VMs, bulk operations', () => {
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Shut down' }));
     expect(dialog().getByText('tailvm/db-1: It is already stopped.')).toBeTruthy();
-    await user.click(dialog().getByRole('button', { name: 'Shut down: 2 VMs' }));
+    await confirm(user, 'Shut down 2 VMs');
     expect(await screen.findByText('1 succeeded, 1 failed, 1 skipped.')).toBeTruthy();
     expect(dialog().getByText('tailvm/web-2: The guest does not respond.')).toBeTruthy();
     await user.click(dialog().getByRole('button', { name: 'Retry 1 failed' }));
@@ -72,7 +78,7 @@ describe('the list of VMs, bulk operations', () => {
     const { user } = await openConsole('/vms', [web, other], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Shut down' }));
-    await user.click(dialog().getByRole('button', { name: 'Shut down: 2 VMs' }));
+    await confirm(user, 'Shut down 2 VMs');
     await user.click(await screen.findByRole('button', { name: 'Select failed' }));
     expect(screen.getByText('1 selected')).toBeTruthy();
     expect(screen.getByRole('checkbox', { name: 'Select web-2' })).toHaveProperty('checked', true);
@@ -83,7 +89,7 @@ describe('the list of VMs, bulk operations', () => {
     const { user } = await openConsole('/vms', [web], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Shut down' }));
-    await user.click(dialog().getByRole('button', { name: 'Shut down: 1 VM' }));
+    await confirm(user, 'Shut down 1 VM');
     expect(await screen.findByText('Only administrators may change anything.')).toBeTruthy();
   });
 
@@ -95,7 +101,7 @@ describe('the list of VMs, bulk operations', () => {
     const { user } = await openConsole('/vms', [web, other], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Shut down' }));
-    await user.click(dialog().getByRole('button', { name: 'Shut down: 2 VMs' }));
+    await confirm(user, 'Shut down 2 VMs');
     expect(await screen.findByText('1 of 2')).toBeTruthy();
     await user.click(dialog().getByRole('button', { name: 'Stop' }));
     service.on('GET /api/tasks/bulk-1', {
@@ -142,7 +148,7 @@ describe('the list of VMs, bulk operations', () => {
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Delete' }));
     expect(dialog().getByText('tailvm/web-2: It is protected against deletion.')).toBeTruthy();
-    const confirm = dialog().getByRole<HTMLButtonElement>('button', { name: 'Delete: 1 VM' });
+    const confirm = dialog().getByRole<HTMLButtonElement>('button', { name: 'Delete 1 VM' });
     expect(confirm.disabled).toBe(true);
     await user.type(dialog().getByRole('textbox', { name: 'Type 1 to confirm' }), '1');
     await user.click(confirm);
@@ -150,18 +156,34 @@ describe('the list of VMs, bulk operations', () => {
     expect(ordered()).toEqual([{ action: 'delete', refs: [web.ref] }]);
   });
 
-  test.each(['Force stop', 'Restart'])('%s needs the number typed too', async (label) => {
+  test.each([
+    ['Force stop', { action: 'stop', force: true }],
+    ['Restart', { action: 'restart' }],
+    ['Shut down', { action: 'stop' }],
+    ['Pause', { action: 'pause' }],
+  ])('%s needs the number typed too', async (label, order) => {
     answersWith({});
     const { user } = await openConsole('/vms', [web, other], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
-    await user.click(bar().getByRole('button', { name: label }));
-    expect(dialog().getByRole<HTMLButtonElement>('button', { name: `${label}: 2 VMs` }).disabled).toBe(true);
+    if (label === 'Pause') {
+      await user.click(bar().getByRole('button', { name: 'More' }));
+      await user.click(await screen.findByRole('menuitem', { name: label }));
+    } else await user.click(bar().getByRole('button', { name: label }));
+    expect(dialog().getByRole<HTMLButtonElement>('button', { name: `${label} 2 VMs` }).disabled).toBe(true);
     await user.type(dialog().getByRole('textbox', { name: 'Type 2 to confirm' }), '2{Enter}');
     expect(await screen.findByText('2 succeeded, 0 failed, 0 skipped.')).toBeTruthy();
-    const refs = [web.ref, other.ref];
-    expect(ordered()).toEqual([
-      label === 'Restart' ? { action: 'restart', refs } : { action: 'stop', force: true, refs },
-    ]);
+    expect(ordered()).toEqual([{ ...order, refs: [web.ref, other.ref] }]);
+  });
+
+  test('starts VMs with one click', async () => {
+    answersWith({});
+    const { user } = await openConsole('/vms', [db], service);
+    await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
+    await user.click(bar().getByRole('button', { name: 'Start' }));
+    expect(dialog().queryByRole('textbox')).toBeNull();
+    await user.click(dialog().getByRole('button', { name: 'Start 1 VM' }));
+    expect(await screen.findByText('1 succeeded, 0 failed, 0 skipped.')).toBeTruthy();
+    expect(ordered()).toEqual([{ action: 'start', refs: [db.ref] }]);
   });
 
   test('adds the tag that the user entered', async () => {
@@ -171,7 +193,7 @@ describe('the list of VMs, bulk operations', () => {
     await user.click(bar().getByRole('button', { name: 'More' }));
     await user.click(await screen.findByRole('menuitem', { name: 'Add tag' }));
     await user.type(dialog().getByRole('textbox', { name: 'Tag' }), 'night');
-    await user.click(dialog().getByRole('button', { name: 'Add tag: 1 VM' }));
+    await user.click(dialog().getByRole('button', { name: 'Add tag to 1 VM' }));
     expect(await screen.findByText('1 succeeded, 0 failed, 0 skipped.')).toBeTruthy();
     expect(ordered()).toEqual([{ action: 'tag', tag: 'night', refs: [web.ref] }]);
   });

@@ -63,6 +63,9 @@ describe('the page of a VM', () => {
     service.fails('POST /api/vms/tailvm/web-1/pause', 409, 'web-1 is migrating; wait until it is done.');
     const { user } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
     await user.click(power().getByRole('button', { name: 'Pause' }));
+    expect(service.asked('POST /api/vms/tailvm/web-1/pause')).toEqual([]);
+    const dialog = within(screen.getByRole('dialog', { name: 'Pause web-1?' }));
+    await user.click(dialog.getByRole('button', { name: 'Pause' }));
     expect(await screen.findByText('web-1 is migrating; wait until it is done.')).toBeTruthy();
   });
 

@@ -1,5 +1,6 @@
 import type { ContainerView } from '@headgate/api-contracts';
 import type { BulkOperation, RowAction } from '../../shared/list/list-kind.js';
+import { bulkConfirmation } from '../../shared/power/action-effects.js';
 import { CONTAINER_POWER } from '../../shared/power/power-wording.js';
 import type { ActionRefusal } from '../../shared/power/use-action-refusal.js';
 
@@ -28,6 +29,10 @@ export const containerOperations = (refusal: ActionRefusal): readonly BulkOperat
     name: action,
     label: CONTAINER_POWER[action].label,
     icon: CONTAINER_POWER[action].icon,
+    ...bulkConfirmation(action, 'containers'),
+    ...(action === 'stop'
+      ? { warning: 'The processes of the containers are ended. Their data volumes are kept.' }
+      : {}),
     refusal: (ct) => refusal(action, ct),
     request: () => ({ action }),
   })),
@@ -35,8 +40,7 @@ export const containerOperations = (refusal: ActionRefusal): readonly BulkOperat
     name: 'delete',
     label: 'Delete',
     icon: 'trash',
-    isDanger: true,
-    confirmByTyping: "This can't be undone.",
+    ...bulkConfirmation('delete', 'containers'),
     warning: 'Their data volumes are deleted too.',
     refusal: (ct) => refusal('delete', ct),
     request: () => ({ action: 'delete' }),

@@ -54,6 +54,8 @@ export interface DialogOperation<E> extends Operation {
 
 /** An operation on many instances at the same time. */
 export interface BulkOperation<E> extends Operation {
+  /** Connects the label with the number of instances on the button: "Add tag" `to` "2 VMs". */
+  readonly preposition?: 'to' | 'from';
   /** A warning shown before it runs. */
   readonly warning?: string;
   /** The user has to type the number of instances first, for this reason. */

@@ -1,5 +1,6 @@
 import { Button } from '../ui/button.js';
 import { Dialog } from '../ui/dialog.js';
+import { ACTION_EFFECTS } from './action-effects.js';
 import { powerWording } from './power-wording.js';
 import type { PowerRequest } from './use-power-action.js';
 
@@ -11,7 +12,7 @@ interface ConfirmPowerProps extends PowerRequest {
 /** Names the instance and the consequences before a guest is interrupted. Enter confirms, Escape cancels. */
 export function ConfirmPower({ instance, action, onClose, onConfirm }: ConfirmPowerProps) {
   const { label, consequence } = powerWording(instance, action);
-  const isDanger = action === 'force-stop';
+  const isDanger = ACTION_EFFECTS[action] === 'destroys';
   return (
     <Dialog
       title={`${label} ${instance.name}?`}

@@ -7,7 +7,7 @@ export interface PowerWording {
   readonly icon: IconName;
   /** What happens to the instance once the action was accepted, after its name. */
   readonly done: string;
-  /** What the action means for the users of the guest. Only these actions need a confirmation. */
+  /** What the action means for the users of the guest. Every action that needs a confirmation has it. */
   readonly consequence?: string;
 }
 
@@ -33,7 +33,12 @@ export const VM_POWER: Readonly<Record<PowerAction, PowerWording>> = {
     consequence:
       'The guest operating system is asked to restart. Users of the VM will be disconnected until it is back.',
   },
-  pause: { label: 'Pause', icon: 'pause', done: 'is paused' },
+  pause: {
+    label: 'Pause',
+    icon: 'pause',
+    done: 'is paused',
+    consequence: 'The guest is frozen and does not respond until it is resumed. Its memory is kept.',
+  },
   unpause: { label: 'Resume', icon: 'play', done: 'is running again' },
 };
 

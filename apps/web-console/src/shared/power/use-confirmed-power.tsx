@@ -1,10 +1,10 @@
 import { useState, type ReactNode } from 'react';
+import { needsConfirmation } from './action-effects.js';
 import { ConfirmPower } from './confirm-power.js';
-import { powerWording } from './power-wording.js';
 import { usePowerAction, type PowerRequest } from './use-power-action.js';
 
 interface ConfirmedPower {
-  /** Runs harmless actions immediately and asks for a confirmation before the others. */
+  /** Asks for a confirmation before an action that interrupts or destroys; runs the others immediately. */
   readonly request: (request: PowerRequest) => void;
   /** The request that is being sent. */
   readonly running: PowerRequest | undefined;
@@ -17,8 +17,7 @@ export function useConfirmedPower(): ConfirmedPower {
   const [asked, setAsked] = useState<PowerRequest>();
   const close = (): void => setAsked(undefined);
   return {
-    request: (request) =>
-      powerWording(request.instance, request.action).consequence === undefined ? mutate(request) : setAsked(request),
+    request: (request) => (needsConfirmation(request.action) ? setAsked(request) : mutate(request)),
     running: isPending ? variables : undefined,
     dialog: asked && (
       <ConfirmPower

@@ -2,7 +2,8 @@ import type { VmView } from '@headgate/api-contracts';
 import { useMemo } from 'react';
 import type { BulkOperation, DialogOperation, ListOperation } from '../../../shared/list/list-kind.js';
 import { tagProblem } from '../../../shared/names/name-rule.js';
-import { POWER_ACTIONS } from '../../../shared/power/power-actions.js';
+import { bulkConfirmation } from '../../../shared/power/action-effects.js';
+import { POWER_ACTIONS, type PowerAction } from '../../../shared/power/power-actions.js';
 import { VM_POWER } from '../../../shared/power/power-wording.js';
 import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
@@ -14,6 +15,15 @@ const MOVE: DialogOperation<VmView> = {
   icon: 'migrate',
   inMenu: true,
   dialog: MoveQueueDialog,
+};
+
+/** What happens to the guests, before it happens. */
+const WARNINGS: Readonly<Partial<Record<PowerAction, string>>> = {
+  stop: 'The guest operating systems are asked to shut down. Users of the VMs will be disconnected.',
+  restart:
+    'The guest operating systems are asked to restart. Users of the VMs will be disconnected until they are back.',
+  pause: 'The guests are frozen and do not respond until they are resumed. Their memory is kept.',
+  'force-stop': 'This is like pulling the plug: data that the guests have not written to disk is lost.',
 };
 
 /** The bulk operations for VMs. */
@@ -29,20 +39,15 @@ export function useVmOperations(): readonly ListOperation<VmView>[] {
       refusal: (vm) => refusal(action, vm),
       request: () => (action === 'force-stop' ? { action: 'stop', force: true } : { action }),
       ...(action === 'pause' || action === 'unpause' ? { inMenu: true } : {}),
-      ...(action === 'restart' ? { confirmByTyping: 'Users of these VMs will be disconnected.' } : {}),
-      ...(action === 'force-stop'
-        ? {
-            isDanger: true,
-            confirmByTyping: "This can't be undone.",
-            warning: 'This is like pulling the plug: data that the guests have not written to disk is lost.',
-          }
-        : {}),
+      ...bulkConfirmation(action, 'VMs'),
+      ...(action in WARNINGS ? { warning: WARNINGS[action] } : {}),
     }));
     const tagging = (on: boolean): BulkOperation<VmView> => ({
       name: on ? 'tag' : 'untag',
       label: on ? 'Add tag' : 'Remove tag',
       icon: on ? 'plus' : 'cross',
       inMenu: true,
+      preposition: on ? 'to' : 'from',
       input: { label: 'Tag', problem: tagProblem },
       refusal: (vm) => refusal('tag', vm),
       request: (tag) => ({ action: on ? 'tag' : 'untag', tag }),
@@ -65,8 +70,7 @@ export function useVmOperations(): readonly ListOperation<VmView>[] {
         name: 'delete',
         label: 'Delete',
         icon: 'trash',
-        isDanger: true,
-        confirmByTyping: "This can't be undone.",
+        ...bulkConfirmation('delete', 'VMs'),
         warning: 'Their disks and snapshots are deleted too. Running VMs are powered off.',
         refusal: (vm) => (vm.protected ? 'It is protected against deletion.' : refusal('delete', vm)),
         request: () => ({ action: 'delete' }),

@@ -26,7 +26,7 @@ interface BulkPlanProps<E extends Instance> {
 /** What a bulk operation will do, and to which instances. */
 export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
   const { title, kind, operation, included, refused, text, error, onText, onRun, onClose } = props;
-  const { label, isDanger = false, warning, confirmByTyping, input } = operation;
+  const { label, isDanger = false, warning, confirmByTyping, input, preposition } = operation;
   const [confirmation, setConfirmation] = useState('');
   const problem = text === '' ? undefined : input?.problem(text);
   const isReady =
@@ -43,7 +43,7 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
       footer={
         <>
           <Button variant={isDanger ? 'danger' : 'primary'} type="submit" isDisabled={!isReady}>
-            {label}: {countLabel(kind, included.length)}
+            {[label, preposition, countLabel(kind, included.length)].filter(Boolean).join(' ')}
           </Button>
           <Button variant="link" onClick={onClose}>
             Cancel
