@@ -1,4 +1,5 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { discardDrafts } from '../features/instance/hardware-drafts.js';
 import { buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
@@ -28,7 +29,10 @@ const plan = { steps: [{ name: 'step', detail: 'What will happen.' }], warnings:
 describe('the hardware of a VM', () => {
   let service: MockService;
   beforeEach(() => (service = givenService()));
-  afterEach(() => closeConsole(service));
+  afterEach(() => {
+    closeConsole(service);
+    discardDrafts(buildVm({ name: 'web-1' }));
+  });
 
   const open = async (overrides: object = {}): Promise<void> => {
     service.on(`GET ${EXTENSION}/hardware`, { ...hardware, ...overrides });
@@ -90,6 +94,63 @@ describe('the hardware of a VM', () => {
     await confirm('Detach data', 'Detach');
     await confirm('Delete data', 'Delete');
     expect(service.asked(`DELETE ${PATH}/volumes/data`)).toHaveLength(4);
+  });
+
+  describe('that is typed and not applied yet', () => {
+    const valueOf = (name: string): string => screen.getByRole<HTMLInputElement>('textbox', { name }).value;
+    const showTab = async (name: string): Promise<void> => {
+      fireEvent.click(screen.getByRole('tab', { name }));
+      await screen.findByRole('tabpanel', { name });
+    };
+
+    test('survives a change of the tab, until it is discarded', async () => {
+      await open();
+      expect(screen.queryByRole('button', { name: 'Discard changes' })).toBeNull();
+      type('Memory', '6Gi');
+      type('New size of data', '2Gi');
+      fireEvent.click(screen.getByRole('button', { name: 'Boot from lan' }));
+      await showTab('Overview');
+      await showTab('Hardware');
+      expect(await screen.findByText('Some changes are not applied yet')).toBeTruthy();
+      expect([valueOf('Memory'), valueOf('CPUs'), valueOf('New size of data')]).toEqual(['6Gi', '2', '2Gi']);
+      expect(screen.getByRole('list', { name: 'Boot order' }).textContent).toContain('2. lan');
+      fireEvent.click(screen.getByRole('button', { name: 'Discard changes' }));
+      expect([valueOf('Memory'), valueOf('New size of data')]).toEqual(['4Gi', '']);
+      expect(screen.getByRole('list', { name: 'Boot order' }).textContent).not.toContain('lan');
+      expect(screen.queryByRole('button', { name: 'Discard changes' })).toBeNull();
+    });
+
+    test('ends when it is applied, and leaves the others', async () => {
+      service.on(`POST ${PATH}/volumes`, plan);
+      await open();
+      type('Memory', '6Gi');
+      type('Size of the new disk', '5Gi');
+      await confirm('Add disk…', 'Add disk');
+      expect([valueOf('Size of the new disk'), valueOf('Memory')]).toEqual(['', '6Gi']);
+      expect(screen.getByRole('button', { name: 'Add disk…' }).getAttribute('aria-disabled')).toBe('true');
+    });
+
+    test('stays when its change is canceled or fails', async () => {
+      service.on(`POST ${PATH}/volumes`, ({ query }: { query: URLSearchParams }) =>
+        query.get('dryRun') === 'true' ? { body: plan } : { status: 409, body: { error: 'It is full.', code: 'X' } },
+      );
+      await open();
+      type('Size of the new disk', '5Gi');
+      fireEvent.click(screen.getByRole('button', { name: 'Add disk…' }));
+      const dialog = within(await screen.findByRole('dialog'));
+      await dialog.findByText('What will happen.');
+      fireEvent.click(dialog.getByRole('button', { name: 'Add disk' }));
+      expect(await dialog.findByText('It is full.')).toBeTruthy();
+      fireEvent.click(dialog.getByRole('button', { name: 'Cancel' }));
+      expect(valueOf('Size of the new disk')).toBe('5Gi');
+    });
+
+    test('is back to nothing when the user types the present value again', async () => {
+      await open();
+      type('Memory', '6Gi');
+      type('Memory', '4Gi');
+      expect(screen.queryByRole('button', { name: 'Discard changes' })).toBeNull();
+    });
   });
 
   test('the disk that the VM boots from can not be detached', async () => {

@@ -13,6 +13,8 @@ export type HardwareChangeRequest = {
   /** The text of its button. */
   readonly label: string;
   readonly isDanger?: boolean;
+  /** The fields whose drafts end when it is carried out. */
+  readonly drafts?: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
 } & (
   | (Change<'/api/vms/{ns}/{name}'> & { readonly isExtension?: false })

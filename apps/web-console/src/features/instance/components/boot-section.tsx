@@ -1,8 +1,8 @@
 import type { HardwareDiskView, HardwareView, VmView } from '@headgate/api-contracts';
-import { useState } from 'react';
 import { TextInput } from '../../../shared/ui/inputs.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import type { HardwareChangeRequest } from '../api/hardware-requests.js';
+import { useDraft } from '../hardware-drafts.js';
 
 export interface HardwarePartProps {
   readonly vm: VmView;
@@ -12,13 +12,14 @@ export interface HardwarePartProps {
   readonly onChange: (change: HardwareChangeRequest) => void;
 }
 
-interface DriveActionsProps extends Pick<HardwarePartProps, 'refusal' | 'onChange'> {
+interface DriveActionsProps extends Pick<HardwarePartProps, 'vm' | 'refusal' | 'onChange'> {
   readonly drive: HardwareDiskView;
 }
 
 /** Inserts a volume into a CD-ROM drive, or ejects it. */
-export function DriveActions({ drive: { device, pvc, size }, refusal, onChange }: DriveActionsProps) {
-  const [volume, setVolume] = useState('');
+export function DriveActions({ drive: { device, pvc, size }, vm, refusal, onChange }: DriveActionsProps) {
+  const draft = `volume for ${device}`;
+  const [volume, setVolume] = useDraft(vm, draft);
   const changeMedium = (label: string, medium: string | null): void =>
     onChange({
       title: medium === null ? `Eject ${pvc ?? 'the medium'} from ${device}` : `Insert ${medium} into ${device}`,
@@ -27,6 +28,7 @@ export function DriveActions({ drive: { device, pvc, size }, refusal, onChange }
       path: `drives/${encodeURIComponent(device)}`,
       isExtension: true,
       body: { pvc: medium },
+      drafts: medium === null ? [] : [draft],
     });
   return (
     <div className="hg-toolbar">
@@ -58,7 +60,7 @@ export function BootSection(props: HardwarePartProps) {
   const verb = autostart === true ? 'Turn off' : 'Turn on';
   return (
     <section aria-label="Boot" className="hg-section">
-      <BootOrder key={hardware.bootOrder.join()} {...props} />
+      <BootOrder {...props} />
       <div className="hg-toolbar">
         <span>
           {autostart === null
@@ -89,7 +91,10 @@ export function BootSection(props: HardwarePartProps) {
 }
 
 function BootOrder({ vm, hardware, refusal, onChange }: HardwarePartProps) {
-  const [order, setOrder] = useState<readonly string[]>(hardware.bootOrder);
+  const [text, setText] = useDraft(vm, 'boot order', hardware.bootOrder.join());
+  // The name of a device has no comma.
+  const order = text.split(',').filter((device) => device !== '');
+  const setOrder = (devices: readonly string[]): void => setText(devices.join());
   const devices = [...hardware.disks.map(({ device }) => device), ...hardware.nics.map(({ iface }) => iface)];
   const others = devices.filter((device) => !order.includes(device));
   const isUnchanged = order.join() === hardware.bootOrder.join();
@@ -153,6 +158,7 @@ function BootOrder({ vm, hardware, refusal, onChange }: HardwarePartProps) {
               path: 'boot-order',
               isExtension: true,
               body: { devices: order },
+              drafts: ['boot order'],
             })
           }
         >

@@ -6,6 +6,7 @@ import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { readableQuantity } from '../../../shared/quantity/quantity.js';
+import { Button } from '../../../shared/ui/button.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
@@ -21,6 +22,7 @@ import {
   useHardware,
   type HardwareChangeRequest,
 } from '../api/hardware-requests.js';
+import { discardDrafts, endDrafts, useDraft, useHasDrafts } from '../hardware-drafts.js';
 import { useTrackTask } from '../../../shared/tasks/track-task.js';
 import { HostDevicesSection } from './host-devices-section.js';
 import { MoveDiskSection } from './move-disk-section.js';
@@ -46,9 +48,10 @@ export function HardwareTab({ vm }: { vm: VmView }) {
       <div className="hg-toolbar hg-gap-below">
         <Pending hardware={data} />
         <span className="hg-spring" />
+        <Drafts vm={vm} />
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
-      <SizeForm key={`${data.cpu} ${data.mem}`} {...parts} />
+      <SizeForm {...parts} />
       <Disks {...parts} />
       <MoveDiskSection {...parts} />
       <Nics {...parts} />
@@ -66,6 +69,7 @@ export function HardwareTab({ vm }: { vm: VmView }) {
           onClose={() => setChange(undefined)}
           onDone={({ task }) => {
             setChange(undefined);
+            endDrafts(vm, change.drafts ?? []);
             if (task === undefined) notify({ variant: 'success', title: `Changed the hardware of ${vm.name}` });
             else trackTask(task);
             void queries.invalidateQueries({ queryKey: hardwareKey(vm) });
@@ -74,6 +78,19 @@ export function HardwareTab({ vm }: { vm: VmView }) {
         />
       )}
     </div>
+  );
+}
+
+/** Discards the changes that are typed and not applied yet. */
+function Drafts({ vm }: { vm: VmView }) {
+  if (!useHasDrafts(vm)) return null;
+  return (
+    <>
+      <span className="hg-note">Some changes are not applied yet</span>
+      <Button variant="link" onClick={() => discardDrafts(vm)}>
+        Discard changes
+      </Button>
+    </>
   );
 }
 
@@ -91,12 +108,13 @@ function Pending({ hardware: { pending } }: { hardware: HardwareView }) {
 }
 
 function SizeForm({ vm, hardware, refusal, onChange }: HardwarePartProps) {
-  const [cpu, setCpu] = useState(String(hardware.cpu));
-  const [mem, setMem] = useState(hardware.mem);
+  const [cpu, setCpu] = useDraft(vm, 'cpu', String(hardware.cpu));
+  const [mem, setMem] = useDraft(vm, 'mem', hardware.mem);
   const body = {
     ...(cpu === String(hardware.cpu) ? {} : { cpu: Number(cpu) }),
     ...(mem === hardware.mem ? {} : { mem }),
   };
+  const scale = { label: 'Scale', method: 'POST', path: 'scale', drafts: ['cpu', 'mem'] } as const;
   const reason = refusal ?? (Object.keys(body).length === 0 ? 'Change the CPUs or the memory first.' : undefined);
   return (
     <section aria-label="Size" className="hg-section">
@@ -107,7 +125,7 @@ function SizeForm({ vm, hardware, refusal, onChange }: HardwarePartProps) {
         <ReasonedButton
           variant="secondary"
           reason={reason}
-          onClick={() => onChange({ title: `Scale ${vm.name}`, label: 'Scale', method: 'POST', path: 'scale', body })}
+          onClick={() => onChange({ ...scale, title: `Scale ${vm.name}`, body })}
         >
           Scale…
         </ReasonedButton>
@@ -117,8 +135,15 @@ function SizeForm({ vm, hardware, refusal, onChange }: HardwarePartProps) {
 }
 
 function Disks({ vm, hardware, refusal, onChange }: HardwarePartProps) {
-  const [size, setSize] = useState('');
-  const add = { title: `Add a disk to ${vm.name}`, label: 'Add disk', method: 'POST', path: 'volumes' } as const;
+  const [size, setSize] = useDraft(vm, 'disk size');
+  const drafts = ['disk size'];
+  const add = {
+    title: `Add a disk to ${vm.name}`,
+    label: 'Add disk',
+    method: 'POST',
+    path: 'volumes',
+    drafts,
+  } as const;
   return (
     <section aria-label="Disks" className="hg-section">
       <h2>Disks</h2>
@@ -145,9 +170,10 @@ function Disks({ vm, hardware, refusal, onChange }: HardwarePartProps) {
 }
 
 function DiskRow({ disk, vm, refusal, onChange }: { disk: HardwareDiskView } & Omit<HardwarePartProps, 'hardware'>) {
-  const [size, setSize] = useState('');
   const { pvc, device, isRoot, type } = disk;
   const name = pvc ?? device;
+  const draft = `size of ${name}`;
+  const [size, setSize] = useDraft(vm, draft);
   const path = `volumes/${encodeURIComponent(name)}` as const;
   const detach = (isDeleted: boolean): HardwareChangeRequest => ({
     title: `${isDeleted ? 'Delete' : 'Detach'} ${name}`,
@@ -157,7 +183,7 @@ function DiskRow({ disk, vm, refusal, onChange }: { disk: HardwareDiskView } & O
     path,
     ...(isDeleted && { query: { delete: 'true' } }),
   });
-  const expand = { title: `Expand ${name}`, label: 'Expand', method: 'POST', path: 'expand' } as const;
+  const expand = { title: `Expand ${name}`, label: 'Expand', method: 'POST', path: 'expand', drafts: [draft] } as const;
   return (
     <tr>
       <td>
@@ -167,7 +193,7 @@ function DiskRow({ disk, vm, refusal, onChange }: { disk: HardwareDiskView } & O
       <td>{pvc ?? ''}</td>
       <td>{readableQuantity(disk.size ?? '')}</td>
       <td>
-        {type === 'cdrom' && <DriveActions drive={disk} {...{ refusal, onChange }} />}
+        {type === 'cdrom' && <DriveActions drive={disk} {...{ vm, refusal, onChange }} />}
         {type === 'disk' && (
           <div className="hg-toolbar">
             <TextInput aria-label={`New size of ${name}`} placeholder="New size" value={size} onChange={setSize} />
@@ -198,9 +224,10 @@ function DiskRow({ disk, vm, refusal, onChange }: { disk: HardwareDiskView } & O
 }
 
 function Nics({ vm, hardware, refusal, onChange }: HardwarePartProps) {
-  const [iface, setIface] = useState('');
-  const [nad, setNad] = useState('');
-  const add = { title: `Add a NIC to ${vm.name}`, label: 'Add NIC', method: 'POST', path: 'nics' } as const;
+  const [iface, setIface] = useDraft(vm, 'nic name');
+  const [nad, setNad] = useDraft(vm, 'nic network');
+  const drafts = ['nic name', 'nic network'];
+  const add = { title: `Add a NIC to ${vm.name}`, label: 'Add NIC', method: 'POST', path: 'nics', drafts } as const;
   const reason = refusal ?? (iface === '' || nad === '' ? 'Enter a name and a network first.' : undefined);
   const ofNic = ({ iface: nic }: HardwareNicView) =>
     ({ path: `nics/${encodeURIComponent(nic)}`, isExtension: true }) as const;

@@ -4,11 +4,12 @@ import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { Table } from '../../../shared/ui/table.js';
 import { useHostResources } from '../api/hardware-requests.js';
+import { useDraft } from '../hardware-drafts.js';
 import type { HardwarePartProps } from './boot-section.js';
 
 /** The devices of the host that the VM has, and those that it could have. */
 export function HostDevicesSection({ vm, hardware, refusal, onChange }: HardwarePartProps) {
-  const [device, setDevice] = useState('');
+  const [device, setDevice] = useDraft(vm, 'host device');
   const [isListed, setIsListed] = useState(false);
   const { data, error, refetch } = useHostResources(vm, isListed && refusal === undefined);
   const attach = (name: string): void =>
@@ -19,6 +20,7 @@ export function HostDevicesSection({ vm, hardware, refusal, onChange }: Hardware
       path: 'devices',
       isExtension: true,
       body: { device: name },
+      drafts: name === device.trim() ? ['host device'] : [],
     });
   return (
     <section aria-label="Host devices" className="hg-section">

@@ -1,14 +1,14 @@
-import { useState } from 'react';
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import { useDraft } from '../hardware-drafts.js';
 import type { HardwarePartProps } from './boot-section.js';
 
 /** Moves a disk of the running VM to another storage. */
 export function MoveDiskSection({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   const { data: capabilities } = useCapabilities();
-  const [volume, setVolume] = useState('');
-  const [storage, setStorage] = useState('');
+  const [volume, setVolume] = useDraft(vm, 'disk to move');
+  const [storage, setStorage] = useDraft(vm, 'target storage');
   const disks = hardware.disks.filter(({ type }) => type === 'disk').map(({ pvc, device }) => pvc ?? device);
   const chosen = volume === '' ? (disks[0] ?? '') : volume;
   const reason =
@@ -33,6 +33,7 @@ export function MoveDiskSection({ vm, hardware, refusal, onChange }: HardwarePar
               isExtension: true,
               path: `volumes/${encodeURIComponent(chosen)}/move`,
               body: { storage },
+              drafts: ['disk to move', 'target storage'],
             })
           }
         >

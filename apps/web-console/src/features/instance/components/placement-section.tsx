@@ -1,12 +1,12 @@
 import type { PlacementDto } from '@headgate/api-contracts';
-import { useState } from 'react';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import { useDraft } from '../hardware-drafts.js';
 import type { HardwarePartProps } from './boot-section.js';
 
 /** The CPUs and pages of the host on which the VM runs. */
 export function PlacementSection(props: HardwarePartProps) {
-  const { dedicated, pinning, hugepages } = props.hardware.placement;
+  const { dedicated, pinning } = props.hardware.placement;
   return (
     <section aria-label="Placement" className="hg-section">
       <h2>Placement</h2>
@@ -15,8 +15,8 @@ export function PlacementSection(props: HardwarePartProps) {
         the placement.
       </p>
       {dedicated && <DedicatedCpus {...props} />}
-      {pinning && <CpuPins key={JSON.stringify(pinning)} {...props} />}
-      <Hugepages key={hugepages ?? ''} {...props} />
+      {pinning && <CpuPins {...props} />}
+      <Hugepages {...props} />
     </section>
   );
 }
@@ -76,9 +76,9 @@ function parsePins(text: string): { vcpu: number; cpus: string }[] | undefined {
 function CpuPins({ vm, hardware: { placement }, refusal, onChange }: HardwarePartProps) {
   const { pinning } = placement;
   const before = { pins: formatPins(pinning?.vcpus ?? []), emulator: pinning?.emulatorCpus ?? '' };
-  const [pins, setPins] = useState(before.pins);
-  const [emulator, setEmulator] = useState(before.emulator);
-  const [nodes, setNodes] = useState(pinning?.memory?.nodes ?? '');
+  const [pins, setPins] = useDraft(vm, 'pins', before.pins);
+  const [emulator, setEmulator] = useDraft(vm, 'emulator', before.emulator);
+  const [nodes, setNodes] = useDraft(vm, 'nodes', pinning?.memory?.nodes ?? '');
   const parsed = parsePins(pins);
   const hasOtherNodes = nodes.trim() !== (pinning?.memory?.nodes ?? '');
   const settings = {
@@ -98,7 +98,12 @@ function CpuPins({ vm, hardware: { placement }, refusal, onChange }: HardwarePar
       <ReasonedButton
         variant="secondary"
         reason={reason}
-        onClick={() => onChange(changeOf(`Pin the CPUs of ${vm.name}`, 'Pin', { pinning: settings }))}
+        onClick={() =>
+          onChange({
+            ...changeOf(`Pin the CPUs of ${vm.name}`, 'Pin', { pinning: settings }),
+            drafts: ['pins', 'emulator', 'nodes'],
+          })
+        }
       >
         Pin CPUs…
       </ReasonedButton>
@@ -107,7 +112,7 @@ function CpuPins({ vm, hardware: { placement }, refusal, onChange }: HardwarePar
 }
 
 function Hugepages({ vm, hardware: { placement }, refusal, onChange }: HardwarePartProps) {
-  const [size, setSize] = useState(placement.hugepages ?? '');
+  const [size, setSize] = useDraft(vm, 'hugepages', placement.hugepages ?? '');
   const isSame = size.trim() === (placement.hugepages ?? '');
   return (
     <div className="hg-toolbar hg-toolbar--fields">
@@ -116,7 +121,10 @@ function Hugepages({ vm, hardware: { placement }, refusal, onChange }: HardwareP
         variant="secondary"
         reason={refusal ?? (isSame ? 'Change the size first.' : undefined)}
         onClick={() =>
-          onChange(changeOf(`Change the hugepages of ${vm.name}`, 'Change', { hugepages: size.trim() || null }))
+          onChange({
+            ...changeOf(`Change the hugepages of ${vm.name}`, 'Change', { hugepages: size.trim() || null }),
+            drafts: ['hugepages'],
+          })
         }
       >
         Change pages…
