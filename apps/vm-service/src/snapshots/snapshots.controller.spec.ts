@@ -125,6 +125,16 @@ describe('a clone', () => {
     expect((await edge.send('POST', `${vms}/web/start`)).json).toEqual({ status: 'ok' });
   });
 
+  test('has the tags that it does not get in its plan', async () => {
+    const plan = () => edge.send('POST', `${vms}/web/clone?dryRun=true`, { target: 'copy' });
+    expect((await plan()).json).toMatchObject({ warnings: [], refusals: [] });
+    for (const tag of ['prod', 'shop']) await edge.send('POST', `${vms}/web/tags`, { tag, on: true });
+    expect((await plan()).json).toMatchObject({ warnings: ['The clone does not get the tags of web: prod, shop.'] });
+    await edge.send('POST', `${vms}/web/clone`, { target: 'copy' });
+    const listed = (await edge.send('GET', '/api/vms?q=copy')).json as unknown as { tags: string[] }[];
+    expect(listed.map(({ tags }) => tags)).toEqual([[]]);
+  });
+
   test.each([
     ['of a VM that runs', '/db/clone', { target: 'copy' }, 409, 'WRONG_STATE'],
     ['onto an existing name', '/web/clone', { target: 'db' }, 409, 'ALREADY_EXISTS'],

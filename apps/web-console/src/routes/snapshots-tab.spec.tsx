@@ -1,7 +1,7 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
-import type { MockService } from '../testing/mock-service.js';
+import type { MockRequest, MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 
 const PATH = '/api/vms/tailvm/web-1';
@@ -67,7 +67,11 @@ describe('a clone', () => {
 
   test('of a stopped VM gets the given name', async () => {
     service.on(`GET ${PATH}/snapshots`, []);
-    service.on(`POST ${PATH}/clone`, { target: 'copy', ref: 'vm/prod/tailvm/copy' });
+    const warning = 'The clone does not get the tags of web-1: prod.';
+    const plan = { steps: [{ name: 'clone', detail: 'Copy of web-1.' }], warnings: [warning], refusals: [] };
+    service.on(`POST ${PATH}/clone`, ({ query }: MockRequest) => ({
+      body: query.get('dryRun') === 'true' ? plan : { target: 'copy', ref: 'vm/prod/tailvm/copy' },
+    }));
     await openConsole('/vms/prod/tailvm/web-1/snapshots', [buildStoppedVm({ name: 'web-1' })], service);
     fireEvent.click(await screen.findByRole('button', { name: 'Clone…' }));
     const dialog = await screen.findByRole('dialog');
@@ -75,9 +79,20 @@ describe('a clone', () => {
     fireEvent.change(name, { target: { value: 'No Name' } });
     expect(name.getAttribute('aria-invalid')).toBe('true');
     fireEvent.change(name, { target: { value: 'copy' } });
-    fireEvent.click(within(dialog).getByRole('button', { name: 'Clone' }));
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Show the plan' }));
+    const planned = within(await screen.findByRole('dialog', { name: 'Clone web-1 to copy?' }));
+    expect(await planned.findByText(warning)).toBeTruthy();
+    expect(service.asked(`POST ${PATH}/clone`).map(({ query }) => query.get('dryRun'))).toEqual(['true']);
+    // The name is kept when the user returns.
+    fireEvent.click(planned.getByRole('button', { name: 'Cancel' }));
+    expect(screen.getByRole<HTMLInputElement>('textbox', { name: /Name of the clone/ }).value).toBe('copy');
+    fireEvent.click(screen.getByRole('button', { name: 'Show the plan' }));
+    const again = within(await screen.findByRole('dialog', { name: 'Clone web-1 to copy?' }));
+    await again.findByText('Copy of web-1.');
+    fireEvent.click(again.getByRole('button', { name: 'Clone' }));
     await screen.findByText('Cloned web-1');
-    expect(service.asked(`POST ${PATH}/clone`)[0]?.body).toEqual({ target: 'copy' });
+    const sent = service.asked(`POST ${PATH}/clone`).filter(({ query }) => query.get('dryRun') === null);
+    expect(sent.map(({ body }) => body)).toEqual([{ target: 'copy' }]);
   });
 
   test('of a running VM is not offered, and neither is the mark of a template', async () => {

@@ -58,8 +58,12 @@ export class CloneVm extends InstanceChange<'cloning', [name: string], ClonedVm,
       throw new DomainError('WRONG_STATE', `${vm.ref.name} runs: stop it first, then clone it.`);
   }
 
-  protected override planOn({ ref, ability }: FoundInstance<'cloning'>, target: InstanceRef): Promise<Plan> {
-    return ability.planClone(ref, target);
+  protected override async planOn(
+    { ref, ability, instance }: FoundInstance<'cloning'>,
+    target: InstanceRef,
+  ): Promise<Plan> {
+    const plan = await ability.planClone(ref, target);
+    return { ...plan, warnings: [...plan.warnings, ...withoutTags(instance)] };
   }
 
   protected override async runOn(
@@ -81,6 +85,10 @@ export class CloneVm extends InstanceChange<'cloning', [name: string], ClonedVm,
     return { ref };
   }
 }
+
+/** Tags may select a VM for a service or a policy, so a copy never gets them without the user. */
+const withoutTags = ({ ref, tags }: Instance): string[] =>
+  tags.length === 0 ? [] : [`The clone does not get the tags of ${ref.name}: ${tags.join(', ')}.`];
 
 /** Marks a VM as a template, or removes the mark. */
 export class MarkTemplate extends InstanceChange<'cloning', [on: boolean]> {

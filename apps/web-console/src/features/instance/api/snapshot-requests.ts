@@ -4,6 +4,7 @@ import type {
   ContinuedView,
   CreatedSnapshotView,
   CreateSnapshotDto,
+  PlanView,
   TemplateView,
 } from '@headgate/api-contracts';
 import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
@@ -38,6 +39,14 @@ export const deleteSnapshot = (vm: InstanceAddress, name: string): Promise<Conti
 
 export const cloneVm = (vm: InstanceAddress, target: string): Promise<ClonedView> =>
   postJson(`${instancePath('vms', vm)}/clone`, { body: { target }, ...inContext(vm) });
+
+/** The steps of a clone, and what it does not get. */
+export const previewClone = (vm: InstanceAddress, target: string, signal: AbortSignal): Promise<PlanView> =>
+  postJson(`${instancePath('vms', vm)}/clone`, {
+    body: { target },
+    query: { context: vm.context, dryRun: true },
+    signal,
+  });
 
 export const setTemplate = (vm: InstanceAddress, on: boolean): Promise<TemplateView> =>
   postJson(`${instancePath('vms', vm)}/template`, { body: { on }, ...inContext(vm) });

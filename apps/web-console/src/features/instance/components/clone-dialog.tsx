@@ -3,40 +3,51 @@ import type { VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
 import { nameProblem } from '../../../shared/names/name-rule.js';
+import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
 import { useTrackTask } from '../../../shared/tasks/track-task.js';
 import { Button } from '../../../shared/ui/button.js';
 import { Dialog } from '../../../shared/ui/dialog.js';
-import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
-import { cloneVm, setTemplate } from '../api/snapshot-requests.js';
+import { cloneVm, previewClone, setTemplate } from '../api/snapshot-requests.js';
 
-/** Copies a stopped VM or a template under another name. */
+/** Copies a stopped VM or a template under another name, after its plan was shown. */
 export function CloneDialog({ vm, onClose }: { vm: VmView; onClose: () => void }) {
   const [target, setTarget] = useState('');
+  const [isPlanned, setIsPlanned] = useState(false);
   const trackTask = useTrackTask();
   const notify = useNotify();
   const problem = target === '' ? undefined : nameProblem(target);
-  const { mutate, error, isPending } = useMutation({
-    mutationFn: () => cloneVm(vm, target),
-    onSuccess: ({ task }) => {
-      if (task !== undefined) trackTask(task);
-      notify({ variant: 'success', title: task === undefined ? `Cloned ${vm.name}` : `${vm.name} is being cloned` });
-      onClose();
-    },
-  });
+  const isReady = target !== '' && problem === undefined;
+  if (isPlanned)
+    return (
+      <PlanDialog
+        title={`Clone ${vm.name} to ${target}?`}
+        label="Clone"
+        failure={`Couldn't clone ${vm.name}`}
+        preview={(signal) => previewClone(vm, target, signal)}
+        run={() => cloneVm(vm, target)}
+        onClose={() => setIsPlanned(false)}
+        onDone={({ task }) => {
+          if (task !== undefined) trackTask(task);
+          const title = task === undefined ? `Cloned ${vm.name}` : `${vm.name} is being cloned`;
+          notify({ variant: 'success', title });
+          onClose();
+        }}
+      />
+    );
   return (
     <Dialog
       title={`Clone ${vm.name}`}
-      description="The clone has copies of the disks, the same hardware, and a new identity."
+      description="The clone has copies of the disks, the same hardware, and a new identity. It has no snapshots and is in no folder."
       onClose={onClose}
-      onSubmit={() => !isPending && target !== '' && problem === undefined && mutate()}
+      onSubmit={() => isReady && setIsPlanned(true)}
       footer={
         <>
-          <Button type="submit" isLoading={isPending} isDisabled={isPending || target === '' || problem !== undefined}>
-            Clone
+          <Button type="submit" isDisabled={!isReady}>
+            Show the plan
           </Button>
           <Button variant="link" onClick={onClose}>
             Cancel
@@ -53,7 +64,6 @@ export function CloneDialog({ vm, onClose }: { vm: VmView; onClose: () => void }
           onChange={setTarget}
         />
       </Field>
-      {error && <ErrorAlert title={`Couldn't clone ${vm.name}`} error={error} />}
     </Dialog>
   );
 }
