@@ -145,7 +145,7 @@ export class AutostartDto {
   @IsBoolean() on!: boolean;
 }
 
-/** A setting whose new value takes effect at the next start. */
+/** A setting whose new value takes effect later. */
 export class PendingSettingView {
   /** Such as `cpu`, `memory`, `disk sdb` or `nic lan`. */
   @IsString() @MaxLength(255) field!: string;
@@ -161,6 +161,11 @@ export class HardwareChangeView {
   @IsIn(HARDWARE_EFFECTS) effect!: HardwareEffect;
   /** The exact reason why a restart is required; empty when none is. */
   @IsArray() @Nested(() => PendingSettingView, { each: true }) pending!: PendingSettingView[];
+  /**
+   * The settings that the running guest is still to get without a restart, such as by a migration. They are in the
+   * hardware of the VM until it has them. Absent when there are none.
+   */
+  @Optional() @IsArray() @Nested(() => PendingSettingView, { each: true }) applying?: PendingSettingView[];
 }
 
 /** The response to `scale`, `expand`, `nics` and the removal of a disk. */
@@ -229,4 +234,6 @@ export class HardwareView {
   @IsArray() @Nested(() => AttachedHostDeviceView, { each: true }) hostDevices!: AttachedHostDeviceView[];
   /** The settings whose new values take effect at the next start. */
   @IsArray() @Nested(() => PendingSettingView, { each: true }) pending!: PendingSettingView[];
+  /** The settings that the running guest is still to get without a restart; absent when there are none. */
+  @Optional() @IsArray() @Nested(() => PendingSettingView, { each: true }) applying?: PendingSettingView[];
 }

@@ -45,6 +45,17 @@ describe('the hardware of a VM', () => {
     });
   });
 
+  test('lists the settings that the running guest does not have yet, until it has them', async () => {
+    const engine = edge.lab.require('hardware');
+    const read = engine.read.bind(engine);
+    const applying = [{ field: 'cpu', running: '2', configured: '3' }];
+    engine.read = async (ref) => ({ ...(await read(ref)), applying });
+    expect((await edge.send('POST', `${WEB}/scale`, { cpu: 3 })).json).toMatchObject({ pending: [], applying });
+    expect(await hardware()).toMatchObject({ applying });
+    engine.read = read;
+    expect(await hardware()).not.toHaveProperty('applying');
+  });
+
   test.each([
     {},
     { cpu: 0 },

@@ -3,7 +3,13 @@ import { formatBytes, type Hardware } from '@headgate/domain-contracts';
 import type { HardwareOutcome } from '@headgate/instances';
 import { presentPlacement } from './present-placement.js';
 
-const changeFields = ({ effect, pending }: HardwareOutcome) => ({ effect, pending: [...pending] });
+const present = (applying: Hardware['applying'] = []) => (applying.length === 0 ? {} : { applying: [...applying] });
+
+const changeFields = ({ effect, pending, applying }: HardwareOutcome) => ({
+  effect,
+  pending: [...pending],
+  ...present(applying),
+});
 
 export const presentStatus =
   (status: 'ok' | 'removed') =>
@@ -36,6 +42,7 @@ export const presentHardware = (hardware: Hardware): HardwareView => ({
   placement: presentPlacement(hardware.placement),
   hostDevices: hardware.hostDevices.map(({ name, device, kind }) => ({ name, device, kind })),
   pending: [...hardware.pending],
+  ...present(hardware.applying),
 });
 
 const sizeOf = (bytes: number | null): string | null => (bytes === null ? null : formatBytes(bytes));

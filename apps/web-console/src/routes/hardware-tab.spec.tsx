@@ -96,6 +96,50 @@ describe('the hardware of a VM', () => {
     expect(service.asked(`DELETE ${PATH}/volumes/data`)).toHaveLength(4);
   });
 
+  describe('that a migration applies to the running guest', () => {
+    const applying = [{ field: 'cpu', running: '2', configured: '4' }];
+    const scale = async (): Promise<void> => {
+      const hardwareNow = { ...hardware, pending: [] };
+      service.on(`POST ${PATH}/scale`, ({ query }: { query: URLSearchParams }) => {
+        if (query.get('dryRun') === 'true') return { body: plan };
+        service.on(`GET ${EXTENSION}/hardware`, { ...hardwareNow, applying });
+        return { body: { status: 'ok', effect: 'now', pending: [], applying } };
+      });
+      await open({ pending: [] });
+      type('CPUs', '4');
+      await confirm('Scale…', 'Scale');
+    };
+    const changes = (): Promise<HTMLElement> => screen.findByRole('list', { name: 'Changes that are being applied' });
+    const DONE = 'Changed the hardware of web-1';
+
+    test('is not done before the guest has it', async () => {
+      await scale();
+      expect(await screen.findByText('web-1 is being changed')).toBeTruthy();
+      expect((await changes()).textContent).toBe('cpu: 2 now, 4 is being applied by a live migration');
+      expect(screen.queryByText(DONE)).toBeNull();
+      type('CPUs', '6');
+      expect(screen.getByText('Wait until the previous change is applied.')).toBeTruthy();
+      const polled = service.asked(`GET ${EXTENSION}/hardware`).length;
+      await waitFor(() => expect(service.asked(`GET ${EXTENSION}/hardware`).length).toBeGreaterThan(polled), {
+        timeout: 20_000,
+      });
+      expect(screen.queryByText(DONE)).toBeNull();
+      service.on(`GET ${EXTENSION}/hardware`, { ...hardware, cpu: 4, pending: [] });
+      expect(await screen.findByText(DONE, {}, { timeout: 20_000 })).toBeTruthy();
+      expect(screen.queryByRole('list', { name: 'Changes that are being applied' })).toBeNull();
+    });
+
+    test('is not done when it needs a restart after all', async () => {
+      await scale();
+      await changes();
+      service.on(`GET ${EXTENSION}/hardware`, { ...hardware, pending: applying });
+      fireEvent.click(screen.getByRole('button', { name: 'Reload' }));
+      const waiting = await screen.findByRole('list', { name: 'Changes that take effect after a restart' });
+      expect(waiting.textContent).toBe('cpu: 2 now, 4 after a restart');
+      expect(screen.queryByText(DONE)).toBeNull();
+    });
+  });
+
   describe('that is typed and not applied yet', () => {
     const valueOf = (name: string): string => screen.getByRole<HTMLInputElement>('textbox', { name }).value;
     const showTab = async (name: string): Promise<void> => {

@@ -161,6 +161,11 @@ export interface Hardware {
   readonly hostDevices: readonly AttachedHostDevice[];
   /** The exact reason why a restart is required; empty when none is. */
   readonly pending: readonly PendingSetting[];
+  /**
+   * The settings that the running guest is about to get without a restart, such as by a migration that has not ended.
+   * Absent where changes apply at once.
+   */
+  readonly applying?: readonly PendingSetting[];
 }
 
 export interface HardwareResult {

@@ -14,6 +14,8 @@ import { planWithPossibleName, withPossibleName } from './refuse-impossible-name
 export interface HardwareOutcome extends HardwareResult {
   /** What takes effect only when the VM is started the next time, with the value until then. */
   readonly pending: readonly PendingSetting[];
+  /** The settings that the running guest gets without a restart, and does not have yet. */
+  readonly applying: readonly PendingSetting[];
 }
 
 /** Changes the virtual hardware of a VM. */
@@ -41,7 +43,7 @@ export class ChangeHardware extends InstanceChange<'hardware', [change: Hardware
     change: HardwareChange,
   ): Promise<HardwareOutcome> {
     const result = await withPossibleName(change, () => ability.apply(ref, change));
-    return { ...result, pending: [] };
+    return { ...result, pending: [], applying: [] };
   }
 
   protected override describe({ effect }: HardwareOutcome): string {
@@ -52,12 +54,12 @@ export class ChangeHardware extends InstanceChange<'hardware', [change: Hardware
     { ref, ability }: FoundInstance<'hardware'>,
     result: HardwareOutcome,
   ): Promise<HardwareOutcome> {
-    const { pending } = await ability.read(ref);
+    const { pending, applying = [] } = await ability.read(ref);
     await this.deps.directory.waitFor(
       ref,
       (instance) => instance === undefined || (isVm(instance) && instance.restartRequired === pending.length > 0),
     );
-    return { ...result, pending };
+    return { ...result, pending, applying };
   }
 }
 

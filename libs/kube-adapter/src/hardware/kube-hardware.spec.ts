@@ -112,6 +112,28 @@ describe('KubeHardware', () => {
     });
   });
 
+  test('has the new size of a running VM as one that is being applied, until the migration has ended', async () => {
+    const clock = new PacedClock();
+    await open({ sandbox: { clock }, simulation: { timeScale: 0.02 } });
+    const ref = await harness.givenVm('Running');
+    expect(await hardware().read(ref)).toMatchObject({ cpu: 1, memoryBytes: GIB, applying: [] });
+    clock.hold();
+    await hardware().apply(ref, { kind: 'scale', cpu: 2, memoryBytes: 2 * GIB, restart: true });
+    expect(await hardware().read(ref)).toMatchObject({
+      cpu: 1,
+      memoryBytes: GIB,
+      pending: [],
+      applying: [
+        { field: 'cpu', running: '1', configured: '2' },
+        { field: 'memory', running: '1Gi', configured: '2Gi' },
+      ],
+    });
+    clock.release();
+    await harness.recorder.untilVm(ref, ({ cpu, memoryBytes }) => cpu === 2 && memoryBytes === 2 * GIB);
+    expect(await hardware().read(ref)).toMatchObject({ cpu: 2, memoryBytes: 2 * GIB, applying: [] });
+    clock.stop();
+  });
+
   describe('scales a VM', () => {
     let clock: PacedClock;
     const change = { kind: 'scale', cpu: 2, restart: true } as const;

@@ -166,6 +166,7 @@ export async function readHardware(deps: HardwareDeps, state: VmState): Promise<
     placement: readPlacement(spec),
     hostDevices: hostDevicesOf(live),
     pending: isTrue(vm.status?.conditions, 'RestartRequired') && vmi ? differences(state, vmi) : [],
+    applying: vmi ? sizeChanges(vmi) : [],
   };
 }
 
@@ -204,6 +205,26 @@ export async function findDataVolume(
     if (DomainError.is(error, 'NOT_SUPPORTED')) return undefined;
     throw error;
   }
+}
+
+/**
+ * The sizes that the live instance is to have and the guest does not have yet. KubeVirt plugs CPUs and memory by a
+ * migration, which begins after the change was accepted. Source: its live update of CPU sockets and guest memory.
+ */
+function sizeChanges(vmi: VmiObject): PendingSetting[] {
+  const { spec, status } = vmi;
+  const asked = sizeOfSpec(spec);
+  const running = vmiFacts(vmi).size;
+  const hasFailed = conditionOf(status?.conditions, 'HotMemoryChange')?.status === 'False';
+  const isPluggable = spec?.domain?.memory?.maxGuest !== undefined && !hasFailed;
+  const changes: PendingSetting[] = [];
+  const compare = <T>(field: string, now: T | undefined, next: T | undefined, format: (value: T) => string): void => {
+    if (now !== undefined && next !== undefined && now !== next)
+      changes.push({ field, running: format(now), configured: format(next) });
+  };
+  compare('cpu', running.cpu, asked.cpu, String);
+  if (isPluggable) compare('memory', running.memoryBytes, asked.memoryBytes, formatBytes);
+  return changes;
 }
 
 /** The settings that the restart changes that KubeVirt requires. */

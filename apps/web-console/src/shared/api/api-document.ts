@@ -1705,6 +1705,8 @@ export interface components {
         };
         /** @description The response to a new disk. */
         AttachedVolumeView: {
+            /** @description The settings that the running guest is still to get without a restart, such as by a migration. They are in the hardware of the VM until it has them. Absent when there are none. */
+            applying?: components["schemas"]["PendingSettingView"][];
             /**
              * @description `now`; `restart`: the VM was stopped and started; `next-start`: when it is started the next time.
              * @enum {string}
@@ -2633,6 +2635,8 @@ export interface components {
         };
         /** @description The response to `scale`, `expand`, `nics` and the removal of a disk. */
         HardwareStatusView: {
+            /** @description The settings that the running guest is still to get without a restart, such as by a migration. They are in the hardware of the VM until it has them. Absent when there are none. */
+            applying?: components["schemas"]["PendingSettingView"][];
             /**
              * @description `now`; `restart`: the VM was stopped and started; `next-start`: when it is started the next time.
              * @enum {string}
@@ -2645,6 +2649,8 @@ export interface components {
         };
         /** @description GET /api/ext/vms/{ns}/{name}/hardware */
         HardwareView: {
+            /** @description The settings that the running guest is still to get without a restart; absent when there are none. */
+            applying?: components["schemas"]["PendingSettingView"][];
             /** @description Whether it is started with its host; null where the backend has no such setting. */
             autostart: boolean | null;
             /** @description The devices that the VM boots from, the first choice first. */
@@ -3244,6 +3250,8 @@ export interface components {
         };
         /** @description The response to a patch. */
         PatchedView: {
+            /** @description The settings that the running guest is still to get without a restart, such as by a migration. They are in the hardware of the VM until it has them. Absent when there are none. */
+            applying?: components["schemas"]["PendingSettingView"][];
             /** @description The fields that were not as declared: `size` is `cpu` or `mem`, `tags` is also `labels`. */
             changed: ("size" | "autostart" | "protected" | "tags")[];
             /**
@@ -3282,7 +3290,7 @@ export interface components {
             /** @description All tags; null removes them. */
             tags?: string[] | null;
         };
-        /** @description A setting whose new value takes effect at the next start. */
+        /** @description A setting whose new value takes effect later. */
         PendingSettingView: {
             /** @description Empty when the device will be gone. */
             configured: string;

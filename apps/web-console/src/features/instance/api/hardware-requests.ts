@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { AcceptedView, PlanView } from '@headgate/api-contracts';
+import type { AcceptedView, HardwareStatusView, PlanView } from '@headgate/api-contracts';
 import { extensionPath, instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
 import type { ChangeBelow, PathOf } from '../../../shared/api/routes.js';
@@ -22,6 +22,9 @@ export type HardwareChangeRequest = {
   | (Change<'/api/ext/vms/{ns}/{name}'> & { readonly isExtension: true })
 );
 
+/** How often the hardware is read again while a change is being applied. */
+const APPLYING_INTERVAL_MS = 2000;
+
 export const hardwareKey = ({ context, namespace, name }: InstanceAddress) => ['hardware', context, namespace, name];
 
 /** The virtual hardware of a VM. */
@@ -30,6 +33,7 @@ export const useHardware = (vm: InstanceAddress, isAvailable: boolean) =>
     enabled: isAvailable,
     queryKey: hardwareKey(vm),
     queryFn: ({ signal }) => getJson(`${extensionPath(vm)}/hardware`, { query: { context: vm.context }, signal }),
+    refetchInterval: ({ state: { data } }) => ((data?.applying?.length ?? 0) > 0 ? APPLYING_INTERVAL_MS : false),
   });
 
 /** The devices of the hosts of the VM's context. */
@@ -51,6 +55,6 @@ function sendChange(vm: InstanceAddress, change: HardwareChangeRequest, options:
 export const previewHardware = (vm: InstanceAddress, change: HardwareChangeRequest) =>
   sendChange(vm, change, { dryRun: true }) as Promise<PlanView>;
 
-/** @returns the task that continues the change, if there is one */
+/** @returns the task that continues the change, if there is one, and the settings that the guest does not have yet */
 export const changeHardware = (vm: InstanceAddress, change: HardwareChangeRequest) =>
-  sendChange(vm, change, {}) as Promise<Partial<AcceptedView>>;
+  sendChange(vm, change, {}) as Promise<Partial<AcceptedView & HardwareStatusView>>;

@@ -24,10 +24,14 @@ import {
 } from '../api/hardware-requests.js';
 import { discardDrafts, endDrafts, useDraft, useHasDrafts } from '../hardware-drafts.js';
 import { useTrackTask } from '../../../shared/tasks/track-task.js';
+import { ApplyingChanges, applyingReason, useAppliedNotice } from './applying-changes.js';
 import { HostDevicesSection } from './host-devices-section.js';
 import { MoveDiskSection } from './move-disk-section.js';
 import { PlacementSection } from './placement-section.js';
 import { BootSection, DriveActions, type HardwarePartProps } from './boot-section.js';
+
+/** The body of the notice after a change that the guest does not have yet. */
+const APPLYING = 'A live migration applies the change. The guest has it when the migration has ended.';
 
 /** The size, the disks, the NICs and the boot settings of a VM. Every change is previewed first. */
 export function HardwareTab({ vm }: { vm: VmView }) {
@@ -39,6 +43,7 @@ export function HardwareTab({ vm }: { vm: VmView }) {
   const queries = useQueryClient();
   const notify = useNotify();
   const trackTask = useTrackTask();
+  useAppliedNotice(vm, data);
   if (unavailable !== undefined) return <p className="hg-note hg-page">{unavailable}</p>;
   if (error) return <ErrorAlert title="Couldn't load the hardware" error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton height="20rem" label="Loading the hardware" />;
@@ -47,6 +52,7 @@ export function HardwareTab({ vm }: { vm: VmView }) {
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
         <Pending hardware={data} />
+        <ApplyingChanges hardware={data} />
         <span className="hg-spring" />
         <Drafts vm={vm} />
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
@@ -67,11 +73,13 @@ export function HardwareTab({ vm }: { vm: VmView }) {
           preview={() => previewHardware(vm, change)}
           run={() => changeHardware(vm, change)}
           onClose={() => setChange(undefined)}
-          onDone={({ task }) => {
+          onDone={({ task, applying = [] }) => {
             setChange(undefined);
             endDrafts(vm, change.drafts ?? []);
-            if (task === undefined) notify({ variant: 'success', title: `Changed the hardware of ${vm.name}` });
-            else trackTask(task);
+            if (task !== undefined) trackTask(task);
+            else if (applying.length > 0)
+              notify({ variant: 'info', title: `${vm.name} is being changed`, body: APPLYING });
+            else notify({ variant: 'success', title: `Changed the hardware of ${vm.name}` });
             void queries.invalidateQueries({ queryKey: hardwareKey(vm) });
             void queries.invalidateQueries({ queryKey: ['host-resources', vm.context] });
           }}
@@ -115,7 +123,10 @@ function SizeForm({ vm, hardware, refusal, onChange }: HardwarePartProps) {
     ...(mem === hardware.mem ? {} : { mem }),
   };
   const scale = { label: 'Scale', method: 'POST', path: 'scale', drafts: ['cpu', 'mem'] } as const;
-  const reason = refusal ?? (Object.keys(body).length === 0 ? 'Change the CPUs or the memory first.' : undefined);
+  const reason =
+    refusal ??
+    applyingReason(hardware) ??
+    (Object.keys(body).length === 0 ? 'Change the CPUs or the memory first.' : undefined);
   return (
     <section aria-label="Size" className="hg-section">
       <h2>Size</h2>
