@@ -106,10 +106,12 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     await open(`/vms?${context}`);
     await page.getByRole('checkbox', { name: 'Select all shown' }).check();
     await page.getByText(`${stopped.length} selected`).waitFor();
+    const planned = page.waitForResponse((response) => response.url().includes('/api/ext/bulk?dryRun=true'));
     await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await planned;
     expect((await api.send('DELETE', `/api/vms/${gone.namespace}/${gone.name}`)).status).toBe(200);
     await dialog()
-      .getByRole('button', { name: /^Start: / })
+      .getByRole('button', { name: /^Start \d/ })
       .click();
     await dialog()
       .getByText(`${stopped.length - 1} succeeded, 1 failed, 0 skipped.`)

@@ -110,6 +110,7 @@ describe('an instance that a task uses', () => {
   });
 
   test('is skipped by actions on several instances', async () => {
+    service.on('POST /api/ext/bulk', { steps: [], warnings: [], refusals: [] });
     const { user } = await openConsole('/vms', [busy, buildVm({ name: 'db-1' })], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(

@@ -1,8 +1,8 @@
-import { screen, within } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
 import type { TaskMemberView } from '@headgate/api-contracts';
 import { buildTask } from '../testing/build-task.js';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
-import type { MockService } from '../testing/mock-service.js';
+import type { MockAnswer, MockRequest, MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole, type OpenConsole } from '../testing/render-console.js';
 
 describe('the list of VMs, bulk operations', () => {
@@ -15,6 +15,14 @@ describe('the list of VMs, bulk operations', () => {
   const other = buildVm({ name: 'web-2' });
   const bar = () => within(screen.getByRole('toolbar', { name: /selected/ }));
   const dialog = () => within(screen.getByRole('dialog'));
+
+  /** The plan of the service: it refuses nothing more than the list, unless the test says so. */
+  let plan: object;
+  beforeEach(() => (plan = { ok: true, steps: [], warnings: [], refusals: [], members: [], unplanned: 0 }));
+  const onBulk = (answer: (request: MockRequest) => MockAnswer): MockService =>
+    service.on('POST /api/ext/bulk', (request: MockRequest) =>
+      request.query.get('dryRun') === 'true' ? { body: plan } : answer(request),
+    );
 
   /** Answers bulk requests with tasks that have ended, whose members failed with these reasons. */
   const answersWith = (...rounds: Record<string, string>[]): void => {
@@ -46,18 +54,23 @@ describe('the list of VMs, bulk operations', () => {
       }));
       return { task: id };
     };
-    service.on('POST /api/ext/bulk', ({ body }: { body: { refs: string[] } }) => {
-      const { refs, ...order } = body;
+    onBulk(({ body }) => {
+      const { refs, ...order } = body as { refs: string[] };
       return { status: 202, body: begin(refs, order) };
     });
   };
   /** Types the number of VMs, and confirms. */
   const confirm = async (user: OpenConsole['user'], button: string): Promise<void> => {
     const count = /\d+/.exec(button)?.[0] ?? '';
-    await user.type(dialog().getByRole('textbox', { name: `Type ${count} to confirm` }), count);
+    await user.type(await dialog().findByRole('textbox', { name: `Type ${count} to confirm` }), count);
     await user.click(dialog().getByRole('button', { name: button }));
   };
-  const ordered = () => service.asked('POST /api/ext/bulk').map(({ body }) => body);
+  const requests = (dryRun: string | null) =>
+    service
+      .asked('POST /api/ext/bulk')
+      .filter(({ query }) => query.get('dryRun') === dryRun)
+      .map(({ body }) => body);
+  const ordered = () => requests(null);
 
   test('skips what it can not do, lists the failures, and retries them', async () => {
     answersWith({ 'web-2': 'The guest does not respond.' }, {});
@@ -85,7 +98,8 @@ describe('the list of VMs, bulk operations', () => {
   });
 
   test('shows why an operation was not started', async () => {
-    service.fails('POST /api/ext/bulk', 403, 'Only administrators may change anything.');
+    const error = 'Only administrators may change anything.';
+    onBulk(() => ({ status: 403, body: { error, code: 'NOT_PERMITTED' } }));
     const { user } = await openConsole('/vms', [web], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Shut down' }));
@@ -96,7 +110,7 @@ describe('the list of VMs, bulk operations', () => {
   test('shows the progress of the task, and stops it', async () => {
     const counts = { waiting: 1, running: 0, done: 1, error: 0, skipped: 0 };
     const task = buildTask({ id: 'bulk-1', kind: 'bulk', ref: '', bulk: { action: 'stop', counts } });
-    service.on('POST /api/ext/bulk', { task: 'bulk-1' }).on('GET /api/tasks/bulk-1', task);
+    onBulk(() => ({ body: { task: 'bulk-1' } })).on('GET /api/tasks/bulk-1', task);
     service.on('POST /api/ext/bulk/bulk-1/cancel', { status: 'ok' });
     const { user } = await openConsole('/vms', [web, other], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
@@ -150,7 +164,7 @@ describe('the list of VMs, bulk operations', () => {
     expect(dialog().getByText('tailvm/web-2: It is protected against deletion.')).toBeTruthy();
     const confirm = dialog().getByRole<HTMLButtonElement>('button', { name: 'Delete 1 VM' });
     expect(confirm.disabled).toBe(true);
-    await user.type(dialog().getByRole('textbox', { name: 'Type 1 to confirm' }), '1');
+    await user.type(await dialog().findByRole('textbox', { name: 'Type 1 to confirm' }), '1');
     await user.click(confirm);
     expect(await screen.findByText('1 succeeded, 0 failed, 1 skipped.')).toBeTruthy();
     expect(ordered()).toEqual([{ action: 'delete', refs: [web.ref] }]);
@@ -170,9 +184,61 @@ describe('the list of VMs, bulk operations', () => {
       await user.click(await screen.findByRole('menuitem', { name: label }));
     } else await user.click(bar().getByRole('button', { name: label }));
     expect(dialog().getByRole<HTMLButtonElement>('button', { name: `${label} 2 VMs` }).disabled).toBe(true);
-    await user.type(dialog().getByRole('textbox', { name: 'Type 2 to confirm' }), '2{Enter}');
+    await user.type(await dialog().findByRole('textbox', { name: 'Type 2 to confirm' }), '2{Enter}');
     expect(await screen.findByText('2 succeeded, 0 failed, 0 skipped.')).toBeTruthy();
     expect(ordered()).toEqual([{ ...order, refs: [web.ref, other.ref] }]);
+  });
+
+  test('shows the plan of the service for each VM, and runs it only for those that are not refused', async () => {
+    answersWith({});
+    const of = (ref: string) => ({
+      ref,
+      ok: true,
+      steps: [{ name: 'restart', detail: 'x' }],
+      warnings: [],
+      refusals: [],
+    });
+    const refusals = [{ code: 'WRONG_STATE', reason: 'web-2 is a template.', remedy: 'Remove the mark.' }];
+    const members = [
+      { ...of(web.ref), warnings: ['Its disk is nearly full.'] },
+      { ...of(other.ref), ok: false, steps: [], refusals },
+    ];
+    plan = { ok: true, steps: [], warnings: [], refusals: [], members, unplanned: 0 };
+    const { user } = await openConsole('/vms', [web, other, db], service);
+    await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
+    await user.click(bar().getByRole('button', { name: 'Restart' }));
+    expect(await dialog().findByText('tailvm/web-2: web-2 is a template. Remove the mark.')).toBeTruthy();
+    expect(dialog().getByText('tailvm/db-1: Only a running VM can be restarted.')).toBeTruthy();
+    expect(dialog().getByText('tailvm/web-1: Its disk is nearly full.')).toBeTruthy();
+    expect([requests('true'), ordered()]).toEqual([[{ action: 'restart', refs: [web.ref, other.ref] }], []]);
+    await confirm(user, 'Restart 1 VM');
+    expect(await screen.findByText('1 succeeded, 0 failed, 2 skipped.')).toBeTruthy();
+    expect(ordered()).toEqual([{ action: 'restart', refs: [web.ref] }]);
+  });
+
+  test('lists all steps of a VM, and the number of those that were not planned in time', async () => {
+    const steps = [
+      { name: 'stop', detail: 'Power off web-1.' },
+      { name: 'disk', detail: 'Delete the disk root.' },
+    ];
+    const members = [{ ref: web.ref, ok: true, steps, warnings: [], refusals: [] }];
+    plan = { ok: true, steps: [], warnings: [], refusals: [], members, unplanned: 1 };
+    onBulk(() => ({ status: 500 }));
+    const { user } = await openConsole('/vms', [web, other], service);
+    await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
+    await user.click(bar().getByRole('button', { name: 'Delete' }));
+    expect(await dialog().findByText('tailvm/web-1: Power off web-1. Delete the disk root.')).toBeTruthy();
+    expect(dialog().getByText(/^1 VM could not be checked in time/)).toBeTruthy();
+    expect(dialog().getByRole('button', { name: 'Delete 2 VMs' })).toBeTruthy();
+  });
+
+  test('runs nothing without a plan', async () => {
+    service.fails('POST /api/ext/bulk', 503, 'The service is starting.');
+    const { user } = await openConsole('/vms', [db], service);
+    await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
+    await user.click(bar().getByRole('button', { name: 'Start' }));
+    expect(await dialog().findByText('The service is starting.')).toBeTruthy();
+    expect(dialog().getByRole<HTMLButtonElement>('button', { name: 'Start 1 VM' }).disabled).toBe(true);
   });
 
   test('starts VMs with one click', async () => {
@@ -180,8 +246,10 @@ describe('the list of VMs, bulk operations', () => {
     const { user } = await openConsole('/vms', [db], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Start' }));
+    const start = dialog().getByRole<HTMLButtonElement>('button', { name: 'Start 1 VM' });
+    await waitFor(() => expect(start.disabled).toBe(false));
     expect(dialog().queryByRole('textbox')).toBeNull();
-    await user.click(dialog().getByRole('button', { name: 'Start 1 VM' }));
+    await user.click(start);
     expect(await screen.findByText('1 succeeded, 0 failed, 0 skipped.')).toBeTruthy();
     expect(ordered()).toEqual([{ action: 'start', refs: [db.ref] }]);
   });

@@ -66,14 +66,18 @@ describe('the containers', () => {
   });
 
   test('are stopped together only after the user typed their number', async () => {
-    service.fails('POST /api/ext/bulk', 409, 'shell-1 is busy.');
+    service.on('POST /api/ext/bulk', ({ query }: { query: URLSearchParams }) =>
+      query.get('dryRun') === 'true'
+        ? { body: { steps: [], warnings: [], refusals: [] } }
+        : { status: 409, body: { error: 'shell-1 is busy.', code: 'BUSY' } },
+    );
     const { user, receive } = await openConsole('/containers', [], service);
     await receive(() => service.streamOf('/api/cts').snapshot([shell]));
     await user.click(await screen.findByRole('checkbox', { name: 'Select all shown' }));
     await user.click(within(screen.getByRole('toolbar', { name: /selected/ })).getByRole('button', { name: 'Stop' }));
     const dialog = within(screen.getByRole('dialog'));
     expect(dialog.getByRole<HTMLButtonElement>('button', { name: 'Stop 1 container' }).disabled).toBe(true);
-    await user.type(dialog.getByRole('textbox', { name: 'Type 1 to confirm' }), '1{Enter}');
+    await user.type(await dialog.findByRole('textbox', { name: 'Type 1 to confirm' }), '1{Enter}');
     expect(await dialog.findByText('shell-1 is busy.')).toBeTruthy();
   });
 

@@ -1,10 +1,28 @@
-import type { BulkDto, BulkTaskView, StatusView } from '@headgate/api-contracts';
+import type { BulkDto, BulkTaskView, PlanView, StatusView } from '@headgate/api-contracts';
 import { postJson } from '../api/request.js';
 
 /** What a bulk task does to each instance. */
 export type BulkRequest = Pick<BulkDto, 'action' | 'force' | 'tag'>;
 
 const BULK = '/api/ext/bulk';
+
+/** The plan of one instance of a bulk task. */
+interface MemberPlan extends PlanView {
+  readonly ref: string;
+  /** Whether there is no refusal. */
+  readonly ok: boolean;
+}
+
+/** The answer to a dry run. A service of an earlier release has no plans of the members. */
+export interface BulkPlan extends PlanView {
+  readonly members?: readonly MemberPlan[];
+  /** The number of instances that were not planned, because planning took too long. */
+  readonly unplanned?: number;
+}
+
+/** Plans the request for each instance. Changes nothing. */
+export const previewBulk = (request: BulkRequest, refs: readonly string[], signal: AbortSignal): Promise<BulkPlan> =>
+  postJson(BULK, { body: { ...request, refs: [...refs] }, query: { dryRun: true }, signal });
 
 /** Each of these returns the ID of the task. */
 export const startBulk = async (request: BulkRequest, refs: readonly string[]): Promise<string> =>
