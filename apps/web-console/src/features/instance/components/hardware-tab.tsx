@@ -5,7 +5,7 @@ import { busyReason } from '../../../shared/instances/busy.js';
 import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
-import { readableQuantity } from '../../../shared/quantity/quantity.js';
+import { readableQuantity, readableSizes } from '../../../shared/quantity/quantity.js';
 import { Button } from '../../../shared/ui/button.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
@@ -108,7 +108,7 @@ function Pending({ hardware: { pending } }: { hardware: HardwareView }) {
     <ul className="hg-note" aria-label="Changes that take effect after a restart">
       {pending.map(({ field, running, configured }) => (
         <li key={field}>
-          {field}: {readableQuantity(running) || 'none'} now, {readableQuantity(configured) || 'none'} after a restart
+          {field}: {readableSizes(running) || 'none'} now, {readableSizes(configured) || 'none'} after a restart
         </li>
       ))}
     </ul>
