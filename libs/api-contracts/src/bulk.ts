@@ -23,6 +23,7 @@ import {
 } from 'class-validator';
 import { PlanView } from './answers.js';
 import { IsContextName, IsFolderPath, IsMap, IsTag, Nested, Optional } from './fields.js';
+import { MAX_QUERY_CHARS } from './queries.js';
 
 /** The most instances of one bulk task. */
 export const MAX_BULK_MEMBERS = 10_000;
@@ -33,8 +34,8 @@ const MAX_REF_CHARS = 400;
 export class BulkQuery {
   /** `vm` by default. */
   @Optional() @IsIn(INSTANCE_KINDS) kind?: InstanceKind;
-  /** Words that must all occur in the entry of the instance, as in the list. */
-  @Optional() @IsString() @MaxLength(256) q?: string;
+  /** A query as in the list, such as `web status:stopped`. */
+  @Optional() @IsString() @MaxLength(MAX_QUERY_CHARS) q?: string;
   /** Only instances of this context. */
   @Optional() @IsContextName() context?: string;
   /** Only instances in this folder and in the folders in it. */

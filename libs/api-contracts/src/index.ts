@@ -4,6 +4,7 @@ export * from './backups.js';
 export * from './bulk.js';
 export * from './busy.js';
 export * from './containers.js';
+export * from './facets.js';
 export * from './fields.js';
 export * from './folders.js';
 export * from './hardware.js';

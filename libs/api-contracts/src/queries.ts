@@ -87,10 +87,17 @@ export const SORT_FIELDS = [
 ] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
 
+/** The most characters of a query `q`, as in the library instance-query. */
+export const MAX_QUERY_CHARS = 2048;
+
 /** The query of the lists. Without parameters the response is the whole list. */
 export class ListQuery extends ContextQuery {
-  /** Words that must all occur in name, namespace, context, folder, status, node, ip or tags. */
-  @Optional() @IsString() @MaxLength(256) q?: string;
+  /**
+   * Words that must all occur in name, namespace, context, folder, status, node, ip or tags, and terms such as
+   * `status:running,paused`, `tag:prod`, `mem>8Gi`, `folder:web/*`, `is:agent` and `not:tag:prod`. At most 2048
+   * characters and 200 terms.
+   */
+  @Optional() @IsString() @MaxLength(MAX_QUERY_CHARS) q?: string;
   /** Only the instances in this folder and in the folders in it. */
   @Optional() @IsFolderPath() folder?: string;
   /** The name of a field; a leading "-" reverses the order. */

@@ -10,6 +10,8 @@ export interface EntryQuery {
   readonly folder?: string;
   /** Words that must all occur. */
   readonly words?: readonly string[];
+  /** A further condition. */
+  readonly matches?: (entry: FleetEntry) => boolean;
   readonly sort?: SortField;
   readonly descending?: boolean;
   readonly limit?: number;
@@ -44,7 +46,8 @@ export function queryEntries(all: Iterable<FleetEntry>, query: EntryQuery): Entr
     (entry) =>
       (query.context === undefined || entry.instance.ref.context === query.context) &&
       (query.folder === undefined || (entry.folder !== undefined && isWithinFolder(entry.folder, query.folder))) &&
-      words.every((word) => textOf(entry).includes(word)),
+      words.every((word) => searchedText(entry).includes(word)) &&
+      (query.matches?.(entry) ?? true),
   );
   const compare = comparison(query.descending ?? false);
   if (query.sort) {
@@ -102,7 +105,8 @@ function readCursor(cursor: string, sort: SortField | undefined): SortPosition {
   );
 }
 
-function textOf(entry: AccessSubject): string {
+/** The text that words are searched in, in lower case. */
+export function searchedText(entry: AccessSubject): string {
   const { instance } = entry;
   return [trustedTextOf(entry), isVm(instance) ? (instance.ip ?? '') : ''].join(' ').toLowerCase();
 }
@@ -115,7 +119,7 @@ function trustedTextOf({ instance, folder = '' }: AccessSubject): string {
 }
 
 /** The words of the query `q`. */
-export const wordsOf = (q = ''): string[] => q.split(/\s+/).filter(Boolean);
+const wordsOf = (q = ''): string[] => q.split(/\s+/).filter(Boolean);
 
 /**
  * Whether an instance is in the scope of a grant, by the rules of the list. Its address is not searched: a guest must

@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { ListQuery, SortField } from '@headgate/api-contracts';
 import { formatRef, type Grant, type InstanceKind } from '@headgate/domain-contracts';
-import { FleetReader, queryEntries, wordsOf, type FleetEntry } from '@headgate/fleet';
+import { FleetReader, queryEntries, type FleetEntry } from '@headgate/fleet';
 import { MetricsSampler } from '@headgate/metrics';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from '../platform/caller.decorator.js';
 import { acceptsEncoding } from '../platform/accept-encoding.js';
 import { matchesEtag } from '../platform/etag.js';
 import { sendPieces } from '../platform/send-pieces.js';
+import { compileListQuery } from './compile-list-query.js';
 import { EventStreams } from './event-streams.js';
 import { GzipBlocks } from './gzip/gzip-blocks.js';
 import { readable } from './readable.js';
@@ -59,7 +60,7 @@ export class ListReader {
     const page = queryEntries(readable(this.fleet.all(kind), grant), {
       context,
       folder,
-      words: wordsOf(q),
+      matches: q === undefined ? undefined : compileListQuery(q),
       sort: sort?.replace('-', '') as SortField | undefined,
       descending: sort?.startsWith('-'),
       limit: limit === undefined ? undefined : Number(limit),

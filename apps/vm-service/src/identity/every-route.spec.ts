@@ -109,6 +109,7 @@ POST   /api/folders/action                              no       no     yes   ye
 GET    /api/tasks                                       no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /api/tasks/{id}                                  no       yes    yes   yes   -       yes    yes      yes   yes
 DELETE /api/tasks/{id}                                  no       no     yes   no    -       no     no       no    no
+GET    /api/ext/facets                                  no       yes    yes   yes   -       yes    yes      yes   yes
 POST   /api/ext/bulk                                    no       no     yes   yes   no      no     yes      yes   no
 POST   /api/ext/bulk/{task}/retry                       no       no     yes   no    -       no     no       no    no
 POST   /api/ext/bulk/{task}/cancel                      no       no     yes   no    -       no     no       no    no

@@ -33,6 +33,7 @@ import { provideDeps } from '../platform/provide-deps.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { ObservedShutdowns } from './observed-shutdowns.js';
+import { FacetsController } from './facets.controller.js';
 import { PatchesController } from './patches.controller.js';
 import { VmsController } from './vms.controller.js';
 
@@ -41,7 +42,7 @@ import { VmsController } from './vms.controller.js';
  */
 @Module({
   imports: [StoreModule, FleetModule, IdentityModule, FolderTreeModule, TasksModule, ImagesModule, PluginsModule],
-  controllers: [VmsController, PatchesController],
+  controllers: [VmsController, FacetsController, PatchesController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
     provideDeps(BuildVm, { ...INSTANCE_SOURCES, disks: DiskBuilder, tasks: TaskRunner }),

@@ -9,6 +9,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   DataVolumes: 'Disk images that were imported or uploaded.',
   Doctor: 'Checks of the contexts and of the service, and their repair.',
   Export: 'Downloads of disks.',
+  Facets: 'Numbers of instances by status, context, folder, tag and node.',
   Folders: 'Folders of instances, of all contexts.',
   GuestControl: 'Passwords and programs inside of guests, through their agents.',
   GuestInfo: 'What the agent in a guest reports about it.',

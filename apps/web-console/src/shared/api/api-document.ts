@@ -288,6 +288,26 @@ export interface paths {
         patch: operations["Patches.patchContainer"];
         trace?: never;
     };
+    "/api/ext/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The number of instances that match a query, by status, context, folder, tag and node
+         * @description The number of instances that match a query, by status, context, folder, tag and node.
+         */
+        get: operations["Facets.count"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/guest/command": {
         parameters: {
             query?: never;
@@ -1833,7 +1853,7 @@ export interface components {
              * @enum {string}
              */
             kind?: "vm" | "ct";
-            /** @description Words that must all occur in the entry of the instance, as in the list. */
+            /** @description A query as in the list, such as `web status:stopped`. */
             q?: string;
         };
         /** @description The order of a bulk task. */
@@ -2397,6 +2417,28 @@ export interface components {
              * @example 20Gi
              */
             size: string;
+        };
+        /** @description A value of a field, and how often it occurs. */
+        FacetCountView: {
+            /** @description The number of instances with this value, at least 1. */
+            count: number;
+            /** @description The value as the list shows it. */
+            value: string;
+        };
+        /** @description GET /api/ext/facets. The most frequent value is first. Terms of the query that choose a status, context, folder or node do not limit the counts of the same field, so that these are the numbers that another choice would find. */
+        FacetsView: {
+            /** @description By context. */
+            context: components["schemas"]["FacetCountView"][];
+            /** @description By the folder that instances are in, without those in no folder. */
+            folder: components["schemas"]["FacetCountView"][];
+            /** @description The number of instances that match the whole query. */
+            matched: number;
+            /** @description By node, without those on no node. */
+            node: components["schemas"]["FacetCountView"][];
+            /** @description By status; by phase for containers. */
+            status: components["schemas"]["FacetCountView"][];
+            /** @description By tag; an instance counts for each of its tags. */
+            tag: components["schemas"]["FacetCountView"][];
         };
         /** @description POST /api/doctor/fix */
         FixedView: {
@@ -3882,7 +3924,7 @@ export interface operations {
                 lastEventId?: string;
                 /** @description The maximum number of entries, 1 to 10000; the header Svc-Cursor then leads to the next page. */
                 limit?: number;
-                /** @description Words that must all occur in name, namespace, context, folder, status, node, ip or tags. */
+                /** @description Words that must all occur in name, namespace, context, folder, status, node, ip or tags, and terms such as `status:running,paused`, `tag:prod`, `mem>8Gi`, `folder:web/*`, `is:agent` and `not:tag:prod`. At most 2048 characters and 200 terms. */
                 q?: string;
                 /** @description The name of a field; a leading "-" reverses the order. */
                 sort?: "name" | "namespace" | "status" | "cpu" | "mem" | "disk" | "node" | "createdAt" | "context" | "-name" | "-namespace" | "-status" | "-cpu" | "-mem" | "-disk" | "-node" | "-createdAt" | "-context";
@@ -4624,6 +4666,55 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PatchedView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Facets.count": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Only the instances in this folder and in the folders in it. */
+                folder?: string;
+                /** @description `vm` by default. */
+                kind?: "vm" | "ct";
+                /** @description A query as in the list, such as `web status:running`. */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description `true` if a part is missing or out of date, such as the entries of a lost context. */
+                    "Svc-Partial"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FacetsView"];
                 };
             };
         };
@@ -7007,7 +7098,7 @@ export interface operations {
                 lastEventId?: string;
                 /** @description The maximum number of entries, 1 to 10000; the header Svc-Cursor then leads to the next page. */
                 limit?: number;
-                /** @description Words that must all occur in name, namespace, context, folder, status, node, ip or tags. */
+                /** @description Words that must all occur in name, namespace, context, folder, status, node, ip or tags, and terms such as `status:running,paused`, `tag:prod`, `mem>8Gi`, `folder:web/*`, `is:agent` and `not:tag:prod`. At most 2048 characters and 200 terms. */
                 q?: string;
                 /** @description The name of a field; a leading "-" reverses the order. */
                 sort?: "name" | "namespace" | "status" | "cpu" | "mem" | "disk" | "node" | "createdAt" | "context" | "-name" | "-namespace" | "-status" | "-cpu" | "-mem" | "-disk" | "-node" | "-createdAt" | "-context";

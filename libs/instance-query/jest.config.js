@@ -1,0 +1,1 @@
+export default { displayName: 'instance-query', preset: '../../jest.preset.js' };

@@ -1,0 +1,10 @@
+export * from './compile-query.js';
+export * from './count-facets.js';
+export * from './edit-query.js';
+export * from './entry-reader.js';
+export { AMOUNT_FIELDS, FLAGS, TEXT_FIELDS, type AmountField, type Flag, type TextField } from './fields.js';
+export * from './format-query.js';
+export * from './listed-instance.js';
+export { parseQuery } from './parse-query.js';
+export * from './query.js';
+export * from './query-error.js';
