@@ -120,6 +120,84 @@ describe('the list of VMs', () => {
     expect(screen.getByText('1 of 2 VMs')).toBeTruthy();
   });
 
+  describe('the status chips', () => {
+    const off = buildStoppedVm({ name: 'web-2' });
+    const chips = () =>
+      within(screen.getByRole('group', { name: 'Filter by status' }))
+        .getAllByRole('button')
+        .map((chip) => `${chip.textContent}${chip.getAttribute('aria-pressed') === 'true' ? ' pressed' : ''}`);
+    const search = () => screen.getByRole<HTMLInputElement>('textbox', { name: 'Search VMs' });
+
+    test('count what the search and the other filters find, without those that would find nothing', async () => {
+      const { user } = await openConsole('/vms', [web, off, db, buildVm({ name: 'p', status: 'Paused' })], service);
+      expect(chips()).toEqual(['Stopped 2', 'Paused 1', 'Running 1']);
+      await user.type(search(), 'web');
+      await waitFor(() => expect(chips()).toEqual(['Running 1', 'Stopped 1']));
+      await user.type(search(), ' tag:shop');
+      await waitFor(() => expect(chips()).toEqual(['Running 1']));
+    });
+
+    test('edit the term of the query that is in the address', async () => {
+      const { user } = await openConsole('/vms?q=web', [web, off, db], service);
+      await user.click(screen.getByRole('button', { name: 'Stopped 1' }));
+      await waitFor(() => expect(names()).toEqual(['web-2']));
+      expect(location.hash).toBe('#/vms?q=web+status%3Astopped');
+      expect(chips()).toEqual(['Running 1', 'Stopped 1 pressed']);
+      await user.click(screen.getByRole('button', { name: 'Running 1' }));
+      await waitFor(() => expect(names()).toEqual(['web-1', 'web-2']));
+      expect(search().value).toBe('web status:stopped,running');
+      await user.click(screen.getByRole('button', { name: 'Stopped 1' }));
+      await user.click(screen.getByRole('button', { name: 'Running 1' }));
+      await waitFor(() => expect(location.hash).toBe('#/vms?q=web'));
+    });
+
+    test('take over the status of an older link', async () => {
+      const { user } = await openConsole('/vms?status=Stopped&q=web', [web, off, db], service);
+      expect(names()).toEqual(['web-2']);
+      expect(chips()).toEqual(['Running 1', 'Stopped 1 pressed']);
+      await user.click(screen.getByRole('button', { name: 'Running 1' }));
+      await waitFor(() => expect(location.hash).toBe('#/vms?q=web+status%3Astopped%2Crunning'));
+      expect(names()).toEqual(['web-1', 'web-2']);
+    });
+
+    test('keep a chosen status that finds nothing, so that it can be taken back', async () => {
+      const { user } = await openConsole('/vms?q=status:paused', [web, db], service);
+      expect(chips()).toEqual(['Running 1', 'Stopped 1', 'Paused 0 pressed']);
+      await user.click(screen.getByRole('button', { name: 'Paused 0' }));
+      await waitFor(() => expect(location.hash).toBe('#/vms'));
+    });
+  });
+
+  describe('a query', () => {
+    const search = () => screen.getByRole<HTMLInputElement>('textbox', { name: 'Search VMs' });
+
+    test('filters by fields, and shows a mistake under the box while the list keeps the last valid query', async () => {
+      const { user } = await openConsole('/vms', [web, db], service);
+      await user.type(search(), 'name:web*');
+      await waitFor(() => expect(names()).toEqual(['web-1']));
+      await user.click(search());
+      await user.paste(' shade:red');
+      const message = await screen.findByText(
+        /^Character 11: There is no field "shade"; the fields are is, not, name,/,
+      );
+      expect(search().getAttribute('aria-invalid')).toBe('true');
+      expect(search().getAttribute('aria-describedby')).toBe(message.id);
+      expect(names()).toEqual(['web-1']);
+      await user.clear(search());
+      await waitFor(() => expect(names()).toEqual(['db-1', 'web-1']));
+      expect(screen.queryByText(/There is no field/)).toBeNull();
+      expect(search().getAttribute('aria-invalid')).toBeNull();
+    });
+
+    test('with a mistake in a link shows the whole list and the mistake', async () => {
+      const { user } = await openConsole('/vms?q=mem%3Elots', [web, db], service);
+      expect(names()).toEqual(['db-1', 'web-1']);
+      expect(screen.getByText(/^Character 5: "lots" can't be compared with mem/)).toBeTruthy();
+      await user.click(screen.getByRole('button', { name: 'Stopped 1' }));
+      await waitFor(() => expect(search().value).toBe('status:stopped'));
+    });
+  });
+
   test('remembers the chosen columns', async () => {
     const { user } = await openConsole('/vms', [web], service);
     await user.click(screen.getByRole('button', { name: 'Columns' }));

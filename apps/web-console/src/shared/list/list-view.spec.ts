@@ -1,3 +1,4 @@
+import { parseQuery } from '@headgate/instance-query';
 import { buildStoppedVm, buildVm } from '../../testing/build-vm.js';
 import { bytesOf } from '../quantity/quantity.js';
 import { NO_FILTERS, type Filters } from './list-filters.js';
@@ -12,7 +13,7 @@ describe('filterEntries', () => {
     buildStoppedVm({ name: 'db-1', namespace: 'data' }),
   ];
   const found = (search: string, filters: Partial<Filters> = {}): string[] =>
-    names(filterEntries(entries, { search, filters: { ...NO_FILTERS, ...filters } }));
+    names(filterEntries(entries, { search: parseQuery(search), filters: { ...NO_FILTERS, ...filters } }));
 
   test.each([
     ['web', ['web-1', 'web-2']],
@@ -74,7 +75,7 @@ test('10,000 entries are searched, filtered, and sorted correctly', () => {
   const entries = Array.from({ length: 10_000 }, (_, index) =>
     buildVm({ name: `vm-${(index * 7919) % 10_000}`, cpu: index % 16, tags: index % 2 ? ['odd'] : [] }),
   );
-  const found = filterEntries(entries, { search: 'vm- running', filters: { ...NO_FILTERS, tag: ['odd'] } });
+  const found = filterEntries(entries, { search: parseQuery('vm- running'), filters: { ...NO_FILTERS, tag: ['odd'] } });
   const sorted = sortEntries(found, ({ cpu }) => cpu, true);
   expect(sorted).toHaveLength(5000);
   expect(sorted[0]?.cpu).toBe(15);

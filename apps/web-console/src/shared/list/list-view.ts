@@ -1,38 +1,21 @@
+import { compileQuery, type Query } from '@headgate/instance-query';
 import { compareText, naturalSortKey } from '../names/natural-sort-key.js';
-import { statusOf, type Instance } from '../instances/instance.js';
-import { filterTest } from './list-filters.js';
-import type { ListSettings } from './list-query.js';
+import type { Instance } from '../instances/instance.js';
+import { filterTest, type Filters } from './list-filters.js';
+import { INSTANCE_FIELDS } from './search-query.js';
 
 /** The value that rows are sorted by: numbers by size, texts in natural order (web-2 before web-10). */
 export type SortKey<E> = (entry: E) => string | number;
 
-/** The searchable text of each entry. Entries are replaced and never modified, so it is built once per entry. */
-const searchTexts = new WeakMap<Instance, string>();
-
-function searchTextOf(entry: Instance): string {
-  let text = searchTexts.get(entry);
-  if (text === undefined) {
-    const own = 'image' in entry ? entry.image : entry.ip;
-    text = [entry.name, entry.namespace, statusOf(entry), entry.context, entry.node, own, ...entry.tags]
-      .join('\n')
-      .toLowerCase();
-    searchTexts.set(entry, text);
-  }
-  return text;
-}
-
-/** The entries that match the search (all words, anywhere) and every filter, in their original order. */
+/** The entries that match a parsed query and every filter, in their original order. */
 export function filterEntries<E extends Instance>(
   entries: readonly E[],
-  { search, filters }: Pick<ListSettings, 'search' | 'filters'>,
+  { search, filters }: { readonly search: Query; readonly filters: Filters },
 ): readonly E[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const matches = filterTest(filters);
-  if (words.length === 0 && !matches) return entries;
-  return entries.filter(
-    (entry) =>
-      (matches?.(entry) ?? true) && (words.length === 0 || words.every((word) => searchTextOf(entry).includes(word))),
-  );
+  const inFilters = filterTest(filters);
+  if (search.terms.length === 0 && !inFilters) return entries;
+  const matches = compileQuery(search, INSTANCE_FIELDS);
+  return entries.filter((entry) => (inFilters?.(entry) ?? true) && matches(entry));
 }
 
 /** A stable sort. Empty values come last in both directions. */

@@ -42,6 +42,9 @@ const WORDING: Readonly<Record<Status, StatusWording>> = {
   Failed: { tone: 'danger', icon: 'error', words: 'Failed' },
 };
 
+/** Every status and phase that the console knows. */
+export const STATUSES = Object.keys(WORDING) as Status[];
+
 /** A status that only a newer service knows is shown as it is, with a question mark. */
 export const toneOf = (status: Status): StatusWording => WORDING[status] ?? { ...WORDING.Unknown, words: status };
 

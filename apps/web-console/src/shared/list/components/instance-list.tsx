@@ -12,6 +12,7 @@ import { isByName, withoutFilters } from '../list-query.js';
 import { filterEntries, sortEntries } from '../list-view.js';
 import { useListQuery } from '../use-list-query.js';
 import { useSelection } from '../use-selection.js';
+import { useValidQuery } from '../use-valid-query.js';
 import { useShownColumns } from '../use-shown-columns.js';
 import { BulkBar } from './bulk-bar.js';
 import { ExportButton } from './export-button.js';
@@ -49,8 +50,13 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
   const entries = deferred.length === 0 ? known : deferred;
   /** Whether only the first rows are shown. */
   const isPartial = isLoading || entries === fleet.firstRows;
-  const { search, filters, sort, descending } = useDeferredValue(query);
-  const found = useMemo(() => filterEntries(entries, { search, filters }), [entries, search, filters]);
+  const { query: search, problem } = useValidQuery(query.search);
+  const deferredSearch = useDeferredValue(search);
+  const { filters, sort, descending } = useDeferredValue(query);
+  const found = useMemo(
+    () => filterEntries(entries, { search: deferredSearch, filters }),
+    [entries, deferredSearch, filters],
+  );
   const rows = useMemo(
     () => (sort === 'name' && !descending ? found : sortEntries(found, orderOf(kind, sort), descending)),
     [found, kind, sort, descending],
@@ -83,6 +89,7 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
         kind={kind}
         entries={entries}
         query={query}
+        problem={problem}
         onChange={changeQuery}
         shown={shown}
         onColumns={setColumns}
@@ -103,8 +110,9 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
           kind={kind}
           entries={entries}
           shown={rows.length}
-          chosen={query.filters.status}
-          onChange={(status) => changeQuery({ filters: { ...query.filters, status } })}
+          search={search}
+          filters={query.filters}
+          onChange={changeQuery}
         />
       )}
       {isPartial && !isByName(query) ? (

@@ -1,4 +1,4 @@
-import { memo, useMemo, useRef, type ReactNode } from 'react';
+import { memo, useId, useMemo, useRef, type ReactNode } from 'react';
 import type { Instance } from '../../instances/instance.js';
 import { Button } from '../../ui/button.js';
 import { CheckMenu } from '../../ui/check-menu.js';
@@ -14,6 +14,8 @@ interface ListToolbarProps<E extends Instance> {
   kind: ListKind<E>;
   entries: readonly E[];
   query: ListSettings;
+  /** The mistake in the search. */
+  problem: string | undefined;
   onChange: (change: Partial<ListSettings>) => void;
   shown: readonly string[];
   /** Undefined restores the default: as many columns as fit. */
@@ -27,10 +29,11 @@ const MENUS = ['context', 'namespace', 'node', 'tag'] as const satisfies readonl
 
 /** Search, filters, and the choice of columns. The key "/" focuses the search. */
 export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
-  const { kind, entries, query, onChange, shown, onColumns, children } = props;
+  const { kind, entries, query, problem, onChange, shown, onColumns, children } = props;
   const { columns, title, plural } = kind;
   const search = useRef<HTMLInputElement>(null);
   useShortcut('/', () => search.current?.focus());
+  const problemId = useId();
   const optional = Object.keys(columns).filter((name) => name !== 'name');
 
   return (
@@ -39,6 +42,8 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
         ref={search}
         className="hg-list-search"
         aria-label={`Search ${plural}`}
+        aria-invalid={problem === undefined ? undefined : true}
+        aria-describedby={problem === undefined ? undefined : problemId}
         placeholder="Search (press /)"
         value={query.search}
         onChange={(text) => onChange({ search: text })}
@@ -67,6 +72,11 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
         reset={{ label: 'Reset columns', run: () => onColumns(undefined) }}
       />
       {children}
+      {problem !== undefined && (
+        <p id={problemId} role="status" className="hg-list-problem hg-status--danger">
+          {problem}
+        </p>
+      )}
     </div>
   );
 }

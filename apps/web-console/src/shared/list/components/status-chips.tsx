@@ -1,24 +1,42 @@
 import { useMemo } from 'react';
-import { statusOf, type Instance, type InstanceStatus } from '../../instances/instance.js';
+import { chosenValues, countFacets, formatQuery, withValues, type Query } from '@headgate/instance-query';
+import type { Instance, InstanceStatus } from '../../instances/instance.js';
 import { Icon } from '../../ui/icon.js';
-import { statusCode, toneOf } from '../../ui/status-tone.js';
+import { STATUSES, statusCode, toneOf } from '../../ui/status-tone.js';
 import { countLabel, type ListKind } from '../list-kind.js';
-import { tally } from '../list-view.js';
+import { filterTest, type Filters } from '../list-filters.js';
+import type { ListSettings } from '../list-query.js';
+import { INSTANCE_FIELDS } from '../search-query.js';
 
 interface StatusChipsProps<E extends Instance> {
   kind: ListKind<E>;
   entries: readonly E[];
   /** The number of rows in the table. */
   shown: number;
-  chosen: readonly string[];
-  onChange: (chosen: string[]) => void;
+  /** The parsed search, which the chips change. */
+  search: Query;
+  filters: Filters;
+  onChange: (change: Pick<ListSettings, 'search' | 'filters'>) => void;
 }
 
-/** The number of instances in each status. A click filters by that status. */
-export function StatusChips<E extends Instance>({ kind, entries, shown, chosen, onChange }: StatusChipsProps<E>) {
-  const counts = useMemo(() => tally(entries.map(statusOf)), [entries]);
-  const missing = chosen.filter((status) => !counts.some(({ value }) => value === status));
-  const chips = [...counts, ...missing.map((value) => ({ value, count: 0 }))];
+/**
+ * The numbers of instances in each status that the search and the other filters find. A click changes the term
+ * `status:` of the search, which also takes over the statuses of a link with the older parameter `status`.
+ */
+export function StatusChips<E extends Instance>(props: StatusChipsProps<E>) {
+  const { kind, entries, shown, search, filters, onChange } = props;
+  const counts = useMemo(() => {
+    const others = filterTest({ ...filters, status: [] });
+    return countFacets(search, others ? entries.filter(others) : entries, INSTANCE_FIELDS, ['status']).counts.status;
+  }, [entries, search, filters]);
+  const chosen = [...new Set([...chosenValues(search, 'status'), ...filters.status.map((one) => one.toLowerCase())])];
+  const missing = chosen.filter((status) => isName(status) && !counts.some(({ value }) => isSame(value, status)));
+  const chips = [...counts, ...missing.map((status) => ({ value: displayed(status), count: 0 }))];
+  const toggle = (value: string): void => {
+    const status = value.toLowerCase();
+    const next = chosen.includes(status) ? chosen.filter((one) => one !== status) : [...chosen, status];
+    onChange({ search: formatQuery(withValues(search, 'status', next)), filters: { ...filters, status: [] } });
+  };
 
   return (
     <div className="hg-chips" role="group" aria-label="Filter by status">
@@ -29,7 +47,7 @@ export function StatusChips<E extends Instance>({ kind, entries, shown, chosen, 
       </span>
       {chips.map(({ value, count }) => {
         const { tone, icon, words } = toneOf(value as InstanceStatus);
-        const pressed = chosen.includes(value);
+        const pressed = chosen.includes(value.toLowerCase());
         return (
           <button
             key={value}
@@ -37,7 +55,7 @@ export function StatusChips<E extends Instance>({ kind, entries, shown, chosen, 
             className={`hg-chip hg-status--${tone}`}
             aria-pressed={pressed}
             title={statusCode(value as InstanceStatus)}
-            onClick={() => onChange(pressed ? chosen.filter((one) => one !== value) : [...chosen, value])}
+            onClick={() => toggle(value)}
           >
             <Icon name={icon} />
             {words} <b>{count.toLocaleString('en')}</b>
@@ -47,3 +65,11 @@ export function StatusChips<E extends Instance>({ kind, entries, shown, chosen, 
     </div>
   );
 }
+
+const isSame = (status: string, chosen: string): boolean => status.toLowerCase() === chosen;
+
+/** Whether a chosen value is one status: not a pattern, and not the empty value. */
+const isName = (chosen: string): boolean => chosen !== '' && !chosen.includes('*');
+
+/** A chosen status as the list shows it. */
+const displayed = (chosen: string): string => STATUSES.find((status) => isSame(status, chosen)) ?? chosen;
