@@ -184,7 +184,7 @@ test('the chips of the list have the words of state, and filter by the status of
   const vms = [buildVm({ name: 'db-1' }), buildStoppedVm({ name: 'web-1', status: 'CrashLoopBackOff' })];
   const { user } = await openConsole('/vms', vms, service);
   await user.click(screen.getByRole('button', { name: 'Keeps crashing 1' }));
-  await waitFor(() => expect(location.hash).toBe('#/vms?status=CrashLoopBackOff'));
+  await waitFor(() => expect(location.hash).toBe('#/vms?q=status%3Acrashloopbackoff'));
 });
 
 test('the sizes in errors of the service and of tasks read as everywhere else', async () => {

@@ -3,8 +3,8 @@ export interface OperationKey {
   /** The ID of its task. */
   readonly id: string;
   /**
-   * Whether the guest ran when the operation was requested, and was not asked to stop: an interrupted operation may have
-   * stopped it since.
+   * Whether the guest ran when the operation was requested, and was not asked to stop: an interrupted operation may
+   * have stopped it since.
    */
   readonly wasRunning: boolean;
   /** The node on which it ran then. */

@@ -17,8 +17,8 @@ export abstract class InstancePower {
   abstract apply(ref: InstanceRef, action: PowerAction, options?: PowerOptions): Promise<void>;
 
   /**
-   * Whether the VM is on, or about to start, and was not asked to stop: an operation that has to stop it starts it again
-   * only then. Asks the engine, because the list of instances may be older than the last request.
+   * Whether the VM is on, or about to start, and was not asked to stop: an operation that has to stop it starts it
+   * again only then. Asks the engine, because the list of instances may be older than the last request.
    * @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE
    */
   abstract staysOn(ref: InstanceRef): Promise<boolean>;
