@@ -1,5 +1,6 @@
 import {
   ERROR_CODES,
+  MOVE_REFUSAL_CODES,
   isVolumeName,
   LOSS_CATEGORIES,
   LOSS_SEVERITIES,
@@ -128,10 +129,12 @@ export class DestinationsView {
   @IsArray() @Nested(() => DestinationView, { each: true }) destinations!: DestinationView[];
 }
 
+const CONCERN_CODES = [...ERROR_CODES, ...MOVE_REFUSAL_CODES, 'WARNING'] as const;
+
 /** A reason why a move is refused. */
 export class MoveConcernView {
-  /** Stable, in upper case. */
-  @IsString() code!: string;
+  /** Stable. `WARNING` for a warning, which no code distinguishes. */
+  @IsIn(CONCERN_CODES) code!: (typeof CONCERN_CODES)[number];
   /** One sentence about the problem. */
   @IsString() reason!: string;
   /** One sentence about the remedy. */

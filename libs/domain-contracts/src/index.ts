@@ -25,6 +25,7 @@ export * from './model/host-resources.js';
 export * from './model/instance.js';
 export * from './model/instance-status.js';
 export * from './model/keyed-queue.js';
+export * from './model/move-refusal.js';
 export * from './model/loss.js';
 export * from './model/operations.js';
 export * from './model/placement.js';
