@@ -140,7 +140,7 @@ describe('a queue of moves', () => {
     const { task } = await startQueue().run({ ...REQUEST, skipRefused: true }, refs, ANN);
     expect([task, started]).toEqual([
       'bulk-move-1',
-      [{ order: { action: 'move', move: TO_OTHER, perHost: 2 }, refs: refs.map(formatRef) }],
+      [{ request: { action: 'move', move: TO_OTHER, perHost: 2 }, refs: refs.map(formatRef) }],
     ]);
     await expect(startQueue().run({ ...REQUEST, skipRefused: true }, [refOf('none')], ANN)).rejects.toMatchObject({
       code: 'MOVE_REFUSED',
