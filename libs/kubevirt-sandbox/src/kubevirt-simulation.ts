@@ -48,6 +48,8 @@ import { RESOURCES } from './resources.js';
 import type { VirtualMachineInstance } from './types/virtual-machine-instance.js';
 import { SimulationContext } from './simulation-context.js';
 
+const UPLOAD_TOKEN_MS = 300_000;
+
 export interface SimulationOptions {
   /** Default: the newest known release. */
   kubevirtVersion?: KubevirtVersion;
@@ -56,6 +58,11 @@ export interface SimulationOptions {
   /** Factor on every duration: 0 makes everything happen immediately, 1 is the default. */
   timeScale?: number;
   timings?: Partial<Record<TimingName, number>>;
+  /**
+   * How long a token for the upload proxy is valid, in milliseconds of the cluster's time; no factor applies to it.
+   * Default: five minutes, as in CDI. Longer for a test whose clock runs ahead of the bytes on its sockets.
+   */
+  uploadTokenMs?: number;
   /** The initial contents of the cluster; false leaves it empty. */
   cluster?: ClusterSeed | false;
   /** Receives errors inside the simulation. Default: they are collected in `errors`. */
@@ -137,11 +144,12 @@ export class KubevirtSimulation implements SandboxExtension {
   }
 
   install(server: SandboxContext): () => void {
-    const { kubevirtVersion, without = [], timeScale, timings, cluster } = this.options;
+    const { kubevirtVersion, without = [], timeScale, timings, cluster, uploadTokenMs } = this.options;
     const context = new SimulationContext({
       ...server,
       release: new KubevirtRelease(kubevirtVersion),
       timings: new Timings(timeScale, timings),
+      uploadTokenMs: uploadTokenMs ?? UPLOAD_TOKEN_MS,
       faults: this.faults,
       without: new Set(without),
       reportError: (error, key) => this.report(error, key),

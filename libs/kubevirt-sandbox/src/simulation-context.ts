@@ -28,6 +28,8 @@ const FIRST_ADDRESS = 1;
 export interface SimulationDeps extends SandboxContext {
   readonly release: KubevirtRelease;
   readonly timings: Timings;
+  /** How long a token for the upload proxy is valid. */
+  readonly uploadTokenMs: number;
   readonly faults: Faults;
   /** The components that this cluster does not have. */
   readonly without: ReadonlySet<OptionalPart>;
@@ -44,6 +46,7 @@ export class SimulationContext implements SimulationDeps {
   readonly subresources: SubresourceRegistry;
   readonly release: KubevirtRelease;
   readonly timings: Timings;
+  readonly uploadTokenMs: number;
   readonly faults: Faults;
   readonly without: ReadonlySet<OptionalPart>;
   readonly reportError: (error: unknown, key: string) => void;
@@ -65,6 +68,7 @@ export class SimulationContext implements SimulationDeps {
     this.subresources = deps.subresources;
     this.release = deps.release;
     this.timings = deps.timings;
+    this.uploadTokenMs = deps.uploadTokenMs;
     this.faults = deps.faults;
     this.without = deps.without;
     this.reportError = deps.reportError;

@@ -9,6 +9,8 @@ import { TestService } from './test-service.js';
 const NAMESPACE = 'tailvm';
 /** How far the clusters' time advances in each turn of the event loop. */
 const STEP_MS = 100;
+/** Minutes of the clusters pass while a real socket is opened, so that CDI's five are over before the first byte. */
+const UPLOAD_TOKEN_MS = 24 * 60 * 60_000;
 const DISK = '16Mi';
 /** A changed size waits for a restart of the guest, so that no request waits for the cluster to apply it. */
 const CLUSTER = { vmRolloutStrategy: 'Stage' } as const;
@@ -58,7 +60,11 @@ export class SandboxLab extends TestService {
     ]);
     const clock = new ManualClock();
     const openCluster = async (context: string): Promise<Cluster> => {
-      const simulation = new KubevirtSimulation({ timeScale, cluster: { ...CLUSTER, ...cluster } });
+      const simulation = new KubevirtSimulation({
+        timeScale,
+        cluster: { ...CLUSTER, ...cluster },
+        uploadTokenMs: UPLOAD_TOKEN_MS,
+      });
       const sandbox = await KubeSandbox.listen({ clock, extensions: [simulation] });
       const shared = sandbox.store.get(STORAGE_CLASSES, { name: 'ceph-block' }) as object;
       sandbox.store.create(STORAGE_CLASSES, { ...shared, metadata: { name: 'ceph-fast' } } as never);

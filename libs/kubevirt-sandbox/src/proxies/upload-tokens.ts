@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SimulationContext } from '../simulation-context.js';
 
-const LIFETIME_MS = 300_000;
-
-/** Tokens for the upload proxy; each is valid for one claim and five minutes. */
+/** Tokens for the upload proxy; each is valid for one claim and a limited time. */
 export class UploadTokens {
   private readonly claims = new Map<string, { namespace: string; name: string }>();
 
@@ -11,10 +9,11 @@ export class UploadTokens {
 
   issue(namespace: string, name: string): string {
     const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-    const payload = { pvcName: name, namespace, exp: Math.floor((this.context.clock.now() + LIFETIME_MS) / 1000) };
+    const { clock, uploadTokenMs } = this.context;
+    const payload = { pvcName: name, namespace, exp: Math.floor((clock.now() + uploadTokenMs) / 1000) };
     const token = `${part({ alg: 'none', typ: 'JWT' })}.${part(payload)}.${randomBytes(24).toString('base64url')}`;
     this.claims.set(token, { namespace, name });
-    this.context.clock.schedule(() => this.claims.delete(token), LIFETIME_MS);
+    clock.schedule(() => this.claims.delete(token), uploadTokenMs);
     return token;
   }
 
