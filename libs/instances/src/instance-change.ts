@@ -79,7 +79,7 @@ export abstract class InstanceChange<
   }
 
   /** Checks the state of the instance, with the reservation. @throws DomainError WRONG_STATE and others */
-  protected check(_instance: Instance, ..._order: Params): void {
+  protected check(_instance: Instance, ..._params: Params): void {
     // Most changes leave that to the backend.
   }
 
@@ -92,7 +92,7 @@ export abstract class InstanceChange<
    * Waits until the read model shows the change, so that the caller can read it back. The change has its audit entry
    * already.
    */
-  protected async settle(_found: FoundInstance<K>, result: Result, ..._order: Params): Promise<Result> {
+  protected async settle(_found: FoundInstance<K>, result: Result, ..._params: Params): Promise<Result> {
     return result;
   }
 

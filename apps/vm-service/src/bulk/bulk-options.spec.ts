@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TaskView } from '@headgate/api-contracts';
-import type { InstancePower } from '@headgate/domain-contracts';
+import type { InstanceRef } from '@headgate/domain-contracts';
 import { Edge } from '../testing/edge.js';
+import { holdMethod } from '../testing/hold-method.js';
 
 const WEB = 'vm/lab/default/web';
 const DB = 'vm/lab/default/db';
@@ -42,27 +43,19 @@ describe('the options of POST /api/ext/bulk', () => {
   const later = (): string => new Date(Date.now() + HOUR_MS).toISOString();
 
   /** The names of the VMs whose action has begun, which waits until the test lets it go on. */
-  const hold = (): { held: string[]; release: () => void } => {
-    const power = edge.lab.require('power');
-    const apply = power.apply.bind(power);
-    const gate = Promise.withResolvers<void>();
-    const held: string[] = [];
-    power.apply = async (...args: Parameters<InstancePower['apply']>) => {
-      held.push(args[0].name);
-      await gate.promise;
-      return apply(...args);
-    };
-    return { held, release: gate.resolve };
+  const hold = (): { held: () => unknown[]; release: () => void } => {
+    const { calls, end } = holdMethod(edge.lab.require('power'), 'apply');
+    return { held: () => calls.map(([ref]) => (ref as InstanceRef).name), release: end };
   };
 
   test('atOnce limits the members that are worked on at the same time', async () => {
     const { held, release } = hold();
     const id = await start({ action: 'start', refs: [WEB, TWIN], atOnce: 1 });
-    await when(id, () => held.length > 0);
-    expect([held, (await task(id)).bulk]).toMatchObject([['web'], { atOnce: 1, counts: { running: 1, waiting: 1 } }]);
+    await when(id, () => held().length > 0);
+    expect([held(), (await task(id)).bulk]).toMatchObject([['web'], { atOnce: 1, counts: { running: 1, waiting: 1 } }]);
     release();
     expect((await ended(id)).status).toBe('done');
-    expect(held).toEqual(['web', 'twin']);
+    expect(held()).toEqual(['web', 'twin']);
   });
 
   test('stopOnError skips the members after the first failure, and a retry does the rest', async () => {
@@ -99,12 +92,12 @@ describe('the options of POST /api/ext/bulk', () => {
     expect(await when(id, ({ log }) => log.includes('Resumed'))).toMatchObject(waiting);
     expect((await edge.send('POST', `/api/ext/bulk/${id}/cancel`)).status).toBe(200);
     const done = await ended(id);
-    expect([done.error, done.bulk?.counts.skipped, held]).toEqual([expect.stringMatching(/^Canceled/), 1, []]);
+    expect([done.error, done.bulk?.counts.skipped, held()]).toEqual([expect.stringMatching(/^Canceled/), 1, []]);
     // A retry does not wait for a time of long ago.
     const again = await edge.send('POST', `/api/ext/bulk/${id}/retry`);
     release();
     expect((await ended(String(again.json['task']))).bulk).not.toHaveProperty('at');
-    expect(held).toEqual(['web']);
+    expect(held()).toEqual(['web']);
   });
 
   test('at: begins at its time, and a member that was deleted meanwhile fails', async () => {

@@ -1,4 +1,4 @@
-import type { BulkDto, BulkTaskView, PlanView, StatusView } from '@headgate/api-contracts';
+import type { BulkDto, BulkPlanView, BulkTaskView, PlanView, StatusView } from '@headgate/api-contracts';
 import { postJson } from '../api/request.js';
 
 /** What a bulk task does to each instance. */
@@ -6,19 +6,8 @@ export type BulkRequest = Pick<BulkDto, 'action' | 'force' | 'tag'>;
 
 const BULK = '/api/ext/bulk';
 
-/** The plan of one instance of a bulk task. */
-interface MemberPlan extends PlanView {
-  readonly ref: string;
-  /** Whether there is no refusal. */
-  readonly ok: boolean;
-}
-
 /** The answer to a dry run. A service of an earlier release has no plans of the members. */
-export interface BulkPlan extends PlanView {
-  readonly members?: readonly MemberPlan[];
-  /** The number of instances that were not planned, because planning took too long. */
-  readonly unplanned?: number;
-}
+export type BulkPlan = PlanView & Partial<Pick<BulkPlanView, 'members' | 'unplanned'>>;
 
 /** Plans the request for each instance. Changes nothing. */
 export const previewBulk = (request: BulkRequest, refs: readonly string[], signal: AbortSignal): Promise<BulkPlan> =>
@@ -50,6 +39,6 @@ const LABELS: Readonly<Record<BulkTaskView['action'], string>> = {
   move: 'Move',
 };
 
-/** A readable name of the order, such as "Add tag night". */
-export const orderLabel = ({ action, force, tag }: Pick<BulkTaskView, 'action' | 'force' | 'tag'>): string =>
+/** A readable name of the request, such as "Add tag night". */
+export const bulkLabel = ({ action, force, tag }: Pick<BulkTaskView, 'action' | 'force' | 'tag'>): string =>
   `${force ? 'Force stop' : LABELS[action]}${tag === undefined ? '' : ` ${tag}`}`;

@@ -1,5 +1,5 @@
 import type { TaskView } from '@headgate/api-contracts';
-import { orderLabel } from '../bulk/bulk-request.js';
+import { bulkLabel } from '../bulk/bulk-request.js';
 import { memberCount } from '../bulk/bulk-report.js';
 
 const VERBS: Readonly<Record<Exclude<TaskView['kind'], 'bulk'>, string>> = {
@@ -19,7 +19,7 @@ const VERBS: Readonly<Record<Exclude<TaskView['kind'], 'bulk'>, string>> = {
 export function taskTitle({ kind, ref, bulk }: Pick<TaskView, 'kind' | 'ref' | 'bulk'>): string {
   if (kind === 'bulk') {
     const count = bulk ? memberCount(bulk) : 0;
-    return `${bulk ? orderLabel(bulk) : 'Change'}: ${count.toLocaleString('en')} ${count === 1 ? 'instance' : 'instances'}`;
+    return `${bulk ? bulkLabel(bulk) : 'Change'}: ${count.toLocaleString('en')} ${count === 1 ? 'instance' : 'instances'}`;
   }
   const name = ref.split('/').at(-1);
   return `${VERBS[kind] ?? kind} ${name ? decodeURIComponent(name) : ref}`;

@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Disclosure } from '../../ui/disclosure.js';
 import { ErrorAlert } from '../../ui/error-alert.js';
-import { cancelBulk, orderLabel, pauseBulk, resumeBulk, retryBulk } from '../bulk-request.js';
+import { cancelBulk, bulkLabel, pauseBulk, resumeBulk, retryBulk } from '../bulk-request.js';
 import { bulkReport, nameOfRef } from '../bulk-report.js';
 
 /** The counts of a bulk task in the list of tasks, with the ways to stop it and to retry what failed. */
@@ -68,7 +68,7 @@ function Failures({ id }: { id: string }) {
   const { data: task, error } = useTask(id);
   if (error) return <ErrorAlert title="Couldn't load the results" error={error} />;
   if (!task) return null;
-  const { failed, text } = bulkReport(task.bulk ? orderLabel(task.bulk) : '', task);
+  const { failed, text } = bulkReport(task.bulk ? bulkLabel(task.bulk) : '', task);
   return (
     <>
       <ul>
