@@ -11,6 +11,7 @@ import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainEditor } from '../domains/domain-editor.js';
 import type { StopRequests } from '../domains/stop-requests.js';
+import { startDomain } from '../domains/start-domain.js';
 import type { KeyedLock } from '../locks/concurrency.js';
 import type { DomainHardware } from './domain-hardware.js';
 
@@ -31,7 +32,6 @@ export interface RestartsDeps {
 const SHUTDOWN_TIMEOUT_MS = 60_000;
 const PRESS_INTERVAL_MS = 5000;
 const POLL_MS = 250;
-const START_TIMEOUT_MS = 90_000;
 
 /** Stops and starts VMs whose new configuration takes effect only then. */
 export class Restarts {
@@ -65,7 +65,7 @@ export class Restarts {
     } finally {
       // Also if the configuration was refused: the guest ran before.
       const domain = await connection.domains.inspect(uuid);
-      if (domain && !domain.state.isActive) await connection.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
+      if (domain && !domain.state.isActive) await startDomain(connection.domains, uuid);
       await this.unmark(uuid);
     }
   }
@@ -78,7 +78,7 @@ export class Restarts {
       await lock.run(uuid, async () => {
         const domain = await connection.domains.inspect(uuid);
         if (!domain) return;
-        if (!domain.state.isActive) await connection.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
+        if (!domain.state.isActive) await startDomain(connection.domains, uuid);
         await this.unmark(uuid);
       });
       log.warn({ domain: name }, 'a VM was started whose restart was interrupted');

@@ -14,6 +14,7 @@ import type { DomainOperations } from '../connection/domain-operations.js';
 import type { KeyedLock } from '../locks/concurrency.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { StopRequests } from '../domains/stop-requests.js';
+import { startDomain } from '../domains/start-domain.js';
 
 export interface LibvirtPowerDeps {
   readonly connection: LibvirtConnection;
@@ -22,9 +23,6 @@ export interface LibvirtPowerDeps {
   /** Serializes operations on a domain. */
   readonly lock: KeyedLock;
 }
-
-/** Starting QEMU can take long on a slow or busy machine. */
-const START_TIMEOUT_MS = 90_000;
 
 export class LibvirtPower extends InstancePower {
   constructor(private readonly deps: LibvirtPowerDeps) {
@@ -53,7 +51,7 @@ export class LibvirtPower extends InstancePower {
     this.deps.stops.end(uuid);
     if (state.word === 'pmsuspended') await this.domains.wakeUp(uuid);
     else if (state.word === 'crashed') await this.domains.reset(uuid);
-    else if (!state.isActive) await this.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
+    else if (!state.isActive) await startDomain(this.domains, uuid);
   }
 
   private async stop({ uuid, name }: DomainId, state: DomainState, force: boolean): Promise<void> {
@@ -80,7 +78,7 @@ export class LibvirtPower extends InstancePower {
     if (force) {
       await this.domains.destroy(uuid);
       this.deps.stops.end(uuid);
-      await this.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
+      await startDomain(this.domains, uuid);
       return;
     }
     if (isFrozen(state))

@@ -39,6 +39,7 @@ describe('translateFailure', () => {
       'storage pool nopool',
     ],
     ['error: cannot write data: No space left on device\n', 'INSUFFICIENT_STORAGE', 'full'],
+    ['error: operation failed: domain is no longer running\n', 'WRONG_STATE', 'QEMU ended'],
     ['error: Guest agent is not responding: QEMU guest agent is not connected\n', 'GUEST_AGENT_UNREACHABLE', 'agent'],
     [
       "error: Failed to start domain 'web'\nerror: Cannot access storage file '/images/web.qcow2' (as uid:64055, gid:107): No such file or directory\n",

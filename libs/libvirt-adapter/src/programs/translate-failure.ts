@@ -88,7 +88,7 @@ const TRANSLATIONS: readonly (readonly [RegExp, ErrorCode, Message])[] = [
     "virtlogd is stopped, and VMs can't start without it: start it (`systemctl start virtlogd`, or `npm start -- --local`).",
   ],
   [
-    /Unable to (?:read from|write to) monitor|End of file from (?:qemu )?monitor/,
+    /Unable to (?:read from|write to) monitor|End of file from (?:qemu )?monitor|domain is no longer running/,
     'WRONG_STATE',
     'The VM is not running: QEMU ended during the operation.',
   ],

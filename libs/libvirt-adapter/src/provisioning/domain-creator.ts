@@ -17,6 +17,7 @@ import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { BootDiskBuilder } from './boot-disk-builder.js';
 import type { CreationPlan } from './creation-plan.js';
 import type { DomainEditor } from '../domains/domain-editor.js';
+import { startDomain } from '../domains/start-domain.js';
 import type { DomainRemover } from '../removal/domain-remover.js';
 import { nameVolumes, type DomainFiles } from './domain-files.js';
 import type { writeSeedIso } from '../seeds/seed-iso.js';
@@ -35,9 +36,6 @@ export interface DomainCreatorDeps {
   readonly clock: Clock;
   readonly log: Log;
 }
-
-/** Starting QEMU can take long on a slow or busy machine. */
-const START_TIMEOUT_MS = 90_000;
 
 /** The reason why a VM has no disk after a restart. */
 export const INTERRUPTED = 'Its creation was interrupted by a restart of the service.';
@@ -183,7 +181,7 @@ export class DomainCreator {
       if (spec.autostart) await connection.domains.setAutostart(uuid, true);
       if (!spec.start) return;
       report.step('Starting the VM');
-      await connection.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
+      await startDomain(connection.domains, uuid);
     });
   }
 }

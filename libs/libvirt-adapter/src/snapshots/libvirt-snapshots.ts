@@ -21,6 +21,7 @@ import { endJob, followJob } from '../connection/follow-job.js';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import type { EditableDomain } from '../domains/domain-editor.js';
+import { startDomain } from '../domains/start-domain.js';
 import { Slots } from '../locks/concurrency.js';
 import { DiskChanges, volumesOf, withRole, type DiskChangesDeps } from './disk-changes.js';
 import type { DiskHolds } from '../locks/disk-holds.js';
@@ -36,8 +37,6 @@ export interface LibvirtSnapshotsDeps extends DiskChangesDeps {
   readonly tpm: TpmState;
   readonly holds: DiskHolds;
 }
-
-const START_TIMEOUT_MS = 90_000;
 
 /**
  * Snapshots as layers of qcow2 files. A snapshot freezes the present files of the disks and puts overlays on top;
@@ -189,7 +188,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
 
   private async start({ uuid }: DomainId, report: TaskReporter): Promise<void> {
     report.step('Starting the VM');
-    await this.deps.connection.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
+    await startDomain(this.deps.connection.domains, uuid);
   }
 
   /**
@@ -404,7 +403,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
       if (cause === 'completed') await this.resumeMemory(domain, pending, report);
     } else if (pending.wasRunning) {
       report.step('Starting the VM');
-      await connection.domains.start(uuid, { timeoutMs: START_TIMEOUT_MS });
+      await startDomain(connection.domains, uuid);
     }
   }
 
