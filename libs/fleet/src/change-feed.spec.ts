@@ -1,5 +1,6 @@
 import { FixedClock } from '@headgate/testing';
 import { ChangeFeed } from './change-feed.js';
+import { FeedView } from './feed-view.js';
 
 const INTERVAL_MS = 100;
 
@@ -12,6 +13,7 @@ describe('ChangeFeed', () => {
     feed = new ChangeFeed({
       clock,
       intervalMs: INTERVAL_MS,
+      firstIntervalMs: INTERVAL_MS,
       maxKeys: 10,
       serialize: (states, position) => Buffer.from(`${states.join('')}#${position}`),
     });
@@ -126,4 +128,63 @@ describe('ChangeFeed', () => {
     clock.advance(INTERVAL_MS);
     expect(clock.pending).toBe(0);
   });
+
+  test('publishes a change that follows another one within 40 ms, and not only after the interval', () => {
+    const published = timesOf(new ChangeFeed({ clock, serialize: () => Buffer.alloc(0) }));
+    published.feed.push('a', 'busy');
+    clock.advance(15);
+    published.feed.push('a', 'started');
+    clock.advance(25);
+    expect(published.atMs).toEqual([0, 40]);
+    clock.advance(300);
+    published.feed.push('a', 'stopped');
+    clock.advance(0);
+    expect(published.atMs).toEqual([0, 40, 340]);
+  });
+
+  test('gathers the changes of a burst: the time between batches doubles up to the interval', () => {
+    const published = timesOf(new ChangeFeed({ clock, serialize: () => Buffer.alloc(0) }));
+    for (let passedMs = 0; passedMs <= 1100; passedMs += 10) {
+      published.feed.push(`key-${passedMs}`, 'changed');
+      clock.advance(10);
+    }
+    expect(published.atMs).toEqual([0, 40, 120, 280, 530, 780, 1030]);
+  });
+
+  test('gathers changes that are further apart than the shortest time between batches', () => {
+    const published = timesOf(new ChangeFeed({ clock, serialize: () => Buffer.alloc(0) }));
+    for (let passedMs = 0; passedMs <= 1200; passedMs += 60) {
+      published.feed.push('a', 'changed');
+      clock.advance(60);
+    }
+    expect(published.atMs).toEqual([0, 60, 140, 300, 550, 800, 1050]);
+  });
+
+  test('gives the readers of a view its states only, at the positions of the feed', () => {
+    const numbers = (states: readonly string[], position: number): Buffer =>
+      Buffer.from(`${states.join('')}#${position}`);
+    const view = new FeedView(feed, numbers, (state) => state.startsWith('a'));
+    const readView = (position: number): string => {
+      const batch = view.since(position);
+      return batch === undefined || batch === 'expired' ? String(batch) : batch.bytes.toString();
+    };
+    push('a1', 'b1');
+    clock.advance(0);
+    expect(readView(0)).toBe('a1#2');
+    expect(view.since(0)).toBe(view.since(0));
+    push('b2');
+    clock.advance(INTERVAL_MS);
+    expect(readView(2)).toBe('');
+    expect(view.position).toBe(3);
+    expect([readView(3), readView(4)]).toEqual(['undefined', 'expired']);
+    expect(readView(0)).toBe('a1#3');
+  });
+
+  /** The times of the publications of a feed, in milliseconds from now. */
+  function timesOf(of: ChangeFeed<string>): { readonly feed: ChangeFeed<string>; readonly atMs: number[] } {
+    const startMs = clock.now();
+    const atMs: number[] = [];
+    of.subscribe(() => atMs.push(clock.now() - startMs));
+    return { feed: of, atMs };
+  }
 });

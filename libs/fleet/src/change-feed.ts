@@ -1,4 +1,5 @@
 import type { Clock } from '@headgate/domain-contracts';
+import { FeedView, type FeedBatch, type FeedSource } from './feed-view.js';
 
 /** The newest state of a key. */
 interface Change<T> {
@@ -8,35 +9,35 @@ interface Change<T> {
   published: Change<T> | undefined;
 }
 
-/** Bytes for one reader, and the position to continue from. */
-export interface FeedBatch {
-  readonly bytes: Buffer;
-  readonly position: number;
-}
-
 export interface ChangeFeedOptions<T> {
   readonly clock: Clock;
   /** The bytes of a batch; `position` is where its reader continues. Called once for all readers of a batch. */
   readonly serialize: (states: readonly T[], position: number) => Buffer;
-  /** Shortest time between two batches. The first change after a quiet period is published immediately. */
+  /**
+   * Shortest time between two batches while changes go on. The first change after a quiet period of this length is
+   * published immediately.
+   */
   readonly intervalMs?: number;
+  /** Shortest time between the first two batches after a quiet period. It doubles with each batch, up to the interval. */
+  readonly firstIntervalMs?: number;
   /** How many keys are kept for readers that fall behind or reconnect. */
   readonly maxKeys?: number;
 }
 
 /** A person does not notice a quarter of a second in a list, and each batch costs one write per reader. */
 const INTERVAL_MS = 250;
+/** What one action causes comes in a few steps, and each of them is seen at once. */
+const FIRST_INTERVAL_MS = 40;
 const MAX_KEYS = 20_000;
-/** Readers that keep up share one position; a few slow ones share a few more. */
-const MAX_BATCHES = 8;
 
 /**
  * Distributes changes to many readers. A batch contains only the latest state of each key, is serialized once, and only
  * when a reader reads it. A reader is a position, not a buffer: a slow one skips intermediate states and costs no
  * memory.
  */
-export class ChangeFeed<T> {
-  private readonly options: Required<ChangeFeedOptions<T>>;
+export class ChangeFeed<T> implements FeedSource<T> {
+  private readonly options: Required<Omit<ChangeFeedOptions<T>, 'serialize'>>;
+  private readonly whole: FeedView<T>;
   /** The newest state of each key, ordered by sequence. */
   private readonly latest = new Map<string, Change<T>>();
   /** The changes of the last published interval, for the readers that keep up. */
@@ -48,13 +49,19 @@ export class ChangeFeed<T> {
   private published = 0;
   private publishedBefore = 0;
   private lastPublishedMs = Number.NEGATIVE_INFINITY;
+  private frameMs = 0;
   private cancelTimer: (() => void) | undefined;
-  /** Batches since the last publication, by the position of their readers. */
-  private readonly batches = new Map<number, FeedBatch>();
   private readonly listeners = new Set<() => void>();
 
-  constructor({ clock, serialize, intervalMs = INTERVAL_MS, maxKeys = MAX_KEYS }: ChangeFeedOptions<T>) {
-    this.options = { clock, serialize, intervalMs, maxKeys };
+  constructor({
+    clock,
+    serialize,
+    intervalMs = INTERVAL_MS,
+    firstIntervalMs = FIRST_INTERVAL_MS,
+    maxKeys = MAX_KEYS,
+  }: ChangeFeedOptions<T>) {
+    this.options = { clock, intervalMs, firstIntervalMs: Math.min(firstIntervalMs, intervalMs), maxKeys };
+    this.whole = new FeedView(this, serialize);
   }
 
   /** The position of the last published change. */
@@ -92,15 +99,14 @@ export class ChangeFeed<T> {
    * @returns undefined when there is nothing new, or `expired` when changes after that position are no longer known
    */
   since(position: number): FeedBatch | 'expired' | undefined {
+    return this.whole.since(position);
+  }
+
+  /** The same as states, for a view of the feed. */
+  statesSince(position: number): readonly T[] | 'expired' | undefined {
     if (position < this.oldest || position > this.published) return 'expired';
     if (position === this.published) return undefined;
-    const known = this.batches.get(position);
-    if (known) return known;
-    const states =
-      position === this.publishedBefore ? this.recent.map(({ state }) => state) : this.statesAfter(position);
-    const batch = { position: this.published, bytes: this.options.serialize(states, this.published) };
-    if (this.batches.size < MAX_BATCHES) this.batches.set(position, batch);
-    return batch;
+    return position === this.publishedBefore ? this.recent.map(({ state }) => state) : this.statesAfter(position);
   }
 
   close(): void {
@@ -112,23 +118,24 @@ export class ChangeFeed<T> {
   private schedule(): void {
     if (this.cancelTimer) return;
     const { clock, intervalMs } = this.options;
-    const elapsedMs = clock.now() - this.lastPublishedMs;
+    const elapsedMs = Math.max(0, clock.now() - this.lastPublishedMs);
+    if (elapsedMs >= intervalMs) this.frameMs = 0;
     // Changes that occur together, such as a list, belong into one batch even at the start of a quiet period.
-    const delayMs = elapsedMs >= intervalMs ? 0 : intervalMs - Math.max(0, elapsedMs);
-    this.cancelTimer = clock.after(delayMs, () => {
+    this.cancelTimer = clock.after(Math.max(0, this.frameMs - elapsedMs), () => {
       this.cancelTimer = undefined;
       this.publish();
     });
   }
 
   private publish(): void {
-    this.lastPublishedMs = this.options.clock.now();
+    const { clock, intervalMs, firstIntervalMs } = this.options;
+    this.lastPublishedMs = clock.now();
+    this.frameMs = this.frameMs === 0 ? firstIntervalMs : Math.min(intervalMs, this.frameMs * 2);
     this.publishedBefore = this.published;
     this.published = this.sequence;
     this.recent = [...this.pending.values()];
     this.pending = new Map();
     for (const change of this.recent) change.published = undefined;
-    this.batches.clear();
     for (const listener of [...this.listeners]) listener();
   }
 

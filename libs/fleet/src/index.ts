@@ -1,4 +1,5 @@
 export * from './change-feed.js';
+export * from './feed-view.js';
 export * from './fleet.js';
 export * from './fleet-entry.js';
 export * from './fleet-reader.js';
