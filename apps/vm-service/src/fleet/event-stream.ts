@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '@headgate/domain-contracts';
-import type { ChangeFeed } from '@headgate/fleet';
+import type { FeedView } from '@headgate/fleet';
 
 /** A client that reads nothing for this long is disconnected; a browser reconnects. */
 const STALL_TIMEOUT_MS = 60_000;
@@ -11,12 +11,14 @@ export interface EventStreamDeps {
    * kernel.
    */
   readonly out: Pick<Writable, 'write' | 'writableNeedDrain' | 'cork' | 'uncork' | 'once' | 'end' | 'destroy'>;
-  readonly feed: Pick<ChangeFeed<unknown>, 'position' | 'since' | 'subscribe'>;
+  readonly feed: Pick<FeedView<unknown>, 'position' | 'since' | 'subscribe'>;
   readonly clock: Clock;
   /** The snapshot as an event whose ID is the given position. */
   readonly snapshot: (position: number) => readonly Buffer[] | Promise<readonly Buffer[]>;
   /** Encodes the bytes of a batch, the same for all clients of an encoding. */
-  readonly encode?: (bytes: Buffer) => Buffer;
+  readonly encode?: ((bytes: Buffer) => Buffer) | undefined;
+  /** Written while nothing else is, instead of a comment. */
+  readonly beat?: Buffer;
   /** Where the client wants to continue; undefined for a new client. */
   readonly resumeFrom: number | undefined;
 }
@@ -47,9 +49,9 @@ export class EventStream {
     }
   }
 
-  /** Writes a comment, unless the client has not read the earlier bytes yet. */
+  /** Writes the heartbeat, unless the client has not read the earlier bytes yet. */
   beat(): void {
-    if (!this.cancelStall && !this.isPreparing) this.write(COMMENT);
+    if (!this.cancelStall && !this.isPreparing) this.write(this.deps.beat ?? COMMENT);
   }
 
   /** Ends the response after the bytes that were written. */
@@ -70,7 +72,7 @@ export class EventStream {
       if (batch === undefined) return;
       if (batch === 'expired') return this.sendSnapshot();
       this.position = batch.position;
-      this.write(batch.bytes);
+      if (batch.bytes.length > 0) this.write(batch.bytes);
     }
   };
 

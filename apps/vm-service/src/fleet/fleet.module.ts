@@ -22,6 +22,7 @@ import { ReachableBackends } from './reachable-backends.js';
 import { EventStreams } from './event-streams.js';
 import { GzipBlocks } from './gzip/gzip-blocks.js';
 import { ListReader } from './list-reader.js';
+import { StreamConnections } from './stream-connections.js';
 import { presentEntry } from './present.js';
 
 /** The live instances of all backends, for everything that reads. */
@@ -44,6 +45,7 @@ import { presentEntry } from './present.js';
     { provide: InstanceDirectory, useExisting: Fleet },
     provideClass(ReachableBackends, [CONFIGURED_BACKENDS, FleetReader], BackendDirectory),
     GzipBlocks,
+    StreamConnections,
     EventStreams,
     ListReader,
     {
@@ -59,7 +61,7 @@ import { presentEntry } from './present.js';
       ) => new MetricsSampler({ backends, directory, clock, log, replicas, exchange: shared?.samples }),
     },
   ],
-  exports: [FleetReader, InstanceDirectory, BackendDirectory, ListReader, MetricsSampler],
+  exports: [FleetReader, InstanceDirectory, BackendDirectory, ListReader, MetricsSampler, StreamConnections],
 })
 export class FleetModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(

@@ -53,6 +53,8 @@ export const ERROR_CODES = [
   'KEY_IN_USE',
   'ANSWER_UNKNOWN',
   'TOO_MANY_KEYS',
+  // event streams
+  'TOO_MANY_STREAMS',
   // backends
   'NOT_SUPPORTED',
   'BACKEND_FAILED',
