@@ -119,6 +119,26 @@ describe('MetricsSampler', () => {
     expect(sampler.nodeLoad('lab', 'memory-9')).toBeUndefined();
   });
 
+  test('reports each reading of a context, also one that failed', async () => {
+    const backend = new ManualBackend('lab');
+    const vm = buildVm({ status: 'Running' });
+    given(vm);
+    over(backend);
+    const seen: string[] = [];
+    const unsubscribe = sampler.subscribe((context) =>
+      seen.push(`${context} ${String(sampler.latest(vm)?.memoryUsedBytes)}`),
+    );
+    await backend.metrics.answer({ instances: [reading(vm)], nodes: [] });
+    expect(seen).toEqual(['lab 1']);
+    await advance(2000);
+    await backend.metrics.answer(new DomainError('BACKEND_UNREACHABLE', 'lab does not answer.'));
+    expect(seen).toEqual(['lab 1', 'lab 1']);
+    unsubscribe();
+    await advance(5000);
+    await backend.metrics.answer({ instances: [reading(vm, { memoryUsedBytes: 2 })], nodes: [] });
+    expect(seen).toHaveLength(2);
+  });
+
   describe('of an instance that has another ref', () => {
     const times = (vm: Instance): number[] => sampler.history(vm).map(({ time }) => time);
     const [there, here] = ['there', 'here'].map((context) =>

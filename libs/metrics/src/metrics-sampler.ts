@@ -53,12 +53,17 @@ export interface SampledInstance {
 export class MetricsSampler {
   private readonly contexts = new Map<string, ContextSampler>();
   private readonly unsubscribers: (() => void)[] = [];
+  private readonly listeners = new Set<(context: string) => void>();
 
   constructor(private readonly deps: MetricsSamplerDeps) {}
 
   start(): void {
     const { backends, replicas = new SingleReplica(), exchange } = this.deps;
-    for (const backend of backends.all()) this.contexts.set(backend.context, new ContextSampler(backend, this.deps));
+    const onRound = (context: string): void => {
+      for (const listener of this.listeners) listener(context);
+    };
+    for (const backend of backends.all())
+      this.contexts.set(backend.context, new ContextSampler(backend, this.deps, onRound));
     // The last round of the former leader comes first.
     if (exchange)
       this.unsubscribers.push(exchange.subscribe((round) => this.contexts.get(round.context)?.receive(round)));
@@ -73,6 +78,12 @@ export class MetricsSampler {
   stop(): void {
     for (const unsubscribe of this.unsubscribers) unsubscribe();
     for (const sampler of this.contexts.values()) sampler.stop();
+  }
+
+  /** Calls back after each reading of a context, also one that failed, until the returned function is called. */
+  subscribe(listener: (context: string) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   }
 
   /**
@@ -133,6 +144,7 @@ class ContextSampler {
   constructor(
     private readonly backend: Backend,
     private readonly deps: MetricsSamplerDeps,
+    private readonly onRound: (context: string) => void,
   ) {
     this.store = new UsageStore(deps.directory);
   }
@@ -163,6 +175,7 @@ class ContextSampler {
     this.problem = problem && new DomainError(problem.code, problem.message);
     if (readings) this.store.record(time, readings);
     else this.store.prune(time);
+    this.onRound(this.backend.context);
   }
 
   private tick([interval = SAMPLE_INTERVAL_MS, ...later]: readonly number[]): void {
@@ -194,6 +207,7 @@ class ContextSampler {
     this.store.record(time, readings);
     this.problem = undefined;
     this.publish({ context: this.backend.context, time, readings });
+    this.onRound(this.backend.context);
   }
 
   private fail(term: number, problem: DomainError): void {
@@ -209,6 +223,7 @@ class ContextSampler {
     }
     this.problem = problem;
     this.publish({ context, time, problem: { code, message } });
+    this.onRound(context);
   }
 
   /** The others show no usage without it, but this replica does. */

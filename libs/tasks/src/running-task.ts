@@ -30,6 +30,8 @@ export interface RunDeps {
   readonly log: Log;
   /** Called when the end of a task is in the store. Must not throw. */
   readonly onEnd?: (task: Task) => void;
+  /** Called when a task was created, and when anything but its log has changed. Must not throw. */
+  readonly onChange?: (task: Pick<RunningTask, 'summary'>) => void;
   /** One sentence about the present state of an instance or image, if it is known. */
   readonly describe?: (ref: string) => string | undefined;
 }
@@ -47,6 +49,8 @@ export class RunningTask implements TaskReporter, LiveTask {
   private cancelFlush: (() => void) | undefined;
   private isDetached = false;
   private isEndReported = false;
+  /** The fields and the members at the last `onChange`. */
+  private reported: { readonly task: Task; readonly membersVersion: number } | undefined;
   /** Writes run one after the other. */
   private writing: Promise<unknown> = Promise.resolve();
   private stepped: Promise<void> = Promise.resolve();
@@ -64,8 +68,9 @@ export class RunningTask implements TaskReporter, LiveTask {
   }
 
   /** Journals the new task with all its members. @throws when the store can't be written */
-  create(journal?: LiveJournal): Promise<void> {
-    return this.deps.store.put(this.current, journal && toStored(journal));
+  async create(journal?: LiveJournal): Promise<void> {
+    await this.deps.store.put(this.current, journal && toStored(journal));
+    this.report();
   }
 
   get current(): Task {
@@ -283,6 +288,14 @@ export class RunningTask implements TaskReporter, LiveTask {
 
   private emit(): void {
     for (const listener of this.listeners) listener();
+    this.report();
+  }
+
+  private report(): void {
+    const { task, membersVersion, reported } = this;
+    if (this.isDetached || (reported?.task === task && reported.membersVersion === membersVersion)) return;
+    this.reported = { task, membersVersion };
+    this.deps.onChange?.(this);
   }
 }
 

@@ -138,6 +138,21 @@ describe('the tasks of several replicas', () => {
     expect(b.board.live(id)).toBeUndefined();
   });
 
+  test('report their changes in all of them, without the log', async () => {
+    const [a, b] = [await join('a'), await join('b', true)];
+    const seen: string[] = [];
+    b.board.subscribe(({ status, log }) => seen.push(`${status}${log}`));
+    await a.board.start('create', ref, ann, (report) => {
+      report.log('first');
+      return gate.promise;
+    });
+    await settled();
+    expect(new Set(seen)).toEqual(new Set(['running']));
+    gate.resolve();
+    await settled();
+    expect(seen.at(-1)).toBe('done');
+  });
+
   test('continue in the leader when their replica is gone, and nowhere before', async () => {
     const [a, b, c] = [await join('a'), await join('b', true), await join('c')];
     const id = await a.move();

@@ -29,6 +29,8 @@ export interface SharedTasksDeps {
   readonly carryOut: (id: string, request: TaskRequest) => Promise<void>;
   /** Another replica runs the task. */
   readonly onSeen: (task: Task) => void;
+  /** A task of another replica has changed, or was created. */
+  readonly onChange: (task: Task) => void;
   /** A task of another replica has ended. */
   readonly onEnd: (task: Task) => void;
 }
@@ -183,7 +185,7 @@ export class SharedTasks {
 
   private onChange(task: Task, request: TaskRequest | undefined): void {
     const { id, status } = task;
-    const { runsHere, carryOut, onSeen, onEnd, log } = this.deps;
+    const { runsHere, carryOut, onSeen, onChange, onEnd, log } = this.deps;
     if (runsHere(id)) {
       if (request)
         void carryOut(id, request).catch((error: unknown) =>
@@ -192,6 +194,7 @@ export class SharedTasks {
       return;
     }
     this.followed.get(id)?.update(task);
+    onChange(task);
     if (status === 'running') {
       this.running.add(id);
       onSeen(task);

@@ -225,6 +225,29 @@ describe('TaskBoard', () => {
     expect([store.puts, store.get(id)?.status]).toEqual([puts, 'running']);
   });
 
+  test('reports each task that was created, changed or ended, but not the lines of its log', async () => {
+    const seen: string[] = [];
+    const unsubscribe = board.subscribe(({ status, progress, steps, log }) =>
+      seen.push([status, progress, ...steps.map(({ name }) => name), log].join(' ')),
+    );
+    const gate = Promise.withResolvers<void>();
+    await board.start('create', ref, ann, async (report) => {
+      report.step('download');
+      await gate.promise;
+      report.log('line');
+      report.progress(0.5);
+    });
+    await settled();
+    expect(seen).toEqual(['running  ', 'running  download ']);
+    gate.resolve();
+    await settled();
+    expect(seen.slice(2)).toEqual(['running 0.5 download ', 'done 1 download ']);
+    unsubscribe();
+    await board.start('create', ref, ann, async () => undefined);
+    await settled();
+    expect(seen).toHaveLength(4);
+  });
+
   test('throws for an unknown task', () => {
     expect(() => board.get('none')).toThrow(expect.objectContaining({ code: 'TASK_NOT_FOUND' }));
   });

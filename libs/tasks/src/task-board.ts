@@ -48,6 +48,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
   private readonly old: OldTasks;
   private recovered: readonly RecoveredTask[] = [];
   private readonly endListeners = new Set<(task: Task) => void>();
+  private readonly changeListeners = new Set<(task: Task) => void>();
   private unsubscribe = (): void => undefined;
   private isClosed = false;
   private describe: RunDeps['describe'];
@@ -64,7 +65,12 @@ export class TaskBoard extends TaskRunner implements TaskReader {
       this.reservations?.endTask(task.id);
       for (const listener of this.endListeners) listener(task);
     };
-    this.deps = { store, clock, log, onEnd, describe: (ref) => this.describe?.(ref) };
+    const onChange = (task: { readonly summary: Task }): void => {
+      if (this.changeListeners.size === 0) return;
+      const { summary } = task;
+      for (const listener of this.changeListeners) listener(summary);
+    };
+    this.deps = { store, clock, log, onEnd, onChange, describe: (ref) => this.describe?.(ref) };
     const { kinds } = this;
     const runs = (this.runs = new TaskRuns({ clock, log, release: (id) => this.reservations?.endTask(id) }));
     const find = (id: string): Task | undefined => runs.get(id)?.task.summary ?? store.get(id);
@@ -80,6 +86,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
       replicas,
       onEnd,
       onSeen: (task) => this.adopt(task, false),
+      onChange: ({ members: _members, ...task }) => onChange({ summary: { ...task, log: '' } }),
       runsHere: (id) => runs.has(id) || this.starts.has(id),
       continueTask: async (task) => this.beginRecovered(await recoverTasks([task], this.deps, kinds.versionOf)),
       carryOut: (id, request) => this.control.carryOut(id, request),
@@ -201,6 +208,11 @@ export class TaskBoard extends TaskRunner implements TaskReader {
 
   recent(limit: number): Task[] {
     return this.store.recent(limit).map((task) => this.runs.get(task.id)?.task.summary ?? task);
+  }
+
+  subscribe(listener: (task: Task) => void): () => void {
+    this.changeListeners.add(listener);
+    return () => void this.changeListeners.delete(listener);
   }
 
   counts(): readonly TaskCount[] {

@@ -27,5 +27,11 @@ export abstract class TaskReader {
   /** The newest first, without logs and members. */
   abstract recent(limit: number): Task[];
 
+  /**
+   * @param listener called with each task that was created or changed, in whichever replica, without its log and
+   *   members. Must not throw
+   */
+  abstract subscribe(listener: (task: Task) => void): () => void;
+
   abstract counts(): readonly TaskCount[];
 }
