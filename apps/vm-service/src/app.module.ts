@@ -26,6 +26,7 @@ import { PluginsModule } from './plugins/plugins.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import type { AppDeps } from './platform/tokens.js';
 import { SnapshotsModule } from './snapshots/snapshots.module.js';
+import { StreamModule } from './stream/stream.module.js';
 import { StoreModule } from './store/store.module.js';
 import { ResumedTasksModule } from './resumed-tasks.module.js';
 import { TasksModule } from './tasks/tasks.module.js';
@@ -71,6 +72,7 @@ export class AppModule {
         ConsolesModule,
         ClusterModule,
         DoctorModule,
+        StreamModule,
         ExpositionModule,
         WebhooksModule,
       ],

@@ -18,6 +18,7 @@ export * from './plugins.js';
 export * from './queries.js';
 export * from './snapshots.js';
 export * from './sources.js';
+export * from './stream.js';
 export * from './tasks.js';
 export * from './vms.js';
 export * from './webhooks.js';

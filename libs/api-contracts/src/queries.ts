@@ -116,3 +116,18 @@ export class ListQuery extends ContextQuery {
   /** Only for an event stream, where it means the same as the header Last-Event-ID. */
   @Optional() @IsString() @MaxLength(64) lastEventId?: string;
 }
+
+/** The topics of the event stream of a page. */
+export const STREAM_TOPICS = ['vms', 'cts', 'usage', 'tasks', 'folders', 'contexts', 'health'] as const;
+export type StreamTopic = (typeof STREAM_TOPICS)[number];
+
+/** The query of the event stream of a page. */
+export class StreamQuery {
+  /**
+   * Topics, separated by commas: `vms`, `cts`, `usage`, `tasks`, `folders`, `contexts` and `health`. Without it, all that
+   * the caller may read.
+   */
+  @Optional() @IsString() @MaxLength(200) topics?: string;
+  /** The same as the header Last-Event-ID, for pages, which can't set it. */
+  @Optional() @IsString() @MaxLength(64) lastEventId?: string;
+}

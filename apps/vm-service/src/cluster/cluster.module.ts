@@ -13,5 +13,6 @@ import { ReadCapabilities } from './read-capabilities.js';
   imports: [FleetModule, ImagesModule, PluginsModule],
   controllers: [ClusterController],
   providers: [provideClass(QueryBackends, [BackendDirectory]), ReadCapabilities],
+  exports: [ReadCapabilities],
 })
 export class ClusterModule {}

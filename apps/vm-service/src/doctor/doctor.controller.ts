@@ -1,21 +1,17 @@
 import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
 import { everything } from '@headgate/access';
 import { ChangeQuery, CheckView, EmptyBody, FixedView, type PlanView } from '@headgate/api-contracts';
-import { CheckBackends, FixBackends } from '@headgate/doctor';
-import { PluginChecks, type CheckOfPlugin } from '@headgate/plugins';
+import { FixBackends } from '@headgate/doctor';
 import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
-import { Readiness } from '../platform/readiness.js';
-import { checkRegistryDisk } from '../store/registry-check.js';
+import { ReadChecks } from './read-checks.js';
 
 @Controller('api/doctor')
 export class DoctorController {
   constructor(
-    private readonly checkBackends: CheckBackends,
+    private readonly readChecks: ReadChecks,
     private readonly fixBackends: FixBackends,
-    private readonly pluginChecks: PluginChecks,
-    private readonly readiness: Readiness,
   ) {}
 
   @Needs(everything('read'))
@@ -24,9 +20,8 @@ export class DoctorController {
     'The checks of each backend, of the disk of the registry and of the installed plugins.',
     answerList(200, CheckView),
   )
-  async checks(): Promise<CheckView[]> {
-    const [ofBackends, ofPlugins] = await Promise.all([this.checkBackends.run(), this.pluginChecks.run()]);
-    return [...ofBackends, checkRegistryDisk(this.readiness), ...ofPlugins.map(presentCheck)];
+  checks(): Promise<CheckView[]> {
+    return this.readChecks.read();
   }
 
   @Needs(everything('manage'))
@@ -41,10 +36,3 @@ export class DoctorController {
     return request.answer(query, this.fixBackends, [], (fixed) => fixed);
   }
 }
-
-/** The check of a plugin is about the machine of the service, which is no context. */
-const presentCheck = ({ plugin, ...check }: CheckOfPlugin): CheckView => ({
-  ...check,
-  context: `plugin/${plugin}`,
-  fixable: false,
-});

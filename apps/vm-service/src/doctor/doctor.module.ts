@@ -6,6 +6,7 @@ import { PluginsModule } from '../plugins/plugins.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
 import { DoctorController } from './doctor.controller.js';
+import { ReadChecks } from './read-checks.js';
 
 /** Checks of the backends and their fixes. */
 @Module({
@@ -13,7 +14,9 @@ import { DoctorController } from './doctor.controller.js';
   controllers: [DoctorController],
   providers: [
     provideClass(CheckBackends, [BackendDirectory]),
+    ReadChecks,
     provideClass(FixBackends, [BackendDirectory, CheckBackends, Audit]),
   ],
+  exports: [ReadChecks],
 })
 export class DoctorModule {}

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Clock, formatRef, INSTANCE_KINDS, type Caller, type InstanceKind } from '@headgate/domain-contracts';
-import { ChangeFeed, FleetReader, type ContextState, type FleetEvent } from '@headgate/fleet';
+import { ChangeFeed, FleetReader, type FleetEvent } from '@headgate/fleet';
 import { GrantedFeed } from './granted-feed.js';
+import { presentState } from './present-state.js';
 import { presentEntry } from './present.js';
 import { StreamConnections, type StreamClient } from './stream-connections.js';
 
@@ -56,7 +57,14 @@ export class EventStreams implements BeforeApplicationShutdown {
       if (granted) {
         const snapshot = () => [SNAPSHOT, granted.snapshot(), END];
         // The positions of a feed of its own mean nothing in another one.
-        return { first, feed: granted.feed, snapshot, resumeFrom: undefined, close: () => granted.close() };
+        return {
+          first,
+          feed: granted.feed,
+          snapshot,
+          resumeFrom: undefined,
+          isOwned: true,
+          close: () => granted.close(),
+        };
       }
       return {
         first,
@@ -119,10 +127,3 @@ function eventOf(change: FleetEvent, id?: string): string {
 
 const event = (name: string, data: unknown, id?: string): string =>
   `event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
-
-const presentState = ({ context, kind, state, reason }: ContextState): object => ({
-  context,
-  backend: kind,
-  up: state === 'up',
-  reason,
-});

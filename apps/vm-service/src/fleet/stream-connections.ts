@@ -23,7 +23,9 @@ export interface StreamSource extends Pick<EventStreamDeps, 'feed' | 'resumeFrom
   readonly snapshot: (position: number) => readonly Buffer[] | Promise<readonly Buffer[]>;
   /** Sent before the snapshot. */
   readonly first: readonly Buffer[];
-  /** Only of a feed that no other client shares; called once, when the client has gone. */
+  /** Whether no other client shares the feed. */
+  readonly isOwned?: boolean;
+  /** Called once, when the client has gone. */
   readonly close?: () => void;
 }
 
@@ -74,7 +76,7 @@ export class StreamConnections implements BeforeApplicationShutdown {
     });
     if (method === 'HEAD') return void raw.end();
     raw.flushHeaders();
-    const { first, snapshot, close, ...source } = open();
+    const { first, snapshot, isOwned = false, close, ...source } = open();
     const stream = new EventStream({
       ...source,
       // The response of a pipelined request has no socket before its turn.
@@ -91,12 +93,12 @@ export class StreamConnections implements BeforeApplicationShutdown {
       for (const one of this.open) one.beat();
     });
     this.open.add(stream);
-    if (close) this.count(caller, 1);
+    if (isOwned) this.count(caller, 1);
     const release = caller.token === undefined ? undefined : this.tokens.closeWith(caller.token, () => raw.destroy());
     raw.once('close', () => {
       stream.stop();
       close?.();
-      if (close) this.count(caller, -1);
+      if (isOwned) this.count(caller, -1);
       release?.();
       this.open.delete(stream);
     });

@@ -33,5 +33,6 @@ import { ReadFolders } from './read-folders.js';
     provideClass(RemoveFolderMember, [Folders, InstanceDirectory, Audit, Reservations]),
     provideClass(RunFolderAction, [Folders, InstanceDirectory, InstanceActions]),
   ],
+  exports: [ReadFolders],
 })
 export class FoldersModule {}

@@ -1,10 +1,16 @@
+import type { StreamEvents } from '@headgate/api-contracts';
 import type { JsonSchema } from './json-schema.js';
 
 /** A response of the same path as an event stream, for clients that send `Accept: text/event-stream`. */
 export interface StreamDescription {
   readonly description: string;
   /** By the name of the event: the JSON of its data. */
-  readonly events: Readonly<Record<string, { readonly description: string; readonly schema: JsonSchema }>>;
+  readonly events: Readonly<Record<string, EventDescription>>;
+}
+
+interface EventDescription {
+  readonly description: string;
+  readonly schema: JsonSchema;
 }
 
 const reference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
@@ -14,6 +20,14 @@ const object = (properties: Record<string, JsonSchema>): JsonSchema => ({
   required: Object.keys(properties),
 });
 const text: JsonSchema = { type: 'string' };
+
+const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+const usage = object({ ref: text, usage: reference('UsageView') });
+const removedEntry: EventDescription = {
+  description: 'An entry that is gone, by its ref.',
+  schema: object({ ref: text }),
+};
 
 const CONTINUED =
   'With the ID of the last event as Last-Event-ID, or as the parameter lastEventId, it continues there without a snapshot.';
@@ -31,7 +45,7 @@ export const listStream = (entry: string): StreamDescription => ({
     },
     snapshot: { description: 'The whole list.', schema: { type: 'array', items: reference(entry) } },
     changed: { description: 'A new entry, or the new state of one.', schema: reference(entry) },
-    removed: { description: 'An entry that is gone, by its ref.', schema: object({ ref: text }) },
+    removed: removedEntry,
   },
 });
 
@@ -53,4 +67,64 @@ export const taskStream: StreamDescription = {
       schema: { type: 'array', items: reference('TaskMemberView') },
     },
   },
+};
+
+/** The stream of a page. */
+const topicEvents: Readonly<Record<keyof StreamEvents, EventDescription>> = {
+  'vms.snapshot': { description: 'The list of VMs.', schema: list(reference('VmView')) },
+  'vms.changed': { description: 'A new VM, or the new state of one.', schema: reference('VmView') },
+  'vms.removed': removedEntry,
+  'cts.snapshot': { description: 'The list of containers.', schema: list(reference('ContainerView')) },
+  'cts.changed': { description: 'A new container, or the new state of one.', schema: reference('ContainerView') },
+  'cts.removed': removedEntry,
+  'usage.snapshot': {
+    description: 'The usage of all measured instances, as the lists have it with usage=only.',
+    schema: list(usage),
+  },
+  'usage.changed': {
+    description: 'All usages of one context, after each reading.',
+    schema: object({ context: text, usages: list(usage) }),
+  },
+  'tasks.snapshot': { description: 'The list of tasks.', schema: list(reference('TaskView')) },
+  'tasks.changed': {
+    description: 'A task that was created or changed, without its log and its members.',
+    schema: reference('TaskView'),
+  },
+  'tasks.removed': { description: 'A task that the caller may no longer read.', schema: object({ id: text }) },
+  'folders.snapshot': {
+    description: 'The folders without their members, whenever they or their numbers of members change.',
+    schema: reference('FoldersView'),
+  },
+  'contexts.status': {
+    description: 'Whether a context can be reached, and why not.',
+    schema: {
+      ...object({ context: text, backend: text, up: { type: 'boolean' } }),
+      properties: { context: text, backend: text, up: { type: 'boolean' }, reason: text },
+    },
+  },
+  'contexts.snapshot': {
+    description: 'The capabilities of all contexts, whenever they change.',
+    schema: reference('CapabilitiesView'),
+  },
+  'health.snapshot': {
+    description: 'The number of checks by their result, whenever it changes.',
+    schema: object({ ok: count, warning: count, error: count }),
+  },
+  ready: {
+    description: 'The snapshots are complete, except for values that have to be read first.',
+    schema: { type: 'object' },
+  },
+  resumed: {
+    description: 'Instead of the snapshots: the changes since the given position follow.',
+    schema: { type: 'object' },
+  },
+  beat: {
+    description: 'Every 15 seconds, because a page does not see the comments of a stream.',
+    schema: { type: 'object' },
+  },
+};
+
+export const topicStream: StreamDescription = {
+  description: `With Accept: text/event-stream, a snapshot of each topic, and then each change until the client disconnects. ${CONTINUED} For a caller who may not read everything, it always begins with snapshots.`,
+  events: topicEvents,
 };

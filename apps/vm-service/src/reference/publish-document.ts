@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { consolePaths } from './console-paths.js';
-import { listStream, taskStream, type StreamDescription } from './event-stream-paths.js';
+import { listStream, taskStream, topicStream, type StreamDescription } from './event-stream-paths.js';
 import { openapiDocument, type Operation } from './openapi-document.js';
 import type { ClassDescription } from './read-descriptions.js';
 import { SECURITY, SECURITY_SCHEMES } from './security-schemes.js';
@@ -15,6 +15,7 @@ const STREAMS: Readonly<Record<string, StreamDescription>> = {
   '/api/vms': listStream('VmView'),
   '/api/cts': listStream('ContainerView'),
   '/api/tasks/{id}': taskStream,
+  '/api/ext/stream': topicStream,
 };
 
 /** Parameters of paths that no DTO class has. */

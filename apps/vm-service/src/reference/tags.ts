@@ -26,6 +26,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Plugins: 'Plugins of the service.',
   Snapshots: 'Snapshots, clones and templates of VMs.',
   Sources: 'Images that users have added to the catalog.',
+  Stream: 'Everything that a page shows, as one event stream.',
   Tasks: 'Long operations.',
   Tokens: 'API tokens.',
   Usage: 'The CPU, memory, disk and network usage of VMs.',

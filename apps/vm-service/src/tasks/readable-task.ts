@@ -1,5 +1,8 @@
 import { DomainError, type Caller, type Task } from '@headgate/domain-contracts';
 
+/** The most tasks in the list. */
+export const MAX_LISTED_TASKS = 100;
+
 /**
  * Whether a caller may read the instances of a task. The list has bulk tasks without them, so it shows those to no
  * limited caller.

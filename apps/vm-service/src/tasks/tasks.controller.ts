@@ -8,11 +8,8 @@ import { CurrentCaller } from '../platform/caller.decorator.js';
 import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { presentTask } from './present-task.js';
-import { expectReadable, mayReadTask } from './readable-task.js';
+import { expectReadable, MAX_LISTED_TASKS, mayReadTask } from './readable-task.js';
 import { TaskStreams } from './task-streams.js';
-
-/** The most tasks in the list. */
-const MAX_LISTED_TASKS = 100;
 
 @Controller('api/tasks')
 export class TasksController {

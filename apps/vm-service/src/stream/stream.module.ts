@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { ClusterModule } from '../cluster/cluster.module.js';
+import { DoctorModule } from '../doctor/doctor.module.js';
+import { FleetModule } from '../fleet/fleet.module.js';
+import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
+import { FoldersModule } from '../folders/folders.module.js';
+import { TasksModule } from '../tasks/tasks.module.js';
+import { StreamController } from './stream.controller.js';
+import { TopicStreams } from './topic-streams.js';
+import { Topics } from './topics/topics.js';
+
+/** The event stream of a page: instances, usage, tasks, folders, contexts and health. */
+@Module({
+  imports: [FleetModule, FolderTreeModule, TasksModule, FoldersModule, ClusterModule, DoctorModule],
+  controllers: [StreamController],
+  providers: [Topics, TopicStreams],
+})
+export class StreamModule {}
