@@ -124,8 +124,8 @@ export type StreamTopic = (typeof STREAM_TOPICS)[number];
 /** The query of the event stream of a page. */
 export class StreamQuery {
   /**
-   * Topics, separated by commas: `vms`, `cts`, `usage`, `tasks`, `folders`, `contexts` and `health`. Without it, all that
-   * the caller may read.
+   * Topics, separated by commas: `vms`, `cts`, `usage`, `tasks`, `folders`, `contexts` and `health`. Without it, all
+   * that the caller may read.
    */
   @Optional() @IsString() @MaxLength(200) topics?: string;
   /** The same as the header Last-Event-ID, for pages, which can't set it. */

@@ -26,8 +26,8 @@ export abstract class Topic {
   /** What its route needs. */
   abstract readonly need: Need;
   /**
-   * Whether following it costs something while nothing changes, so that it ends with its last reader. Those who continue
-   * later may have missed changes, so such a topic first publishes its present state.
+   * Whether following it costs something while nothing changes, so that it ends with its last reader. Those who
+   * continue later may have missed changes, so such a topic first publishes its present state.
    */
   readonly isCostly: boolean = false;
 

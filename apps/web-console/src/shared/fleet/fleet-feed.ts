@@ -4,7 +4,8 @@ import type { FleetEntry } from './sorted-entries.js';
 import { StreamWatch } from './stream-watch.js';
 
 const FIRST_RETRY_MS = 1_000;
-const MAX_RETRY_MS = 15_000;
+/** With the time of a request, the page is live within 5 s after the service is back, however long it was away. */
+const MAX_RETRY_MS = 4_000;
 
 /** A stream that failed this often without data is probably blocked by a proxy, so the list is polled instead. */
 const ATTEMPTS_BEFORE_POLLING = 2;
