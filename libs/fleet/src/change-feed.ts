@@ -18,7 +18,7 @@ export interface ChangeFeedOptions<T> {
    * published immediately.
    */
   readonly intervalMs?: number;
-  /** Shortest time between the first two batches after a quiet period. It doubles with each batch, up to the interval. */
+  /** The same between the first two batches after a quiet period. It doubles with each batch, up to the interval. */
   readonly firstIntervalMs?: number;
   /** How many keys are kept for readers that fall behind or reconnect. */
   readonly maxKeys?: number;
