@@ -5,6 +5,7 @@ import {
   type Backend,
   type BackendDeps,
   type BackendKind,
+  type FolderAssignment,
   type OpenedBackend,
 } from '@headgate/domain-contracts';
 import { ConfigError } from '@headgate/nest-kit';
@@ -22,6 +23,8 @@ export interface ChosenContexts {
   readonly backends: readonly Backend[];
   /** Names of the contexts whose guests are simulated. */
   readonly simulated: ReadonlySet<string>;
+  /** The folders of the simulated instances. */
+  readonly simulatedFolders?: readonly FolderAssignment[];
   /** Whether the image that is built on this machine can be used. */
   readonly hasTinyGuest: boolean;
   /** Keeps the backends from changing their engines while this replica may not. */
@@ -71,6 +74,7 @@ export async function chooseContexts({
   return {
     backends: peers(),
     simulated: new Set(simulated.map(({ backend }) => backend.context)),
+    simulatedFolders: simulated.flatMap(({ folders = [] }) => folders),
     fence,
     hasTinyGuest:
       options.tinyGuest !== undefined &&

@@ -1,18 +1,20 @@
 import type { KubeObject, KubeSandbox } from '@headgate/kube-sandbox';
+import { formatRef, type FolderAssignment } from '@headgate/domain-contracts';
 import { sandboxFleet } from './sandbox-fleet.js';
 
 describe('the fleet of the simulated cluster', () => {
   let sandbox: KubeSandbox;
+  const folders: FolderAssignment[] = [];
 
   beforeAll(async () => {
-    const [kubeAdapter, apiServer, { KubevirtSimulation }] = await Promise.all([
+    const [conventions, apiServer, seeds] = await Promise.all([
       import('@headgate/kube-adapter'),
       import('@headgate/kube-sandbox'),
       import('@headgate/kubevirt-sandbox'),
     ]);
-    const simulation = new KubevirtSimulation({ timeScale: 0 });
+    const simulation = new seeds.KubevirtSimulation({ timeScale: 0 });
     sandbox = await apiServer.KubeSandbox.listen({ extensions: [simulation] });
-    simulation.seedFleet(60, sandboxFleet(kubeAdapter));
+    simulation.seedFleet(60, sandboxFleet({ conventions, seeds, context: 'sandbox', folders }));
   });
   afterAll(() => sandbox.close());
 
@@ -28,13 +30,41 @@ describe('the fleet of the simulated cluster', () => {
 
   test('labels the containers as this service does, with the recorded spec on the claim', () => {
     const claims = metadata('persistentvolumeclaims').filter(({ labels }) => labels?.['svc.dev/kind'] === 'ct');
-    expect(claims.map(({ name }) => name).sort()).toEqual(['box-000-ct-data', 'box-001-ct-data', 'box-002-ct-data']);
-    expect(JSON.parse(claims[0]!.annotations!['svc.dev/spec']!)).toMatchObject({
+    expect(claims.map(({ name }) => name).sort()).toEqual([
+      'docs-preview-1-ct-data',
+      'mirror-1-ct-data',
+      'netshoot-1-ct-data',
+      'notebook-1-ct-data',
+      'psql-1-ct-data',
+      'toolbox-1-ct-data',
+    ]);
+    const toolbox = claims.find(({ name }) => name.startsWith('toolbox'));
+    expect(JSON.parse(toolbox!.annotations!['svc.dev/spec']!)).toMatchObject({
       image: 'registry.example.org/library/debian:12',
       mem: '512Mi',
       disk: '5Gi',
     });
     const pods = metadata('pods').filter(({ labels }) => labels?.['svc.dev/kind'] === 'ct');
     expect(pods.every(({ labels, name }) => labels?.['svc.dev/name'] === name)).toBe(true);
+  });
+
+  test('collects a folder for each object of the cluster, by its ID', () => {
+    const objects = [
+      ...metadata('virtualmachines.kubevirt.io').map((one) => ({ ...one, kind: 'vm' as const })),
+      ...metadata('persistentvolumeclaims')
+        .filter(({ labels }) => labels?.['svc.dev/kind'] === 'ct')
+        .map(({ labels, ...one }) => ({ ...one, kind: 'ct' as const, name: labels!['svc.dev/name']! })),
+    ];
+    const identities = objects.map(({ kind, namespace = '', name, uid = '' }) => ({
+      ref: formatRef({ kind, context: 'sandbox', namespace, name }),
+      uid,
+    }));
+    expect(identities).toHaveLength(66);
+    expect(new Set(folders.map(({ ref, uid }) => `${ref} ${uid}`))).toEqual(
+      new Set(identities.map(({ ref, uid }) => `${ref} ${uid}`)),
+    );
+    expect(new Set(folders.map(({ path }) => path?.split('/', 1)[0]))).toEqual(
+      new Set(['prod', 'stage', 'dev', 'lab']),
+    );
   });
 });

@@ -1,4 +1,4 @@
-import type { BackendKind } from '@headgate/domain-contracts';
+import type { BackendKind, FolderAssignment } from '@headgate/domain-contracts';
 import { kubevirtKind } from '@headgate/kube-adapter/kind';
 import { SandboxSettings } from './sandbox-settings.js';
 
@@ -10,22 +10,24 @@ export const sandboxKind: BackendKind<SandboxSettings> = {
   traits: kubevirtKind.traits,
   settings: SandboxSettings,
   open: async ({ context, settings, clock, log }) => {
-    const [kubeAdapter, { KubeSandbox }, { KubevirtSimulation }, { sandboxFleet }] = await Promise.all([
+    const [conventions, { KubeSandbox }, seeds, { sandboxFleet }] = await Promise.all([
       import('@headgate/kube-adapter'),
       import('@headgate/kube-sandbox'),
       import('@headgate/kubevirt-sandbox'),
       import('./sandbox-fleet.js'),
     ]);
-    const simulation = new KubevirtSimulation();
+    const simulation = new seeds.KubevirtSimulation({ cluster: { nodes: [...seeds.CONTROL_PLANE] } });
     const sandbox = await KubeSandbox.listen({ extensions: [simulation] });
-    simulation.seedFleet(settings.instances ?? DEFAULT_INSTANCES, sandboxFleet(kubeAdapter));
-    const backend = kubeAdapter.KubeBackend.open({
+    const folders: FolderAssignment[] = [];
+    const fleet = sandboxFleet({ conventions, seeds, context, folders });
+    simulation.seedFleet(settings.instances ?? DEFAULT_INSTANCES, fleet);
+    const backend = conventions.KubeBackend.open({
       context,
       kubeconfig: { text: sandbox.kubeconfig() },
       diskBuilds: { images: ['*'] },
       clock,
       log,
     });
-    return { backend, isSimulated: true, close: () => sandbox.close() };
+    return { backend, isSimulated: true, folders, close: () => sandbox.close() };
   },
 };

@@ -1,6 +1,7 @@
 import type { Clock } from '@headgate/clock';
 import type { BackendTraits } from '../model/backend-traits.js';
 import type { Backend } from './backend.port.js';
+import type { FolderAssignment } from './folder-store.port.js';
 import type { Log } from './log.port.js';
 
 /**
@@ -61,6 +62,8 @@ export interface OpenedBackend {
   readonly backend: Backend;
   /** Whether its guests are simulated. */
   readonly isSimulated?: boolean;
+  /** The folders of its simulated instances. They exist while the service runs. */
+  readonly folders?: readonly FolderAssignment[];
   /** Closes the engine behind the backend when this process runs it. Called after the backend was closed. */
   close?(): Promise<void>;
 }

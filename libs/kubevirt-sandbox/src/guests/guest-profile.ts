@@ -61,6 +61,17 @@ const PROFILES: readonly (readonly [RegExp, GuestProfile])[] = [
     }),
   ],
   [
+    /rocky/,
+    linux({
+      id: 'rocky',
+      name: 'Rocky Linux',
+      version: '9.6',
+      prettyName: 'Rocky Linux 9.6 (Blue Onyx)',
+      kernelRelease: '5.14.0-570.12.1.el9_6.x86_64',
+      defaultUser: 'rocky',
+    }),
+  ],
+  [
     /alpine/,
     linux({
       id: 'alpine',
@@ -82,6 +93,19 @@ const PROFILES: readonly (readonly [RegExp, GuestProfile])[] = [
       defaultUser: 'cirros',
       agent: false,
     }),
+  ],
+  [
+    /windows-11|win11/,
+    {
+      id: 'mswindows',
+      name: 'Microsoft Windows',
+      version: 'Microsoft Windows 11',
+      prettyName: 'Windows 11 Enterprise',
+      kernelRelease: '26100',
+      kernelVersion: '10.0',
+      defaultUser: 'Administrator',
+      agent: true,
+    },
   ],
   [
     /windows|win\d/,

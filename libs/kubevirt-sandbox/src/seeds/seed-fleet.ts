@@ -3,109 +3,102 @@ import { podRequests, type PodRequests } from '../pods/node-load.js';
 import { quantityValue } from '../quantity.js';
 import { RESOURCES } from '../resources.js';
 import type { Pod } from '../types/core-kinds.js';
+import type { VirtualMachine } from '../types/virtual-machine.js';
 import type { SimulationContext } from '../simulation-context.js';
+import { FAULT_ANNOTATION } from '../faults.js';
+import { companyMachine, companyStatus, INCIDENTS } from './company-machine.js';
+import { fleetNodes } from './company-nodes.js';
 import { namespace as namespaceObject } from './seed-cluster.js';
-import { CONTAINER_DEFAULTS, containerAtRest, type ContainerSeed, seedContainer } from './seed-container.js';
+import { CONTAINER_DEFAULTS, containerAtRest, type ContainerSeed } from './seed-container.js';
 import { buildNode } from './seed-node.js';
 import { withHandlers } from './seed-components.js';
 import { seedVm, vmAtRest } from './seed-vm.js';
 import { seededChoice, seededNumber } from './seeded-values.js';
 import type { SeededVmStatus, VmSeed } from './vm-seed.js';
 
-const NAMESPACES = ['tailvm', 'lab', 'web', 'data', 'build'];
-const ROLES = [
-  'api',
-  'web',
-  'db',
-  'cache',
-  'queue',
-  'mail',
-  'git',
-  'ci',
-  'vpn',
-  'dns',
-  'proxy',
-  'search',
-  'metrics',
-  'backup',
-];
-const STAGES = ['prod', 'stage', 'dev', 'test'];
-const IMAGES = [
-  'https://images.example/fedora-cloud-42.qcow2',
-  'https://images.example/debian-12-generic.qcow2',
-  'https://images.example/ubuntu-24.04-server.img',
-  'https://images.example/centos-stream-10.qcow2',
-  'https://images.example/windows-2022.qcow2',
-];
-const SIZES = [
-  { cpu: 1, memory: '1Gi', disk: '10Gi' },
-  { cpu: 2, memory: '4Gi', disk: '20Gi' },
-  { cpu: 4, memory: '8Gi', disk: '40Gi' },
-  { cpu: 8, memory: '16Gi', disk: '100Gi' },
-];
-/** Percentages. Only steady states, so that an idle fleet costs nothing. */
-const STATUSES: readonly (readonly [number, SeededVmStatus])[] = [
-  [72, 'Running'],
-  [94, 'Stopped'],
-  [97, 'Paused'],
-  [99, 'ErrorUnschedulable'],
-  [100, 'DataVolumeError'],
-];
-const VMS_PER_NODE = 150;
+const NAMESPACES = ['web', 'data', 'platform', 'dev', 'lab'];
 const VMS_PER_CONTAINER = 20;
+/** A fleet of 40 VMs or more has at least this many containers. */
+const FEW_CONTAINERS = 6;
+const SMALL_FLEET = 40;
 const DAY_MS = 86_400_000;
+/**
+ * How long guests run: multiples of 7 hours and 12 minutes. With few different times, many guests have equal parts,
+ * which are stored once.
+ */
+const UPTIME_STEP_MS = 432 * 60_000;
+const UPTIMES = 150;
+/** Longer than clients usually need to list 10,000 VMs. */
+const INCIDENTS_AFTER_MS = 20_000;
+const CONTAINERS: readonly (readonly [name: string, image: string])[] = [
+  ['toolbox', 'registry.example.org/library/debian:12'],
+  ['psql', 'registry.example.org/library/postgres:17'],
+  ['notebook', 'registry.example.org/library/python:3.13'],
+  ['netshoot', 'registry.example.org/library/alpine:3.22'],
+  ['docs-preview', 'registry.example.org/library/node:24'],
+  ['mirror', 'registry.example.org/library/nginx:1.29'],
+];
+/** An image that its registry does not have. */
+const MISSING_IMAGE = 'registry.example.org/stage/search:2.4.0-rc1';
 /** Of a pod that is built only for its requests. */
 const NO_ADDRESS = '192.0.2.1';
 
 export const FOLDER_LABEL = 'sandbox.headgate.dev/folder';
 
 /** The `index`th VM of a fleet is always the same, whatever the size of the fleet. */
-export function fleetName(index: number): string {
-  const seed = `vm ${index}`;
-  return `${seededChoice(`${seed} stage`, STAGES)}-${seededChoice(`${seed} role`, ROLES)}-${String(index).padStart(4, '0')}`;
-}
+export const fleetName = (index: number): string => companyMachine(index).name;
 
-export const fleetNamespace = (index: number): string => seededChoice(`vm ${index} namespace`, NAMESPACES);
+export const fleetNamespace = (index: number): string => companyMachine(index).role.namespace;
 
 /** Receives the seeds of a fleet and returns the ones to create instead, for example with other labels. */
 export interface FleetSeedOptions {
   vm?: (seed: FleetVmSeed) => VmSeed;
   container?: (seed: FleetContainerSeed) => ContainerSeed;
+  /**
+   * Whether two of the first VMs never come up: one crashes, the image of the other is missing. They start a while
+   * after the fleet was seeded, and retried for as long as the cluster runs. Default false.
+   */
+  incidents?: boolean;
 }
 
-/** The labels are `app`, `stage` and, on every fifth VM, `critical`. */
-export type FleetVmSeed = VmSeed & { readonly labels: Record<string, string> };
+/**
+ * The labels are `app`, `stage`, `tier` and, on VMs that the company can't do without, `critical`. The annotation
+ * {@link FOLDER_LABEL} is the path of its folder.
+ */
+export type FleetVmSeed = VmSeed & {
+  readonly namespace: string;
+  readonly labels: Record<string, string>;
+  readonly annotations: Record<string, string>;
+};
 export type FleetContainerSeed = ContainerSeed & Required<Pick<ContainerSeed, keyof typeof CONTAINER_DEFAULTS>>;
 
 /** Adds `count` VMs (0 to 10,000) to the cluster, with a container for every twentieth and enough nodes for all. */
 export function seedFleet(context: SimulationContext, count: number, options: FleetSeedOptions = {}): void {
-  const { vm = (seed) => seed, container = (seed) => seed } = options;
+  const { vm = (seed) => seed, container = (seed) => seed, incidents = false } = options;
   const now = context.clock.timestamp();
   const { store } = context;
   const namespaces = NAMESPACES.filter((name) => !context.find(RESOURCES.namespace, undefined, name)).map(
     namespaceObject,
   );
-  const nodes = Array.from({ length: Math.ceil(count / VMS_PER_NODE) }, (_none, index) =>
-    buildNode(
-      {
-        name: `worker-${String(index + 1).padStart(2, '0')}`,
-        cpuVendor: index % 4 === 3 ? 'AMD' : 'Intel',
-        cpus: 256,
-        memory: '4Ti',
-        pods: 500,
-        address: `198.51.100.${1 + (index % 250)}`,
-      },
-      now,
-    ),
-  );
+  const { seeds, nodeOf } = fleetNodes(count);
+  const nodes = seeds.map((seed) => buildNode(seed, now));
   store.load([...namespaces, ...withHandlers(context, nodes, now)]);
-  const nodeOf = (index: number): string => nodes[index % nodes.length]!.metadata.name;
   const rest = new FleetAtRest(context);
-  for (let index = 0; index < Math.floor(count / VMS_PER_CONTAINER); index++)
+  for (let index = 0; index < containerCount(count); index++)
     rest.addContainer({ node: nodeOf(index), ...container(fleetContainer(context, index)) });
-  for (let index = 0; index < count; index++) rest.addVm(vm(fleetVm(context, index, nodeOf(index))));
+  const failing: VmSeed[] = [];
+  for (let index = 0; index < count; index++) {
+    const seed = fleetVm(context, index, nodeOf(index));
+    const added = vm(incidents ? withIncident(seed) : seed);
+    if (incidents && INCIDENTS[seed.name]) failing.push(added);
+    rest.addVm(added);
+  }
   rest.load();
+  if (failing.length > 0) startIncidents(context, failing);
 }
+
+const containerCount = (vms: number): number =>
+  Math.max(Math.floor(vms / VMS_PER_CONTAINER), vms < SMALL_FLEET ? 0 : FEW_CONTAINERS);
 
 /** Collects the seeds of a fleet. Objects at rest are built when they are first read, the few others immediately. */
 class FleetAtRest {
@@ -154,61 +147,58 @@ class FleetAtRest {
 }
 
 function fleetVm(context: SimulationContext, index: number, node: string): FleetVmSeed {
-  const seed = `vm ${index}`;
-  const part = seededNumber(`${seed} status`, 100);
-  const name = fleetName(index);
-  const [stage, role] = name.split('-');
+  const machine = companyMachine(index);
+  const { name, stage, role } = machine;
+  const now = context.clock.now();
+  const ageMs = (1 + seededNumber(`${name} age`, 400)) * DAY_MS;
+  const uptimeMs = (1 + seededNumber(`${name} uptime`, UPTIMES)) * UPTIME_STEP_MS;
   return {
     name,
-    namespace: fleetNamespace(index),
+    namespace: role.namespace,
     node,
-    status: STATUSES.find(([limit]) => part < limit)![1],
-    image: seededChoice(`${seed} image`, IMAGES),
-    ...seededChoice(`${seed} size`, SIZES),
-    labels: { app: role!, stage: stage!, ...(seededNumber(`${seed} tag`, 5) === 0 ? { critical: 'true' } : {}) },
-    annotations: { [FOLDER_LABEL]: `${stage}/${role}` },
-    createdAt: new Date(context.clock.now() - seededNumber(`${seed} age`, 400) * DAY_MS),
+    status: companyStatus(machine),
+    image: role.image,
+    ...role.size,
+    labels: { app: role.name, stage, tier: role.tier, ...(role.isCritical ? { critical: 'true' } : {}) },
+    annotations: { [FOLDER_LABEL]: role.folder },
+    createdAt: new Date(now - ageMs),
+    startedAt: new Date(now - Math.min(ageMs, uptimeMs)),
   };
+}
+
+/** A VM that can be started, and fails each time, if it is one of the incidents. */
+function withIncident(seed: FleetVmSeed): FleetVmSeed {
+  const fault = INCIDENTS[seed.name];
+  if (!fault) return seed;
+  return {
+    ...seed,
+    status: 'Stopped',
+    templateAnnotations: { [FAULT_ANNOTATION]: fault },
+    ...(fault === 'image-pull' ? { containerDisk: MISSING_IMAGE } : {}),
+  };
+}
+
+/** Starts the incidents. Until then, clients can list a large fleet without changes between the pages. */
+function startIncidents({ clock, store }: SimulationContext, seeds: readonly VmSeed[]): void {
+  clock.schedule(() => {
+    for (const { name, namespace } of seeds) {
+      const key = { namespace, name };
+      if (store.get(RESOURCES.vm, key))
+        store.patch<VirtualMachine>(RESOURCES.vm, key, ({ spec }) => void (spec.runStrategy = 'Always'));
+    }
+  }, INCIDENTS_AFTER_MS);
 }
 
 function fleetContainer(context: SimulationContext, index: number): FleetContainerSeed {
-  const seed = `container ${index}`;
+  const [purpose, image] = CONTAINERS[index % CONTAINERS.length]!;
+  const name = `${purpose}-${Math.floor(index / CONTAINERS.length) + 1}`;
   return {
     ...CONTAINER_DEFAULTS,
-    name: `box-${String(index).padStart(3, '0')}`,
-    namespace: seededChoice(`${seed} namespace`, NAMESPACES),
-    running: seededNumber(`${seed} running`, 4) !== 0,
-    privileged: seededNumber(`${seed} privileged`, 5) === 0,
-    createdAt: new Date(context.clock.now() - seededNumber(`${seed} age`, 100) * DAY_MS),
+    name,
+    namespace: seededChoice(`${name} namespace`, NAMESPACES),
+    image,
+    running: seededNumber(`${name} running`, 4) !== 0,
+    privileged: seededNumber(`${name} privileged`, 5) === 0,
+    createdAt: new Date(context.clock.now() - seededNumber(`${name} age`, 100) * DAY_MS),
   };
-}
-
-const DEMO_VMS: readonly VmSeed[] = [
-  { name: 'web', image: IMAGES[0], labels: { stage: 'prod' }, annotations: { [FOLDER_LABEL]: 'prod/web' } },
-  {
-    name: 'database',
-    cpu: 4,
-    memory: '8Gi',
-    disk: '100Gi',
-    image: IMAGES[1],
-    labels: { stage: 'prod', critical: 'true' },
-  },
-  { name: 'build', status: 'Stopped', image: IMAGES[2] },
-  { name: 'frozen', status: 'Paused', image: IMAGES[3] },
-  { name: 'desktop', image: IMAGES[4], memory: '8Gi' },
-  { name: 'lost', status: 'ErrorUnschedulable' },
-  { name: 'broken', status: 'DataVolumeError' },
-];
-
-const DEMO_CONTAINERS: readonly ContainerSeed[] = [
-  { name: 'tools' },
-  { name: 'workshop', privileged: true },
-  { name: 'asleep', running: false },
-];
-
-/** A handful of VMs and containers, one in every state: for a first look. */
-export function seedDemo(context: SimulationContext): void {
-  // One at a time, so that each counts in its node's load when the next is placed.
-  for (const seed of DEMO_VMS) context.store.load(seedVm(context, seed));
-  for (const seed of DEMO_CONTAINERS) context.store.load(seedContainer(context, seed));
 }

@@ -20,20 +20,27 @@ const DEFAULT_IMAGE = 'https://images.example/fedora-cloud-42.qcow2';
 
 const runs = (status: SeededVmStatus): boolean => status === 'Running' || status === 'Paused';
 
+const stampOf = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
+
 /**
  * A VM with all objects that belong to it in its state. The claim is created first: the others are derived from it.
  * @param address of its pod; default: the next one of the pod network
  */
 export function seedVm(context: SimulationContext, seed: VmSeed, address?: string): KubeObject[] {
   const { status = 'Running', namespace = 'tailvm', name } = seed;
-  const createdAt = `${(seed.createdAt ?? new Date(context.clock.now())).toISOString().slice(0, 19)}Z`;
+  const createdAt = stampOf(seed.createdAt ?? new Date(context.clock.now()));
   const vm = virtualMachine(seed, createdAt, namespace, status);
   applyVmDefaults(vm);
   shareVmParts(vm);
   const disk = seed.containerDisk ? undefined : seedDisk(context, seed, vm, createdAt);
   const instance: SeededInstance | undefined =
     runs(status) || status === 'ErrorUnschedulable'
-      ? seedInstance(context, vm, { seed, since: createdAt, claim: disk?.claim, address })
+      ? seedInstance(context, vm, {
+          seed,
+          since: seed.startedAt ? stampOf(seed.startedAt) : createdAt,
+          claim: disk?.claim,
+          address,
+        })
       : undefined;
   vm.status = {};
   updateVmStatus(

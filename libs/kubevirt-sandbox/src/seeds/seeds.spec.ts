@@ -3,7 +3,7 @@ import type { VirtualMachine } from '../types/virtual-machine.js';
 import { type SimulatedCluster, simulatedCluster } from '../testing/simulated-cluster.js';
 import type { KubeVirt } from '../types/kubevirt-kinds.js';
 import type { Node, Pod } from '../types/core-kinds.js';
-import { fleetName } from './seed-fleet.js';
+import { FOLDER_LABEL, fleetName } from './seed-fleet.js';
 import type { VmSeed } from './vm-seed.js';
 
 const HOUR_MS = 3_600_000;
@@ -61,9 +61,14 @@ describe('seeds', () => {
     const [fleet, single] = [simulatedCluster(), simulatedCluster()];
     fleet.simulation.seedFleet(200);
     const seeds: VmSeed[] = [];
+    const containers = new Set<string>();
     simulatedCluster().simulation.seedFleet(200, {
       vm: (seed) => {
         seeds.push(seed);
+        return seed;
+      },
+      container: (seed) => {
+        containers.add(seed.name).add(`${seed.name}-data`);
         return seed;
       },
     });
@@ -72,7 +77,7 @@ describe('seeds', () => {
     single.simulation.seedVm(...seeds);
     const contents = (cluster: SimulatedCluster, resource: string): unknown[] =>
       cluster.store
-        .list(resource, { where: ({ metadata }) => !metadata.name.startsWith('box-') })
+        .list(resource, { where: ({ metadata }) => !containers.has(metadata.name) })
         .map(({ metadata: { resourceVersion: _revision, managedFields: _fields, ...metadata }, ...object }) => {
           const text = JSON.stringify({ ...object, metadata });
           // Addresses are given in another order, as the containers of the fleet have some.
@@ -136,13 +141,16 @@ describe('seeds', () => {
     const cluster = simulatedCluster();
     cluster.simulation.seedFleet(300);
     const { loads } = cluster.simulation.context;
-    const loadOf = (): number[] => ['worker-01', 'worker-02'].map((name) => loads.pods(name));
+    const nodes = cluster.store.list<Node>(RESOURCES.node).map(({ metadata }) => metadata.name);
+    const workers = nodes.filter((name) => name.startsWith('worker-'));
+    const loadOf = (): number[] => workers.map((name) => loads.pods(name));
     const before = loadOf();
     const placed = cluster.store
       .list<Pod>(RESOURCES.pod)
       .filter(({ spec, status }) => spec.nodeName?.startsWith('worker-') && status?.phase === 'Running');
     expect(loadOf()).toEqual(before);
-    expect(before[0]! + before[1]!).toBe(placed.length);
+    expect(before.every((load) => load > 0)).toBe(true);
+    expect(before.reduce((sum, load) => sum + load)).toBe(placed.length);
   });
 
   test('a pod of a fleet without a node is placed when one fits', () => {
@@ -181,6 +189,68 @@ describe('seeds', () => {
     expect(cluster.clock.untilNext()).toBeUndefined();
     cluster.clock.advance(3_600_000);
     expect(cluster.store.revision).toBe(revision);
+  });
+
+  test('a fleet has a name of its own for each VM, in folders, and spreads over nodes of three sizes in three zones', () => {
+    const cluster = simulatedCluster();
+    cluster.simulation.seedFleet(1_000);
+    const vms = cluster.store.list<VirtualMachine>(RESOURCES.vm);
+    const names = vms.map(({ metadata }) => metadata.name);
+    expect(new Set(names).size).toBe(1_000);
+    expect(names).toEqual(expect.arrayContaining(['api-gw-03', 'kafka-broker-4', 'orders-db-1', 'mail-relay-01']));
+    const folders = vms.map(({ metadata }) => metadata.annotations?.[FOLDER_LABEL] ?? '');
+    expect(folders.every((path) => /^(prod|stage|dev|lab)(\/[a-z0-9]+){1,2}$/.test(path))).toBe(true);
+    const nodes = cluster.store
+      .list<Node>(RESOURCES.node)
+      .filter(({ metadata }) => metadata.name.startsWith('worker-'));
+    expect(new Set(nodes.map(({ metadata }) => metadata.labels?.['topology.kubernetes.io/zone'])).size).toBe(3);
+    expect(new Set(nodes.map(({ status }) => status?.capacity?.['memory'])).size).toBe(3);
+    for (const { metadata } of nodes) expect(cluster.simulation.context.loads.pods(metadata.name)).toBeGreaterThan(0);
+  });
+
+  test.each([
+    [7, 2],
+    [40, 6],
+    [10_000, 67],
+  ])('no node of a fleet of %i VMs runs more than it has', (count, expected) => {
+    const cluster = simulatedCluster();
+    cluster.simulation.seedFleet(count);
+    const nodes = cluster.store
+      .list<Node>(RESOURCES.node)
+      .filter(({ metadata }) => metadata.name.startsWith('worker-'));
+    expect(nodes).toHaveLength(expected);
+    for (const node of nodes)
+      expect(cluster.simulation.context.loads.shortages(node, { cpu: 0, memory: 0 })).toEqual([]);
+  });
+
+  test('guests of a fleet were started at another time than their VM was created, and never before', () => {
+    const cluster = simulatedCluster();
+    cluster.simulation.seedFleet(100);
+    const started = cluster.store
+      .list<VirtualMachine>(RESOURCES.vmi)
+      .map(({ metadata: { name, namespace = '', ...vmi } }) => {
+        const vm = cluster.store.get<VirtualMachine>(RESOURCES.vm, { namespace, name })!;
+        return Date.parse(vmi.creationTimestamp!) - Date.parse(vm.metadata.creationTimestamp!);
+      });
+    expect(started.every((ageMs) => ageMs >= 0)).toBe(true);
+    expect(started.filter((ageMs) => ageMs > 0).length).toBeGreaterThan(started.length / 2);
+  });
+
+  test('with incidents, one VM crashes and the image of another is missing, for as long as the cluster runs', () => {
+    const cluster = simulatedCluster();
+    cluster.simulation.seedFleet(60, { incidents: true });
+    const statusOf = (name: string): string | undefined => statusesOf(cluster)[name];
+    expect(cluster.store.count(RESOURCES.vm)).toBe(60);
+    const seen = { crash: new Set<string | undefined>(), pull: new Set<string | undefined>() };
+    for (let minute = 0; minute < 60; minute++) {
+      cluster.clock.advance(60_000);
+      seen.crash.add(statusOf('stage-orders-api-1'));
+      seen.pull.add(statusOf('stage-search-1'));
+    }
+    expect(seen.crash).toContain('CrashLoopBackOff');
+    expect(seen.crash).not.toContain('Running');
+    expect(seen.pull).toContain('ImagePullBackOff');
+    expect(seen.pull).not.toContain('Running');
   });
 
   test('churn changes the requested number of VMs a second', () => {

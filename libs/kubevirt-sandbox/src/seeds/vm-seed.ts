@@ -31,6 +31,8 @@ export interface VmSeed {
   agent?: boolean;
   /** Default: now. */
   createdAt?: Date;
+  /** When the guest was started; default: when the VM was created. */
+  startedAt?: Date;
   /** Annotations of the template, for example faults. */
   templateAnnotations?: Record<string, string>;
 }
