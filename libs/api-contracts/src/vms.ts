@@ -172,6 +172,16 @@ export class VmView {
   @Optional() @Nested(() => BusyView) busy?: BusyView;
   /** When it was created, in ISO 8601. */
   @Optional() @IsISO8601() createdAt?: string;
+  /**
+   * The operating system of the guest: as its agent reports it, such as `Debian 12`, or else as it was recorded at the
+   * creation, a short ID of libosinfo such as `debian12`. Absent where neither is known.
+   */
+  @Optional() @IsString() os?: string;
+  /**
+   * When the guest was started, in ISO 8601; a reboot from inside does not count. Only while it runs. On libvirt only
+   * if this service was connected at the start.
+   */
+  @Optional() @IsISO8601() startedAt?: string;
   /** True for the last known entries of a context that can't be reached. */
   @Optional() @IsBoolean() stale?: boolean;
   /** Only in a list with `?usage=true`, and absent while the instance is not measured. */

@@ -4,8 +4,25 @@ import { parseQuery } from './parse-query.js';
 import { buildEntry, reader } from './testing/build-entry.js';
 
 const entries: readonly ListedInstance[] = [
-  buildEntry({ name: 'web-1', folder: 'web', tags: ['prod', 'linux'], ip: '10.0.0.7', agentConnected: true }),
-  buildEntry({ name: 'web-2', folder: 'web/eu', tags: ['prod'], context: 'other', mem: '8Gi', node: 'node-9', cpu: 8 }),
+  buildEntry({
+    name: 'web-1',
+    folder: 'web',
+    tags: ['prod', 'linux'],
+    ip: '10.0.0.7',
+    agentConnected: true,
+    os: 'Debian 12',
+  }),
+  buildEntry({
+    name: 'web-2',
+    folder: 'web/eu',
+    tags: ['prod'],
+    context: 'other',
+    mem: '8Gi',
+    node: 'node-9',
+    cpu: 8,
+    os: 'debian12',
+    startedAt: '2026-02-01T10:00:00Z',
+  }),
   buildEntry({ name: 'db-1', status: 'Stopped', running: false, isTemplate: true, createdAt: '2026-01-31T10:00:00Z' }),
   buildEntry({ name: 'שרת-1', status: 'Paused', ip: 'fd00::1', reason: 'Not enough memory.', folder: 'webshop' }),
   {
@@ -66,6 +83,11 @@ test.each<[string, string[]]>([
   ['created>=2026-01-31', ['db-1']],
   ['created<=2026-01-31', ['db-1']],
   ['created<2026-01-31T10:00Z', []],
+  ['os:debian', ['web-1', 'web-2']],
+  ['os:"debian 12"', ['web-1']],
+  ['os:""', ['db-1', 'שרת-1', 'box']],
+  ['started>2026-01-31', ['web-2']],
+  ['startedAt<2026-02-01T10:00Z', []],
   ['is:agent', ['web-1']],
   ['is:agent,template', ['web-1', 'db-1']],
   ['not:agent kind:vm', ['web-2', 'db-1', 'שרת-1']],

@@ -11,12 +11,13 @@ export const TEXT_FIELDS = [
   'tag',
   'ip',
   'image',
+  'os',
   'reason',
 ] as const;
 export type TextField = (typeof TEXT_FIELDS)[number];
 
-/** The fields with amounts: CPUs, bytes, bytes, and milliseconds since the epoch. */
-export const AMOUNT_FIELDS = ['cpu', 'mem', 'disk', 'created'] as const;
+/** The fields with amounts: CPUs, bytes, bytes, and twice milliseconds since the epoch. */
+export const AMOUNT_FIELDS = ['cpu', 'mem', 'disk', 'created', 'started'] as const;
 export type AmountField = (typeof AMOUNT_FIELDS)[number];
 
 /** The names after `is:` and `not:`. */
@@ -42,6 +43,7 @@ const ALIASES = {
   tags: 'tag',
   memory: 'mem',
   createdat: 'created',
+  startedat: 'started',
 } as const satisfies Record<string, TextField | AmountField>;
 
 // Maps, because `constructor` and `__proto__` are keys of every object.

@@ -32,6 +32,9 @@ export interface ListedInstance {
   readonly reason?: string;
   readonly folder?: string;
   readonly createdAt?: string;
+  /** Of VMs. */
+  readonly os?: string;
+  readonly startedAt?: string;
   readonly stale?: boolean;
   readonly busy?: object;
 }
@@ -39,6 +42,13 @@ export interface ListedInstance {
 /** A field that may be absent as a list. */
 export const optional = (value: string | undefined): readonly string[] =>
   value === undefined || value === '' ? [] : [value];
+
+/** An operating system as an entry shows it, and its family: `Debian 12` and `Debian`, `win11` and `win`. */
+export function osNames(os: string | undefined): readonly string[] {
+  if (os === undefined || os === '') return [];
+  const family = /^\p{L}+/u.exec(os)?.[0] ?? os;
+  return family === os ? [os] : [os, family];
+}
 
 /** The kinds as users may write them. */
 export const KINDS: Readonly<Record<'vm' | 'ct', readonly string[]>> = { vm: ['vm'], ct: ['ct', 'container'] };
@@ -57,6 +67,7 @@ export const LISTED_FIELDS: Omit<EntryReader<ListedInstance>, 'words'> = {
     tag: ({ tags }) => tags,
     ip: ({ ip }) => optional(ip),
     image: ({ image }) => optional(image),
+    os: ({ os }) => osNames(os),
     reason: ({ reason }) => optional(reason),
   },
   amounts: {
@@ -64,6 +75,7 @@ export const LISTED_FIELDS: Omit<EntryReader<ListedInstance>, 'words'> = {
     mem: ({ mem }) => bytesOf(mem),
     disk: ({ disk }) => (disk === undefined ? undefined : bytesOf(disk)),
     created: ({ createdAt }) => (createdAt === undefined ? undefined : Date.parse(createdAt)),
+    started: ({ startedAt }) => (startedAt === undefined ? undefined : Date.parse(startedAt)),
   },
   flags: {
     agent: ({ agentConnected }) => agentConnected === true,

@@ -9,17 +9,20 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/i;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+const TIME_EXAMPLE = 'a day such as 2026-01-31, or a time such as 2026-01-31T08:00Z';
+
 /** The amounts that a message asks for. */
 export const EXAMPLES: Readonly<Record<AmountField, string>> = {
   cpu: 'a number such as 4',
   mem: 'a size such as 8Gi or 512Mi',
   disk: 'a size such as 20Gi',
-  created: 'a day such as 2026-01-31, or a time such as 2026-01-31T08:00Z',
+  created: TIME_EXAMPLE,
+  started: TIME_EXAMPLE,
 };
 
 /** The amount of a field; undefined for other text. */
 export function parseAmount(field: AmountField, text: string): Amount | undefined {
-  if (field === 'created') return parseTime(text);
+  if (field === 'created' || field === 'started') return parseTime(text);
   const amount = field === 'cpu' ? (COUNT.test(text) ? Number(text) : NaN) : bytesOf(text);
   return Number.isNaN(amount) ? undefined : { text, first: amount, last: amount };
 }

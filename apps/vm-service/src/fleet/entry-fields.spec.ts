@@ -6,7 +6,14 @@ import { buildContainer, buildVm } from '@headgate/testing';
 import { ENTRY_FIELDS } from './entry-fields.js';
 import { presentEntry } from './present.js';
 
-const vm = { node: 'n1', ip: '10.0.0.7', reason: 'Too little memory.', createdAt: '2026-01-31T10:00:00.000Z' };
+const vm = {
+  node: 'n1',
+  ip: '10.0.0.7',
+  reason: 'Too little memory.',
+  createdAt: '2026-01-31T10:00:00.000Z',
+  os: 'Debian 12',
+  startedAt: '2026-02-01T00:00:00Z',
+};
 const flags = ['agentConnected', 'isTemplate', 'liveMigratable', 'protected', 'restartRequired'] as const;
 const entries: FleetEntry[] = [
   ...VM_STATUSES.map((status) => ({ instance: buildVm({ ...vm, status }), stale: false })),

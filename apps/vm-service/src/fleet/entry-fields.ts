@@ -1,6 +1,6 @@
 import { isRunningStatus, isVm, type VirtualMachine } from '@headgate/domain-contracts';
 import { searchedText, type FleetEntry } from '@headgate/fleet';
-import { KINDS, optional, type EntryReader } from '@headgate/instance-query';
+import { KINDS, optional, osNames, type EntryReader } from '@headgate/instance-query';
 
 const isFlagged =
   (flag: 'agentConnected' | 'isTemplate' | 'liveMigratable' | 'protected' | 'restartRequired' | 'volatile') =>
@@ -25,6 +25,7 @@ export const ENTRY_FIELDS: EntryReader<FleetEntry> = {
     tag: ({ instance }) => instance.tags,
     ip: ({ instance }) => (isVm(instance) && isShown(instance) ? optional(instance.ip) : []),
     image: ({ instance }) => (isVm(instance) ? [] : optional(instance.image)),
+    os: ({ instance }) => (isVm(instance) ? osNames(instance.os) : []),
     reason: ({ instance }) => optional(instance.reason),
   },
   amounts: {
@@ -32,6 +33,10 @@ export const ENTRY_FIELDS: EntryReader<FleetEntry> = {
     mem: ({ instance }) => instance.memoryBytes,
     disk: ({ instance }) => (isVm(instance) ? instance.diskBytes : undefined),
     created: ({ instance: { createdAt } }) => (createdAt === undefined ? undefined : Date.parse(createdAt)),
+    started: ({ instance }) =>
+      isVm(instance) && isShown(instance) && instance.startedAt !== undefined
+        ? Date.parse(instance.startedAt)
+        : undefined,
   },
   flags: {
     agent: isFlagged('agentConnected'),

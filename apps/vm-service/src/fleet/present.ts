@@ -41,6 +41,8 @@ function presentVm(vm: VirtualMachine, { stale, folder, busy }: FleetEntry): VmV
     folder,
     busy: presentBusy(busy),
     createdAt: vm.createdAt,
+    os: vm.os,
+    startedAt: running ? vm.startedAt : undefined,
     stale: stale || undefined,
   };
 }

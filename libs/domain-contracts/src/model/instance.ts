@@ -33,6 +33,16 @@ export interface VirtualMachine extends InstanceBase {
   /** The backend's own protection flag prevents its deletion. */
   readonly protected: boolean;
   readonly restartRequired: boolean;
+  /**
+   * The operating system of the guest: as its agent reports it, such as `Debian 12`, or else as it was recorded at the
+   * creation, a short ID of libosinfo. Absent where neither is known.
+   */
+  readonly os?: string;
+  /**
+   * When the guest was started, in ISO 8601; a reboot from inside does not count. Only while it runs, and only where
+   * the backend reports it.
+   */
+  readonly startedAt?: string;
   /** Present when the guest loses the changes of its boot disk at power-off. */
   readonly volatile?: true;
 }

@@ -13,11 +13,13 @@ const texts = fc.string({
 const names = fc.string({ unit: fc.constantFrom('a', 'b', 'B', '/', '-', 'א'), maxLength: 6 });
 const negated = fc.boolean();
 
+const timeTexts = fc.constantFrom('2026-01-31', '2026-01-31T08:00Z', '2026-02-01T00:00:00.5+02:00');
 const amountTexts = {
   cpu: fc.constantFrom('0', '2', '2.5', '4'),
   mem: fc.constantFrom('8', '4Gi', '4G', '8 GiB', '512mb'),
   disk: fc.constantFrom('20Gi', '1T', '0'),
-  created: fc.constantFrom('2026-01-31', '2026-01-31T08:00Z', '2026-02-01T00:00:00.5+02:00'),
+  created: timeTexts,
+  started: timeTexts,
 };
 
 const amountTerms = fc.constantFrom(...AMOUNT_FIELDS).chain((field) =>

@@ -145,6 +145,14 @@ export interface GuestVolume {
 }
 
 /** The fields of a VirtualMachineInstance that this adapter reads. Source: https://kubevirt.io/api-reference/ */
+/** What the agent in a guest reports about its operating system. */
+export interface GuestOsInfo {
+  readonly name?: string;
+  readonly version?: string;
+  readonly versionId?: string;
+  readonly prettyName?: string;
+}
+
 export interface VmiObject extends KubeObject {
   readonly spec?: GuestSpec;
   readonly status?: {
@@ -158,6 +166,11 @@ export interface VmiObject extends KubeObject {
     readonly currentCPUTopology?: CpuTopology;
     /** The machine of the running guest. Its spec may name an alias. */
     readonly machine?: { readonly type?: string };
+    readonly guestOSInfo?: GuestOsInfo;
+    readonly phaseTransitionTimestamps?: readonly {
+      readonly phase?: string;
+      readonly phaseTransitionTimestamp?: string;
+    }[];
     readonly memory?: { readonly guestCurrent?: string; readonly guestAtBoot?: string };
     readonly migrationState?: {
       readonly completed?: boolean;

@@ -8,8 +8,9 @@ import {
 import { conditionOf, isTrue, type Condition } from '../api/kube-object.js';
 import type { GuestSpec, Matcher, VmiObject, VmObject } from '../api/object-types.js';
 import { KUBEVIRT_TRAITS } from '../kubevirt-traits.js';
-import { LABEL, tagsOf } from '../labels.js';
+import { ANNOTATION, LABEL, tagsOf } from '../labels.js';
 import { bootDiskBytes, bootDiskOf, type BootDisk } from './boot-disk.js';
+import { recordedOs, reportedOs } from './reported-os.js';
 import { bytesOf, sizeOfSpec, topologyCpus, type GuestSize } from './guest-size.js';
 
 /** The part of a VirtualMachine that its record is built from. */
@@ -29,6 +30,8 @@ export interface VmFacts {
   readonly protected: boolean;
   readonly restartRequired: boolean;
   readonly reason?: string;
+  /** The short ID of libosinfo, where this service has recorded it. */
+  readonly os?: string;
 }
 
 /** The part of a VirtualMachineInstance that the VM's record is built from. */
@@ -40,6 +43,8 @@ export interface VmiFacts {
   readonly liveMigratable: boolean;
   readonly agentConnected: boolean;
   readonly reason?: string;
+  readonly os?: string;
+  readonly startedAt?: string;
 }
 
 const STATUSES: ReadonlySet<string> = new Set(VM_STATUSES);
@@ -88,6 +93,7 @@ export function vmFacts(vm: VmObject): VmFacts {
     isTemplate: metadata.labels?.[LABEL.template] === 'true',
     protected: metadata.labels?.[LABEL.deleteProtection]?.toLowerCase() === 'true',
     restartRequired: isTrue(status?.conditions, 'RestartRequired'),
+    os: recordedOs(metadata.annotations?.[ANNOTATION.guestOs]),
   };
   const failing = isTrue(status?.conditions, 'Failure');
   if (!failing && !PROBLEM_STATUSES.has(vmStatus)) return facts;
@@ -112,6 +118,8 @@ export function vmiFacts({ spec, status, metadata }: VmiObject): VmiFacts {
     liveMigratable: isTrue(status?.conditions, 'LiveMigratable'),
     agentConnected: isTrue(status?.conditions, 'AgentConnected'),
     reason: reasonOf(status?.conditions),
+    os: reportedOs(status?.guestOSInfo),
+    startedAt: status?.phaseTransitionTimestamps?.find(({ phase }) => phase === 'Running')?.phaseTransitionTimestamp,
   };
 }
 
@@ -154,6 +162,7 @@ export function vmRecord(
     (DISK_STATUSES.has(vm.status) ? diskReason : undefined) ??
     vm.reason ??
     (vm.status === 'ErrorUnschedulable' ? vmi?.reason : undefined);
+  const os = live?.os ?? vm.os;
   return {
     ref,
     backend: KUBEVIRT_TRAITS.kind,
@@ -174,5 +183,7 @@ export function vmRecord(
     ...(live?.node === undefined ? {} : { node: live.node }),
     ...(live?.ip === undefined ? {} : { ip: live.ip }),
     ...(reason === undefined ? {} : { reason }),
+    ...(os === undefined ? {} : { os }),
+    ...(live?.startedAt === undefined ? {} : { startedAt: live.startedAt }),
   };
 }

@@ -53,6 +53,30 @@ function open() {
 }
 
 describe('VmTable', () => {
+  test('shows the operating system that the agent reports, and when the guest was started, while it runs', () => {
+    const { table, record } = open();
+    const recorded = vm();
+    const annotated = {
+      ...recorded,
+      metadata: { ...recorded.metadata, annotations: { 'svc.dev/guest-os': 'debian11' } },
+    };
+    table.setVm('lab/web', vmFacts(annotated));
+    table.setVmi('lab/web', vmiFacts(vmi()));
+    expect(record()).toMatchObject({ os: 'debian11' });
+    expect(record()).not.toHaveProperty('startedAt');
+    const stamp = (phase: string, second: number) => ({
+      phase,
+      phaseTransitionTimestamp: `2026-01-01T00:00:0${second}Z`,
+    });
+    const phaseTransitionTimestamps = [stamp('Scheduled', 1), stamp('Running', 2)];
+    const guestOSInfo = { prettyName: 'Debian GNU/Linux 12 (bookworm)' };
+    table.setVmi('lab/web', vmiFacts(vmi({ guestOSInfo, phaseTransitionTimestamps })));
+    expect(record()).toMatchObject({ os: 'Debian 12', startedAt: '2026-01-01T00:00:02Z' });
+    table.setVm('lab/web', vmFacts({ ...annotated, status: { printableStatus: 'Stopped' } }));
+    expect(record()).toMatchObject({ os: 'debian11' });
+    expect(record()).not.toHaveProperty('startedAt');
+  });
+
   test('reports a VM as terminating from the moment that its deletion was accepted', () => {
     const { metadata, ...rest } = vm();
     const deleted = { ...rest, metadata: { ...metadata, deletionTimestamp: '2026-01-02T00:00:00Z' } };

@@ -112,6 +112,7 @@ export class DomainWatch implements InventoryWatch {
           onDiscovered,
           observer,
           addresses: this.addresses,
+          clock: this.deps.clock,
           canMigrate: this.deps.canMigrate ?? (() => false),
           listener: this.listenerUntilStopped(),
           onFailure,

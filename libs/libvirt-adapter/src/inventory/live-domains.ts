@@ -1,4 +1,4 @@
-import { isSameInstance, type InventoryListener, type VirtualMachine } from '@headgate/domain-contracts';
+import { isSameInstance, type Clock, type InventoryListener, type VirtualMachine } from '@headgate/domain-contracts';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
 import type { DomainReader, DomainSnapshot } from '../domains/domain-reader.js';
@@ -12,6 +12,7 @@ export interface LiveDomainsDeps {
   readonly reader: DomainReader;
   readonly stops: StopRequests;
   readonly addresses: GuestAddresses;
+  readonly clock: Clock;
   readonly listener: InventoryListener;
   /** Whether there is another host to which a running guest can be migrated. */
   readonly canMigrate: () => boolean;
@@ -37,6 +38,8 @@ interface Known {
 export class LiveDomains {
   private readonly known = new Map<string, Known>();
   private readonly dirty = new Set<string>();
+  /** When guests were started, in ISO 8601, by the domains' names. Only starts that were observed. */
+  private readonly starts = new Map<string, string>();
   private isEverythingDirty = false;
   private isReading = false;
   private isClosed = false;
@@ -61,8 +64,13 @@ export class LiveDomains {
     this.readDirty();
   }
 
-  handle({ domain, isStart }: DomainEvent): void {
-    if (isStart) this.forgetEarlierRun(domain);
+  handle({ domain, isStart, detail }: DomainEvent): void {
+    if (isStart) {
+      this.forgetEarlierRun(domain);
+      // A guest that comes from a file, a snapshot or another host was started earlier.
+      if (detail === 'Booted') this.starts.set(domain, new Date(this.deps.clock.now()).toISOString());
+      else this.starts.delete(domain);
+    }
     this.dirty.add(domain);
     this.readDirty();
   }
@@ -139,6 +147,7 @@ export class LiveDomains {
       host: this.host,
       canMigrate: this.deps.canMigrate(),
       ip: addresses.of(uuid),
+      startedAt: this.starts.get(description.name),
       stopping: stops.of(uuid),
     });
     const known = { snapshot, shown };
@@ -153,7 +162,9 @@ export class LiveDomains {
     this.deps.observer.forget(uuid);
     this.deps.stops.end(uuid);
     this.deps.reader.forget(uuid);
-    if (known) this.deps.listener.removed(known.shown.ref);
+    if (!known) return;
+    this.starts.delete(known.snapshot.description.name);
+    this.deps.listener.removed(known.shown.ref);
   }
 
   private forgetEarlierRun(domain: string): void {

@@ -11,13 +11,15 @@ export interface Observations {
   /** Whether there is another host to which a running guest can be migrated. */
   readonly canMigrate: boolean;
   readonly ip?: string;
+  /** ISO 8601. Absent when the start was not observed. */
+  readonly startedAt?: string;
   /** Present during a graceful shutdown, with its problem if there is one. */
   readonly stopping?: { readonly reason?: string };
 }
 
 export function toVirtualMachine(
   snapshot: DomainSnapshot,
-  { ref, host, canMigrate, ip, stopping }: Observations,
+  { ref, host, canMigrate, ip, startedAt, stopping }: Observations,
 ): VirtualMachine {
   const { description, diskBytes } = snapshot;
   const { metadata, agent } = description;
@@ -37,6 +39,8 @@ export function toVirtualMachine(
     tags: metadata.tags,
     ...(metadata.createdAt !== undefined && { createdAt: metadata.createdAt }),
     ...(reason !== undefined && { reason }),
+    ...(metadata.os !== undefined && { os: metadata.os }),
+    ...(isActive && startedAt !== undefined && { startedAt }),
     isTemplate: metadata.isTemplate,
     liveMigratable: canMigrate && isActive,
     agentConnected: isActive && agent === 'connected',

@@ -29,6 +29,16 @@ export function instancePowerContract(
       expect(recorder.vm(vm)).toMatchObject({ uid, status: 'Running' });
     });
 
+    inTime('shows when a guest was started, only while it runs', async () => {
+      const vm = await harness.givenVm('Stopped');
+      expect(recorder.vm(vm)?.startedAt).toBeUndefined();
+      await power.apply(vm, 'start');
+      const { startedAt = '' } = await recorder.untilVm(vm, (one) => one.status === 'Running' && 'startedAt' in one);
+      expect(startedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/);
+      await power.apply(vm, 'stop', { force: true });
+      expect((await becomes(vm, 'Stopped')).startedAt).toBeUndefined();
+    });
+
     inTime('pulls the plug for a forced stop', async () => {
       const vm = await harness.givenVm('Running');
       await power.apply(vm, 'stop', { force: true });

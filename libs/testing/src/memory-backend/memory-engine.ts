@@ -25,6 +25,8 @@ interface RecordedEvent {
   readonly event: InstanceEvent;
 }
 
+/** When all guests in memory were started: this engine has no clock. */
+const STARTED_AT = '2026-01-02T00:00:00.000Z';
 const MAX_RECORDED_EVENTS = 1000;
 
 /** The engine behind a MemoryBackend: its instances and nodes, and the listeners of its inventory. */
@@ -212,6 +214,7 @@ export function withStatus(vm: VirtualMachine, status: VmStatus, node = 'memory-
     agentConnected: status === 'Running',
     node: isRunning ? node : undefined,
     ip: isRunning ? '192.0.2.5' : undefined,
+    startedAt: isRunning ? (vm.startedAt ?? STARTED_AT) : undefined,
   };
 }
 

@@ -3817,6 +3817,8 @@ export interface components {
             namespace: string;
             /** @description Only while it runs. */
             node?: string;
+            /** @description The operating system of the guest: as its agent reports it, such as `Debian 12`, or else as it was recorded at the creation, a short ID of libosinfo such as `debian12`. Absent where neither is known. */
+            os?: string;
             /** @description Whether the backend's own protection flag prevents its deletion. */
             protected: boolean;
             /** @description Whether the guest is ready. */
@@ -3831,6 +3833,11 @@ export interface components {
             running: boolean;
             /** @description True for the last known entries of a context that can't be reached. */
             stale?: boolean;
+            /**
+             * Format: date-time
+             * @description When the guest was started, in ISO 8601; a reboot from inside does not count. Only while it runs. On libvirt only if this service was connected at the start.
+             */
+            startedAt?: string;
             /**
              * @description The status, in the words of KubeVirt.
              * @enum {string}
