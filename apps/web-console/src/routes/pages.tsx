@@ -14,6 +14,7 @@ import { useIsReachable } from '../shared/fleet/use-contexts.js';
 import { useIsPopup } from '../shared/location/popup.js';
 import { paths } from '../shared/location/paths.js';
 import { usePageFocus } from '../shared/location/use-page-focus.js';
+import { SidePanelOutlet } from '../shared/ui/side-panel.js';
 import { ContainerRoute } from './container-route.js';
 import { ContainersRoute } from './containers-route.js';
 import { FleetRoute } from './fleet-route.js';
@@ -29,46 +30,49 @@ export function Pages() {
     <div className="hg-shell" data-connection={isReachable ? undefined : 'none'}>
       {!isPopup && <Masthead tasks={<TasksButton />} />}
       {!isPopup && <Banners />}
-      <main ref={main} id="main" tabIndex={-1}>
-        <Switch>
-          <Route path={paths.fleet}>
-            <FleetRoute />
-          </Route>
-          <Route path="/vms/:context/:namespace/:name/:tab?">
-            <InstanceRoute />
-          </Route>
-          <Route path={paths.containers}>
-            <ContainersRoute />
-          </Route>
-          <Route path="/containers/:context/:namespace/:name">
-            <ContainerRoute />
-          </Route>
-          <Route path={paths.task(':id')}>
-            <TaskPage />
-          </Route>
-          <Route path={paths.nodes}>
-            <NodesPage />
-          </Route>
-          <Route path={paths.images}>
-            <ImagesPage />
-          </Route>
-          <Route path={paths.plugins}>
-            <PluginsPage />
-          </Route>
-          <Route path={paths.doctor}>
-            <DoctorPage />
-          </Route>
-          <Route path={paths.journal}>
-            <JournalPage />
-          </Route>
-          <Route path={paths.integrations}>
-            <IntegrationsPage />
-          </Route>
-          <Route>
-            <Redirect to={paths.fleet} replace />
-          </Route>
-        </Switch>
-      </main>
+      <div className="hg-main">
+        <main ref={main} id="main" tabIndex={-1}>
+          <Switch>
+            <Route path={paths.fleet}>
+              <FleetRoute />
+            </Route>
+            <Route path="/vms/:context/:namespace/:name/:tab?">
+              <InstanceRoute />
+            </Route>
+            <Route path={paths.containers}>
+              <ContainersRoute />
+            </Route>
+            <Route path="/containers/:context/:namespace/:name">
+              <ContainerRoute />
+            </Route>
+            <Route path={paths.task(':id')}>
+              <TaskPage />
+            </Route>
+            <Route path={paths.nodes}>
+              <NodesPage />
+            </Route>
+            <Route path={paths.images}>
+              <ImagesPage />
+            </Route>
+            <Route path={paths.plugins}>
+              <PluginsPage />
+            </Route>
+            <Route path={paths.doctor}>
+              <DoctorPage />
+            </Route>
+            <Route path={paths.journal}>
+              <JournalPage />
+            </Route>
+            <Route path={paths.integrations}>
+              <IntegrationsPage />
+            </Route>
+            <Route>
+              <Redirect to={paths.fleet} replace />
+            </Route>
+          </Switch>
+        </main>
+        {!isPopup && <SidePanelOutlet />}
+      </div>
     </div>
   );
 }
