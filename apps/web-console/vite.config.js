@@ -30,7 +30,8 @@ export default defineConfig({
     cssTarget: ['chrome123', 'edge123', 'firefox120', 'safari17.5'],
     modulePreload: false,
     cssCodeSplit: false,
-    assetsInlineLimit: 0,
+    // The font is a part of the style sheet, because the service serves only four paths.
+    assetsInlineLimit: (file) => file.endsWith('.woff2'),
     chunkSizeWarningLimit: 2000,
     rolldownOptions: {
       output: {

@@ -7,7 +7,17 @@ import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
 
 const TIMEOUT_MS = 120_000;
-const PAGES = ['/vms', '/containers', '/nodes', '/images', '/plugins', '/doctor', '/journal', '/integrations'];
+const PAGES = [
+  '/vms',
+  '/containers',
+  '/nodes',
+  '/images',
+  '/plugins',
+  '/activity',
+  '/doctor',
+  '/journal',
+  '/integrations',
+];
 const TABS = ['overview', 'console', 'serial', 'guest', 'metrics', 'hardware', 'snapshots', 'events', 'manifest'];
 
 /** The rules of axe on all pages of the console, in both themes, in a wide window and on a phone. */
@@ -41,7 +51,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the accessibilit
   });
 
   describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
-    describe.each([400, 1280])('at a width of %i px', (width) => {
+    describe.each([400, 800, 1280])('at a width of %i px', (width) => {
       const open = async (place: string): Promise<void> => {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: 900 });

@@ -20,8 +20,8 @@ export const styleRules = {
  */
 const ANY_SIBLING = /[^{},]*(?:\*|(?<![\w.#-])div)\s*[+~]\s*(?:\*|div\b)[^{]*/g;
 
-/** The page loads nothing but its own files. */
-const EXTERNAL = /@(?:import|font-face)\b|url\((?!["']?(?:data:|#))[^)]*\)/g;
+/** The page loads nothing but its own files. A font is allowed as a part of the style sheet. */
+const EXTERNAL = /@import\b|\blocal\([^)]*\)|url\((?!["']?(?:data:|#))[^)]*\)/g;
 
 const DECLARED = /(?<=[{;\s])(--[\w-]+)\s*:/g;
 const READ = /var\(\s*(--[\w-]+)\s*([,)])/g;

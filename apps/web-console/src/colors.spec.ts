@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const css = readFileSync(join(import.meta.dirname, 'app/styles/base.css'), 'utf8');
+const css = readFileSync(join(import.meta.dirname, 'app/styles/tokens.css'), 'utf8');
 
 /** The colors of the style sheet by name, for the light and the dark theme. */
 const colors = new Map(
@@ -26,8 +26,17 @@ function contrast(one: string, other: string): number {
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-const TEXTS = ['text', 'quiet', 'accent', 'success', 'neutral', 'progress', 'warning', 'danger'];
-const GROUNDS = ['ground', 'surface', 'raised', 'hover', 'accent-tint'];
+const TEXTS = ['text', 'second', 'quiet', 'accent', 'success', 'neutral', 'progress', 'warning', 'danger'];
+const GROUNDS = ['ground', 'surface', 'raised', 'hover', 'sunken', 'accent-tint'];
+const MARKS = [
+  'success-mark',
+  'neutral-mark',
+  'progress-mark',
+  'warning-mark',
+  'danger-mark',
+  'accent-ground',
+  'series',
+];
 
 describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
   const color = (name: string): string => {
@@ -43,6 +52,11 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
 
   test.each(['accent-ground', 'danger-ground'])('white text can be read on %s', (ground) =>
     expect(contrast('#fff', color(ground))).toBeGreaterThanOrEqual(4.5),
+  );
+
+  test.each(MARKS.flatMap((mark) => GROUNDS.map((ground) => [mark, ground] as const)))(
+    'a mark of the color %s can be seen on %s',
+    (mark, ground) => expect(contrast(color(mark), color(ground))).toBeGreaterThanOrEqual(3),
   );
 
   test.each(GROUNDS.slice(0, 3))('the edge of an input can be seen on %s', (ground) =>

@@ -11,7 +11,11 @@ describe('styleProblems', () => {
   });
 
   test('refuses other files: fonts, pictures, and style sheets', () => {
-    expect(styleProblems('@font-face{font-family:x;src:local(x)}', '')).toEqual(['it loads another file: @font-face']);
+    expect(styleProblems('@font-face{font-family:x;src:local(x)}', '')).toEqual(['it loads another file: local(x)']);
+    expect(styleProblems('@font-face{font-family:x;src:url(x.woff2)}', '')).toEqual([
+      'it loads another file: url(x.woff2)',
+    ]);
+    expect(styleProblems('@font-face{font-family:x;src:url(data:font/woff2;base64,AA)}', '')).toEqual([]);
     expect(styleProblems('.a{background:url("x.png")}', '')).toEqual(['it loads another file: url("x.png")']);
     expect(styleProblems('.a{background:url(data:image/png;base64,AA)}', '')).toEqual([]);
   });

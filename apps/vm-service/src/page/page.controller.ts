@@ -14,6 +14,8 @@ const POLICY = [
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data: blob:",
+  // The font is a part of the style sheet.
+  'font-src data:',
   "connect-src 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",

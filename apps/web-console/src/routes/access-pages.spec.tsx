@@ -101,9 +101,10 @@ describe('API tokens', () => {
   });
 
   test('have pages in the navigation of administrators only', async () => {
-    await openConsole('/vms', [], service);
-    expect(await screen.findByRole('link', { name: 'Journal' })).toBeTruthy();
-    expect(screen.getByRole('link', { name: 'Integrations' })).toBeTruthy();
+    const { user } = await openConsole('/vms', [], service);
+    expect(await screen.findByRole('link', { name: 'Integrations' })).toBeTruthy();
+    await user.click(screen.getByRole('link', { name: 'Activity' }));
+    expect(await screen.findByRole('link', { name: /^Journal/ })).toBeTruthy();
   });
 
   test('have none for a user with roles in folders', async () => {
@@ -115,9 +116,11 @@ describe('API tokens', () => {
       trust: 'users',
       roles: [{ folder: 'prod', role: 'admin' }],
     });
-    await openConsole('/vms', [], service);
+    await openConsole('/activity', [], service);
     expect(await screen.findByText('prod up')).toBeTruthy();
-    expect(screen.queryByRole('link', { name: 'Journal' })).toBeNull();
+    expect(await screen.findByRole('heading', { name: 'Activity', level: 1 })).toBeTruthy();
+    expect(screen.queryByRole('link', { name: /^Journal/ })).toBeNull();
+    expect(screen.queryByRole('link', { name: 'Integrations' })).toBeNull();
   });
 });
 

@@ -7,13 +7,17 @@ import { NodesPage } from '../features/nodes/components/nodes-page.js';
 import { PluginsPage } from '../features/plugins/components/plugins-page.js';
 import { Banners } from '../features/shell/components/banners.js';
 import { Masthead } from '../features/shell/components/masthead.js';
+import { Sidebar } from '../features/shell/components/sidebar.js';
 import { IntegrationsPage } from '../features/integrations/components/integrations-page.js';
 import { TaskPage } from '../features/tasks/components/task-page.js';
+import { ActivityBar } from '../features/tasks/components/activity-bar.js';
+import { ActivityPage } from '../features/tasks/components/activity-page.js';
 import { TasksButton } from '../features/tasks/components/tasks-button.js';
 import { useIsReachable } from '../shared/fleet/use-contexts.js';
 import { useIsPopup } from '../shared/location/popup.js';
 import { paths } from '../shared/location/paths.js';
 import { usePageFocus } from '../shared/location/use-page-focus.js';
+import { useCompact } from '../shared/ui/use-compact.js';
 import { SidePanelOutlet } from '../shared/ui/side-panel.js';
 import { ContainerRoute } from './container-route.js';
 import { ContainersRoute } from './containers-route.js';
@@ -23,6 +27,7 @@ import { InstanceRoute } from './instance-route.js';
 /** The page of each path. */
 export function Pages() {
   const isPopup = useIsPopup();
+  const isCompact = useCompact();
   const isReachable = useIsReachable();
   const main = useRef<HTMLElement>(null);
   usePageFocus(main);
@@ -30,49 +35,56 @@ export function Pages() {
     <div className="hg-shell" data-connection={isReachable ? undefined : 'none'}>
       {!isPopup && <Masthead tasks={<TasksButton />} />}
       {!isPopup && <Banners />}
-      <div className="hg-main">
-        <main ref={main} id="main" tabIndex={-1}>
-          <Switch>
-            <Route path={paths.fleet}>
-              <FleetRoute />
-            </Route>
-            <Route path="/vms/:context/:namespace/:name/:tab?">
-              <InstanceRoute />
-            </Route>
-            <Route path={paths.containers}>
-              <ContainersRoute />
-            </Route>
-            <Route path="/containers/:context/:namespace/:name">
-              <ContainerRoute />
-            </Route>
-            <Route path={paths.task(':id')}>
-              <TaskPage />
-            </Route>
-            <Route path={paths.nodes}>
-              <NodesPage />
-            </Route>
-            <Route path={paths.images}>
-              <ImagesPage />
-            </Route>
-            <Route path={paths.plugins}>
-              <PluginsPage />
-            </Route>
-            <Route path={paths.doctor}>
-              <DoctorPage />
-            </Route>
-            <Route path={paths.journal}>
-              <JournalPage />
-            </Route>
-            <Route path={paths.integrations}>
-              <IntegrationsPage />
-            </Route>
-            <Route>
-              <Redirect to={paths.fleet} replace />
-            </Route>
-          </Switch>
-        </main>
-        {!isPopup && <SidePanelOutlet />}
+      <div className="hg-body">
+        {!isPopup && !isCompact && <Sidebar />}
+        <div className="hg-main">
+          <main ref={main} id="main" tabIndex={-1}>
+            <Switch>
+              <Route path={paths.fleet}>
+                <FleetRoute />
+              </Route>
+              <Route path="/vms/:context/:namespace/:name/:tab?">
+                <InstanceRoute />
+              </Route>
+              <Route path={paths.containers}>
+                <ContainersRoute />
+              </Route>
+              <Route path="/containers/:context/:namespace/:name">
+                <ContainerRoute />
+              </Route>
+              <Route path={paths.task(':id')}>
+                <TaskPage />
+              </Route>
+              <Route path={paths.nodes}>
+                <NodesPage />
+              </Route>
+              <Route path={paths.images}>
+                <ImagesPage />
+              </Route>
+              <Route path={paths.plugins}>
+                <PluginsPage />
+              </Route>
+              <Route path={paths.doctor}>
+                <DoctorPage />
+              </Route>
+              <Route path={paths.activity}>
+                <ActivityPage />
+              </Route>
+              <Route path={paths.journal}>
+                <JournalPage />
+              </Route>
+              <Route path={paths.integrations}>
+                <IntegrationsPage />
+              </Route>
+              <Route>
+                <Redirect to={paths.fleet} replace />
+              </Route>
+            </Switch>
+          </main>
+          {!isPopup && <SidePanelOutlet />}
+        </div>
       </div>
+      {!isPopup && !isCompact && <ActivityBar />}
     </div>
   );
 }

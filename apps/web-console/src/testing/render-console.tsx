@@ -22,6 +22,11 @@ export function givenService(): MockService {
   service.on('GET /api/tasks', []);
   service.on('GET /api/vms', []);
   service.on('GET /api/cts', []);
+  // The numbers next to the pages
+  service.on('GET /api/ext/facets', { matched: 0, status: [], context: [], folder: [], tag: [], node: [] });
+  service.on('GET /api/nodes', []);
+  service.on('GET /api/datavolumes', []);
+  service.on('GET /api/doctor', []);
   service.install();
   return service;
 }

@@ -6,7 +6,7 @@ export interface RowWindow {
 }
 
 /** The style sheet has the same height. */
-export const ROW_HEIGHT_PX = 36;
+export const ROW_HEIGHT_PX = 30;
 const ROWS_AROUND = 8;
 /** The window moves in steps, so that slow scrolling does not render at every row. */
 const STEP_ROWS = 4;

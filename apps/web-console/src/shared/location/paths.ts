@@ -19,6 +19,7 @@ export const paths = {
   images: '/images',
   plugins: '/plugins',
   doctor: '/doctor',
+  activity: '/activity',
   journal: '/journal',
   integrations: '/integrations',
 } as const;

@@ -14,7 +14,7 @@ export interface ImportedImages {
 }
 
 /** The imported images of all contexts, refetched more often while one of them is incomplete. */
-export const useImportedImages = ({ enabled = true } = {}) =>
+export const useImportedImages = ({ enabled = true, refetchInterval = IDLE_REFETCH_MS } = {}) =>
   useQuery({
     enabled,
     queryKey: IMAGES_KEY,
@@ -25,7 +25,7 @@ export const useImportedImages = ({ enabled = true } = {}) =>
         isPartial: response.headers.get('svc-partial') === 'true',
       };
     },
-    refetchInterval: ({ state: { data } }) => (data?.images.some(isIncomplete) ? BUSY_REFETCH_MS : IDLE_REFETCH_MS),
+    refetchInterval: ({ state: { data } }) => (data?.images.some(isIncomplete) ? BUSY_REFETCH_MS : refetchInterval),
   });
 
 export const isReady = ({ phase }: ImportedImageView): boolean => phase === 'Succeeded';

@@ -1,6 +1,9 @@
-import { useCallback, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 
 const PREFIX = 'headgate.';
+
+/** Everything on this page that shows a remembered value, by its name. */
+const watchers = new Map<string, Set<(value: unknown) => void>>();
 
 /** Reads a value from the browser's storage; an unreadable value counts as missing. */
 export function recall<T>(name: string, otherwise: T): T {
@@ -12,8 +15,12 @@ export function recall<T>(name: string, otherwise: T): T {
   }
 }
 
-/** Storage may be full or disabled; then the value lasts as long as the page. */
+/**
+ * Keeps a value in this browser, and shows it wherever `useRemembered` has its name. Storage may be full or disabled;
+ * then the value lasts as long as the page.
+ */
 export function remember(name: string, value: unknown): void {
+  for (const watcher of watchers.get(name) ?? []) watcher(value);
   try {
     localStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
@@ -21,15 +28,15 @@ export function remember(name: string, value: unknown): void {
   }
 }
 
-/** State that survives reloads in this browser. */
+/** State that survives reloads in this browser, the same for all components that use its name. */
 export function useRemembered<T>(name: string, initial: T): [T, (value: T) => void] {
   const [value, setValue] = useState<T>(() => recall(name, initial));
-  const change = useCallback(
-    (next: T) => {
-      setValue(next);
-      remember(name, next);
-    },
-    [name],
-  );
+  useEffect(() => {
+    const watcher = (next: unknown): void => setValue(next as T);
+    const others = watchers.get(name) ?? new Set();
+    watchers.set(name, others.add(watcher));
+    return () => void others.delete(watcher);
+  }, [name]);
+  const change = useCallback((next: T) => remember(name, next), [name]);
   return [value, change];
 }

@@ -131,14 +131,20 @@ const isTextInput = (target: EventTarget): boolean => target instanceof HTMLInpu
 interface DropdownLinkProps {
   href: string;
   isCurrent: boolean;
+  /** Called before the navigation. */
+  onOpen?: () => void;
   children: ReactNode;
 }
 
 /** A link in the panel, which closes it. */
-export function DropdownLink({ href, isCurrent, children }: DropdownLinkProps) {
+export function DropdownLink({ href, isCurrent, onOpen, children }: DropdownLinkProps) {
   const close = use(CloseContext);
+  const onClick = (): void => {
+    onOpen?.();
+    close();
+  };
   return (
-    <Link href={href} className="hg-menu-item" aria-current={isCurrent ? 'page' : undefined} onClick={close}>
+    <Link href={href} className="hg-menu-item" aria-current={isCurrent ? 'page' : undefined} onClick={onClick}>
       {children}
     </Link>
   );

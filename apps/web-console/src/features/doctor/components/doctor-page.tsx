@@ -14,7 +14,7 @@ import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import type { StatusTone } from '../../../shared/ui/status-tone.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { fixChecks, previewFix } from '../api/fix-checks.js';
-import { useChecks } from '../api/use-checks.js';
+import { useChecks } from '../../../shared/queries/use-checks.js';
 
 interface Severity {
   readonly tone: StatusTone;

@@ -1,7 +1,7 @@
 import type { JournalEntryView } from '@headgate/api-contracts';
 import { useDeferredValue, useId, useState } from 'react';
 import { Link } from 'wouter';
-import { pathOfRef } from '../../../shared/location/paths.js';
+import { pathOfRef, paths } from '../../../shared/location/paths.js';
 import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
 import { Button } from '../../../shared/ui/button.js';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
@@ -36,6 +36,7 @@ export function JournalPage() {
           Journal
         </h1>
         <span className="hg-spring" />
+        <Link href={paths.activity}>Tasks</Link>
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
       <form

@@ -1,5 +1,4 @@
 import { useWhoami } from '../../../shared/queries/use-whoami.js';
-import { Icon } from '../../../shared/ui/icon.js';
 
 /** The user and their role, as the service sees them. */
 export function CallerBadge() {
@@ -9,8 +8,10 @@ export function CallerBadge() {
   const role = !whoami.enforced ? 'everyone is admin' : whoami.admin ? 'admin' : 'view only';
   return (
     <span className="hg-caller" title={whoami.login || 'Not signed in: the service received no identity headers.'}>
-      <Icon name={role === 'view only' ? 'eye' : 'user'} />
-      <span>
+      <span className="hg-caller-letter" aria-hidden="true">
+        {name.slice(0, 1).toLowerCase()}
+      </span>
+      <span className="hg-caller-name">
         {name} <span className="hg-note">{role}</span>
       </span>
     </span>

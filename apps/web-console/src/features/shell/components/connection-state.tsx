@@ -29,7 +29,7 @@ export function ConnectionState() {
       isSmall
       popup="dialog"
       panelLabel="Contexts"
-      icon={<Icon name={tone === 'success' ? 'check' : tone === 'warning' ? 'alert' : 'error'} />}
+      icon={<Icon name={tone === 'success' ? 'dot' : tone === 'warning' ? 'triangle' : 'diamond'} />}
       label={
         <>
           <span>{summary}</span>
@@ -42,7 +42,7 @@ export function ConnectionState() {
         {contexts.map(({ context, label, up: isUp, reason, simulated }) => (
           <li key={context}>
             <span className={`hg-status hg-status--${isUp ? 'success' : 'danger'}`}>
-              <Icon name={isUp ? 'check' : 'error'} />
+              <Icon name={isUp ? 'dot' : 'diamond'} />
               <b>{context}</b>
             </span>{' '}
             {label} {isUp ? 'up' : 'down'}

@@ -1,29 +1,34 @@
 import { Link } from 'wouter';
 import type { ReactNode } from 'react';
 import { paths } from '../../../shared/location/paths.js';
+import { useCompact } from '../../../shared/ui/use-compact.js';
 import { CallerBadge } from './caller-badge.js';
 import { ConnectionState } from './connection-state.js';
-import { PageLinks } from './page-links.js';
+import { PagesMenu } from './pages-menu.js';
 import { ShortcutsHelp } from './shortcuts-help.js';
 import { ThemeSwitch } from './theme-switch.js';
 
-/** The name, the pages, the state of the contexts, and the user. */
+/** The name, the state of the contexts, help, the theme, and the user. On a phone also the pages and the tasks. */
 export function Masthead({ tasks }: { tasks: ReactNode }) {
+  const isCompact = useCompact();
   return (
     <header className="hg-masthead">
       <a className="hg-skip" href="#main" onClick={skipToMain}>
         Skip to content
       </a>
       <Link href={paths.fleet} className="hg-brand">
-        <svg viewBox="0 0 24 24" aria-hidden="true" className="hg-brand-mark">
-          <path d="M3 21V7l9-4 9 4v14h-4V11H7v10z" fill="currentColor" />
-          <path d="M9.5 13.5h5M9.5 17h5M9.5 20.5h5" stroke="currentColor" strokeWidth="1.8" />
+        <svg viewBox="0 0 20 20" aria-hidden="true" className="hg-brand-mark">
+          <rect width="20" height="20" rx="5" fill="currentColor" />
+          <path d="M6 4.5v11M14 4.5v11" stroke="#fff" strokeWidth="2.2" strokeLinecap="round" />
+          <path d="M8.4 6.2h3.2v4.4H8.4z" fill="#fff" />
+          <path d="M8.2 14.3q.9-.9 1.8 0t1.8 0" stroke="#fff" strokeWidth="1.3" fill="none" strokeLinecap="round" />
         </svg>
         <span>Headgate</span>
       </Link>
-      <PageLinks />
+      {isCompact && <PagesMenu />}
+      <span className="hg-spring" />
       <ConnectionState />
-      {tasks}
+      {isCompact && tasks}
       <ShortcutsHelp />
       <ThemeSwitch />
       <CallerBadge />

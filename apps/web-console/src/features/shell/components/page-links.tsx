@@ -1,58 +1,37 @@
-import { Link, useLocation } from 'wouter';
-import { useCapabilities } from '../../../shared/queries/use-capabilities.js';
-import { isAdministrator, useWhoami } from '../../../shared/queries/use-whoami.js';
-import { paths } from '../../../shared/location/paths.js';
-import { Dropdown, DropdownLink } from '../../../shared/ui/dropdown.js';
-import { useMedia } from '../../../shared/ui/use-media.js';
+import { Link } from 'wouter';
+import { Icon } from '../../../shared/ui/icon.js';
+import { usePageCounts, type CountedPage } from '../use-page-counts.js';
+import { usePages } from '../use-pages.js';
 
-/** The pages that the user can open. In a narrow window they are in a menu, so that each of them can be reached. */
-export function PageLinks() {
-  const [path] = useLocation();
-  const isNarrow = useMedia('(max-width: 700px)');
-  const pages = usePages().map((page) => ({ ...page, isCurrent: path.startsWith(page.href) }));
+/** The pages that the user can open, with the number of their entries, or of problems. */
+export function PageLinks({ isFolded }: { isFolded: boolean }) {
+  const pages = usePages();
+  const counts = usePageCounts();
   return (
-    <nav aria-label="Pages" className="hg-nav">
-      {isNarrow ? (
-        <Dropdown
-          isPlain
-          className="hg-nav-menu"
-          popup="dialog"
-          panelLabel="Pages"
-          label={pages.find(({ isCurrent }) => isCurrent)?.label ?? 'Pages'}
-        >
-          {pages.map(({ href, label, isCurrent }) => (
-            <DropdownLink key={href} href={href} isCurrent={isCurrent}>
-              {label}
-            </DropdownLink>
-          ))}
-        </Dropdown>
-      ) : (
-        pages.map(({ href, label, isCurrent }) => (
-          <Link key={href} href={href} aria-current={isCurrent ? 'page' : undefined}>
-            {label}
+    <nav aria-label="Pages" className="hg-side-links">
+      {pages.map(({ name, href, label, icon, isCurrent }) => {
+        const count = counts[name as CountedPage];
+        const hasProblems = name === 'health' && count !== undefined && count > 0;
+        return (
+          <Link
+            key={href}
+            href={href}
+            className="hg-side-link"
+            aria-current={isCurrent ? 'page' : undefined}
+            title={isFolded ? label : undefined}
+          >
+            <Icon name={icon} />
+            <span className="hg-side-label">{label}</span>
+            {count !== undefined && (name !== 'health' || hasProblems) && (
+              <span className={`hg-side-count${hasProblems ? ' hg-side-count--bad' : ''}`}>
+                {' '}
+                {count.toLocaleString('en')}
+                {hasProblems && <span className="hg-hidden"> {count === 1 ? 'problem' : 'problems'}</span>}
+              </span>
+            )}
           </Link>
-        ))
-      )}
+        );
+      })}
     </nav>
   );
-}
-
-function usePages(): readonly { href: string; label: string }[] {
-  const { data: capabilities } = useCapabilities();
-  const { data: whoami } = useWhoami();
-  const hasContainers = capabilities?.contexts.some(({ abilities }) => abilities['containers'] === true) ?? false;
-  return [
-    { href: paths.fleet, label: 'Virtual machines' },
-    ...(hasContainers ? [{ href: paths.containers, label: 'Containers' }] : []),
-    { href: paths.nodes, label: 'Nodes' },
-    { href: paths.images, label: 'Images' },
-    { href: paths.plugins, label: 'Plugins' },
-    { href: paths.doctor, label: 'Health' },
-    ...(isAdministrator(whoami)
-      ? [
-          { href: paths.journal, label: 'Journal' },
-          { href: paths.integrations, label: 'Integrations' },
-        ]
-      : []),
-  ];
 }

@@ -8,6 +8,7 @@ const SHORTCUTS: Readonly<Record<string, readonly (readonly [keys: string, descr
     ['?', 'Show this help'],
     ['/', 'Search'],
     ['c', 'Create a VM or container'],
+    ['\\', 'Fold or unfold the sidebar'],
     ['Esc', 'Close a dialog or panel; clear the search'],
   ],
   'In a list': [
@@ -38,7 +39,7 @@ export function ShortcutsHelp() {
         title="Keyboard shortcuts (?)"
         onClick={() => setIsOpen(true)}
       >
-        <Icon name="keyboard" />
+        <Icon name="help" />
       </button>
       {isOpen && (
         <Dialog title="Keyboard shortcuts" onClose={() => setIsOpen(false)} onSubmit={() => setIsOpen(false)}>

@@ -1,19 +1,9 @@
-import { useState } from 'react';
-import { isRunning, useTasks } from '../../../shared/tasks/use-tasks.js';
 import { Icon } from '../../../shared/ui/icon.js';
-import { useTaskNotices } from '../use-task-notices.js';
-import { TasksDrawer } from './tasks-drawer.js';
+import { useTasksDrawer } from './use-tasks-drawer.js';
 
-const NONE: readonly never[] = [];
-
-/** The number of running tasks. Opens the drawer with all tasks. */
+/** The number of running tasks, where there is no activity bar. Opens the drawer with all tasks. */
 export function TasksButton() {
-  const [open, setOpen] = useState(false);
-  const { data: tasks = NONE, error } = useTasks();
-  useTaskNotices(tasks);
-  const running = tasks.filter(isRunning).length;
-  const label = running === 0 ? 'Tasks' : `Tasks: ${running} running`;
-
+  const { running, label, isOpen, toggle, drawer } = useTasksDrawer();
   return (
     <>
       <button
@@ -21,13 +11,13 @@ export function TasksButton() {
         className="hg-icon-button hg-tasks-button"
         aria-label={label}
         title={label}
-        aria-expanded={open}
-        onClick={() => setOpen(!open)}
+        aria-expanded={isOpen}
+        onClick={toggle}
       >
         <Icon name="tasks" />
-        {running > 0 && <span className="hg-count">{running}</span>}
+        {running.length > 0 && <span className="hg-count">{running.length}</span>}
       </button>
-      {open && <TasksDrawer tasks={tasks} error={error} onClose={() => setOpen(false)} />}
+      {drawer}
     </>
   );
 }

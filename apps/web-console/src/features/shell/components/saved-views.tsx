@@ -1,0 +1,73 @@
+import { useId, useState } from 'react';
+import { Link } from 'wouter';
+import { Icon } from '../../../shared/ui/icon.js';
+import { Menu } from '../../../shared/ui/dropdown.js';
+import { useViews } from '../use-views.js';
+import { ViewDialog } from './view-dialog.js';
+
+type Dialog = { readonly type: 'save' } | { readonly type: 'rename'; readonly name: string };
+
+/** The saved views: lists with their query, order, and columns. */
+export function SavedViews() {
+  const headingId = useId();
+  const { views, address, open, save, rename, remove } = useViews();
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = (): void => setDialog(undefined);
+  return (
+    <nav aria-labelledby={headingId} className="hg-side-links">
+      <div className="hg-side-heading">
+        <span id={headingId}>Views</span>
+        <button
+          type="button"
+          className="hg-icon-button"
+          aria-label="Save this list as a view"
+          title={address === undefined ? 'Views are saved on the page of a list' : 'Save this list as a view'}
+          aria-disabled={address === undefined}
+          onClick={() => address !== undefined && setDialog({ type: 'save' })}
+        >
+          <Icon name="plus" />
+        </button>
+      </div>
+      {views.length === 0 && <p className="hg-note">Save a search to find it here.</p>}
+      {views.map((view) => (
+        <div key={view.name} className="hg-side-view">
+          <Link
+            href={view.address}
+            className="hg-side-link"
+            aria-current={view.address === address ? 'true' : undefined}
+            title={view.name}
+            onClick={() => open(view)}
+          >
+            <Icon name="bookmark" />
+            <span className="hg-side-label">{view.name}</span>
+          </Link>
+          <Menu
+            isPlain
+            isSmall
+            className="hg-side-menu"
+            icon={<Icon name="more" />}
+            label={`Change the view ${view.name}`}
+            items={[
+              { label: 'Rename…', icon: 'edit', run: () => setDialog({ type: 'rename', name: view.name }) },
+              { label: 'Delete', icon: 'trash', run: () => remove(view.name) },
+            ]}
+          />
+        </div>
+      ))}
+      {dialog && (
+        <ViewDialog
+          title={dialog.type === 'save' ? 'Save view' : 'Rename view'}
+          name={dialog.type === 'save' ? '' : dialog.name}
+          taken={views.map(({ name }) => name)}
+          mayReplace={dialog.type === 'save'}
+          onClose={close}
+          onName={(name) => {
+            if (dialog.type === 'save') save(name);
+            else rename(dialog.name, name);
+            close();
+          }}
+        />
+      )}
+    </nav>
+  );
+}

@@ -1,0 +1,65 @@
+import type { TaskView } from '@headgate/api-contracts';
+import { isRunning } from '../../../shared/tasks/use-tasks.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { TaskItem } from './task-item.js';
+
+const SELECTIONS = {
+  all: { label: 'All', shows: () => true },
+  running: { label: 'Running', shows: isRunning },
+  failed: { label: 'Failed', shows: ({ status }: TaskView) => status === 'error' },
+} as const;
+
+export type TaskSelection = keyof typeof SELECTIONS;
+
+interface TaskFilterProps {
+  tasks: readonly TaskView[];
+  selection: TaskSelection;
+  onChange: (selection: TaskSelection) => void;
+}
+
+/** Chooses between all, running, and failed tasks. */
+export const TaskFilter = ({ tasks, selection, onChange }: TaskFilterProps) => (
+  <div className="hg-chips" role="group" aria-label="Filter tasks">
+    {Object.entries(SELECTIONS).map(([name, { label, shows }]) => (
+      <button
+        key={name}
+        type="button"
+        className="hg-chip"
+        aria-pressed={selection === name}
+        onClick={() => onChange(name as TaskSelection)}
+      >
+        {label} <b>{tasks.filter(shows).length}</b>
+      </button>
+    ))}
+  </div>
+);
+
+interface TaskListProps {
+  tasks: readonly TaskView[];
+  error: Error | null;
+  selection: TaskSelection;
+  /** Called when the user follows a link to an instance. */
+  onOpen: () => void;
+}
+
+/** The latest tasks, or why they could not be loaded. */
+export function TaskList({ tasks, error, selection, onOpen }: TaskListProps) {
+  const shown = tasks.filter(SELECTIONS[selection].shows);
+  return (
+    <>
+      {error && <ErrorAlert title="Couldn't load the tasks" error={error} />}
+      {!error && shown.length === 0 && (
+        <p className="hg-note">
+          {tasks.length === 0
+            ? 'No tasks yet. Tasks appear here when VMs are created, built, or migrated, and for actions on several instances.'
+            : 'No matching tasks'}
+        </p>
+      )}
+      <ul>
+        {shown.map((task) => (
+          <TaskItem key={task.id} task={task} onOpen={onOpen} />
+        ))}
+      </ul>
+    </>
+  );
+}
