@@ -1,0 +1,210 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import { buildVm } from '../testing/build-vm.js';
+import type { MockService } from '../testing/mock-service.js';
+import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+
+const VMS = [
+  buildVm({ name: 'api', folder: 'prod/web', node: 'worker-1' }),
+  buildVm({ name: 'db', folder: 'prod/data', node: 'worker-2' }),
+  buildVm({ name: 'tmp', node: 'worker-2' }),
+];
+const matchMedia = globalThis.matchMedia;
+
+let service: MockService;
+beforeEach(() => (service = givenService()));
+afterEach(() => {
+  Object.defineProperty(globalThis, 'matchMedia', { configurable: true, value: matchMedia });
+  closeConsole(service);
+});
+
+const tree = () => within(screen.getByRole('tree'));
+const items = () =>
+  tree()
+    .getAllByRole('treeitem')
+    .map((item) => item.textContent);
+const query = () => new URLSearchParams(location.hash.split('?')[1]).get('q');
+const table = () => within(screen.getByRole('grid'));
+const names = () =>
+  table()
+    .getAllByRole('rowheader')
+    .map((cell) => cell.textContent);
+
+describe('the numbers next to the pages', () => {
+  test('are those of the fleet, the nodes, the images, and the containers', async () => {
+    service.on('GET /api/ext/facets', { matched: 1234, status: [], context: [], folder: [], tag: [], node: [] });
+    service.on('GET /api/nodes', [{ name: 'worker-1', ready: true, context: 'prod' }]);
+    const { receive } = await openConsole('/plugins', VMS, service.on('GET /api/plugins', []));
+    expect(await screen.findByRole('link', { name: 'Containers 1,234' })).toBeTruthy();
+    expect(await screen.findByRole('link', { name: 'Nodes 1' })).toBeTruthy();
+    expect(screen.getByRole('link', { name: 'Machines 3' })).toBeTruthy();
+    await receive(() => service.streamOf('/api/vms').emit('removed', { ref: VMS[0]?.ref }));
+    expect(await screen.findByRole('link', { name: 'Machines 2' })).toBeTruthy();
+    expect(screen.getByRole('link', { name: 'Health' })).toBeTruthy();
+  });
+
+  test('are the problems of the health', async () => {
+    const check = { name: 'x', message: '', context: 'prod', fixable: false, remedy: '' };
+    service.on('GET /api/doctor', [
+      { ...check, status: 'error' },
+      { ...check, name: 'y', status: 'ok' },
+    ]);
+    await openConsole('/vms', VMS, service);
+    expect(await screen.findByRole('link', { name: 'Health 1 problem' })).toBeTruthy();
+  });
+});
+
+describe('the sidebar', () => {
+  const isFolded = () => screen.queryByRole('tree') === null;
+
+  test('folds with its button and a key, and stays folded', async () => {
+    const { user } = await openConsole('/vms', VMS, service);
+    expect(isFolded()).toBe(false);
+    await user.click(screen.getByRole('button', { name: 'Fold the sidebar' }));
+    expect(isFolded()).toBe(true);
+    expect(screen.getByRole('link', { name: /^Machines/ }).getAttribute('title')).toBe('Machines');
+    expect(localStorage.getItem('headgate.sidebar-folded')).toBe('true');
+    await user.keyboard('\\');
+    expect(isFolded()).toBe(false);
+    await user.click(screen.getByRole('textbox', { name: 'Search VMs' }));
+    await user.keyboard('\\');
+    expect(isFolded()).toBe(false);
+  });
+
+  test('starts folded in a narrow window, where a choice is not remembered', async () => {
+    const value = (media: string) => ({ ...matchMedia(media), matches: media.includes('1023') });
+    Object.defineProperty(globalThis, 'matchMedia', { configurable: true, value });
+    const { user } = await openConsole('/vms', VMS, service);
+    expect(isFolded()).toBe(true);
+    await user.click(screen.getByRole('button', { name: 'Unfold the sidebar' }));
+    expect(isFolded()).toBe(false);
+    expect(localStorage.getItem('headgate.sidebar-folded')).toBeNull();
+  });
+
+  test('starts folded next to a console', async () => {
+    await openConsole('/vms/prod/tailvm/api/serial', VMS, service);
+    expect(screen.getByRole('button', { name: 'Unfold the sidebar' })).toBeTruthy();
+  });
+});
+
+describe('the inventory', () => {
+  test('filters the list by a folder, and marks it', async () => {
+    const { user } = await openConsole('/vms', VMS, service);
+    expect(items()).toEqual(['prod 2', 'In no folder 1']);
+    await user.click(tree().getByRole('treeitem', { name: 'prod 2' }));
+    await waitFor(() => expect(names()).toEqual(['api', 'db']));
+    expect(query()).toBe('folder:prod/*');
+    expect(tree().getByRole('treeitem', { selected: true }).textContent).toBe('prod 2');
+    await user.click(tree().getByRole('treeitem', { name: 'In no folder 1' }));
+    await waitFor(() => expect(names()).toEqual(['tmp']));
+    expect(query()).toBe('folder:""');
+  });
+
+  test('can be used with the keys of a tree', async () => {
+    const { user } = await openConsole('/vms', VMS, service);
+    tree().getByRole('treeitem', { name: 'prod 2' }).focus();
+    await user.keyboard('{ArrowRight}');
+    expect(items()).toEqual(['prod 2', 'data 1', 'web 1', 'In no folder 1']);
+    const focused = () => document.activeElement?.textContent;
+    await user.keyboard('{ArrowRight}');
+    expect(focused()).toBe('data 1');
+    await user.keyboard('{End}');
+    expect(focused()).toBe('In no folder 1');
+    await user.keyboard('w');
+    expect(focused()).toBe('web 1');
+    // Letters are no shortcuts of the page here: "c" would open the create dialog.
+    await user.keyboard('c');
+    expect(screen.queryByRole('dialog')).toBeNull();
+    await user.keyboard(' ');
+    expect(query()).toBe('folder:prod/web/*');
+    await user.keyboard('{ArrowLeft}');
+    expect(focused()).toBe('prod 2');
+    await user.keyboard('{ArrowLeft}');
+    expect(items()).toEqual(['prod 2', 'In no folder 1']);
+    expect(tree().getByRole('treeitem', { name: 'prod 2' }).tabIndex).toBe(0);
+    expect(tree().getByRole('treeitem', { name: 'In no folder 1' }).tabIndex).toBe(-1);
+  });
+
+  test('arranges the VMs by their places, and follows them', async () => {
+    const { user, receive } = await openConsole('/vms', VMS, service);
+    await user.click(screen.getByRole('button', { name: 'Places' }));
+    expect(items()).toEqual(['prod 3']);
+    tree().getByRole('treeitem', { name: 'prod 3' }).focus();
+    await user.keyboard('{ArrowRight}{ArrowRight}{ArrowRight}');
+    expect(items()).toEqual(['prod 3', 'tailvm 3', 'worker-1 1', 'worker-2 2']);
+    await user.click(tree().getByRole('treeitem', { name: 'worker-2 2' }));
+    expect(query()).toBe('context:prod ns:tailvm node:worker-2');
+    await receive(() => service.streamOf('/api/vms').emit('changed', { ...VMS[1], node: 'worker-1' }));
+    expect(await tree().findByRole('treeitem', { name: 'worker-1 2' })).toBeTruthy();
+  });
+});
+
+describe('saved views', () => {
+  const views = () => within(screen.getByRole('navigation', { name: 'Views' }));
+  const save = async (user: Awaited<ReturnType<typeof openConsole>>['user'], name: string) => {
+    await user.click(views().getByRole('button', { name: 'Save this list as a view' }));
+    await user.type(screen.getByRole('textbox', { name: 'Name' }), name);
+    await user.keyboard('{Enter}');
+  };
+
+  test('keep the query, the order, and the columns of a list', async () => {
+    localStorage.setItem('headgate.columns-vms', '["name","folder"]');
+    const { user } = await openConsole('/vms?q=folder%3Aprod%2F*&sort=-name', VMS, service);
+    await save(user, 'Prod');
+    await user.click(screen.getByRole('button', { name: 'Columns' }));
+    await user.click(screen.getByRole('checkbox', { name: 'Status' }));
+    await user.click(screen.getByRole('link', { name: /^Machines/ }));
+    await waitFor(() => expect(names()).toHaveLength(3));
+    expect(screen.getByRole('columnheader', { name: 'Status' })).toBeTruthy();
+    await user.click(views().getByRole('link', { name: 'Prod' }));
+    await waitFor(() => expect(names()).toEqual(['db', 'api']));
+    expect(screen.queryByRole('columnheader', { name: 'Status' })).toBeNull();
+    expect(views().getByRole('link', { name: 'Prod' }).getAttribute('aria-current')).toBe('true');
+  });
+
+  test('can be renamed, replaced, and deleted', async () => {
+    const { user } = await openConsole('/vms?q=web', VMS, service);
+    await save(user, 'A');
+    await save(user, 'B');
+    const change = async (name: string, item: string) => {
+      await user.click(views().getByRole('button', { name: `Change the view ${name}` }));
+      await user.click(screen.getByRole('menuitem', { name: item }));
+    };
+    await change('A', 'Rename…');
+    const input = screen.getByRole<HTMLInputElement>('textbox', { name: 'Name' });
+    await user.clear(input);
+    await user.type(input, 'B');
+    expect(screen.getByText('Another view has this name already.')).toBeTruthy();
+    await user.type(input, '2');
+    await user.click(screen.getByRole('button', { name: 'Rename view' }));
+    const links = () =>
+      views()
+        .getAllByRole('link')
+        .map((link) => link.textContent);
+    expect(links()).toEqual(['B', 'B2']);
+    await user.click(screen.getByRole('link', { name: /^Machines/ }));
+    await user.click(views().getByRole('button', { name: 'Save this list as a view' }));
+    await user.type(screen.getByRole('textbox', { name: 'Name' }), 'B');
+    await user.click(screen.getByRole('button', { name: 'Replace B' }));
+    expect(views().getByRole('link', { name: 'B' }).getAttribute('href')).toBe('#/vms');
+    await change('B2', 'Delete');
+    expect(links()).toEqual(['B']);
+  });
+
+  test('are saved on lists only, and are in the menu of a phone', async () => {
+    localStorage.setItem('headgate.views', '[{"name":"Mine","address":"/vms?q=tmp","columns":null}]');
+    service.on('GET /api/plugins', []);
+    const value = (media: string) => ({ ...matchMedia(media), matches: media.includes('639') });
+    const first = await openConsole('/plugins', VMS, service);
+    const button = views().getByRole('button', { name: 'Save this list as a view' });
+    expect(button.getAttribute('aria-disabled')).toBe('true');
+    await first.user.click(button);
+    expect(screen.queryByRole('dialog')).toBeNull();
+    closeConsole(service);
+    localStorage.setItem('headgate.views', '[{"name":"Mine","address":"/vms?q=tmp","columns":null}]');
+    Object.defineProperty(globalThis, 'matchMedia', { configurable: true, value });
+    const { user } = await openConsole('/vms', VMS, service);
+    await user.click(screen.getByRole('button', { name: 'Machines' }));
+    await user.click(screen.getByRole('link', { name: 'Mine' }));
+    await waitFor(() => expect(names()).toEqual(['tmp']));
+  });
+});
