@@ -245,7 +245,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
 });
 
 /** The name of a page without the number of its entries. */
-const nameOf = (text: string): string => text.replace(/\s*[\d,]+( problems?)?\s*$/, '').trim();
+const nameOf = (text: string): string => text.replace(/\s*[\d,]+(\s+problems?)?\s*$/, '').trim();
 
 /** Elements that reach beyond the window or beyond a frame, except for those in a row that scrolls, such as tabs. */
 const cutOff = (page: Page): Promise<string[]> =>
