@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { act, screen, waitFor, within } from '@testing-library/react';
 import { buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
@@ -101,7 +101,7 @@ describe('the inventory', () => {
 
   test('can be used with the keys of a tree', async () => {
     const { user } = await openConsole('/vms', VMS, service);
-    tree().getByRole('treeitem', { name: 'prod 2' }).focus();
+    act(() => tree().getByRole('treeitem', { name: 'prod 2' }).focus());
     await user.keyboard('{ArrowRight}');
     expect(items()).toEqual(['prod 2', 'data 1', 'web 1', 'In no folder 1']);
     const focused = () => document.activeElement?.textContent;
@@ -128,7 +128,7 @@ describe('the inventory', () => {
     const { user, receive } = await openConsole('/vms', VMS, service);
     await user.click(screen.getByRole('button', { name: 'Places' }));
     expect(items()).toEqual(['prod 3']);
-    tree().getByRole('treeitem', { name: 'prod 3' }).focus();
+    act(() => tree().getByRole('treeitem', { name: 'prod 3' }).focus());
     await user.keyboard('{ArrowRight}{ArrowRight}{ArrowRight}');
     expect(items()).toEqual(['prod 3', 'tailvm 3', 'worker-1 1', 'worker-2 2']);
     await user.click(tree().getByRole('treeitem', { name: 'worker-2 2' }));
