@@ -1,4 +1,5 @@
 import { isSame, type Leaf, type Match, matchOf } from './match.js';
+import { endsIn } from './other-readings.js';
 
 /** A node of the table: a prefix of paths. */
 export interface PathNode<Operation> {
@@ -53,6 +54,8 @@ export interface Reading<Operation extends string> {
   readonly match: Match<Operation> | undefined;
   /** The names of the parameters in which the two must not differ; all when left out. */
   readonly same?: readonly string[];
+  /** Whether the path may also end within a segment. */
+  readonly mayEnd?: boolean;
 }
 
 /**
@@ -68,15 +71,37 @@ export function hasConflictingMatch<Operation extends string>(
   taken: readonly string[] = [],
 ): boolean {
   const segment = reading.segments[at];
-  if (segment === undefined) {
-    const leaf = node.leaves.get(reading.method);
-    return leaf !== undefined && !isSame(reading.match, matchOf(leaf, taken), reading.same);
-  }
+  if (segment === undefined) return conflicts(node, reading, taken);
+  if (reading.mayEnd && endsInConflict(node, reading, segment, taken)) return true;
   if (segment === '' && hasConflictingMatch(node, reading, at + 1, taken)) return true;
   const steps = stepsFrom(node, segment);
   if (steps.length === 0) return false;
   const read = [...taken, segment];
   return steps.some((next) => hasConflictingMatch(next, reading, at + 1, read));
+}
+
+function conflicts<Operation extends string>(
+  { leaves }: PathNode<Operation>,
+  { method, match, same }: Reading<Operation>,
+  taken: readonly string[],
+): boolean {
+  const leaf = leaves.get(method);
+  return leaf !== undefined && !isSame(match, matchOf(leaf, taken), same);
+}
+
+/** An empty last parameter names nothing: `/join/#alias` that ends at its `#` is no other request. */
+function endsInConflict<Operation extends string>(
+  node: PathNode<Operation>,
+  reading: Reading<Operation>,
+  segment: string,
+  taken: readonly string[],
+): boolean {
+  return endsIn(segment).some((index) => {
+    if (index === 0 && conflicts(node, reading, taken)) return true;
+    const last = segment.slice(0, index);
+    const read = last === '' ? { ...reading, same: [] } : reading;
+    return stepsFrom(node, last).some((next) => conflicts(next, read, [...taken, last]));
+  });
 }
 
 /** Whether a prefix of these segments matches an open-ended operation. */

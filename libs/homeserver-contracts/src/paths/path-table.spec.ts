@@ -177,6 +177,44 @@ describe('PathTable over the bounded operations', () => {
     expect(operationOf(method, target)).toBe('ambiguous');
   });
 
+  // A proxy that forwards the decoded path ends it at what it takes for a query, a fragment, or the end of a line.
+  test.each([
+    ['POST', '/_matrix/client/v3/login%0a'],
+    ['POST', '/_matrix/client/v3/login%0A%0d'],
+    ['POST', '/_matrix/client/v3/login%3f'],
+    ['POST', '/_matrix/client/v3/login%3Fx%2f..%2fy'],
+    ['POST', '/_matrix/client/v3/login%23x'],
+    ['POST', '/_matrix/client/v3/login%20HTTP%2f1.1'],
+    ['POST', '/_matrix/client/v3/login%253f'],
+    ['POST', '/_matrix/client/v3/login%25250a'],
+    ['POST', '/_matrix/client/v3/lo%0agin'],
+    ['POST', '/_matrix/client/v3/x/%2e.%0a/login'],
+    ['POST', '/_matrix/client/v3/login/x%2f..%0a'],
+    ['POST', '/_matrix/client/v3/lo%257%0acgin'],
+    ['POST', '/_matrix/media/v3/upload%0a'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/send/m.rtc.notification%0a/1'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b%0a/send/m.x/1'],
+    ['POST', '/_matrix/client/v3/rooms/!r:b/send/m.rtc.notification%3fx'],
+    ['POST', `/_matrix/client/v3/${'%3f'.repeat(65)}`],
+    ['POST', `/_matrix/client/v3/${'%252f%252e%252e%2500'.repeat(40)}login`],
+  ])('does not forward %s %s, which is something bounded when it ends early', (method, target) => {
+    expect(operationOf(method, target)).toBe('ambiguous');
+  });
+
+  test.each([
+    ['POST', '/_matrix/client/v3/join/%23a:c', 'joinByName'],
+    ['PUT', '/_matrix/client/v3/join/%23a%3Fb:c/t1', 'joinByName'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/state/m.x/some%20key%3F', 'setState'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/state/m.x/%23key', 'setState'],
+    ['PUT', '/_matrix/client/v3/rooms/!r:b/send/m.room.message/a%20.%20b', 'send'],
+    ['PUT', '/_matrix/client/v3/user/@a:b/account_data/u.a%20b', 'setAccountData'],
+    ['GET', '/_matrix/client/v3/directory/room/%23a:c', 'unknown'],
+    ['GET', '/_matrix/media/v3/download/b/id/a%20long%20name%20of%20a%20file%3F.png', 'unknown'],
+    ['GET', '/_matrix/client/v3/login%3f', 'unknown'],
+  ])('accepts %s %s, whose parameter has such a character', (method, target, operation) => {
+    expect(operationOf(method, target)).toBe(operation);
+  });
+
   test.each([
     ['PUT', '/_matrix/client/v3/rooms/!r:b/state/im.vector.modular.widgets/jitsi_%2540a%253Ab', 'setState'],
     ['PUT', '/_matrix/client/v3/rooms/!r:b/state/m.x/a%252Fb', 'setState'],

@@ -29,12 +29,11 @@ export class PathTable<Operation extends string> {
   classify(method: string, rawTarget: string): Classified<Operation> {
     const target = readTarget(rawTarget);
     if (!target) return { kind: 'ambiguous' };
-    const { segments, otherReadings, readingsDecodedAgain } = target;
+    const { segments, otherReadings, readingsDecodedAgain, earlyReadings } = target;
     const leaf = findLeaf(this.root, method, segments, 0);
     const match = leaf && matchOf(leaf, segments);
-    if (match && otherReadings.length === 0 && readingsDecodedAgain.length === 0) {
-      return { kind: 'matched', match, target };
-    }
+    const readings = [...otherReadings, ...readingsDecodedAgain, ...earlyReadings];
+    if (match && readings.length === 0) return { kind: 'matched', match, target };
     if (otherReadings.some((segments) => hasConflictingMatch(this.root, { method, segments, match }))) {
       return { kind: 'ambiguous' };
     }
@@ -45,10 +44,15 @@ export class PathTable<Operation extends string> {
     ) {
       return { kind: 'ambiguous' };
     }
+    if (
+      earlyReadings.some((segments) =>
+        hasConflictingMatch(this.root, { method, segments, match, same: ['eventType', 'roomId'], mayEnd: true }),
+      )
+    ) {
+      return { kind: 'ambiguous' };
+    }
     if (match) return { kind: 'matched', match, target };
-    const isOpenEnded =
-      beginsOpenEnded(this.root, method, segments, 0) ||
-      [...otherReadings, ...readingsDecodedAgain].some((reading) => beginsOpenEnded(this.root, method, reading, 0));
+    const isOpenEnded = [segments, ...readings].some((reading) => beginsOpenEnded(this.root, method, reading, 0));
     return isOpenEnded ? { kind: 'ambiguous' } : { kind: 'unknown', target };
   }
 

@@ -1,0 +1,86 @@
+import { decodeBytes, escapeUri, mergeSlashes, resolveDots } from './uri.js';
+
+/**
+ * How a proxy reads a request target and forwards it: the target in the request line that it sends. Undefined for a
+ * target that it refuses. Each is a small model of one documented setting, for tests.
+ */
+export type Proxy = (target: string) => string | undefined;
+
+const pathOf = (target: string): string => target.split('?', 1)[0] ?? '';
+const queryOf = (target: string): string => target.slice(pathOf(target).length);
+
+/** `$uri` of nginx: decoded, cut at a fragment, without dot segments and repeated slashes. */
+function nginxUri(target: string): string | undefined {
+  const path = decodeBytes(pathOf(target).split('#', 1)[0] ?? '');
+  if (path === undefined || path.includes('\0')) return undefined;
+  return resolveDots(mergeSlashes(path));
+}
+
+/** What the next server reads of a target with raw controls, spaces or a fragment: the request line ends there. */
+const asRequestLine = (target: string): string => target.split(/[\0- ]/, 1)[0] ?? '';
+
+const withUri = (forward: (uri: string, query: string) => string | undefined): Proxy => {
+  return (target) => {
+    const uri = nginxUri(target);
+    return uri === undefined ? undefined : forward(uri, queryOf(target));
+  };
+};
+
+export const PROXIES: Readonly<Record<string, Proxy>> = {
+  'nginx, proxy_pass http://hs': (target) => (nginxUri(target) === undefined ? undefined : target),
+  'nginx, proxy_pass http://hs/': withUri((uri, query) => escapeUri(uri) + query),
+  'nginx, proxy_pass http://hs$uri$is_args$args': withUri((uri, query) => asRequestLine(uri + query)),
+  'nginx, location ~ ^/(.*)$ { proxy_pass http://hs/$1; }': withUri((uri) => {
+    const rest = /^\/([^\n]*)\n?$/.exec(uri)?.[1];
+    return rest === undefined ? undefined : asRequestLine(`/${rest}`);
+  }),
+  'nginx, rewrite ^/(.*)$ /$1 break': withUri((uri, query) => {
+    const rest = /^\/([^\n]*)\n?$/.exec(uri)?.[1];
+    return rest === undefined ? escapeUri(uri) + query : escapeUri(`/${rest}`) + query;
+  }),
+  'nginx, rewrite ^/(.*) /$1 break': withUri((uri, query) => escapeUri(/^\/[^\n]*/.exec(uri)?.[0] ?? uri) + query),
+  'Envoy, merge_slashes and normalize_path': (target) => {
+    const path = pathOf(target).replaceAll('\\', '/').replace(/%2e/gi, '.');
+    return resolveDots(mergeSlashes(path)) + queryOf(target);
+  },
+  'Envoy, UNESCAPE_AND_FORWARD': (target) => {
+    const path = pathOf(target).replace(/%2f/gi, '/').replace(/%5c/gi, '/').replace(/%2e/gi, '.');
+    return resolveDots(path) + queryOf(target);
+  },
+  'HAProxy, set-path %[path,url_dec]': (target) => {
+    const path = decodeBytes(pathOf(target));
+    return path === undefined ? undefined : asRequestLine(path + queryOf(target));
+  },
+  'HAProxy, normalize-uri percent-decode-unreserved, path-strip-dotdot and path-merge-slashes': (target) => {
+    const path = pathOf(target).replace(/%(?:4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]|3[0-9]|2d|2e|5f|7e)/gi, (escape) =>
+      String.fromCharCode(parseInt(escape.slice(1), 16)),
+    );
+    return resolveDots(mergeSlashes(path)) + queryOf(target);
+  },
+  'Caddy or Traefik, a path that is cleaned': (target) => resolveDots(mergeSlashes(pathOf(target))) + queryOf(target),
+  'Caddy, rewrite * {path}': (target) => {
+    const path = decodeBytes(pathOf(target));
+    return path === undefined ? undefined : (path.split('?', 1)[0] ?? '').split('#', 1)[0];
+  },
+  'Apache, RewriteRule ^/(.*)$ http://hs/$1 [P]': (target) => {
+    const path = decodeBytes(pathOf(target));
+    const rest = path === undefined ? undefined : /^\/([^\n]*)\n?$/.exec(path)?.[1];
+    return rest === undefined ? undefined : asRequestLine(`/${rest}`);
+  },
+  'WHATWG URL': (target) => {
+    try {
+      const { pathname, search } = new URL(target, 'http://b');
+      return pathname + search;
+    } catch {
+      return undefined;
+    }
+  },
+  'WHATWG URL of the decoded path': (target) => {
+    try {
+      const path = decodeBytes(pathOf(target));
+      return path === undefined ? undefined : new URL(`http://b${path}`).pathname;
+    } catch {
+      return undefined;
+    }
+  },
+};
