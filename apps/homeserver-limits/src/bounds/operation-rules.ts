@@ -1,8 +1,10 @@
 import {
   type Caller,
+  type Classified,
   type Identity,
   type MatrixRequest,
   type MatrixResponse,
+  readingsOfTarget,
   UPLOAD_LIMIT_BYTES,
 } from '@headgate/homeserver-contracts';
 import type { RuleEvent } from '@headgate/limit-rules';
@@ -29,6 +31,12 @@ const EVENTS_OF: Readonly<Record<string, readonly RuleEvent[]>> = {
 
 const NO_EVENTS: readonly RuleEvent[] = [];
 
+/** A request that is not refused for its path. */
+type ClassifiedRequest = Exclude<Classified<string>, { kind: 'ambiguous' }>;
+
+const operationOf = (classified: ClassifiedRequest): string | undefined =>
+  classified.kind === 'matched' ? classified.match.operation : undefined;
+
 /**
  * The rules on requests that the contract leaves unbounded. They run before the request's own bound. Without a rule,
  * nothing is read and no caller is identified.
@@ -39,9 +47,9 @@ export class OperationRules {
     private readonly identity: Identity,
   ) {}
 
-  /** @param operation undefined outside the table of operations */
-  run(request: MatrixRequest, operation: string | undefined, next: Next): Promise<MatrixResponse> {
-    const isFederation = this.countsPeer(request.target);
+  run(request: MatrixRequest, classified: ClassifiedRequest, next: Next): Promise<MatrixResponse> {
+    const operation = operationOf(classified);
+    const isFederation = this.countsPeer(classified);
     const events = this.eventsOf(operation);
     if (events.length === 0 && !isFederation) return next();
     return isFederation
@@ -50,8 +58,8 @@ export class OperationRules {
   }
 
   /** Whether any rule counts such a request, or its facts are recorded. */
-  applyTo(target: string, operation: string | undefined): boolean {
-    return this.eventsOf(operation).length > 0 || this.countsPeer(target);
+  applyTo(classified: ClassifiedRequest): boolean {
+    return this.eventsOf(operationOf(classified)).length > 0 || this.countsPeer(classified);
   }
 
   private eventsOf(operation: string | undefined): readonly RuleEvent[] {
@@ -59,8 +67,9 @@ export class OperationRules {
     return events === undefined ? NO_EVENTS : events.filter((event) => this.rules.count(event));
   }
 
-  private countsPeer(target: string): boolean {
-    return this.rules.count('federation') && FEDERATION.test(target);
+  /** Counts a path that any server behind the gateway could read as federation. */
+  private countsPeer({ target }: ClassifiedRequest): boolean {
+    return this.rules.count('federation') && readingsOfTarget(target).some(isFederation);
   }
 
   private async runAsUser(
@@ -137,7 +146,7 @@ function uploadLength({ raw }: MatrixRequest): number {
   return Math.min(declared, UPLOAD_LIMIT_BYTES);
 }
 
-const FEDERATION = /^\/+_matrix\/+federation\//;
+const isFederation = ([root, api]: readonly string[]): boolean => root === '_matrix' && api === 'federation';
 
 /** The server that a request claims to come from. Whether it does is for the homeserver to verify. */
 const originOf = ({ raw }: MatrixRequest): string | undefined => parseXMatrix(raw.headers.authorization ?? '')?.origin;

@@ -55,12 +55,12 @@ export class Dispatcher {
     if (raw.method === 'OPTIONS') return homeserver.preflight(request);
     if (classified.kind === 'unknown') {
       const handle = () => homeserver.handleUnknown(request, () => table.methodsOf(classified.target));
-      return rules.run(request, undefined, handle);
+      return rules.run(request, classified, handle);
     }
     const { operation } = classified.match;
     const next = () => homeserver.handle(request, operation);
     const bound = bounds.of(operation);
-    return rules.run(request, operation, bound ? () => bound.run(request, next) : next);
+    return rules.run(request, classified, bound ? () => bound.run(request, next) : next);
   }
 
   private requestOf(

@@ -52,7 +52,7 @@ export class RelayPlan {
       // It is forwarded as JSON.
       if (FORM.test(head.headers.value(HEADER['content-type']) ?? '')) return undefined;
     }
-    if (this.deps.rules.applyTo(target, operation)) return undefined;
+    if (this.deps.rules.applyTo(classified)) return undefined;
     const waitMs = requestedWaitMs({
       target,
       get query() {

@@ -24,7 +24,7 @@ export async function openGatewayRelay(): Promise<GatewayRelayFixture> {
         plan: new RelayPlan({
           table: new PathTable(boundedOperations),
           bounds: new Bounds([]),
-          rules: { applyTo: (target) => target.startsWith('/ruled') },
+          rules: { applyTo: ({ target }) => target.segments[0] === 'ruled' },
           addresses: { ignoreHeaderOf: (peer) => void ignored.push(peer) },
           get timeoutMs() {
             return opened.timeoutMs;
