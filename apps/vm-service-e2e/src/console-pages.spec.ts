@@ -32,7 +32,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the pages of the
     index = await PluginIndex.open();
     receiver = await Listener.open('127.0.0.1');
     const config = join(folder, 'headgate.yaml');
-    const contexts = ['prod', 'lab'].map((name) => ({ name, kind: 'sandbox', instances: 12 }));
+    const contexts = ['prod', 'lab'].map((name) => ({ name, kind: 'sandbox', instances: 40 }));
     // JSON is YAML, too.
     writeFileSync(
       config,

@@ -45,7 +45,7 @@ describe('the API document of a running service', () => {
   let text: string;
 
   beforeAll(async () => {
-    service = await RunningService.start(['--sandbox=30']);
+    service = await RunningService.start(['--sandbox=200']);
     api = new Api(service.url);
     text = await (await fetch(`${service.url}/api/ext/openapi.json`)).text();
   }, 600_000);

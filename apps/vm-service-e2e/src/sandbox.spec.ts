@@ -9,7 +9,7 @@ describe('npm start -- --sandbox', () => {
   let api: Api;
 
   beforeAll(async () => {
-    service = await RunningService.start(['--sandbox=30']);
+    service = await RunningService.start(['--sandbox=40']);
     api = new Api(service.url);
   }, 600_000);
   afterAll(() => service?.stop());
@@ -22,7 +22,7 @@ describe('npm start -- --sandbox', () => {
 
   test('serves the requested number of instances and the catalog', async () => {
     const { body } = await api.send<VmView[]>('GET', '/api/vms');
-    expect(body).toHaveLength(30);
+    expect(body).toHaveLength(40);
     expect(new Set(body.map(({ status }) => status)).size).toBeGreaterThan(1);
     expect((await api.send<unknown[]>('GET', '/api/images')).body.length).toBeGreaterThan(0);
   });

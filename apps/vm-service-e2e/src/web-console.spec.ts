@@ -99,10 +99,10 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
   });
 
   test('applies an action to all filtered rows and names the failures', async () => {
-    const context = 'namespace=build&status=Stopped';
-    const stopped = vms.filter(({ namespace, status }) => namespace === 'build' && status === 'Stopped');
+    const context = 'namespace=lab&status=Stopped';
+    const stopped = vms.filter(({ namespace, status }) => namespace === 'lab' && status === 'Stopped');
     const [gone] = stopped;
-    if (!gone) throw new Error('The sandbox has no stopped instance in the namespace build.');
+    if (!gone) throw new Error('The sandbox has no stopped instance in the namespace lab.');
     await open(`/vms?${context}`);
     await page.getByRole('checkbox', { name: 'Select all shown' }).check();
     await page.getByText(`${stopped.length} selected`).waitFor();
@@ -116,7 +116,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     await dialog()
       .getByText(`${stopped.length - 1} succeeded, 1 failed, 0 skipped.`)
       .waitFor();
-    expect(await dialog().getByRole('list', { name: 'Failed' }).innerText()).toContain(`build/${gone.name}: `);
+    expect(await dialog().getByRole('list', { name: 'Failed' }).innerText()).toContain(`lab/${gone.name}: `);
     await dialog().getByRole('button', { name: 'Close' }).last().click();
     const starts = stopped.filter((vm) => vm !== gone);
     await until(
@@ -151,7 +151,8 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
   });
 
   test('shows the task that uses a VM, leads to it, and offers the actions again when it has ended', async () => {
-    const vm = vms.find(({ status, liveMigratable }) => status === 'Running' && liveMigratable);
+    // Little memory moves fast.
+    const vm = vms.find(({ status, liveMigratable, mem }) => status === 'Running' && liveMigratable && mem === '4Gi');
     if (!vm) throw new Error('The sandbox has no VM that can migrate.');
     await open(pageOf(vm));
     const actions = page.getByRole('toolbar', { name: `Actions for ${vm.name}` });
