@@ -57,6 +57,8 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the pages of the
   });
 
   const dialog = (): Locator => page.getByRole('dialog');
+  /** The panel with a plan. */
+  const panel = (): Locator => page.locator('.hg-side-panel');
   const open = async (place: string): Promise<void> => {
     await page.goto('about:blank');
     await page.goto(`${service.url}/#${place}`);
@@ -76,11 +78,11 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the pages of the
       await open('/plugins');
       await page.getByRole('row', { name: /^load-check/ }).waitFor();
       await page.getByRole('button', { name: 'Install load-check' }).click();
-      await dialog().getByText(/acme/).first().waitFor();
+      await panel().getByText(/acme/).first().waitFor();
       expect((await api.send('GET', '/api/doctor')).body).not.toEqual(
         expect.arrayContaining([expect.objectContaining({ name: 'load' })]),
       );
-      await dialog().getByRole('button', { name: 'Install', exact: true }).click();
+      await panel().getByRole('button', { name: 'Install', exact: true }).click();
       await page.getByText('load-check was installed').waitFor();
       await until(
         'the doctor has the check of the plugin',
@@ -88,7 +90,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the pages of the
         (checks) => /"load(-check)?"/.test(checks),
       );
       await page.getByRole('button', { name: 'Remove load-check' }).click();
-      await dialog().getByRole('button', { name: 'Remove', exact: true }).click();
+      await panel().getByRole('button', { name: 'Remove', exact: true }).click();
       await page.getByText('load-check was removed').waitFor();
       await page.getByRole('button', { name: 'Install load-check' }).waitFor();
     },

@@ -30,6 +30,8 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
 
   const table = (): Locator => page.getByRole('grid', { name: 'Virtual machines' });
   const dialog = (): Locator => page.getByRole('dialog');
+  /** The panel with a plan or its result. */
+  const panel = (): Locator => page.locator('.hg-side-panel');
   const address = (): Promise<string> => page.evaluate(() => location.hash);
   const open = async (place: string): Promise<void> => {
     await page.goto('about:blank');
@@ -91,7 +93,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     // Rows are reused while the list scrolls: choose one only after they have been rendered for the new position.
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     const name = await page.locator('.hg-row a').nth(15).innerText();
-    await page.getByRole('link', { name, exact: true }).click();
+    await page.getByRole('link', { name, exact: true }).dblclick();
     await page.getByRole('heading', { name, level: 1 }).waitFor();
     await page.goBack();
     await page.getByRole('link', { name, exact: true }).waitFor();
@@ -110,14 +112,14 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await planned;
     expect((await api.send('DELETE', `/api/vms/${gone.namespace}/${gone.name}`)).status).toBe(200);
-    await dialog()
+    await panel()
       .getByRole('button', { name: /^Start \d/ })
       .click();
-    await dialog()
+    await panel()
       .getByText(`${stopped.length - 1} succeeded, 1 failed, 0 skipped.`)
       .waitFor();
-    expect(await dialog().getByRole('list', { name: 'Failed' }).innerText()).toContain(`lab/${gone.name}: `);
-    await dialog().getByRole('button', { name: 'Close' }).last().click();
+    expect(await panel().getByRole('list', { name: 'Failed' }).innerText()).toContain(`lab/${gone.name}: `);
+    await panel().getByRole('button', { name: 'Close' }).last().click();
     const starts = stopped.filter((vm) => vm !== gone);
     await until(
       'they run',
@@ -134,9 +136,9 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     await page.getByRole('checkbox', { name: 'Select all shown' }).check();
     await page.getByRole('button', { name: 'More' }).click();
     await page.getByRole('menuitem', { name: 'Add tag' }).click();
-    await dialog().getByRole('textbox', { name: 'Tag' }).fill('night');
+    await panel().getByRole('textbox', { name: 'Tag' }).fill('night');
     const started = page.waitForResponse((response) => response.url().endsWith('/api/ext/bulk'));
-    await dialog()
+    await panel()
       .getByRole('button', { name: /^Add tag to / })
       .click();
     const { task } = (await (await started).json()) as { task: string };
@@ -156,7 +158,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     if (!vm) throw new Error('The sandbox has no VM that can migrate.');
     await open(pageOf(vm));
     const actions = page.getByRole('toolbar', { name: `Actions for ${vm.name}` });
-    await actions.getByRole('button', { name: 'Restart' }).waitFor();
+    await actions.getByRole('button', { name: 'Shut down' }).waitFor();
     const { status, body } = await api.send<{ task: string }>('POST', `/api/vms/${vm.namespace}/${vm.name}/migrate`);
     expect(status).toBe(202);
     const link = page.locator(`a[href="#/tasks/${body.task}"]`);
@@ -166,7 +168,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     await page.getByRole('heading', { name: `Migrate ${vm.name}`, level: 1 }).waitFor();
     await page.getByText('Done', { exact: true }).waitFor();
     await page.goBack();
-    await actions.getByRole('button', { name: 'Restart' }).and(page.locator(':not([aria-disabled])')).waitFor();
+    await actions.getByRole('button', { name: 'Shut down' }).and(page.locator(':not([aria-disabled])')).waitFor();
     expect(await link.count()).toBe(0);
   });
 

@@ -133,6 +133,7 @@ const SHAPES = {
   next: { path: 'M9 18l6-6-6-6', solid: false },
   expandDown: { path: 'M6 9l6 6 6-6', solid: false },
   info: { path: 'M2 12a10 10 0 1 0 20 0a10 10 0 1 0 -20 0zM12 16v-4M12 8h.01', solid: false },
+  up: { path: 'M18 15l-6-6-6 6', solid: false },
   back: { path: 'M12 19l-7-7 7-7M19 12H5', solid: false },
   node: {
     path: 'M4 2h16a2 2 0 0 1 2 2v4a2 2 0 0 1 -2 2h-16a2 2 0 0 1 -2 -2v-4a2 2 0 0 1 2 -2zM4 14h16a2 2 0 0 1 2 2v4a2 2 0 0 1 -2 2h-16a2 2 0 0 1 -2 -2v-4a2 2 0 0 1 2 -2zM6 6L6.01 6M6 18L6.01 18',

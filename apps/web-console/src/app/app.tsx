@@ -1,7 +1,9 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Router } from 'wouter';
+import { ACTION_FORMS } from '../routes/action-forms.js';
 import { Pages } from '../routes/pages.js';
+import { ActionsProvider } from '../shared/actions/components/actions-provider.js';
 import { FleetProvider } from '../shared/fleet/fleet-provider.js';
 import { hashRouting } from '../shared/location/hash-location.js';
 import { createQueryClient } from '../shared/queries/query-client.js';
@@ -15,7 +17,9 @@ export function App() {
       <Router {...hashRouting}>
         <NotificationProvider>
           <FleetProvider>
-            <Pages />
+            <ActionsProvider forms={ACTION_FORMS}>
+              <Pages />
+            </ActionsProvider>
           </FleetProvider>
         </NotificationProvider>
       </Router>

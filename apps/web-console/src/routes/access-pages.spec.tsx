@@ -95,7 +95,7 @@ describe('API tokens', () => {
     await user.click(screen.getByRole('button', { name: /Dismiss/ }));
     expect(screen.queryByText('hgt_example')).toBeNull();
     await user.click(screen.getByRole('button', { name: 'Revoke ci' }));
-    const dialog = within(await screen.findByRole('dialog'));
+    const dialog = within(await screen.findByRole('complementary'));
     await user.click(await dialog.findByRole('button', { name: 'Revoke' }));
     expect(await screen.findByText('ci was revoked')).toBeTruthy();
   });
@@ -158,7 +158,7 @@ describe('webhooks', () => {
       await screen.findByText('Disabled: The receiver answered with status 500. 3 events were dropped.'),
     ).toBeTruthy();
     await user.click(screen.getByRole('button', { name: 'Retry chat' }));
-    await user.click(await within(await screen.findByRole('dialog')).findByRole('button', { name: 'Retry' }));
+    await user.click(await within(await screen.findByRole('complementary')).findByRole('button', { name: 'Retry' }));
     expect(await screen.findByText('chat is being retried')).toBeTruthy();
     const form = within(screen.getByRole('form', { name: 'New webhook' }));
     await user.type(form.getByRole('textbox', { name: 'Name of the new webhook' }), 'mail');
@@ -172,7 +172,7 @@ describe('webhooks', () => {
       events: ['task.ended', 'instance.changed'],
     });
     await user.click(screen.getByRole('button', { name: 'Delete chat' }));
-    await user.click(await within(await screen.findByRole('dialog')).findByRole('button', { name: 'Delete' }));
+    await user.click(await within(await screen.findByRole('complementary')).findByRole('button', { name: 'Delete' }));
     expect(await screen.findByText('chat was deleted')).toBeTruthy();
   });
 });

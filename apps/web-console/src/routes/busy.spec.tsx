@@ -69,10 +69,13 @@ describe('an instance that a task uses', () => {
   });
 
   test('has it on its page, and the actions that would be refused explain why until the task has ended', async () => {
-    const { receive } = await openConsole('/vms/prod/tailvm/web-1', [busy], service);
+    const { receive, user } = await openConsole('/vms/prod/tailvm/web-1', [busy], service);
     expect(screen.getByRole('link', { name: 'Snapshot' }).getAttribute('href')).toBe(`#/tasks/${TASK}`);
-    for (const name of [/^Shut down/, /^Restart/, /^Pause/, /^Migrate/, /^Force stop/, /^Delete/])
-      expect(reasonOf(power().getByRole('button', { name }))).toBe(WHY);
+    expect(reasonOf(power().getByRole('button', { name: /^Shut down/ }))).toBe(WHY);
+    await user.click(power().getByRole('button', { name: 'More actions' }));
+    for (const name of [/^Restart/, /^Pause/, /^Migrate/, /^Move/, /^Snapshot/, /^Force stop/, /^Delete/])
+      expect(reasonOf(power().getByRole('menuitem', { name }))).toBe(WHY);
+    await user.keyboard('{Escape}');
     expect(reasonOf(screen.getByRole('button', { name: /^Move/ }))).toBe(WHY);
     expect(reasonOf(screen.getByRole('button', { name: /^Add/ }))).toBe(WHY);
     expect(reasonOf(screen.getByRole('button', { name: /^Assign/ }))).toBe(WHY);
@@ -118,7 +121,7 @@ describe('an instance that a task uses', () => {
         name: 'Shut down',
       }),
     );
-    expect((await screen.findByRole('dialog')).textContent).toContain(WHY);
+    expect((await screen.findByRole('complementary')).textContent).toContain(WHY);
   });
 
   test('shows in the plan of a change what it meets, until that has ended', async () => {
@@ -134,14 +137,15 @@ describe('an instance that a task uses', () => {
       [{ ...free, status: 'Stopped', running: false }],
       service,
     );
-    await user.click(power().getByRole('button', { name: /^Delete/ }));
-    const dialog = within(await screen.findByRole('dialog'));
+    await user.click(power().getByRole('button', { name: 'More actions' }));
+    await user.click(power().getByRole('menuitem', { name: /^Delete/ }));
+    const dialog = within(await screen.findByRole('complementary'));
     expect(await dialog.findByText(refusal.reason)).toBeTruthy();
     expect(dialog.getByText('It waits until a start of web-1 has ended.')).toBeTruthy();
-    expect((dialog.getByRole('button', { name: 'Delete' }) as HTMLButtonElement).disabled).toBe(true);
+    expect((dialog.getByRole('button', { name: 'Delete web-1' }) as HTMLButtonElement).disabled).toBe(true);
     isBusy = false;
     await waitFor(() => expect(dialog.queryByText(refusal.reason)).toBeNull());
-    expect((dialog.getByRole('button', { name: 'Delete' }) as HTMLButtonElement).disabled).toBe(false);
+    expect((dialog.getByRole('button', { name: 'Delete web-1' }) as HTMLButtonElement).disabled).toBe(false);
   });
 });
 

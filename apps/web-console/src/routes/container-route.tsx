@@ -4,7 +4,7 @@ import { ContainerPage } from '../features/containers/components/container-page.
 import { consoleUrl } from '../shared/api/instance-path.js';
 import { stateWords } from '../shared/instances/instance-state.js';
 import { addressOf } from '../shared/location/paths.js';
-import { StartButton } from '../shared/power/start-button.js';
+import { StartButton } from '../shared/actions/components/start-button.js';
 import { readOnlyReason, useWhoami } from '../shared/queries/use-whoami.js';
 
 /** A container and its shell. */

@@ -14,7 +14,7 @@ describe('the list of VMs, bulk operations', () => {
   const db = buildStoppedVm({ name: 'db-1' });
   const other = buildVm({ name: 'web-2' });
   const bar = () => within(screen.getByRole('toolbar', { name: /selected/ }));
-  const dialog = () => within(screen.getByRole('dialog'));
+  const dialog = () => within(screen.getByRole('complementary'));
 
   /** The plan of the service: it refuses nothing more than the list, unless the test says so. */
   let plan: object;
@@ -261,7 +261,10 @@ describe('the list of VMs, bulk operations', () => {
     await user.click(bar().getByRole('button', { name: 'More' }));
     await user.click(await screen.findByRole('menuitem', { name: 'Add tag' }));
     await user.type(dialog().getByRole('textbox', { name: 'Tag' }), 'night');
-    await user.click(dialog().getByRole('button', { name: 'Add tag to 1 VM' }));
+    const add = dialog().getByRole<HTMLButtonElement>('button', { name: 'Add tag to 1 VM' });
+    await waitFor(() => expect(add.disabled).toBe(false));
+    expect(requests('true')).toEqual([{ action: 'tag', tag: 'night', refs: [web.ref] }]);
+    await user.click(add);
     expect(await screen.findByText('1 succeeded, 0 failed, 0 skipped.')).toBeTruthy();
     expect(ordered()).toEqual([{ action: 'tag', tag: 'night', refs: [web.ref] }]);
   });

@@ -210,7 +210,8 @@ describe('the list of VMs', () => {
 
   test('keeps its filters and order on the way back from a VM', async () => {
     const { user } = await openConsole('/vms?status=Running&sort=-cpu', [web, db], service);
-    await user.click(screen.getByRole('link', { name: 'web-1' }));
+    screen.getByRole('link', { name: 'web-1' }).focus();
+    await user.keyboard('{Enter}');
     await user.click(await screen.findByRole('link', { name: 'Back to virtual machines' }));
     await waitFor(() => expect(location.hash).toBe('#/vms?status=Running&sort=-cpu'));
   });
@@ -229,15 +230,24 @@ describe('the list of VMs', () => {
   });
 
   test('interrupts a guest only after a confirmation, which Escape cancels', async () => {
-    service.on('POST /api/vms/tailvm/web-1/stop', { status: 'ok' });
+    const plan = { steps: [{ name: 'stop', detail: 'web-1' }], warnings: [], refusals: [] };
+    service.on('POST /api/vms/tailvm/web-1/stop', ({ query }: MockRequest) => ({
+      body: query.get('dryRun') ? plan : { status: 'ok' },
+    }));
+    const real = () => service.asked('POST /api/vms/tailvm/web-1/stop').filter(({ query }) => !query.has('dryRun'));
     const { user } = await openConsole('/vms', [web], service);
-    await user.click(screen.getByRole('button', { name: 'Shut down web-1' }));
+    const stop = screen.getByRole('button', { name: 'Shut down web-1' });
+    await user.click(stop);
+    await screen.findByRole('region', { name: 'Planned changes' });
+    expect(screen.getByText('Nothing has happened yet.')).toBeTruthy();
     await user.keyboard('{Escape}');
-    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
-    expect(service.asked('POST /api/vms/tailvm/web-1/stop')).toEqual([]);
-    await user.click(screen.getByRole('button', { name: 'Shut down web-1' }));
+    await waitFor(() => expect(screen.queryByRole('complementary')).toBeNull());
+    expect(real()).toEqual([]);
+    await user.click(stop);
+    await screen.findByRole('region', { name: 'Planned changes' });
     await user.keyboard('{Enter}');
     expect(await screen.findByText('web-1 is shutting down')).toBeTruthy();
+    expect(real()).toHaveLength(1);
   });
 
   test('starts a VM from its row', async () => {
@@ -308,8 +318,9 @@ describe('the list of VMs', () => {
     expect(await screen.findByText('view only')).toBeTruthy();
     expect(screen.getByRole('button', { name: /^Create VM/ }).getAttribute('aria-disabled')).toBe('true');
     await user.click(screen.getByRole('button', { name: 'Shut down web-1' }));
-    await user.keyboard('c');
+    await user.keyboard('n');
     expect(screen.queryByRole('dialog')).toBeNull();
+    expect(screen.queryByRole('complementary')).toBeNull();
   });
 
   test('marks a VM whose changes are lost at power-off, also on its page', async () => {
@@ -319,7 +330,7 @@ describe('the list of VMs', () => {
       service,
     );
     expect(screen.getAllByText('volatile')).toHaveLength(1);
-    await user.click(screen.getByRole('link', { name: 'web-1' }));
+    await user.dblClick(screen.getByRole('link', { name: 'web-1' }));
     expect(await screen.findByText(/Changes to its boot disk are lost at power-off/)).toBeTruthy();
   });
 });

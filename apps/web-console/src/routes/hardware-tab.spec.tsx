@@ -44,10 +44,10 @@ describe('the hardware of a VM', () => {
   /** Opens the preview of a change, and runs it. */
   const confirm = async (button: string, label: string): Promise<void> => {
     fireEvent.click(screen.getByRole('button', { name: button }));
-    const dialog = await screen.findByRole('dialog');
+    const dialog = await screen.findByRole('complementary');
     await within(dialog).findByText('What will happen.');
     fireEvent.click(within(dialog).getByRole('button', { name: label }));
-    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    await waitFor(() => expect(screen.queryByRole('complementary')).toBeNull());
   };
 
   test('is listed, with what waits for a restart', async () => {
@@ -181,7 +181,7 @@ describe('the hardware of a VM', () => {
       await open();
       type('Size of the new disk', '5Gi');
       fireEvent.click(screen.getByRole('button', { name: 'Add disk…' }));
-      const dialog = within(await screen.findByRole('dialog'));
+      const dialog = within(await screen.findByRole('complementary'));
       await dialog.findByText('What will happen.');
       fireEvent.click(dialog.getByRole('button', { name: 'Add disk' }));
       expect(await dialog.findByText('It is full.')).toBeTruthy();

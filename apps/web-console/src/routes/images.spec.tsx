@@ -186,7 +186,7 @@ describe('the images', () => {
     await user.click(button('Cancel'));
     expect(service.asked(remove).map(({ query }) => query.get('dryRun'))).toEqual(['true']);
     await user.click(button('Delete golden'));
-    const dialog = within(await screen.findByRole('dialog', { name: 'Delete golden?' }));
+    const dialog = within(await screen.findByRole('complementary', { name: 'Delete golden?' }));
     await dialog.findByText('What will happen.');
     await user.click(dialog.getByRole('button', { name: 'Delete' }));
     await screen.findByText('golden was deleted');

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useLocation, useParams } from 'wouter';
+import { useParams } from 'wouter';
 import { SerialConsole } from '../features/consoles/components/serial-console.js';
 import { VncConsole } from '../features/consoles/components/vnc-console.js';
 import { InstancePage, isTab } from '../features/instance/components/instance-page.js';
@@ -8,19 +8,15 @@ import { consoleUrl } from '../shared/api/instance-path.js';
 import { stateWords } from '../shared/instances/instance-state.js';
 import { useVm } from '../shared/fleet/fleet-provider.js';
 import { useIsPopup } from '../shared/location/popup.js';
-import { lastListPath } from '../shared/location/last-list-path.js';
-import { addressOf, paths } from '../shared/location/paths.js';
-import { StartButton } from '../shared/power/start-button.js';
+import { addressOf } from '../shared/location/paths.js';
+import { StartButton } from '../shared/actions/components/start-button.js';
 import { readOnlyReason, useWhoami } from '../shared/queries/use-whoami.js';
-import { useNotify } from '../shared/ui/notifications.js';
 
 /** A VM and its consoles. */
 export function InstanceRoute() {
   const params = useParams();
   const address = addressOf(params);
   const vm = useVm(address);
-  const [, navigate] = useLocation();
-  const notify = useNotify();
   const { data: whoami } = useWhoami();
   const isPopup = useIsPopup();
   // Distinguishes a VM that was deleted from one that never existed.
@@ -39,15 +35,5 @@ export function InstanceRoute() {
     serial: () => <SerialConsole key={vm.ref} url={consoleUrl('tty', vm)} {...common} />,
   };
   if (isPopup && (tab === 'console' || tab === 'serial')) return <div className="hg-instance">{consoles[tab]()}</div>;
-  return (
-    <InstancePage
-      vm={vm}
-      tab={tab}
-      consoles={consoles}
-      onRemoved={() => {
-        notify({ variant: 'success', title: `${vm.name} was deleted` });
-        navigate(lastListPath(paths.fleet));
-      }}
-    />
-  );
+  return <InstancePage vm={vm} tab={tab} consoles={consoles} />;
 }

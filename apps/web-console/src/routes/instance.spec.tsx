@@ -1,8 +1,9 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { buildCapabilities, buildContext, buildSingleMachine } from '../testing/build-capabilities.js';
+import { buildTask } from '../testing/build-task.js';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
-import type { MockService } from '../testing/mock-service.js';
-import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+import type { MockRequest, MockService } from '../testing/mock-service.js';
+import { closeConsole, givenService, openConsole, type OpenConsole } from '../testing/render-console.js';
 
 const PLAN = {
   steps: [{ name: 'Remove the boot disk', detail: 'web-1-root' }],
@@ -17,6 +18,15 @@ describe('the page of a VM', () => {
 
   const web = buildVm({ name: 'web-1' });
   const power = () => within(screen.getByRole('toolbar', { name: 'Actions for web-1' }));
+  const panel = (name: string | RegExp) => within(screen.getByRole('complementary', { name }));
+  /** Opens the menu, and returns an action in it. */
+  const inMenu = async ({ user }: Pick<OpenConsole, 'user'>, name: string | RegExp): Promise<HTMLElement> => {
+    await user.click(power().getByRole('button', { name: 'More actions' }));
+    return screen.getByRole('menuitem', { name });
+  };
+  /** Answers dry runs with a plan. */
+  const planned = (request: string, answer: object = { status: 'ok' }): void =>
+    void service.on(request, ({ query }: MockRequest) => ({ body: query.get('dryRun') ? PLAN : answer }));
 
   test('shows all properties', async () => {
     await openConsole(
@@ -32,8 +42,8 @@ describe('the page of a VM', () => {
   });
 
   test('disables unavailable actions, and explains why', async () => {
-    await openConsole('/vms/prod/tailvm/web-1', [web], service);
-    const start = power().getByRole('button', { name: /^Start/ });
+    const opened = await openConsole('/vms/prod/tailvm/web-1', [web], service);
+    const start = await inMenu(opened, 'Start');
     expect(start.getAttribute('aria-disabled')).toBe('true');
     expect(document.getElementById(start.getAttribute('aria-describedby') ?? '')?.textContent).toBe(
       'Only a stopped VM can be started. Its state is "Running".',
@@ -42,30 +52,34 @@ describe('the page of a VM', () => {
   });
 
   test('shuts down gracefully or forcibly, each after a confirmation', async () => {
-    service.on('POST /api/vms/tailvm/web-1/stop', { status: 'ok' });
-    const { user } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
+    planned('POST /api/vms/tailvm/web-1/stop');
+    const opened = await openConsole('/vms/prod/tailvm/web-1', [web], service);
+    const { user } = opened;
+    const real = () => service.asked('POST /api/vms/tailvm/web-1/stop').filter(({ query }) => !query.has('dryRun'));
     await user.click(power().getByRole('button', { name: 'Shut down' }));
-    const confirm = (name: string | RegExp) =>
-      within(screen.getByRole('dialog', { name })).getByRole('button', { name: /^(Shut|Force)/ });
-    await user.click(confirm('Shut down web-1?'));
+    const confirm = async (name: string) => {
+      await panel(name).findByRole('region', { name: 'Planned changes' });
+      await user.click(panel(name).getByRole('button', { name }));
+    };
+    await confirm('Shut down web-1');
     expect(await screen.findByText('web-1 is shutting down')).toBeTruthy();
-    await user.click(power().getByRole('button', { name: 'Force stop' }));
-    await user.click(confirm(/Force stop web-1/));
-    await waitFor(() =>
-      expect(service.asked('POST /api/vms/tailvm/web-1/stop').map(({ query }) => query.get('force'))).toEqual([
-        null,
-        'true',
-      ]),
-    );
+    await user.click(await inMenu(opened, 'Force stop…'));
+    await confirm('Force stop web-1');
+    await waitFor(() => expect(real().map(({ query }) => query.get('force'))).toEqual([null, 'true']));
   });
 
   test('shows the error of the service when an action fails', async () => {
-    service.fails('POST /api/vms/tailvm/web-1/pause', 409, 'web-1 is migrating; wait until it is done.');
-    const { user } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
-    await user.click(power().getByRole('button', { name: 'Pause' }));
-    expect(service.asked('POST /api/vms/tailvm/web-1/pause')).toEqual([]);
-    const dialog = within(screen.getByRole('dialog', { name: 'Pause web-1?' }));
-    await user.click(dialog.getByRole('button', { name: 'Pause' }));
+    service.on('POST /api/vms/tailvm/web-1/pause', ({ query }: MockRequest) =>
+      query.get('dryRun')
+        ? { body: PLAN }
+        : { status: 409, body: { error: 'web-1 is migrating; wait until it is done.', code: 'BUSY' } },
+    );
+    const opened = await openConsole('/vms/prod/tailvm/web-1', [web], service);
+    const { user } = opened;
+    await user.click(await inMenu(opened, 'Pause…'));
+    await panel('Pause web-1').findByRole('region', { name: 'Planned changes' });
+    expect(service.asked('POST /api/vms/tailvm/web-1/pause').map(({ query }) => query.get('dryRun'))).toEqual(['true']);
+    await user.click(panel('Pause web-1').getByRole('button', { name: 'Pause web-1' }));
     expect(await screen.findByText('web-1 is migrating; wait until it is done.')).toBeTruthy();
   });
 
@@ -74,20 +88,29 @@ describe('the page of a VM', () => {
       'GET /api/nodes',
       ['node-1', 'node-2'].map((name) => ({ name, ready: true, roles: '', kubelet: '', arch: '', context: 'prod' })),
     );
-    service.on('POST /api/vms/tailvm/web-1/migrate', () => ({
-      status: 202,
-      body: { task: 'migrate-web-1-1', status: 'ok' },
-    }));
-    service.fails('GET /api/tasks/migrate-web-1-1', 404, 'The task does not exist.');
-    const { user } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
-    await user.click(power().getByRole('button', { name: 'Migrate' }));
-    const dialog = within(screen.getByRole('dialog', { name: /Migrate web-1/ }));
+    planned('POST /api/vms/tailvm/web-1/migrate', { task: 'migrate-web-1-1', status: 'ok' });
+    service.on(
+      'GET /api/tasks/migrate-web-1-1',
+      buildTask({ id: 'migrate-web-1-1', kind: 'migrate', ref: web.ref, status: 'done' }),
+    );
+    const opened = await openConsole('/vms/prod/tailvm/web-1', [web], service);
+    const { user } = opened;
+    await user.click(await inMenu(opened, 'Migrate…'));
+    const dialog = panel(/Migrate web-1/);
     await dialog.findByRole('option', { name: 'node-2' });
     expect(dialog.queryByRole('option', { name: 'node-1' })).toBeNull();
     await user.selectOptions(dialog.getByRole('combobox'), 'node-2');
-    await user.click(dialog.getByRole('button', { name: 'Migrate' }));
+    await dialog.findByRole('region', { name: 'Planned changes' });
+    await user.click(dialog.getByRole('button', { name: 'Migrate web-1' }));
     expect(await screen.findByText('web-1 is migrating')).toBeTruthy();
-    expect(service.asked('POST /api/vms/tailvm/web-1/migrate')[0]?.body).toEqual({ targetNode: 'node-2' });
+    const sent = service
+      .asked('POST /api/vms/tailvm/web-1/migrate')
+      .map(({ query, body }) => [query.get('dryRun'), body]);
+    expect(sent).toEqual([
+      ['true', {}],
+      ['true', { targetNode: 'node-2' }],
+      [null, { targetNode: 'node-2' }],
+    ]);
   });
 
   test('offers the other hosts of its kind where a context is a single host', async () => {
@@ -104,9 +127,11 @@ describe('the page of a VM', () => {
         context,
       })),
     );
-    const { user } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
-    await user.click(power().getByRole('button', { name: 'Migrate' }));
-    const dialog = within(screen.getByRole('dialog', { name: /Migrate web-1/ }));
+    planned('POST /api/vms/tailvm/web-1/migrate');
+    const opened = await openConsole('/vms/prod/tailvm/web-1', [web], service);
+    const { user } = opened;
+    await user.click(await inMenu(opened, 'Migrate…'));
+    const dialog = panel(/Migrate web-1/);
     await dialog.findByRole('option', { name: 'rack-7 (rack-7.example)' });
     const options = dialog.getAllByRole<HTMLOptionElement>('option');
     expect(options.map(({ value }) => value)).toEqual(['', 'rack-7']);
@@ -115,7 +140,8 @@ describe('the page of a VM', () => {
   test('disables migration when the context lacks it', async () => {
     const abilities = { power: true, migration: 'A single machine has nowhere to migrate to.' } as const;
     service.on('GET /api/capabilities', buildCapabilities([buildContext({ abilities })]));
-    await openConsole('/vms/prod/tailvm/web-1', [web], service);
+    const opened = await openConsole('/vms/prod/tailvm/web-1', [web], service);
+    expect((await inMenu(opened, 'Migrate…')).getAttribute('aria-disabled')).toBe('true');
     expect(await screen.findByText('A single machine has nowhere to migrate to.')).toBeTruthy();
   });
 
@@ -159,12 +185,13 @@ describe('the page of a VM', () => {
     service.on('DELETE /api/vms/tailvm/web-1', ({ query }: { query: URLSearchParams }) => ({
       body: query.get('dryRun') ? PLAN : { status: 'deleted' },
     }));
-    const { user, receive } = await openConsole('/vms/prod/tailvm/web-1', [web], service);
-    await user.click(power().getByRole('button', { name: 'Delete' }));
-    const dialog = within(screen.getByRole('dialog', { name: /Delete web-1/ }));
+    const opened = await openConsole('/vms/prod/tailvm/web-1', [web], service);
+    const { user, receive } = opened;
+    await user.click(await inMenu(opened, 'Delete…'));
+    const dialog = panel(/Delete web-1/);
     expect(await dialog.findByText('web-1-root')).toBeTruthy();
     expect(dialog.getByText(/The existing volume data is kept/)).toBeTruthy();
-    const button = dialog.getByRole<HTMLButtonElement>('button', { name: 'Delete' });
+    const button = dialog.getByRole<HTMLButtonElement>('button', { name: 'Delete web-1' });
     expect(button.disabled).toBe(true);
     await user.type(dialog.getByRole('textbox', { name: 'Type web-1 to confirm' }), 'web{Enter}');
     expect(service.asked('DELETE /api/vms/tailvm/web-1').map(({ query }) => query.get('dryRun'))).toEqual(['true']);
@@ -179,20 +206,22 @@ describe('the page of a VM', () => {
       ...PLAN,
       refusals: [{ code: 'PROTECTED', reason: 'web-1 is protected.', remedy: 'Remove the protection first.' }],
     });
-    const { user } = await openConsole('/vms/prod/tailvm/web-1', [buildStoppedVm()], service);
-    await user.click(power().getByRole('button', { name: 'Delete' }));
-    const dialog = within(screen.getByRole('dialog', { name: /Delete web-1/ }));
+    const opened = await openConsole('/vms/prod/tailvm/web-1', [buildStoppedVm()], service);
+    const { user } = opened;
+    await user.click(await inMenu(opened, 'Delete…'));
+    const dialog = panel(/Delete web-1/);
     expect(await dialog.findByText(/Remove the protection first/)).toBeTruthy();
     expect(dialog.queryByRole('textbox')).toBeNull();
-    expect(dialog.getByRole<HTMLButtonElement>('button', { name: 'Delete' }).disabled).toBe(true);
+    expect(dialog.getByRole<HTMLButtonElement>('button', { name: 'Delete web-1' }).disabled).toBe(true);
   });
 
   test('shows the planned changes with the focus on them, and confirms them with Enter', async () => {
     service.on('DELETE /api/vms/tailvm/web-1', ({ query }: { query: URLSearchParams }) => ({
       body: query.get('dryRun') ? PLAN : { status: 'deleted' },
     }));
-    const { user } = await openConsole('/vms/prod/tailvm/web-1', [buildStoppedVm()], service);
-    await user.click(power().getByRole('button', { name: 'Delete' }));
+    const opened = await openConsole('/vms/prod/tailvm/web-1', [buildStoppedVm()], service);
+    const { user } = opened;
+    await user.click(await inMenu(opened, 'Delete…'));
     const plan = await screen.findByRole('region', { name: 'Planned changes' });
     expect(document.activeElement).toBe(plan);
     await user.keyboard('{Enter}');
@@ -275,7 +304,7 @@ describe('the page of a VM', () => {
 
   test('has the focus on its heading after the navigation, and the list on its table', async () => {
     const { user } = await openConsole('/vms', [web], service);
-    await user.click(screen.getByRole('link', { name: 'web-1' }));
+    await user.dblClick(screen.getByRole('link', { name: 'web-1' }));
     const heading = await screen.findByRole('heading', { name: 'web-1' });
     await waitFor(() => expect(document.activeElement).toBe(heading));
     await user.click(screen.getByRole('tab', { name: 'Overview' }));
@@ -287,7 +316,7 @@ describe('the page of a VM', () => {
   test('finds a VM in a context with slashes in its name', async () => {
     const far = buildVm({ name: 'far', context: 'admin@eu/west:1' });
     const { user } = await openConsole('/vms', [far], service);
-    await user.click(screen.getByRole('link', { name: 'far' }));
+    await user.dblClick(screen.getByRole('link', { name: 'far' }));
     expect(await screen.findByRole('heading', { name: 'far' })).toBeTruthy();
   });
 });

@@ -37,7 +37,9 @@ describe('the containers', () => {
   });
 
   test('are listed, stopped, and created', async () => {
-    service.on('POST /api/cts/tailvm/shell-1/stop', { status: 'ok' });
+    service.on('POST /api/cts/tailvm/shell-1/stop', ({ query }: { query: URLSearchParams }) => ({
+      body: query.get('dryRun') ? { steps: [], warnings: [], refusals: [] } : { status: 'ok' },
+    }));
     service.on('POST /api/cts', () => ({
       status: 201,
       body: { name: 'new', namespace: 'tailvm', ref: 'ct/prod/tailvm/new' },
@@ -45,7 +47,8 @@ describe('the containers', () => {
     const { user, receive } = await openConsole('/containers', [], service);
     await receive(() => service.streamOf('/api/cts').snapshot([shell]));
     await user.click(await screen.findByRole('button', { name: 'Stop shell-1' }));
-    expect(screen.getByRole('dialog').textContent).toContain('tailvm in prod');
+    expect(screen.getByRole('complementary').textContent).toContain('tailvm in prod');
+    await screen.findByRole('region', { name: 'Planned changes' });
     await user.keyboard('{Enter}');
     expect(await screen.findByText('shell-1 is stopping')).toBeTruthy();
     await user.click(screen.getByRole('button', { name: 'Create container' }));
@@ -75,7 +78,7 @@ describe('the containers', () => {
     await receive(() => service.streamOf('/api/cts').snapshot([shell]));
     await user.click(await screen.findByRole('checkbox', { name: 'Select all shown' }));
     await user.click(within(screen.getByRole('toolbar', { name: /selected/ })).getByRole('button', { name: 'Stop' }));
-    const dialog = within(screen.getByRole('dialog'));
+    const dialog = within(screen.getByRole('complementary'));
     expect(dialog.getByRole<HTMLButtonElement>('button', { name: 'Stop 1 container' }).disabled).toBe(true);
     await user.type(await dialog.findByRole('textbox', { name: 'Type 1 to confirm' }), '1{Enter}');
     expect(await dialog.findByText('shell-1 is busy.')).toBeTruthy();
@@ -144,7 +147,7 @@ test('the health page fixes problems after it showed the planned changes', async
   }));
   const { user } = await openConsole('/doctor', [], service);
   await user.click(await screen.findByRole('button', { name: 'Fix 1 problem' }));
-  const dialog = within(screen.getByRole('dialog'));
+  const dialog = within(screen.getByRole('complementary'));
   expect(await dialog.findByText('The namespace tailvm.')).toBeTruthy();
   await user.click(dialog.getByRole('button', { name: 'Fix' }));
   expect(await screen.findByText('Fixed: Namespace tailvm')).toBeTruthy();

@@ -37,11 +37,11 @@ describe('the plugins', () => {
     await user.click(screen.getByRole('button', { name: 'Install bootc' }));
     expect(await screen.findByText('Fetch it.')).toBeTruthy();
     expect(installed).toBe(false);
-    await user.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Install' }));
+    await user.click(within(screen.getByRole('complementary')).getByRole('button', { name: 'Install' }));
     expect(await screen.findByText('bootc was installed')).toBeTruthy();
     await user.click(await screen.findByRole('button', { name: 'Remove bootc' }));
     expect(await screen.findByText('Fetch it.')).toBeTruthy();
-    await user.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Remove' }));
+    await user.click(within(screen.getByRole('complementary')).getByRole('button', { name: 'Remove' }));
     expect(await screen.findByText('bootc was removed')).toBeTruthy();
     expect(await screen.findByRole('button', { name: 'Install bootc' })).toBeTruthy();
   });

@@ -7,10 +7,19 @@ import { closeConsole, givenService, openConsole } from '../testing/render-conso
 const PATH = '/api/vms/tailvm/web-1';
 const CHECKPOINTS = '/api/ext/vms/tailvm/web-1/checkpoints';
 const one = { name: 'one', phase: 'Succeeded', creationTime: '2026-01-01T00:00:00.000Z', ready: true };
+const PLAN = { steps: [{ name: 'one step', detail: 'Of the plan.' }], warnings: [], refusals: [] };
+
+/** Answers dry runs with a plan. */
+const plannedOn = (service: MockService, request: string, answer: object): void =>
+  void service.on(request, ({ query }: MockRequest) => ({ body: query.get('dryRun') ? PLAN : answer }));
+const real = (service: MockService, request: string): MockRequest[] =>
+  service.asked(request).filter(({ query }) => !query.has('dryRun'));
+
 const failed = { ...one, name: 'two', phase: 'Failed', ready: false, reason: 'snapshot deadline exceeded' };
 
 describe('the snapshots of a VM', () => {
   let service: MockService;
+  const planned = (request: string, answer: object): void => plannedOn(service, request, answer);
   beforeEach(() => (service = givenService().on(`GET ${CHECKPOINTS}`, [])));
   afterEach(() => closeConsole(service));
 
@@ -23,15 +32,18 @@ describe('the snapshots of a VM', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Create snapshot' }));
     await screen.findByText('Created snapshot two');
     expect(service.asked(`POST ${PATH}/snapshots`)[0]?.body).toEqual({ memory: true });
+    planned(`POST ${PATH}/snapshots/one/restore`, { status: 'restoring' });
     fireEvent.click(screen.getByRole('button', { name: 'Restore one' }));
-    expect((await screen.findByRole('dialog')).textContent).toContain('continues from the moment of the snapshot');
+    expect((await screen.findByRole('complementary')).textContent).toContain(
+      'continues from the moment of the snapshot',
+    );
   });
 
   test('are listed, created, restored and deleted', async () => {
     service.on(`GET ${PATH}/snapshots`, [one, failed]);
     service.on(`POST ${PATH}/snapshots`, { name: 'three' });
-    service.on(`POST ${PATH}/snapshots/one/restore`, { status: 'restoring' });
-    service.on(`DELETE ${PATH}/snapshots/two`, { status: 'deleted' });
+    planned(`POST ${PATH}/snapshots/one/restore`, { status: 'restoring' });
+    planned(`DELETE ${PATH}/snapshots/two`, { status: 'deleted' });
     await openConsole('/vms/prod/tailvm/web-1/snapshots', [buildVm({ name: 'web-1' })], service);
     const table = await screen.findByRole('table', { name: 'Snapshots' });
     expect(within(table).getAllByRole('row')[2]?.textContent).toContain('snapshot deadline exceeded');
@@ -42,14 +54,17 @@ describe('the snapshots of a VM', () => {
     expect(service.asked(`POST ${PATH}/snapshots`)[0]?.body).toEqual({ name: 'three' });
 
     fireEvent.click(screen.getByRole('button', { name: 'Restore one' }));
-    const dialog = await screen.findByRole('dialog');
-    expect(dialog.textContent).toContain('powered off');
-    fireEvent.click(within(dialog).getByRole('button', { name: 'Restore' }));
-    await waitFor(() => expect(service.asked(`POST ${PATH}/snapshots/one/restore`)).toHaveLength(1));
+    const panel = () => within(screen.getByRole('complementary'));
+    expect(screen.getByRole('complementary').textContent).toContain('powered off');
+    await panel().findByText('Of the plan.');
+    fireEvent.click(panel().getByRole('button', { name: 'Restore one' }));
+    await waitFor(() => expect(real(service, `POST ${PATH}/snapshots/one/restore`)).toHaveLength(1));
+    expect(await panel().findByText('web-1 is being restored to one')).toBeTruthy();
 
     fireEvent.click(screen.getByRole('button', { name: 'Delete two' }));
-    fireEvent.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Delete' }));
-    await waitFor(() => expect(service.asked(`DELETE ${PATH}/snapshots/two`)).toHaveLength(1));
+    await panel().findByText('Of the plan.');
+    fireEvent.click(panel().getByRole('button', { name: 'Delete two' }));
+    await waitFor(() => expect(real(service, `DELETE ${PATH}/snapshots/two`)).toHaveLength(1));
   });
 
   test('can not be restored before they are complete', async () => {
@@ -80,14 +95,14 @@ describe('a clone', () => {
     expect(name.getAttribute('aria-invalid')).toBe('true');
     fireEvent.change(name, { target: { value: 'copy' } });
     fireEvent.click(within(dialog).getByRole('button', { name: 'Show the plan' }));
-    const planned = within(await screen.findByRole('dialog', { name: 'Clone web-1 to copy?' }));
+    const planned = within(await screen.findByRole('complementary', { name: 'Clone web-1 to copy?' }));
     expect(await planned.findByText(warning)).toBeTruthy();
     expect(service.asked(`POST ${PATH}/clone`).map(({ query }) => query.get('dryRun'))).toEqual(['true']);
     // The name is kept when the user returns.
     fireEvent.click(planned.getByRole('button', { name: 'Cancel' }));
     expect(screen.getByRole<HTMLInputElement>('textbox', { name: /Name of the clone/ }).value).toBe('copy');
     fireEvent.click(screen.getByRole('button', { name: 'Show the plan' }));
-    const again = within(await screen.findByRole('dialog', { name: 'Clone web-1 to copy?' }));
+    const again = within(await screen.findByRole('complementary', { name: 'Clone web-1 to copy?' }));
     await again.findByText('Copy of web-1.');
     fireEvent.click(again.getByRole('button', { name: 'Clone' }));
     await screen.findByText('Cloned web-1');
@@ -138,10 +153,14 @@ describe('the checkpoints of a VM', () => {
   });
 
   test('are deleted', async () => {
-    service.on(`DELETE ${CHECKPOINTS}/lost`, { status: 'deleted' });
+    plannedOn(service, `DELETE ${CHECKPOINTS}/lost`, { status: 'deleted' });
     await open();
     fireEvent.click(await screen.findByRole('button', { name: 'Delete checkpoint lost' }));
-    await waitFor(() => expect(service.asked(`DELETE ${CHECKPOINTS}/lost`)).toHaveLength(1));
+    const panel = within(await screen.findByRole('complementary'));
+    await panel.findByText('Of the plan.');
+    expect(real(service, `DELETE ${CHECKPOINTS}/lost`)).toEqual([]);
+    fireEvent.click(panel.getByRole('button', { name: 'Delete checkpoint lost' }));
+    await waitFor(() => expect(real(service, `DELETE ${CHECKPOINTS}/lost`)).toHaveLength(1));
     await waitFor(() => expect(service.asked(`GET ${CHECKPOINTS}`).length).toBeGreaterThan(1));
   });
 

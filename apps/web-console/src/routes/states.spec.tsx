@@ -32,7 +32,7 @@ describe('the status of a VM', () => {
     const { user } = await openConsole('/vms', [vm], service);
     expect(within(row()).getByText(words)).toBeTruthy();
     expect(row().textContent).not.toContain(status);
-    await user.click(screen.getByRole('link', { name: 'web-1' }));
+    await user.dblClick(screen.getByRole('link', { name: 'web-1' }));
     await screen.findByRole('heading', { name: 'web-1', level: 1 });
     expect(screen.getAllByText(words).length).toBeGreaterThan(0);
     expect(document.title).toContain(words);
@@ -99,7 +99,7 @@ test('a template can not be started, for the reason that the service would give'
   const start = screen.getByRole('button', { name: 'Start web-1' });
   expect(start.getAttribute('aria-disabled')).toBe('true');
   expect(start.title).toBe(reason);
-  await user.click(screen.getByRole('link', { name: 'web-1' }));
+  await user.dblClick(screen.getByRole('link', { name: 'web-1' }));
   expect((await screen.findByRole('button', { name: 'Start' })).getAttribute('aria-disabled')).toBe('true');
   expect(screen.getByText(reason)).toBeTruthy();
 });
@@ -134,7 +134,7 @@ describe('without any reachable context', () => {
     await user.keyboard('c');
     expect(location.hash).toBe('#/vms');
     expect(screen.getByText('prod: no route to host. The last known state of 1 VM is shown.')).toBeTruthy();
-    await user.click(screen.getByRole('link', { name: 'web-1' }));
+    await user.dblClick(screen.getByRole('link', { name: 'web-1' }));
     expect((await screen.findAllByText('Unknown · was Running')).length).toBeGreaterThan(0);
   });
 

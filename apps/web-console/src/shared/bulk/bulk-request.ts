@@ -1,8 +1,9 @@
 import type { BulkDto, BulkPlanView, BulkTaskView, PlanView, StatusView } from '@headgate/api-contracts';
 import { postJson } from '../api/request.js';
+import type { BulkOptions } from './bulk-options.js';
 
 /** What a bulk task does to each instance. */
-export type BulkRequest = Pick<BulkDto, 'action' | 'force' | 'tag'>;
+export type BulkRequest = Pick<BulkDto, 'action' | 'force' | 'tag'> & BulkOptions;
 
 const BULK = '/api/ext/bulk';
 

@@ -52,6 +52,16 @@ export const useFleet = <T,>(select: (state: FleetState<VmView>) => T): T => use
 export const useVm = (address: InstanceAddress): VmView | undefined =>
   useFleet(({ entries }) => entryAt(entries, address));
 
+/** The VM with a ref, kept up to date. */
+export const useVmByRef = (ref: string | undefined): VmView | undefined =>
+  useFleet(({ entries }) => (ref === undefined ? undefined : entries.find((entry) => entry.ref === ref)));
+
+/** The container with a ref, as long as a page shows the containers. */
+export const useContainerByRef = (ref: string | undefined): ContainerView | undefined =>
+  useStore(useFleets().cts.store, ({ entries }) =>
+    ref === undefined ? undefined : entries.find((entry) => entry.ref === ref),
+  );
+
 /** The containers. Their stream is open only while a page needs it. */
 export function useContainers(): FleetState<ContainerView> {
   const { store, feed } = useFleets().cts;

@@ -1,7 +1,7 @@
 import type { ComponentType, ReactNode } from 'react';
 import type { IconName } from '../../icons.js';
+import type { BulkOperation } from '../actions/bulk-operations.js';
 import type { InstanceCollection } from '../api/instance-path.js';
-import type { BulkRequest } from '../bulk/bulk-request.js';
 import type { Instance } from '../instances/instance.js';
 import type { SortKey } from './list-view.js';
 
@@ -27,48 +27,18 @@ export interface ListColumn<E> {
 /** In display order; one of them is `name`. */
 export type ListColumns<E> = Readonly<Record<string, ListColumn<E>>>;
 
-/** A button in a row. */
-export interface RowAction {
-  readonly name: string;
-  readonly label: string;
-  /** The label with the name of the instance, for screen readers. */
-  readonly fullLabel: string;
-  readonly icon: IconName;
-  /** Why it is unavailable now. */
-  readonly reason?: string | undefined;
-}
-
-interface Operation {
+/** An operation on many instances that has a dialog of its own. */
+export interface DialogOperation<E> {
   readonly name: string;
   readonly label: string;
   readonly icon: IconName;
   readonly isDanger?: true;
   /** Rarely used: offered in the menu instead of the bar. */
   readonly inMenu?: true;
-}
-
-/** An operation on many instances that has a dialog of its own. */
-export interface DialogOperation<E> extends Operation {
   readonly dialog: ComponentType<{ members: readonly E[]; onClose: () => void }>;
 }
 
-/** An operation on many instances at the same time. */
-export interface BulkOperation<E> extends Operation {
-  /** Connects the label with the number of instances on the button: "Add tag" `to` "2 VMs". */
-  readonly preposition?: 'to' | 'from';
-  /** A warning shown before it runs. */
-  readonly warning?: string;
-  /** The user has to type the number of instances first, for this reason. */
-  readonly confirmByTyping?: string;
-  /** Why an entry is skipped; undefined when the operation may be tried. */
-  readonly refusal: (entry: E) => string | undefined;
-  /** @param text the user's input; empty without `input` */
-  readonly request: (text: string) => BulkRequest;
-  /** A text that the user has to enter first. */
-  readonly input?: { readonly label: string; readonly problem: (text: string) => string | undefined };
-}
-
-export type ListOperation<E> = BulkOperation<E> | DialogOperation<E>;
+export type ListOperation<E extends Instance> = BulkOperation<E> | DialogOperation<E>;
 
 /** A kind of list: the instances it shows and how. */
 export interface ListKind<E extends Instance> {

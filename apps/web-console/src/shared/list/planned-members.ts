@@ -7,6 +7,8 @@ export interface PlannedMembers<E> {
   /** The steps of the instances that have several, by ref. */
   readonly steps: ReadonlyMap<string, string>;
   readonly warnings: readonly { readonly entry: E; readonly warning: string }[];
+  /** The included instances for which nothing would change, such as those that have the tag. */
+  readonly unchanged: readonly E[];
   /** How many of the included instances the service had no time to plan. */
   readonly unplanned: number;
 }
@@ -35,6 +37,10 @@ export function plannedMembers<E extends Instance>(
         .map(({ ref, steps }) => [ref, steps.map(({ detail }) => detail).join(' ')]),
     ),
     warnings: candidates.flatMap((entry) => planOf(entry)?.warnings.map((warning) => ({ entry, warning })) ?? []),
+    unchanged: candidates.filter((entry) => {
+      const plan = planOf(entry);
+      return plan?.ok === true && plan.steps.length === 0;
+    }),
     unplanned,
   };
 }

@@ -3,6 +3,7 @@ import { useSearch } from 'wouter';
 import { currentSearch, navigate } from '../location/hash-location.js';
 import { FILTER_NAMES } from './list-filters.js';
 import { parseListQuery, listQueryParams, type ListSettings } from './list-query.js';
+import { PEEK } from './use-peek.js';
 
 /**
  * The list query in the address. Changes replace the address, so that the browser's Back button leaves the list instead
@@ -25,8 +26,11 @@ export function useListQuery(
 
   const change = useCallback(
     (part: Partial<ListSettings>) => {
-      const current = parseListQuery(new URLSearchParams(currentSearch()), columns);
-      const text = listQueryParams({ ...current, ...part }).toString();
+      const params = new URLSearchParams(currentSearch());
+      const next = listQueryParams({ ...parseListQuery(params, columns), ...part });
+      const peeked = params.get(PEEK);
+      if (peeked !== null) next.set(PEEK, peeked);
+      const text = next.toString();
       navigate(text === '' ? path : `${path}?${text}`, { replace: true });
     },
     [path, columns],

@@ -13,14 +13,28 @@ interface RowKeys<E> {
   selection: Selection<E>;
   open: (entry: E) => void;
   showRow: (index: number, head: number) => void;
+  /** Leaves the row: Escape, when nothing is selected. */
+  leave: () => void;
 }
 
+/** The letters that walk through the rows as the arrow keys do. */
+const WALKS: Readonly<Record<string, string>> = { j: 'ArrowDown', k: 'ArrowUp' };
+
 /**
- * Keyboard navigation. The table is one stop of the Tab key. Arrow keys move between rows (with Shift they select),
- * Right moves to the links and buttons of a row, Left and Escape move back. Enter opens, Space selects, Ctrl+A selects
- * all.
+ * Keyboard navigation. The table is one stop of the Tab key. Arrow keys, J and K move between rows (with Shift, arrow
+ * keys select), Right moves to the links and buttons of a row, Left and Escape move back. Enter opens, Space selects,
+ * Ctrl+A selects all.
  */
-export function useRowKeys<E extends Instance>({ rows, top, active, setActive, selection, open, showRow }: RowKeys<E>) {
+export function useRowKeys<E extends Instance>({
+  rows,
+  top,
+  active,
+  setActive,
+  selection,
+  open,
+  showRow,
+  leave,
+}: RowKeys<E>) {
   const activeIndex = active === undefined ? -1 : rows.findIndex(({ ref }) => ref === active);
   const row = rows[activeIndex];
 
@@ -54,13 +68,14 @@ export function useRowKeys<E extends Instance>({ rows, top, active, setActive, s
     const index =
       event.ctrlKey || event.metaKey || event.altKey
         ? undefined
-        : moveActive(key, row ? activeIndex : top - 1, rows.length);
+        : moveActive(WALKS[key] ?? key, row ? activeIndex : top - 1, rows.length);
     if (index !== undefined) move(table, index, event.shiftKey);
     else if ((event.ctrlKey || event.metaKey) && key === 'a') selection.all();
     else if (moveInRow(table, target, key)) event.stopPropagation();
     else if (onTable && key === 'Enter' && row) open(row);
     else if (onTable && key === ' ' && row) selection.toggle(row.ref);
     else if (onTable && key === 'Escape' && selection.refs.size > 0) selection.none();
+    else if (onTable && key === 'Escape') leave();
     else return;
     event.preventDefault();
   };

@@ -89,7 +89,7 @@ export function Dialog(props: DialogProps) {
 const HANDLES_ENTER = 'button, a, input, select, textarea';
 
 /** Enter confirms wherever the focus is. Controls handle the key themselves; inputs submit the form. */
-function submitOnEnter(event: KeyboardEvent<HTMLFormElement>): void {
+export function submitOnEnter(event: KeyboardEvent<HTMLFormElement>): void {
   if (event.key !== 'Enter' || (event.target as Element).closest(HANDLES_ENTER)) return;
   event.preventDefault();
   const button = event.currentTarget.querySelector<HTMLButtonElement>('button[type="submit"]');

@@ -1,8 +1,10 @@
 import {
   createContext,
+  Fragment,
   use,
   useEffect,
   useEffectEvent,
+  useId,
   useLayoutEffect,
   useRef,
   useState,
@@ -29,7 +31,7 @@ interface DropdownProps {
 }
 
 /** Closes the panel and returns the focus to its button. */
-const CloseContext = createContext<() => void>(() => undefined);
+export const CloseContext = createContext<() => void>(() => undefined);
 
 /**
  * A button that opens a panel below it. The panel closes on Escape, which returns the focus to the button, and as soon
@@ -89,12 +91,7 @@ export function Dropdown(props: DropdownProps) {
       event.preventDefault();
       return closeAndFocus();
     }
-    const items = itemsOf(panel.current);
-    const at = items.indexOf(document.activeElement as HTMLElement);
-    const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key];
-    if (next === undefined || isTextInput(event.target)) return;
-    event.preventDefault();
-    items[(next + items.length) % items.length]?.focus();
+    moveFocus(panel.current, event);
   };
 
   return (
@@ -121,8 +118,18 @@ export function Dropdown(props: DropdownProps) {
   );
 }
 
+/** Moves the focus between the items of a panel with the arrow keys, Home and End. */
+export function moveFocus(panel: HTMLElement, event: KeyboardEvent): void {
+  const items = itemsOf(panel);
+  const at = items.indexOf(document.activeElement as HTMLElement);
+  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key];
+  if (next === undefined || isTextInput(event.target)) return;
+  event.preventDefault();
+  items[(next + items.length) % items.length]?.focus();
+}
+
 /** What the arrow keys move between. */
-const itemsOf = (panel: HTMLElement): HTMLElement[] => [
+export const itemsOf = (panel: HTMLElement): HTMLElement[] => [
   ...panel.querySelectorAll<HTMLElement>('a[href], button:not(:disabled), input:not(:disabled)'),
 ];
 
@@ -150,43 +157,65 @@ export function DropdownLink({ href, isCurrent, onOpen, children }: DropdownLink
   );
 }
 
-interface MenuItem {
+export interface MenuItem {
   readonly label: string;
   readonly icon?: IconName;
+  /** Why it is off. It stays focusable. */
+  readonly reason?: string | undefined;
+  readonly isDanger?: boolean;
+  /** Separated from the items before it. */
+  readonly afterLine?: boolean;
   readonly run: () => void;
 }
 
 interface MenuProps extends Omit<DropdownProps, 'popup' | 'panelLabel' | 'children' | 'label'> {
-  label: string;
+  label: ReactNode;
+  /** The name of the menu, if the label is no text. */
+  name?: string;
   items: readonly MenuItem[];
 }
 
 /** A menu of commands. */
-export function Menu({ items, ...props }: MenuProps) {
+export function Menu({ items, name, ...props }: MenuProps) {
   return (
-    <Dropdown {...props} popup="menu" panelLabel={props.label}>
-      {items.map((item) => (
-        <MenuButton key={item.label} {...item} />
-      ))}
+    <Dropdown {...props} popup="menu" panelLabel={name ?? String(props.label)}>
+      <MenuItems items={items} />
     </Dropdown>
   );
 }
 
-function MenuButton({ label, icon, run }: MenuItem) {
+/** The commands of a menu. Each closes it. */
+export const MenuItems = ({ items }: { items: readonly MenuItem[] }) =>
+  items.map((item) => (
+    <Fragment key={item.label}>
+      {item.afterLine && <hr className="hg-menu-line" />}
+      <MenuButton {...item} />
+    </Fragment>
+  ));
+
+function MenuButton({ label, icon, reason, isDanger, run }: MenuItem) {
   const close = use(CloseContext);
+  const id = useId();
   return (
     <button
       type="button"
       role="menuitem"
       tabIndex={-1}
-      className="hg-menu-item"
+      className={`hg-menu-item${isDanger ? ' hg-status--danger' : ''}`}
+      aria-disabled={reason === undefined ? undefined : true}
+      aria-label={reason === undefined ? undefined : label}
+      aria-describedby={reason === undefined ? undefined : id}
       onClick={() => {
+        if (reason !== undefined) return;
         close();
         run();
       }}
     >
       {icon && <Icon name={icon} />}
-      {label}
+      <span className="hg-menu-text">
+        {label}
+        {reason !== undefined && <small id={id}>{reason}</small>}
+      </span>
     </button>
   );
 }

@@ -1,19 +1,15 @@
 import type { ContainerView } from '@headgate/api-contracts';
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
+import { SplitPower } from '../../../shared/actions/components/split-power.js';
 import type { InstanceAddress } from '../../../shared/api/instance-path.js';
 import { entryAt, useContainers, useRetryFleet } from '../../../shared/fleet/fleet-provider.js';
 import { InstanceHead } from '../../../shared/instances/instance-head.js';
 import { paths } from '../../../shared/location/paths.js';
-import { CONTAINER_POWER } from '../../../shared/power/power-wording.js';
-import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
-import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js';
 import { Button } from '../../../shared/ui/button.js';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
-import { Icon } from '../../../shared/ui/icon.js';
 import { Spinner } from '../../../shared/ui/loading.js';
-import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 
 interface ContainerPageProps {
   address: InstanceAddress;
@@ -25,8 +21,6 @@ interface ContainerPageProps {
 export function ContainerPage({ address, shell }: ContainerPageProps) {
   const { entries, phase, error } = useContainers();
   const retry = useRetryFleet('cts');
-  const refusal = useActionRefusal();
-  const power = useConfirmedPower();
   const [, navigate] = useLocation();
   const ct = entryAt(entries, address);
   if (!ct && phase === 'lost') return <ErrorAlert title="Couldn't load the container" error={error} onRetry={retry} />;
@@ -46,24 +40,9 @@ export function ContainerPage({ address, shell }: ContainerPageProps) {
   return (
     <div className="hg-instance">
       <InstanceHead instance={ct} listPath={paths.containers} listTitle="Containers" note={ct.image}>
-        <div className="hg-power" role="toolbar" aria-label={`Actions for ${ct.name}`}>
-          {(['start', 'stop'] as const).map((action) => (
-            <ReasonedButton
-              key={action}
-              isSmall
-              variant="secondary"
-              icon={<Icon name={CONTAINER_POWER[action].icon} />}
-              reason={refusal(action, ct)}
-              isLoading={power.running?.action === action}
-              onClick={() => power.request({ instance: ct, action })}
-            >
-              {CONTAINER_POWER[action].label}
-            </ReasonedButton>
-          ))}
-        </div>
+        <SplitPower instance={ct} />
       </InstanceHead>
       {shell(ct)}
-      {power.dialog}
     </div>
   );
 }

@@ -2,7 +2,7 @@ import type { CheckView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import type { IconName } from '../../../icons.js';
 import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
-import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
+import { PlanPanel } from '../../../shared/plans/plan-panel.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { Button } from '../../../shared/ui/button.js';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
@@ -78,7 +78,7 @@ export function DoctorPage() {
       </div>
       {error && <ErrorAlert title="Couldn't run the checks" error={error} onRetry={() => void refetch()} />}
       {isFixing && (
-        <PlanDialog
+        <PlanPanel
           title="Fix these problems?"
           label="Fix"
           failure="Couldn't fix everything"

@@ -1,59 +1,58 @@
 import type { VmView } from '@headgate/api-contracts';
-import { useCallback, useMemo } from 'react';
-import { useLocation } from 'wouter';
+import { useMemo, type ReactNode } from 'react';
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
 import { InstanceList } from '../../../shared/list/components/instance-list.js';
+import type { DialogOperation } from '../../../shared/list/list-kind.js';
 import { paths } from '../../../shared/location/paths.js';
-import { useActionRefusal } from '../../../shared/power/use-action-refusal.js';
-import { useConfirmedPower } from '../../../shared/power/use-confirmed-power.js';
+import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { useCreateRefusal } from '../../../shared/fleet/use-create-refusal.js';
 import { useProgresses } from '../../../shared/tasks/use-progress.js';
 import { useUsages } from '../../../shared/fleet/use-usage.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { useShortcut } from '../../../shared/ui/use-shortcut.js';
-import { useVmOperations } from './use-vm-operations.js';
-import { nextPower, vmActions } from '../vm-actions.js';
 import { vmKind } from '../vm-kind.js';
 import { FirstRun } from './first-run.js';
+import { MoveQueueDialog } from './move-queue-dialog.js';
+
+const DIALOGS: readonly DialogOperation<VmView>[] = [
+  { name: 'move', label: 'Move to another context', icon: 'migrate', inMenu: true, dialog: MoveQueueDialog },
+];
+const NO_DIALOGS: typeof DIALOGS = [];
+const consoleOf = (vm: VmView): string => paths.vm(vm, 'console');
+
+interface FleetPageProps {
+  onCreate: () => void;
+  /** The details of a VM belong to another feature; the route provides them. */
+  renderPeek: (vm: VmView) => ReactNode;
+}
 
 /** All VMs of all contexts. */
-export function FleetPage({ onCreate }: { onCreate: () => void }) {
+export function FleetPage({ onCreate, renderPeek }: FleetPageProps) {
   const fleet = useFleet((state) => state);
-  const [, navigate] = useLocation();
-  const refusal = useActionRefusal();
-  const operations = useVmOperations();
   const usages = useUsages('vms', fleet);
   const progresses = useProgresses();
   const kind = useMemo(() => vmKind(usages, progresses), [usages, progresses]);
-  const power = useConfirmedPower();
+  const { data: whoami } = useWhoami();
   const createRefusal = useCreateRefusal();
   const create = (): void => {
     if (createRefusal === undefined) onCreate();
   };
-  useShortcut('c', create);
-  const actionsOf = useCallback((vm: VmView) => vmActions(vm, refusal), [refusal]);
+  useShortcut('n', create);
 
   return (
-    <>
-      <InstanceList
-        kind={kind}
-        fleet={fleet}
-        actionsOf={actionsOf}
-        onAction={(vm, action) =>
-          action === 'console'
-            ? navigate(paths.vm(vm, 'console'))
-            : power.request({ instance: vm, action: nextPower(vm) })
-        }
-        operations={operations}
-        create={
-          <ReasonedButton icon={<Icon name="plus" />} onClick={create} reason={createRefusal}>
-            Create VM
-          </ReasonedButton>
-        }
-        empty={<FirstRun onCreate={create} refusal={createRefusal} />}
-      />
-      {power.dialog}
-    </>
+    <InstanceList
+      kind={kind}
+      fleet={fleet}
+      consoleOf={consoleOf}
+      dialogs={readOnlyReason(whoami) === undefined ? DIALOGS : NO_DIALOGS}
+      renderPeek={renderPeek}
+      create={
+        <ReasonedButton icon={<Icon name="plus" />} onClick={create} reason={createRefusal}>
+          Create VM
+        </ReasonedButton>
+      }
+      empty={<FirstRun onCreate={create} refusal={createRefusal} />}
+    />
   );
 }

@@ -3,7 +3,7 @@ import type { ImportedImageView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { useCreationTargets } from '../../../shared/creation/use-creation-targets.js';
 import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
-import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
+import { PlanPanel } from '../../../shared/plans/plan-panel.js';
 import { readableBytes, readableQuantity } from '../../../shared/quantity/quantity.js';
 import { unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { IMAGES_KEY, useImportedImages } from '../../../shared/queries/use-imported-images.js';
@@ -87,7 +87,7 @@ export function ImagesPage() {
       <SourceList refusal={refusal} />
       {origin && <ImageDialog origin={origin} targets={targets} onClose={() => setOrigin(undefined)} />}
       {deleted && (
-        <PlanDialog
+        <PlanPanel
           title={`Delete ${deleted.name}?`}
           label="Delete"
           failure={`Couldn't delete ${deleted.name}`}

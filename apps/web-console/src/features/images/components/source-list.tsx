@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { CustomSourceDto } from '@headgate/api-contracts';
 import { useId, useState } from 'react';
 import { nameProblem } from '../../../shared/names/name-rule.js';
-import { PlannedChangeDialog, type ConfirmedRequest } from '../../../shared/plans/planned-change-dialog.js';
+import { PlannedChangePanel, type ConfirmedRequest } from '../../../shared/plans/planned-change-panel.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Field } from '../../../shared/ui/field.js';
 import { SelectInput } from '../../../shared/ui/inputs.js';
@@ -82,7 +82,7 @@ export function SourceList({ refusal }: { refusal: string | undefined }) {
         }
       />
       {change && (
-        <PlannedChangeDialog
+        <PlannedChangePanel
           change={change}
           failure="Couldn't change the sources"
           onClose={() => setChange(undefined)}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
+import type { ApiRequest } from '../../../shared/actions/api-request.js';
 import { extensionPath, instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
-import { deleteJson, getJson, withQuery } from '../../../shared/api/request.js';
+import { getJson, withQuery } from '../../../shared/api/request.js';
 
 const checkpointsPath = (vm: InstanceAddress) => `${extensionPath(vm)}/checkpoints` as const;
 
@@ -18,8 +19,12 @@ export const useCheckpoints = (vm: InstanceAddress) =>
     queryFn: ({ signal }) => getJson(checkpointsPath(vm), { query: { context: vm.context }, signal }),
   });
 
-export const deleteCheckpoint = (vm: InstanceAddress, name: string): Promise<unknown> =>
-  deleteJson(`${checkpointsPath(vm)}/${encodeURIComponent(name)}`, { query: { context: vm.context } });
+/** The deletion of a checkpoint. It can be rehearsed. */
+export const checkpointDeletion = (vm: InstanceAddress, name: string): ApiRequest => ({
+  method: 'DELETE',
+  path: `${checkpointsPath(vm)}/${encodeURIComponent(name)}`,
+  query: { context: vm.context },
+});
 
 /** The address of a download: the disk of a running VM, or its changes since a checkpoint. */
 export const exportPath = (

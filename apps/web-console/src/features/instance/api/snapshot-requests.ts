@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import type {
   ClonedView,
-  ContinuedView,
   CreatedSnapshotView,
   CreateSnapshotDto,
   PlanView,
   TemplateView,
 } from '@headgate/api-contracts';
+import type { ApiRequest } from '../../../shared/actions/api-request.js';
 import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
-import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
+import { getJson, postJson } from '../../../shared/api/request.js';
 
 const snapshotsPath = (vm: InstanceAddress) => `${instancePath('vms', vm)}/snapshots` as const;
 const snapshotPath = (vm: InstanceAddress, name: string) => `${snapshotsPath(vm)}/${encodeURIComponent(name)}` as const;
@@ -31,11 +31,13 @@ export const useSnapshots = (vm: InstanceAddress) =>
 export const createSnapshot = (vm: InstanceAddress, body: CreateSnapshotDto): Promise<CreatedSnapshotView> =>
   postJson(snapshotsPath(vm), { body, ...inContext(vm) });
 
-export const restoreSnapshot = (vm: InstanceAddress, name: string): Promise<ContinuedView> =>
-  postJson(`${snapshotPath(vm, name)}/restore`, inContext(vm));
-
-export const deleteSnapshot = (vm: InstanceAddress, name: string): Promise<ContinuedView> =>
-  deleteJson(snapshotPath(vm, name), inContext(vm));
+/** The restore or the deletion of a snapshot. Both can be rehearsed. */
+export const snapshotRequest = (vm: InstanceAddress, name: string, action: 'restore' | 'delete'): ApiRequest => ({
+  ...(action === 'restore'
+    ? { method: 'POST' as const, path: `${snapshotPath(vm, name)}/restore` as const }
+    : { method: 'DELETE' as const, path: snapshotPath(vm, name) }),
+  ...inContext(vm),
+});
 
 export const cloneVm = (vm: InstanceAddress, target: string): Promise<ClonedView> =>
   postJson(`${instancePath('vms', vm)}/clone`, { body: { target }, ...inContext(vm) });

@@ -3,8 +3,9 @@ import { instancePath, type InstanceAddress } from '../../../shared/api/instance
 import { getJson } from '../../../shared/api/request.js';
 
 /** What the agent of a running guest reports. */
-export const useGuestInfo = (address: InstanceAddress) =>
+export const useGuestInfo = (address: InstanceAddress, enabled = true) =>
   useQuery({
+    enabled,
     queryKey: ['guestinfo', address.context, address.namespace, address.name],
     queryFn: ({ signal }) =>
       getJson(`${instancePath('vms', address)}/guestinfo`, {

@@ -4,8 +4,9 @@ import { getJson } from '../../../shared/api/request.js';
 import { SAMPLE_INTERVAL_MS } from '../../../shared/fleet/use-usage.js';
 
 /** The samples of the last hour, oldest first. */
-export const useMetricsHistory = (address: InstanceAddress) =>
+export const useMetricsHistory = (address: InstanceAddress, enabled = true) =>
   useQuery({
+    enabled,
     queryKey: ['metrics-history', address.context, address.namespace, address.name],
     queryFn: ({ signal }) =>
       getJson(`${instancePath('vms', address)}/metrics/history`, {

@@ -1,19 +1,20 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { CheckpointView, VmView } from '@headgate/api-contracts';
+import { useQueryClient } from '@tanstack/react-query';
+import type { CheckpointView, PlanView, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
-import { messageOf } from '../../../shared/api/api-error.js';
+import { curlOf, sendRequest } from '../../../shared/actions/api-request.js';
+import { planState } from '../../../shared/actions/registry.js';
 import { busyReason } from '../../../shared/instances/busy.js';
 import { nameProblem } from '../../../shared/names/name-rule.js';
+import { PlanPanel } from '../../../shared/plans/plan-panel.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
-import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { ReloadButton } from '../../../shared/ui/reload-button.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
-import { checkpointsKey, deleteCheckpoint, exportPath, useCheckpoints } from '../api/checkpoint-requests.js';
+import { checkpointDeletion, checkpointsKey, exportPath, useCheckpoints } from '../api/checkpoint-requests.js';
 
 /** Downloads of a running VM's disk, and of its changes since then. */
 export function CheckpointsSection({ vm, refusal }: { vm: VmView; refusal: string | undefined }) {
@@ -35,13 +36,7 @@ function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined 
   const [name, setName] = useState('');
   const problem = name === '' ? undefined : nameProblem(name);
   const queries = useQueryClient();
-  const notify = useNotify();
-  const { mutate, isPending } = useMutation({
-    mutationFn: (checkpoint: string) => deleteCheckpoint(vm, checkpoint),
-    onError: (cause, checkpoint) =>
-      notify({ variant: 'danger', title: `Couldn't delete checkpoint ${checkpoint}`, body: messageOf(cause) }),
-    onSettled: () => queries.invalidateQueries({ queryKey: checkpointsKey(vm) }),
-  });
+  const [deleted, setDeleted] = useState<string>();
   if (error) return <ErrorAlert title="Couldn't load the checkpoints" error={error} onRetry={() => void refetch()} />;
   const stopped = vm.running ? undefined : 'Start the VM to export its disk with a checkpoint.';
   const reason = refusal ?? busyReason(vm, 'guest') ?? stopped;
@@ -94,8 +89,7 @@ function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined 
                   variant="link"
                   aria-label={`Delete checkpoint ${one.name}`}
                   reason={refusal ?? busyReason(vm)}
-                  isDisabled={isPending}
-                  onClick={() => mutate(one.name)}
+                  onClick={() => setDeleted(one.name)}
                 >
                   Delete
                 </ReasonedButton>
@@ -104,7 +98,43 @@ function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined 
           ))}
         </Table>
       )}
+      {deleted !== undefined && (
+        <CheckpointDeletion
+          key={deleted}
+          vm={vm}
+          name={deleted}
+          onClose={() => setDeleted(undefined)}
+          onDone={() => void queries.invalidateQueries({ queryKey: checkpointsKey(vm) })}
+        />
+      )}
     </>
+  );
+}
+
+interface CheckpointDeletionProps {
+  vm: VmView;
+  name: string;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+function CheckpointDeletion({ vm, name, onClose, onDone }: CheckpointDeletionProps) {
+  const request = checkpointDeletion(vm, name);
+  const label = `Delete checkpoint ${name}`;
+  return (
+    <PlanPanel
+      title={label}
+      label={label}
+      failure={`Couldn't delete checkpoint ${name}`}
+      isDanger
+      preview={(signal) => sendRequest<PlanView>(request, { dryRun: true, signal })}
+      run={() => sendRequest(request)}
+      subject={{ name: vm.name, state: planState(vm) }}
+      curl={curlOf(request, location.origin)}
+      onClose={onClose}
+      onDone={onDone}
+      outcome={() => ({ title: `Deleted checkpoint ${name}` })}
+    />
   );
 }
 

@@ -3,7 +3,7 @@ import type { VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
 import { nameProblem } from '../../../shared/names/name-rule.js';
-import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
+import { PlanPanel } from '../../../shared/plans/plan-panel.js';
 import { useTrackTask } from '../../../shared/tasks/track-task.js';
 import { Button } from '../../../shared/ui/button.js';
 import { Dialog } from '../../../shared/ui/dialog.js';
@@ -23,7 +23,7 @@ export function CloneDialog({ vm, onClose }: { vm: VmView; onClose: () => void }
   const isReady = target !== '' && problem === undefined;
   if (isPlanned)
     return (
-      <PlanDialog
+      <PlanPanel
         title={`Clone ${vm.name} to ${target}?`}
         label="Clone"
         failure={`Couldn't clone ${vm.name}`}

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { HardwareDiskView, HardwareNicView, HardwareView, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { busyReason } from '../../../shared/instances/busy.js';
-import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
+import { PlanPanel } from '../../../shared/plans/plan-panel.js';
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { readableQuantity, readableSizes } from '../../../shared/quantity/quantity.js';
@@ -65,7 +65,7 @@ export function HardwareTab({ vm }: { vm: VmView }) {
       <PlacementSection {...parts} />
       <HostDevicesSection {...parts} />
       {change && (
-        <PlanDialog
+        <PlanPanel
           title={change.title}
           label={change.label}
           failure="Couldn't change the hardware"

@@ -1,6 +1,8 @@
 import type { VmView } from '@headgate/api-contracts';
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
+import { SplitPower } from '../../../shared/actions/components/split-power.js';
+import { useActionKeys } from '../../../shared/actions/use-action-keys.js';
 import { InstanceHead } from '../../../shared/instances/instance-head.js';
 import { paths, type InstanceTab } from '../../../shared/location/paths.js';
 import { Tabs } from '../../../shared/ui/tabs.js';
@@ -10,7 +12,6 @@ import { HardwareTab } from './hardware-tab.js';
 import { ManifestTab } from './manifest-tab.js';
 import { MetricsTab } from './metrics-tab.js';
 import { OverviewTab } from './overview-tab.js';
-import { PowerBar } from './power-bar.js';
 import { SnapshotsTab } from './snapshots-tab.js';
 
 const TABS: Readonly<Record<InstanceTab, string>> = {
@@ -33,16 +34,16 @@ interface InstancePageProps {
   tab: InstanceTab;
   /** The consoles belong to another feature; the route provides them. */
   consoles: Readonly<Record<'console' | 'serial', () => ReactNode>>;
-  onRemoved: () => void;
 }
 
 /** One VM: its status and actions stay visible, the rest is in tabs. */
-export function InstancePage({ vm, tab, consoles, onRemoved }: InstancePageProps) {
+export function InstancePage({ vm, tab, consoles }: InstancePageProps) {
   const [, navigate] = useLocation();
+  useActionKeys(vm, () => navigate(paths.vm(vm, 'console'), { replace: true }));
   return (
     <div className="hg-instance">
       <InstanceHead instance={vm} listPath={paths.fleet} listTitle="Virtual machines">
-        <PowerBar vm={vm} onRemoved={onRemoved} />
+        <SplitPower instance={vm} />
       </InstanceHead>
       <Tabs
         label={`Details of ${vm.name}`}

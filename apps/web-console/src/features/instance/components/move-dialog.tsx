@@ -26,7 +26,8 @@ export function MoveCard({ vm, refusal }: { vm: VmView; refusal: string | undefi
   );
 }
 
-function MoveDialog({ vm, onClose }: { vm: VmView; onClose: () => void }) {
+/** Chooses where to move a VM, and shows the plan. */
+export function MoveDialog({ vm, onClose }: { vm: VmView; onClose: () => void }) {
   const { choices, onChange, chosen, isSettled } = useMoveChoices();
   const [name, setName] = useState(vm.name);
   const [mode, setMode] = useState<MoveMode>('cold');

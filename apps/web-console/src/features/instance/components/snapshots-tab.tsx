@@ -1,14 +1,15 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { SnapshotView, VmView } from '@headgate/api-contracts';
+import type { ContinuedView, PlanView, SnapshotView, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
+import { curlOf, sendRequest } from '../../../shared/actions/api-request.js';
+import { planState } from '../../../shared/actions/registry.js';
 import { messageOf } from '../../../shared/api/api-error.js';
 import { busyReason } from '../../../shared/instances/busy.js';
 import { nameProblem } from '../../../shared/names/name-rule.js';
+import { PlanPanel } from '../../../shared/plans/plan-panel.js';
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { useTrackTask } from '../../../shared/tasks/track-task.js';
-import { Button } from '../../../shared/ui/button.js';
-import { Dialog } from '../../../shared/ui/dialog.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Switch } from '../../../shared/ui/inputs.js';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
@@ -18,13 +19,7 @@ import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { ReloadButton } from '../../../shared/ui/reload-button.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
-import {
-  createSnapshot,
-  deleteSnapshot,
-  restoreSnapshot,
-  snapshotsKey,
-  useSnapshots,
-} from '../api/snapshot-requests.js';
+import { createSnapshot, snapshotRequest, snapshotsKey, useSnapshots } from '../api/snapshot-requests.js';
 import { CheckpointsSection } from './checkpoints-section.js';
 import { CloneDialog, TemplateButton } from './clone-dialog.js';
 
@@ -113,7 +108,14 @@ function Snapshots({ vm, refusal: readOnly }: { vm: VmView; refusal: string | un
           ))}
         </Table>
       )}
-      {change && <ChangeDialog vm={vm} change={change} onClose={() => setChange(undefined)} />}
+      {change && (
+        <ChangePanel
+          key={`${change.action} ${change.snapshot.name}`}
+          vm={vm}
+          change={change}
+          onClose={() => setChange(undefined)}
+        />
+      )}
     </>
   );
 }
@@ -175,43 +177,38 @@ const afterRestore = ({ running }: VmView, { memory }: SnapshotView): string =>
       ? ' It is powered off for this, and started again.'
       : '';
 
-function ChangeDialog({ vm, change, onClose }: { vm: VmView; change: Change; onClose: () => void }) {
+/** The plan of a restore or a deletion, which can't be undone. */
+function ChangePanel({ vm, change, onClose }: { vm: VmView; change: Change; onClose: () => void }) {
   const { action, snapshot } = change;
   const queries = useQueryClient();
   const trackTask = useTrackTask();
-  const { mutate, error, isPending } = useMutation({
-    mutationFn: () => (action === 'restore' ? restoreSnapshot : deleteSnapshot)(vm, snapshot.name),
-    onSuccess: ({ task }) => {
-      if (task !== undefined) trackTask(task);
-      onClose();
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: snapshotsKey(vm) }),
-  });
   const isRestore = action === 'restore';
-  const busy = busyReason(vm);
+  const request = snapshotRequest(vm, snapshot.name, action);
+  const label = `${isRestore ? 'Restore' : 'Delete'} ${snapshot.name}`;
   return (
-    <Dialog
-      title={`${isRestore ? 'Restore' : 'Delete'} ${snapshot.name}`}
-      description={
+    <PlanPanel
+      title={label}
+      label={label}
+      failure={`Couldn't ${action} ${snapshot.name}`}
+      isDanger
+      consequence={
         isRestore
           ? `${vm.name} loses everything written since the snapshot.${afterRestore(vm, snapshot)}`
           : `The content of ${vm.name} and of its other snapshots stays.`
       }
-      isDanger
+      preview={(signal) => sendRequest<PlanView>(request, { dryRun: true, signal })}
+      run={() => sendRequest<ContinuedView>(request)}
+      subject={{ name: vm.name, state: planState(vm) }}
+      curl={curlOf(request, location.origin)}
       onClose={onClose}
-      onSubmit={() => !isPending && busy === undefined && mutate()}
-      footer={
-        <>
-          <ReasonedButton type="submit" variant="danger" reason={busy} isLoading={isPending} isDisabled={isPending}>
-            {isRestore ? 'Restore' : 'Delete'}
-          </ReasonedButton>
-          <Button variant="link" onClick={onClose}>
-            Cancel
-          </Button>
-        </>
-      }
-    >
-      {error && <ErrorAlert title={`Couldn't ${action} ${snapshot.name}`} error={error} />}
-    </Dialog>
+      onDone={({ task }) => {
+        if (task !== undefined) trackTask(task);
+        void queries.invalidateQueries({ queryKey: snapshotsKey(vm) });
+      }}
+      outcome={({ task }) => ({
+        title: isRestore ? `${vm.name} is being restored to ${snapshot.name}` : `Deleted snapshot ${snapshot.name}`,
+        task,
+      })}
+    />
   );
 }

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { CreatedTokenView, TokenView } from '@headgate/api-contracts';
 import { useState } from 'react';
-import { PlanDialog } from '../../../shared/plans/plan-dialog.js';
+import { PlanPanel } from '../../../shared/plans/plan-panel.js';
 import { Alert } from '../../../shared/ui/alert.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
@@ -71,7 +71,7 @@ export function TokenList() {
         }}
       />
       {revoked && (
-        <PlanDialog
+        <PlanPanel
           title={`Revoke ${revoked.name}?`}
           label="Revoke"
           failure={`Couldn't revoke ${revoked.name}`}

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { CreatedWebhookView, WebhookView } from '@headgate/api-contracts';
 import { useState } from 'react';
-import { PlannedChangeDialog, type ConfirmedRequest } from '../../../shared/plans/planned-change-dialog.js';
+import { PlannedChangePanel, type ConfirmedRequest } from '../../../shared/plans/planned-change-panel.js';
 import { Alert } from '../../../shared/ui/alert.js';
 import { Button } from '../../../shared/ui/button.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
@@ -103,7 +103,7 @@ export function WebhookList() {
         }}
       />
       {change && (
-        <PlannedChangeDialog
+        <PlannedChangePanel
           change={change}
           failure="Couldn't change the webhook"
           onClose={() => setChange(undefined)}

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { PluginView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
-import { PlannedChangeDialog, type ConfirmedRequest } from '../../../shared/plans/planned-change-dialog.js';
+import { PlannedChangePanel, type ConfirmedRequest } from '../../../shared/plans/planned-change-panel.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { Alert } from '../../../shared/ui/alert.js';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
@@ -77,7 +77,7 @@ export function PluginsPage() {
         <PluginTable plugins={data.plugins} refusal={readOnlyReason(whoami)} onChange={setChange} />
       )}
       {change && (
-        <PlannedChangeDialog
+        <PlannedChangePanel
           change={change}
           failure="Couldn't change the plugins"
           onClose={() => setChange(undefined)}

@@ -1,22 +1,20 @@
-import { useState } from 'react';
 import type { Instance } from '../../instances/instance.js';
 import { Button } from '../../ui/button.js';
 import { Menu } from '../../ui/dropdown.js';
 import { Icon } from '../../ui/icon.js';
 import { countLabel, type ListKind, type ListOperation } from '../list-kind.js';
 import type { Selection } from '../use-selection.js';
-import { BulkDialog } from './bulk-dialog.js';
 
 interface BulkBarProps<E extends Instance> {
   kind: ListKind<E>;
   selection: Selection<E>;
   rows: readonly E[];
   operations: readonly ListOperation<E>[];
+  onOperation: (operation: ListOperation<E>) => void;
 }
 
 /** The operations for the selected rows. */
-export function BulkBar<E extends Instance>({ kind, selection, rows, operations }: BulkBarProps<E>) {
-  const [operation, setOperation] = useState<ListOperation<E>>();
+export function BulkBar<E extends Instance>({ kind, selection, rows, operations, onOperation }: BulkBarProps<E>) {
   const { members, refs } = selection;
   const hidden = members.length - rows.reduce((sum, { ref }) => sum + (refs.has(ref) ? 1 : 0), 0);
   const inMenu = operations.filter((one) => one.inMenu);
@@ -36,7 +34,7 @@ export function BulkBar<E extends Instance>({ kind, selection, rows, operations 
             variant="secondary"
             className={one.isDanger ? 'hg-button--dangerous' : undefined}
             icon={<Icon name={one.icon} />}
-            onClick={() => setOperation(one)}
+            onClick={() => onOperation(one)}
           >
             {one.label}
           </Button>
@@ -45,7 +43,7 @@ export function BulkBar<E extends Instance>({ kind, selection, rows, operations 
         <Menu
           label="More"
           isSmall
-          items={inMenu.map((one) => ({ label: one.label, icon: one.icon, run: () => setOperation(one) }))}
+          items={inMenu.map((one) => ({ label: one.label, icon: one.icon, run: () => onOperation(one) }))}
         />
       )}
       {members.length < rows.length && (
@@ -56,21 +54,6 @@ export function BulkBar<E extends Instance>({ kind, selection, rows, operations 
       <Button isSmall variant="link" onClick={selection.none}>
         Clear selection
       </Button>
-      {operation && 'dialog' in operation && (
-        <operation.dialog members={members} onClose={() => setOperation(undefined)} />
-      )}
-      {operation && !('dialog' in operation) && (
-        <BulkDialog
-          kind={kind}
-          operation={operation}
-          members={members}
-          onClose={() => setOperation(undefined)}
-          onSelect={(failed) => {
-            selection.only(failed);
-            setOperation(undefined);
-          }}
-        />
-      )}
     </div>
   );
 }

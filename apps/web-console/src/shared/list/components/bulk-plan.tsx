@@ -1,15 +1,21 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { BulkOperation } from '../../actions/bulk-operations.js';
+import { curlOf } from '../../actions/api-request.js';
+import { bulkOptions, type BulkChoices } from '../../bulk/bulk-options.js';
+import { BulkOrder } from '../../bulk/components/bulk-order.js';
 import type { Instance } from '../../instances/instance.js';
+import { PanelFrame } from '../../plans/panel-frame.js';
+import { StalePlan } from '../../plans/stale-plan.js';
 import { Alert } from '../../ui/alert.js';
 import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
+import { CopyButton } from '../../ui/copy.js';
 import { ErrorAlert } from '../../ui/error-alert.js';
 import { Field, helpId } from '../../ui/field.js';
 import { TextInput } from '../../ui/inputs.js';
 import { Spinner } from '../../ui/loading.js';
 import { TypedConfirmation } from '../../ui/typed-confirmation.js';
-import { countLabel, type BulkOperation, type ListKind } from '../list-kind.js';
+import { countLabel, type ListKind } from '../list-kind.js';
 import type { PlannedMembers } from '../planned-members.js';
 import { NameList, nameOf } from './name-list.js';
 
@@ -19,31 +25,43 @@ interface BulkPlanProps<E extends Instance> {
   operation: BulkOperation<E>;
   planned: PlannedMembers<E>;
   /** The request for the plan of the service. */
-  preview: Pick<UseQueryResult, 'error' | 'isLoading' | 'refetch'>;
+  preview: Pick<UseQueryResult, 'error' | 'isLoading' | 'isPlaceholderData' | 'refetch'>;
+  /** Whether the plan is about the present input. */
+  isSettled: boolean;
+  /** How many instances changed since the plan was created. */
+  changed: number;
   text: string;
+  choices: BulkChoices;
   error: Error | null;
   onText: (text: string) => void;
+  onChoices: (choices: BulkChoices) => void;
+  onRehearse: () => void;
   onRun: () => void;
   onClose: () => void;
 }
 
 /** What a bulk operation will do, and to which instances. */
 export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
-  const { title, kind, operation, planned, preview, text, error, onText, onRun, onClose } = props;
-  const { included, refused, steps, warnings, unplanned } = planned;
+  const { title, kind, operation, planned, preview, isSettled, changed, text, choices, error } = props;
+  const { onText, onChoices, onRehearse, onRun, onClose } = props;
+  const { included, refused, unchanged, steps, warnings, unplanned } = planned;
   const { label, isDanger = false, warning, confirmByTyping, input, preposition } = operation;
   const [confirmation, setConfirmation] = useState('');
   const problem = text === '' ? undefined : input?.problem(text);
   const isReady =
     included.length > 0 &&
+    isSettled &&
+    changed === 0 &&
     !preview.isLoading &&
+    !preview.isPlaceholderData &&
     !preview.error &&
-    (!confirmByTyping || confirmation === String(included.length)) &&
-    (!input || (text !== '' && problem === undefined));
+    (!confirmByTyping || confirmation === String(included.length));
+  const body = { ...operation.request(text), ...bulkOptions(choices), refs: included.map(({ ref }) => ref) };
 
   return (
-    <Dialog
+    <PanelFrame
       title={title}
+      description="Nothing has happened yet."
       isDanger={isDanger}
       onClose={onClose}
       onSubmit={() => isReady && onRun()}
@@ -55,15 +73,25 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
           <Button variant="link" onClick={onClose}>
             Cancel
           </Button>
+          {isSettled && included.length > 0 && (
+            <CopyButton
+              isSmall
+              text={curlOf({ method: 'POST', path: '/api/ext/bulk', body }, location.origin)}
+              label="Copy as curl"
+            />
+          )}
         </>
       }
     >
       {error && <ErrorAlert title="The operation was not started" error={error} />}
-      {preview.isLoading && <Spinner label="Loading the preview" />}
-      {preview.error && (
-        <ErrorAlert title="Preview unavailable" error={preview.error} onRetry={() => void preview.refetch()} />
+      {changed > 0 && (
+        <StalePlan
+          title={`${countLabel(kind, changed)} changed since this plan was created`}
+          isLoading={preview.isLoading}
+          onRehearse={onRehearse}
+        />
       )}
-      {warning && included.length > 0 && <Alert variant="warning" title={warning} className="hg-gap-below" />}
+      {warning && included.length > 0 && <Alert variant="warning" title={warning} />}
       {input && (
         <Field label={input.label} id="bulk-text" problem={problem}>
           <TextInput
@@ -76,6 +104,10 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
           />
         </Field>
       )}
+      {preview.isLoading && <Spinner label="Loading the preview" />}
+      {preview.error && (
+        <ErrorAlert title="Preview unavailable" error={preview.error} onRetry={() => void preview.refetch()} />
+      )}
       <NameList
         kind={kind}
         title="Applies to"
@@ -83,10 +115,14 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
       />
       <NameList kind={kind} title="Skipped" names={refused.map(({ entry, reason }) => `${nameOf(entry)}: ${reason}`)} />
       <NameList kind={kind} title="Warnings" names={warnings.map((one) => `${nameOf(one.entry)}: ${one.warning}`)} />
+      <NameList kind={kind} title="Nothing changes for" names={unchanged.map(nameOf)} />
       {unplanned > 0 && (
         <p className="hg-note">
           {countLabel(kind, unplanned)} could not be checked in time. The service checks them when their turn comes.
         </p>
+      )}
+      {included.length > 1 && (
+        <BulkOrder action={operation.request(text).action} choices={choices} onChange={onChoices} />
       )}
       {confirmByTyping && included.length > 0 && !preview.isLoading && (
         <TypedConfirmation
@@ -96,6 +132,6 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
           onChange={setConfirmation}
         />
       )}
-    </Dialog>
+    </PanelFrame>
   );
 }

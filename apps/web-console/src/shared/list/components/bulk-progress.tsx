@@ -1,5 +1,5 @@
+import { PanelFrame } from '../../plans/panel-frame.js';
 import { Button } from '../../ui/button.js';
-import { Dialog } from '../../ui/dialog.js';
 import { ErrorAlert } from '../../ui/error-alert.js';
 import { Progress } from '../../ui/progress.js';
 
@@ -8,16 +8,19 @@ interface BulkProgressProps {
   label: string;
   finished: number;
   total: number;
+  /** What the task waits for. */
+  waiting: string | undefined;
   error: Error | null;
   onStop: () => void;
   onClose: () => void;
 }
 
 /** The progress of a bulk operation, which can be stopped or continue in the background. */
-export function BulkProgress({ title, label, finished, total, error, onStop, onClose }: BulkProgressProps) {
+export function BulkProgress({ title, label, finished, total, waiting, error, onStop, onClose }: BulkProgressProps) {
   return (
-    <Dialog
+    <PanelFrame
       title={title}
+      description={waiting ?? 'Running'}
       onClose={onClose}
       onSubmit={onClose}
       footer={
@@ -37,6 +40,6 @@ export function BulkProgress({ title, label, finished, total, error, onStop, onC
         percent={(100 * finished) / Math.max(1, total)}
         label={`${finished.toLocaleString('en')} of ${total.toLocaleString('en')}`}
       />
-    </Dialog>
+    </PanelFrame>
   );
 }

@@ -1,9 +1,9 @@
 import type { BulkReport } from '../../bulk/bulk-report.js';
 import { nameOfRef } from '../../bulk/bulk-report.js';
 import { retryLabel } from '../../bulk/components/bulk-task-details.js';
+import { PanelFrame } from '../../plans/panel-frame.js';
 import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy.js';
-import { Dialog } from '../../ui/dialog.js';
 import { ErrorAlert } from '../../ui/error-alert.js';
 import { NameList } from './name-list.js';
 
@@ -15,15 +15,18 @@ interface BulkResultsProps {
   onClose: () => void;
   onRetry: () => void;
   onSelect: (refs: readonly string[]) => void;
+  /** Begins the opposite; undefined when there is none. */
+  onUndo: (() => void) | undefined;
 }
 
 /** The results of a bulk operation: why instances failed, and how to continue with them. */
 export function BulkResults(props: BulkResultsProps) {
-  const { title, kind, report, error, onClose, onRetry, onSelect } = props;
+  const { title, kind, report, error, onClose, onRetry, onSelect, onUndo } = props;
   const { failed, unfinished, summary, text } = report;
   return (
-    <Dialog
+    <PanelFrame
       title={title}
+      description="Done"
       onClose={onClose}
       onSubmit={onClose}
       footer={
@@ -31,6 +34,11 @@ export function BulkResults(props: BulkResultsProps) {
           <Button type="submit" data-autofocus>
             Close
           </Button>
+          {onUndo && (
+            <Button variant="secondary" onClick={onUndo}>
+              Undo
+            </Button>
+          )}
           {unfinished > 0 && (
             <>
               <Button variant="secondary" onClick={onRetry}>
@@ -52,6 +60,6 @@ export function BulkResults(props: BulkResultsProps) {
         title="Failed"
         names={failed.map(({ ref, error: reason }) => `${nameOfRef(ref)}: ${reason}`)}
       />
-    </Dialog>
+    </PanelFrame>
   );
 }

@@ -1,4 +1,8 @@
-import { useDeferredValue, useEffect, useMemo, type ReactNode } from 'react';
+import { useCallback, useDeferredValue, useEffect, useMemo, useState, type ReactNode } from 'react';
+import { bulkOperations, type BulkOperation } from '../../actions/bulk-operations.js';
+import { rowActions } from '../../actions/row-actions.js';
+import { useActionRefusal } from '../../actions/use-action-refusal.js';
+import { useActions } from '../../actions/use-actions.js';
 import type { Instance } from '../../instances/instance.js';
 import { currentSearch } from '../../location/hash-location.js';
 import { rememberListPath } from '../../location/last-list-path.js';
@@ -7,26 +11,33 @@ import { ErrorAlert } from '../../ui/error-alert.js';
 import { Spinner } from '../../ui/loading.js';
 import type { FleetState } from '../../fleet/fleet-store.js';
 import { useRetryFleet } from '../../fleet/fleet-provider.js';
-import { countLabel, type ListKind, type ListOperation, type RowAction } from '../list-kind.js';
+import { countLabel, type DialogOperation, type ListKind, type ListOperation } from '../list-kind.js';
 import { isByName, withoutFilters } from '../list-query.js';
 import { filterEntries, sortEntries } from '../list-view.js';
+import { useListActions } from '../use-list-actions.js';
 import { useListQuery } from '../use-list-query.js';
+import { usePeek } from '../use-peek.js';
 import { useSelection } from '../use-selection.js';
 import { useValidQuery } from '../use-valid-query.js';
 import { useShownColumns } from '../use-shown-columns.js';
 import { BulkBar } from './bulk-bar.js';
+import { BulkPanel } from './bulk-panel.js';
 import { ExportButton } from './export-button.js';
 import { ListTable } from './list-table.js';
 import { ListToolbar } from './list-toolbar.js';
 import { NoMatch } from './no-match.js';
+import { PeekPanel } from './peek-panel.js';
 import { StatusChips } from './status-chips.js';
 
 interface InstanceListProps<E extends Instance> {
   kind: ListKind<E>;
   fleet: Pick<FleetState<E>, 'entries' | 'firstRows' | 'phase' | 'error'>;
-  actionsOf: (entry: E) => readonly RowAction[];
-  onAction: (entry: E, action: string) => void;
-  operations: readonly ListOperation<E>[];
+  /** The path of an entry's console. */
+  consoleOf: (entry: E) => string;
+  /** Operations on many instances that have a dialog of their own. */
+  dialogs?: readonly DialogOperation<E>[];
+  /** The details of a row, shown in the panel. */
+  renderPeek: (entry: E) => ReactNode;
   /** The create button. */
   create: ReactNode;
   /** Shown while the list is empty. */
@@ -35,13 +46,13 @@ interface InstanceListProps<E extends Instance> {
 
 /** A table of all instances of one kind, from every context. */
 export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
-  const { kind, fleet, actionsOf, onAction, operations, create, empty } = props;
+  const { kind, fleet, consoleOf, dialogs = NO_DIALOGS, renderPeek, create, empty } = props;
   const { phase, error } = fleet;
   usePageTitle(kind.title);
   const retry = useRetryFleet(kind.collection);
   const names = useMemo(() => Object.keys(kind.columns), [kind]);
   const [query, changeQuery] = useListQuery(kind.path, names);
-  useEffect(() => rememberListPath(kind.path, currentSearch()), [kind, query]);
+
   const [shown, setColumns, measuredRef] = useShownColumns(kind);
   const isLoading = phase === 'loading';
   const known = isLoading ? fleet.firstRows : fleet.entries;
@@ -62,6 +73,41 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
     [found, kind, sort, descending],
   );
   const selection = useSelection(entries, rows);
+  const refusal = useActionRefusal();
+  const actionsOf = useCallback((entry: E) => rowActions(entry, refusal), [refusal]);
+  const operations = useMemo(
+    () => withDialogs(bulkOperations(kind.collection, kind.plural, refusal), dialogs),
+    [kind, refusal, dialogs],
+  );
+  const { dismiss } = useActions();
+  const [bulk, setBulk] = useState<OpenOperation<E>>();
+  const [peeked, peek] = usePeek(kind.path);
+  const [walked, setWalked] = useState(peeked);
+  const setActive = useCallback(
+    (ref: string) => {
+      setWalked(ref);
+      // While the peek is open, it follows.
+      if (peeked !== undefined) peek(ref);
+    },
+    [peeked, peek],
+  );
+  const onPeek = useCallback(
+    (ref: string | undefined) => {
+      dismiss();
+      setBulk(undefined);
+      if (ref !== undefined) setWalked(ref);
+      peek(ref);
+    },
+    [dismiss, peek],
+  );
+  useEffect(() => rememberListPath(kind.path, currentSearch()), [kind, query, peeked]);
+  const active = peeked ?? walked;
+  const peekedEntry = peeked === undefined ? undefined : entries.find(({ ref }) => ref === peeked);
+  const openOperation = (operation: ListOperation<E>): void => {
+    dismiss();
+    setBulk({ operation, members: selection.members });
+  };
+  const rowMenu = useListActions({ active: entries.find(({ ref }) => ref === active), consoleOf, peeked, onPeek });
 
   const heading = <h1 className="hg-hidden">{kind.title}</h1>;
   if (known.length === 0) {
@@ -104,7 +150,7 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
           </span>
         </div>
       ) : selection.refs.size > 0 ? (
-        <BulkBar kind={kind} selection={selection} rows={rows} operations={operations} />
+        <BulkBar kind={kind} selection={selection} rows={rows} operations={operations} onOperation={openOperation} />
       ) : (
         <StatusChips
           kind={kind}
@@ -128,11 +174,68 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
           onSort={changeQuery}
           selection={selection}
           actionsOf={actionsOf}
-          onAction={onAction}
+          onAction={rowMenu.onAction}
+          active={active}
+          setActive={setActive}
+          onPeek={onPeek}
+          onLeave={() => onPeek(undefined)}
         />
+      )}
+      {rowMenu.menu}
+      {bulk && 'dialog' in bulk.operation && (
+        <bulk.operation.dialog members={bulk.members} onClose={() => setBulk(undefined)} />
+      )}
+      {bulk && !('dialog' in bulk.operation) && (
+        <BulkPanel
+          key={`${bulk.operation.name} ${bulk.text ?? ''}`}
+          kind={kind}
+          operation={bulk.operation}
+          members={bulk.refs ? entries.filter(({ ref }) => bulk.refs?.has(ref)) : selection.members}
+          initialText={bulk.text ?? ''}
+          onClose={() => setBulk(undefined)}
+          onSelect={(failed) => {
+            selection.only(failed);
+            setBulk(undefined);
+          }}
+          onUndo={(refs, text) => setBulk(undoOf(bulk.operation, operations, { refs, text }))}
+        />
+      )}
+      {peeked !== undefined && !isPartial && !(bulk && !('dialog' in bulk.operation)) && (
+        <PeekPanel kind={kind} peeked={peeked} entry={peekedEntry} rows={rows} render={renderPeek} onPeek={onPeek} />
       )}
     </div>
   );
+}
+
+const NO_DIALOGS: readonly never[] = [];
+
+/** An operation whose plan, progress or result is shown. */
+interface OpenOperation<E extends Instance> {
+  readonly operation: ListOperation<E>;
+  /** The selected instances when it was opened. */
+  readonly members: readonly E[];
+  /** Its instances, if they are not the selected ones. */
+  readonly refs?: ReadonlySet<string>;
+  readonly text?: string;
+}
+
+/** The operations with a dialog come before those with a text: they belong to the migrations. */
+function withDialogs<E extends Instance>(
+  operations: readonly BulkOperation[],
+  dialogs: readonly DialogOperation<E>[],
+): readonly ListOperation<E>[] {
+  const at = operations.findIndex(({ input }) => input);
+  return at < 0 ? [...operations, ...dialogs] : [...operations.slice(0, at), ...dialogs, ...operations.slice(at)];
+}
+
+/** The opposite of an operation, on the instances that it changed. */
+function undoOf<E extends Instance>(
+  done: ListOperation<E>,
+  operations: readonly ListOperation<E>[],
+  { refs, text }: { refs: readonly string[]; text: string },
+): OpenOperation<E> | undefined {
+  const inverse = 'inverse' in done ? operations.find(({ name }) => name === done.inverse) : undefined;
+  return inverse && { operation: inverse, members: [], refs: new Set(refs), text };
 }
 
 const orderOf = <E extends Instance>({ columns }: ListKind<E>, sort: string): ((entry: E) => string | number) =>

@@ -1,7 +1,8 @@
 import { memo, type ReactNode } from 'react';
 import { Icon } from '../../ui/icon.js';
 import { ROW_HEIGHT_PX } from '../row-window.js';
-import type { ListColumn, ListColumns, RowAction } from '../list-kind.js';
+import type { RowAction } from '../../actions/row-actions.js';
+import type { ListColumn, ListColumns } from '../list-kind.js';
 
 interface ListRowProps<E> {
   entry: E;

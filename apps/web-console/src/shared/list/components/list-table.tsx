@@ -1,9 +1,9 @@
-import { useLayoutEffect, useState } from 'react';
+import { useLayoutEffect } from 'react';
 import { useLocation } from 'wouter';
+import type { RowAction } from '../../actions/row-actions.js';
 import type { Instance } from '../../instances/instance.js';
 import { PAGE_FOCUS } from '../../location/use-page-focus.js';
 import { gridTemplate, widthOf } from '../fitting-columns.js';
-import type { RowAction } from '../list-kind.js';
 import { listQueryParams } from '../list-query.js';
 import { ROW_HEIGHT_PX } from '../row-window.js';
 import { useRowKeys } from '../use-row-keys.js';
@@ -13,35 +13,72 @@ import { ListRow, rowId } from './list-row.js';
 
 interface ListTableProps<E extends Instance> extends ListHeadProps<E> {
   actionsOf: (entry: E) => readonly RowAction[];
-  onAction: (entry: E, action: string) => void;
+  onAction: (entry: E, action: RowAction['name'], at: { x: number; y: number }) => void;
+  /** The row that the keyboard is on, and that is peeked at while the peek is open. */
+  active: string | undefined;
+  setActive: (ref: string) => void;
+  /** Shows the details of a row. */
+  onPeek: (ref: string) => void;
+  onLeave: () => void;
 }
 
 /** Renders only the visible rows, positioned in a box with the height of the whole list. */
 export function ListTable<E extends Instance>(props: ListTableProps<E>) {
   const { kind, rows, shown, query, onSort, selection, actionsOf, onAction } = props;
+  const { active, setActive, onPeek, onLeave } = props;
   const { columns } = kind;
   const [, navigate] = useLocation();
   const address = `${kind.path}?${listQueryParams(query)}`;
   const { scroller, top, window: rendered, pool, showRow } = useRowWindow(rows.length, address);
-  const [active, setActive] = useState<string>();
   // A row element is reused for another entry. The focus must not move to that entry.
   useLayoutEffect(() => {
     const row = document.activeElement?.closest<HTMLElement>('.hg-row');
     if (row && row.dataset['ref'] !== active) scroller.current?.focus({ preventScroll: true });
   });
   const open = (entry: E): void => navigate(kind.pageOf(entry));
-  const { activeIndex, onKeyDown } = useRowKeys({ rows, top, active, setActive, selection, open, showRow });
+  const { activeIndex, onKeyDown } = useRowKeys({
+    rows,
+    top,
+    active,
+    setActive,
+    selection,
+    open,
+    showRow,
+    leave: onLeave,
+  });
   const isRendered = activeIndex >= rendered.first && activeIndex < rendered.end;
 
   /** One handler for all rows, so that rows have no handlers of their own. */
   const onClick = (event: React.MouseEvent<HTMLElement>): void => {
-    const target = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-do]') : null;
-    const ref = target?.closest<HTMLElement>('[data-ref]')?.dataset['ref'];
-    const entry = ref === undefined ? undefined : rows.find((row) => row.ref === ref);
-    const action = target?.dataset['do'];
-    if (!entry || action === undefined) return;
+    const { target } = event;
+    const entry = entryOf(target, rows);
+    if (!entry || !(target instanceof Element)) return;
+    const button = target.closest<HTMLElement>('[data-do]');
+    const action = button?.dataset['do'];
     if (action === 'select') return (event.shiftKey ? selection.extendTo : selection.toggle)(entry.ref);
-    if (target?.getAttribute('aria-disabled') !== 'true') onAction(entry, action);
+    if (button && action !== undefined) {
+      const { left, bottom } = button.getBoundingClientRect();
+      if (button.getAttribute('aria-disabled') !== 'true')
+        onAction(entry, action as RowAction['name'], { x: left, y: bottom });
+      return;
+    }
+    const link = target.closest('a');
+    if (link && !isPlainClickOnName(event, link)) return;
+    event.preventDefault();
+    if (event.shiftKey) selection.extendTo(entry.ref);
+    else onPeek(entry.ref);
+  };
+  const onDoubleClick = (event: React.MouseEvent<HTMLElement>): void => {
+    const { target } = event;
+    const entry = entryOf(target, rows);
+    if (entry && target instanceof Element && !target.closest('[data-do]')) open(entry);
+  };
+  const onContextMenu = (event: React.MouseEvent<HTMLElement>): void => {
+    const entry = entryOf(event.target, rows);
+    if (!entry) return;
+    event.preventDefault();
+    setActive(entry.ref);
+    onAction(entry, 'menu', { x: event.clientX, y: event.clientY });
   };
 
   const onFocus = (event: React.FocusEvent): void => {
@@ -70,6 +107,8 @@ export function ListTable<E extends Instance>(props: ListTableProps<E>) {
         className="hg-rows"
         style={{ height: rows.length * ROW_HEIGHT_PX, minWidth: `${widthOf(columns, shown)}rem` }}
         onClick={onClick}
+        onDoubleClick={onDoubleClick}
+        onContextMenu={onContextMenu}
       >
         {rows.slice(rendered.first, rendered.end).map((entry, offset) => (
           <ListRow
@@ -90,3 +129,12 @@ export function ListTable<E extends Instance>(props: ListTableProps<E>) {
     </div>
   );
 }
+
+function entryOf<E extends Instance>(target: EventTarget, rows: readonly E[]): E | undefined {
+  const ref = target instanceof Element ? target.closest<HTMLElement>('[data-ref]')?.dataset['ref'] : undefined;
+  return ref === undefined ? undefined : rows.find((row) => row.ref === ref);
+}
+
+/** Keys and clicks with a modifier follow the link, as everywhere. Other links of a row lead to other pages. */
+const isPlainClickOnName = (event: React.MouseEvent, link: Element): boolean =>
+  event.detail > 0 && !event.ctrlKey && !event.metaKey && link.closest('[role="rowheader"]') !== null;

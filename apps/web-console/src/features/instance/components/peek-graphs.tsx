@@ -1,0 +1,36 @@
+import type { VmView } from '@headgate/api-contracts';
+import { readableBytes } from '../../../shared/quantity/quantity.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { useMetricsHistory } from '../api/use-metrics.js';
+import { LineChart, type ChartRange } from './line-chart.js';
+
+const HOUR: ChartRange = { label: 'hour', ago: '1 hour', ms: 3_600_000 };
+
+/** The CPU and the memory of a VM in the last hour, small. */
+export function PeekGraphs({ vm, isWanted }: { vm: VmView; isWanted: boolean }) {
+  const { data: samples, error, refetch } = useMetricsHistory(vm, isWanted);
+  if (error && !samples)
+    return <ErrorAlert title="Couldn't load the metrics" error={error} onRetry={() => void refetch()} />;
+  if (!samples || samples.length === 0) return null;
+  const times = samples.map(({ t }) => t);
+  return (
+    <div className="hg-peek-graphs">
+      <LineChart
+        title="CPU"
+        range={HOUR}
+        times={times}
+        series={[{ label: 'CPU', values: samples.map(({ cpu }) => cpu ?? null) }]}
+        format={(millicores) => `${(millicores / 1000).toFixed(2)} of ${vm.cpu}`}
+        max={vm.cpu * 1000}
+      />
+      <LineChart
+        title="Memory"
+        range={HOUR}
+        times={times}
+        series={[{ label: 'Memory', values: samples.map(({ memory }) => memory?.usedBytes ?? null) }]}
+        format={readableBytes}
+        max={samples.at(-1)?.memory?.totalBytes ?? 0}
+      />
+    </div>
+  );
+}

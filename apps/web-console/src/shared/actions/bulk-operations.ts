@@ -1,0 +1,62 @@
+import type { InstanceCollection } from '../api/instance-path.js';
+import type { IconName } from '../../icons.js';
+import type { Instance } from '../instances/instance.js';
+import type { Action, ActionEffect, ActionId, BulkAction } from './action.js';
+import { CONTAINER_ACTIONS } from './container-actions.js';
+import { VM_ACTIONS } from './vm-actions.js';
+import type { ActionRefusal } from './use-action-refusal.js';
+
+/** An operation on many instances at the same time. */
+export interface BulkOperation<E extends Instance = Instance> extends BulkAction {
+  readonly name: ActionId;
+  readonly label: string;
+  readonly icon: IconName;
+  readonly isDanger?: true;
+  /** The user has to type the number of instances first, for this reason. */
+  readonly confirmByTyping?: string;
+  /** Why an entry is skipped; undefined when the operation may be tried. */
+  readonly refusal: (entry: E) => string | undefined;
+}
+
+/**
+ * The operations for several instances of a collection.
+ * @param plural such as "VMs"
+ */
+export const bulkOperations = (
+  collection: InstanceCollection,
+  plural: string,
+  refusal: ActionRefusal,
+): readonly BulkOperation[] =>
+  (Object.values(collection === 'vms' ? VM_ACTIONS : CONTAINER_ACTIONS) as Action[]).flatMap((action) =>
+    action.bulk ? [operationOf(action, action.bulk, plural, refusal)] : [],
+  );
+
+function operationOf(
+  { id, label, icon, effect }: Action,
+  bulk: BulkAction,
+  plural: string,
+  refusal: ActionRefusal,
+): BulkOperation {
+  return {
+    ...bulk,
+    ...confirmationOf(effect, plural),
+    name: id,
+    label,
+    icon,
+    refusal: (entry) =>
+      id === 'delete' && 'protected' in entry && entry.protected
+        ? 'It is protected against deletion.'
+        : refusal(id, entry),
+  };
+}
+
+function confirmationOf(effect: ActionEffect, plural: string): Pick<BulkOperation, 'isDanger' | 'confirmByTyping'> {
+  switch (effect) {
+    case 'none':
+      return {};
+    case 'interrupts':
+      return { confirmByTyping: `This interrupts the users of these ${plural}.` };
+    case 'destroys':
+      return { isDanger: true, confirmByTyping: "This can't be undone." };
+  }
+}

@@ -1,0 +1,180 @@
+import type { VmView } from '@headgate/api-contracts';
+import { tagProblem } from '../names/name-rule.js';
+import type { Action, ActionId } from './action.js';
+import { instanceRequest } from './api-request.js';
+import { vmRefusals } from './vm-refusals.js';
+
+type VmAction = Action<VmView>;
+
+const power = (
+  id: 'start' | 'stop' | 'restart' | 'pause' | 'unpause',
+  action: Pick<VmAction, 'label' | 'icon' | 'effect' | 'done' | 'consequence' | 'inverse' | 'key'> & {
+    readonly warning?: string;
+    readonly inMenu?: true;
+  },
+): VmAction => {
+  const { warning, inMenu, ...rest } = action;
+  return {
+    id,
+    ability: 'power',
+    ...rest,
+    refusal: vmRefusals[id],
+    request: (vm) => instanceRequest('vms', vm, id),
+    bulk: {
+      request: () => ({ action: id }),
+      ...(warning !== undefined && { warning }),
+      ...(inMenu && { inMenu }),
+      ...(rest.inverse && { inverse: rest.inverse }),
+    },
+  };
+};
+
+/** All actions on a VM, in the order of its menu. */
+export const VM_ACTIONS = {
+  start: power('start', {
+    label: 'Start',
+    icon: 'play',
+    effect: 'none',
+    done: 'is starting',
+    inverse: 'stop',
+  }),
+  stop: power('stop', {
+    label: 'Shut down',
+    icon: 'power',
+    effect: 'interrupts',
+    done: 'is shutting down',
+    consequence: 'The guest operating system is asked to shut down. Users of the VM will be disconnected.',
+    inverse: 'start',
+    warning: 'The guest operating systems are asked to shut down. Users of the VMs will be disconnected.',
+  }),
+  restart: power('restart', {
+    label: 'Restart',
+    icon: 'restart',
+    key: 'r',
+    effect: 'interrupts',
+    done: 'is restarting',
+    consequence:
+      'The guest operating system is asked to restart. Users of the VM will be disconnected until it is back.',
+    warning:
+      'The guest operating systems are asked to restart. Users of the VMs will be disconnected until they are back.',
+  }),
+  pause: power('pause', {
+    label: 'Pause',
+    icon: 'pause',
+    effect: 'interrupts',
+    done: 'is paused',
+    consequence: 'The guest is frozen and does not respond until it is resumed. Its memory is kept.',
+    inverse: 'unpause',
+    warning: 'The guests are frozen and do not respond until they are resumed. Their memory is kept.',
+    inMenu: true,
+  }),
+  unpause: power('unpause', {
+    label: 'Resume',
+    icon: 'play',
+    effect: 'none',
+    done: 'is running again',
+    inverse: 'pause',
+    inMenu: true,
+  }),
+  'force-stop': {
+    id: 'force-stop',
+    label: 'Force stop',
+    icon: 'plug',
+    // Data that the guest has not written to disk is lost.
+    effect: 'destroys',
+    ability: 'power',
+    refusal: vmRefusals['force-stop'],
+    request: (vm) => instanceRequest('vms', vm, 'stop', { query: { force: true } }),
+    done: 'was powered off',
+    consequence:
+      'This is like pulling the plug: data that the guest has not written to disk is lost. Use "Shut down" to stop the VM cleanly.',
+    inverse: 'start',
+    bulk: {
+      request: () => ({ action: 'stop', force: true }),
+      warning: 'This is like pulling the plug: data that the guests have not written to disk is lost.',
+    },
+  },
+  migrate: {
+    id: 'migrate',
+    label: 'Migrate',
+    icon: 'migrate',
+    // The guest keeps running. The user still chooses the node.
+    effect: 'none',
+    ability: 'migration',
+    refusal: vmRefusals.migrate,
+    done: 'is migrating',
+    bulk: {
+      request: () => ({ action: 'migrate' }),
+      warning: 'The scheduler chooses the target nodes. See Tasks for the progress.',
+      inMenu: true,
+    },
+  },
+  move: {
+    id: 'move',
+    label: 'Move',
+    icon: 'migrate',
+    effect: 'interrupts',
+    ability: 'provisioning',
+    refusal: vmRefusals.move,
+    done: 'is moving',
+    consequence: 'The VM is stopped while it is copied to another context.',
+  },
+  clone: {
+    id: 'clone',
+    label: 'Clone',
+    icon: 'copy',
+    effect: 'none',
+    ability: 'cloning',
+    use: 'copy',
+    refusal: vmRefusals.clone,
+    done: 'is being cloned',
+  },
+  snapshot: {
+    id: 'snapshot',
+    label: 'Snapshot',
+    icon: 'camera',
+    effect: 'none',
+    ability: 'snapshots',
+    refusal: vmRefusals.snapshot,
+    request: (vm) => instanceRequest('vms', vm, 'snapshots', { body: {} }),
+    done: 'has a new snapshot',
+  },
+  tag: tagging('tag', 'untag'),
+  untag: tagging('untag', 'tag'),
+  delete: {
+    id: 'delete',
+    label: 'Delete',
+    icon: 'trash',
+    effect: 'destroys',
+    ability: 'provisioning',
+    refusal: vmRefusals.delete,
+    request: (vm) => instanceRequest('vms', vm, undefined),
+    done: 'was deleted',
+    consequence: 'Its disks and snapshots are deleted with it.',
+    bulk: {
+      request: () => ({ action: 'delete' }),
+      warning: 'Their disks and snapshots are deleted too. Running VMs are powered off.',
+    },
+  },
+} as const satisfies Readonly<Record<ActionId, VmAction>>;
+
+function tagging(id: 'tag' | 'untag', inverse: ActionId): VmAction {
+  const on = id === 'tag';
+  return {
+    id,
+    label: on ? 'Add tag' : 'Remove tag',
+    icon: on ? 'plus' : 'cross',
+    effect: 'none',
+    ability: 'provisioning',
+    refusal: vmRefusals[id],
+    done: on ? 'has the tag' : 'lost the tag',
+    inverse,
+    bulk: {
+      request: (tag) => ({ action: id, tag }),
+      inMenu: true,
+      preposition: on ? 'to' : 'from',
+      input: { label: 'Tag', problem: tagProblem },
+      inverse,
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { useState } from 'react';
+import type { BulkOperation } from '../../actions/bulk-operations.js';
+import { bulkReport, memberCount } from '../../bulk/bulk-report.js';
+import { bulkOptions, USUAL_CHOICES } from '../../bulk/bulk-options.js';
+import { useBulkTask } from '../../bulk/use-bulk-task.js';
+import type { Instance } from '../../instances/instance.js';
+import { isRunning } from '../../tasks/use-tasks.js';
+import { useSettled } from '../../ui/use-settled.js';
+import { countLabel, type ListKind } from '../list-kind.js';
+import { useBulkPlan } from '../use-bulk-plan.js';
+import { BulkPlan } from './bulk-plan.js';
+import { BulkProgress } from './bulk-progress.js';
+import { BulkResults } from './bulk-results.js';
+
+/** Until the user has stopped typing. */
+const TYPING_MS = 250;
+
+interface BulkPanelProps<E extends Instance> {
+  kind: ListKind<E>;
+  operation: BulkOperation<E>;
+  /** The instances, whose entries are kept up to date. */
+  members: readonly E[];
+  /** The input that the operation begins with. */
+  initialText?: string;
+  onClose: () => void;
+  /** Selects the failed instances for another operation. */
+  onSelect: (refs: readonly string[]) => void;
+  /** Begins the opposite on the instances that succeeded. */
+  onUndo: (refs: readonly string[], text: string) => void;
+}
+
+/** One operation on many instances: the plan, the progress of its task, and the results by name. */
+export function BulkPanel<E extends Instance>(props: BulkPanelProps<E>) {
+  const { kind, operation, members, initialText = '', onClose, onSelect, onUndo } = props;
+  const [text, setText] = useState(initialText);
+  const [choices, setChoices] = useState(USUAL_CHOICES);
+  const settled = useSettled(text, operation.input ? TYPING_MS : 0, text);
+  const isValid = !operation.input || (settled !== '' && operation.input.problem(settled) === undefined);
+  const { preview, planned, changed, rehearse } = useBulkPlan({
+    operation,
+    members,
+    text: isValid ? settled : undefined,
+    choices,
+  });
+  const { included, refused } = planned;
+  const { task, isStarting, error, start, retry, stop } = useBulkTask();
+  const title = `${operation.label}: ${countLabel(kind, included.length)}`;
+
+  if (isStarting || (task && isRunning(task))) {
+    const total = task?.bulk ? memberCount(task.bulk) : included.length;
+    const left = task?.bulk ? task.bulk.counts.waiting + task.bulk.counts.running : total;
+    return (
+      <BulkProgress
+        title={title}
+        label={operation.label}
+        finished={total - left}
+        total={total}
+        waiting={task?.waiting}
+        error={error}
+        onStop={stop}
+        onClose={onClose}
+      />
+    );
+  }
+  if (task) {
+    const done = (task.members ?? []).filter(({ status }) => status === 'done').map(({ ref }) => ref);
+    return (
+      <BulkResults
+        title={title}
+        kind={kind}
+        report={bulkReport(operation.label, task, refused.length)}
+        error={error}
+        onClose={onClose}
+        onRetry={retry}
+        onSelect={onSelect}
+        onUndo={operation.inverse && done.length > 0 ? () => onUndo(done, text) : undefined}
+      />
+    );
+  }
+  return (
+    <BulkPlan
+      title={title}
+      kind={kind}
+      operation={operation}
+      planned={planned}
+      preview={preview}
+      isSettled={settled === text && isValid}
+      changed={changed}
+      text={text}
+      choices={choices}
+      error={error}
+      onText={setText}
+      onChoices={setChoices}
+      onRehearse={rehearse}
+      onRun={() =>
+        start(
+          { ...operation.request(text), ...bulkOptions(choices) },
+          included.map(({ ref }) => ref),
+        )
+      }
+      onClose={onClose}
+    />
+  );
+}
