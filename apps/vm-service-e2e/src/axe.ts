@@ -20,8 +20,13 @@ export async function violations(page: Page): Promise<string[]> {
       ]),
     );
     const results = await globalThis.axe.run(document, { resultTypes: ['violations'], rules });
+    // A separator that takes the focus and has a value is a widget in ARIA 1.2, which axe does not know.
+    const isSplitter = ({ target }: { target: unknown[] }): boolean =>
+      document.querySelector(String(target[0]))?.matches('[role="separator"][aria-valuenow]') === true;
     return results.violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary ?? ''}`),
+      nodes
+        .filter((node) => id !== 'focus-order-semantics' || !isSplitter(node))
+        .map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary ?? ''}`),
     );
   });
 }

@@ -203,7 +203,6 @@ function MenuButton({ label, icon, reason, isDanger, run }: MenuItem) {
       tabIndex={-1}
       className={`hg-menu-item${isDanger ? ' hg-status--danger' : ''}`}
       aria-disabled={reason === undefined ? undefined : true}
-      aria-label={reason === undefined ? undefined : label}
       aria-describedby={reason === undefined ? undefined : id}
       onClick={() => {
         if (reason !== undefined) return;
@@ -214,7 +213,12 @@ function MenuButton({ label, icon, reason, isDanger, run }: MenuItem) {
       {icon && <Icon name={icon} />}
       <span className="hg-menu-text">
         {label}
-        {reason !== undefined && <small id={id}>{reason}</small>}
+        {/* The description of the button, and not a part of its name. */}
+        {reason !== undefined && (
+          <small id={id} aria-hidden="true">
+            {reason}
+          </small>
+        )}
       </span>
     </button>
   );

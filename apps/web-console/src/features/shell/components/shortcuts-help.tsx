@@ -49,7 +49,7 @@ export function ShortcutsHelp() {
       {isOpen && (
         <Dialog title="Keyboard shortcuts" onClose={() => setIsOpen(false)} onSubmit={() => setIsOpen(false)}>
           {Object.entries(SHORTCUTS).map(([where, shortcuts]) => (
-            <section key={where} className="hg-keys">
+            <section key={where} className="hg-keys" aria-label={where} tabIndex={0}>
               <h3>{where}</h3>
               <dl className="hg-facts">
                 {shortcuts.map(([keys, description]) => (
