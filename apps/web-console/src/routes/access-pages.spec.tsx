@@ -2,6 +2,7 @@ import { screen, within } from '@testing-library/react';
 import type { JournalEntryView, TokenView, WebhookView } from '@headgate/api-contracts';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+import { PANEL } from '../testing/panel.js';
 
 let service: MockService;
 beforeEach(() => (service = givenService()));
@@ -95,7 +96,7 @@ describe('API tokens', () => {
     await user.click(screen.getByRole('button', { name: /Dismiss/ }));
     expect(screen.queryByText('hgt_example')).toBeNull();
     await user.click(screen.getByRole('button', { name: 'Revoke ci' }));
-    const dialog = within(await screen.findByRole('complementary'));
+    const dialog = within(await screen.findByRole(...PANEL));
     await user.click(await dialog.findByRole('button', { name: 'Revoke' }));
     expect(await screen.findByText('ci was revoked')).toBeTruthy();
   });
@@ -158,7 +159,7 @@ describe('webhooks', () => {
       await screen.findByText('Disabled: The receiver answered with status 500. 3 events were dropped.'),
     ).toBeTruthy();
     await user.click(screen.getByRole('button', { name: 'Retry chat' }));
-    await user.click(await within(await screen.findByRole('complementary')).findByRole('button', { name: 'Retry' }));
+    await user.click(await within(await screen.findByRole(...PANEL)).findByRole('button', { name: 'Retry' }));
     expect(await screen.findByText('chat is being retried')).toBeTruthy();
     const form = within(screen.getByRole('form', { name: 'New webhook' }));
     await user.type(form.getByRole('textbox', { name: 'Name of the new webhook' }), 'mail');
@@ -172,7 +173,7 @@ describe('webhooks', () => {
       events: ['task.ended', 'instance.changed'],
     });
     await user.click(screen.getByRole('button', { name: 'Delete chat' }));
-    await user.click(await within(await screen.findByRole('complementary')).findByRole('button', { name: 'Delete' }));
+    await user.click(await within(await screen.findByRole(...PANEL)).findByRole('button', { name: 'Delete' }));
     expect(await screen.findByText('chat was deleted')).toBeTruthy();
   });
 });

@@ -4,6 +4,7 @@ import { buildTask } from '../testing/build-task.js';
 import { buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+import { PANEL } from '../testing/panel.js';
 
 const TASK = 'snapshot-web-1-7';
 const WHY = 'web-1 is busy with a snapshot. It has to end or be canceled first.';
@@ -121,7 +122,7 @@ describe('an instance that a task uses', () => {
         name: 'Shut down',
       }),
     );
-    expect((await screen.findByRole('complementary')).textContent).toContain(WHY);
+    expect((await screen.findByRole(...PANEL)).textContent).toContain(WHY);
   });
 
   test('shows in the plan of a change what it meets, until that has ended', async () => {
@@ -139,7 +140,7 @@ describe('an instance that a task uses', () => {
     );
     await user.click(power().getByRole('button', { name: 'More actions' }));
     await user.click(power().getByRole('menuitem', { name: /^Delete/ }));
-    const dialog = within(await screen.findByRole('complementary'));
+    const dialog = within(await screen.findByRole(...PANEL));
     expect(await dialog.findByText(refusal.reason)).toBeTruthy();
     expect(dialog.getByText('It waits until a start of web-1 has ended.')).toBeTruthy();
     expect((dialog.getByRole('button', { name: 'Delete web-1' }) as HTMLButtonElement).disabled).toBe(true);

@@ -4,6 +4,7 @@ import { buildTask } from '../testing/build-task.js';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockAnswer, MockRequest, MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole, type OpenConsole } from '../testing/render-console.js';
+import { PANEL } from '../testing/panel.js';
 
 describe('the list of VMs, bulk operations', () => {
   let service: MockService;
@@ -14,7 +15,7 @@ describe('the list of VMs, bulk operations', () => {
   const db = buildStoppedVm({ name: 'db-1' });
   const other = buildVm({ name: 'web-2' });
   const bar = () => within(screen.getByRole('toolbar', { name: /selected/ }));
-  const dialog = () => within(screen.getByRole('complementary'));
+  const dialog = () => within(screen.getByRole(...PANEL));
 
   /** The plan of the service: it refuses nothing more than the list, unless the test says so. */
   let plan: object;

@@ -3,6 +3,7 @@ import { buildContext, buildCapabilities } from '../testing/build-capabilities.j
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockAnswer, MockRequest, MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+import { PANEL } from '../testing/panel.js';
 
 describe('the list of VMs', () => {
   let service: MockService;
@@ -241,7 +242,7 @@ describe('the list of VMs', () => {
     await screen.findByRole('region', { name: 'Planned changes' });
     expect(screen.getByText('Nothing has happened yet.')).toBeTruthy();
     await user.keyboard('{Escape}');
-    await waitFor(() => expect(screen.queryByRole('complementary')).toBeNull());
+    await waitFor(() => expect(screen.queryByRole(...PANEL)).toBeNull());
     expect(real()).toEqual([]);
     await user.click(stop);
     await screen.findByRole('region', { name: 'Planned changes' });
@@ -320,7 +321,7 @@ describe('the list of VMs', () => {
     await user.click(screen.getByRole('button', { name: 'Shut down web-1' }));
     await user.keyboard('n');
     expect(screen.queryByRole('dialog')).toBeNull();
-    expect(screen.queryByRole('complementary')).toBeNull();
+    expect(screen.queryByRole(...PANEL)).toBeNull();
   });
 
   test('marks a VM whose changes are lost at power-off, also on its page', async () => {

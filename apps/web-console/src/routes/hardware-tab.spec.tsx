@@ -3,6 +3,7 @@ import { discardDrafts } from '../features/instance/hardware-drafts.js';
 import { buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+import { PANEL } from '../testing/panel.js';
 
 const PATH = '/api/vms/tailvm/web-1';
 const EXTENSION = '/api/ext/vms/tailvm/web-1';
@@ -44,10 +45,10 @@ describe('the hardware of a VM', () => {
   /** Opens the preview of a change, and runs it. */
   const confirm = async (button: string, label: string): Promise<void> => {
     fireEvent.click(screen.getByRole('button', { name: button }));
-    const dialog = await screen.findByRole('complementary');
+    const dialog = await screen.findByRole(...PANEL);
     await within(dialog).findByText('What will happen.');
     fireEvent.click(within(dialog).getByRole('button', { name: label }));
-    await waitFor(() => expect(screen.queryByRole('complementary')).toBeNull());
+    await waitFor(() => expect(screen.queryByRole(...PANEL)).toBeNull());
   };
 
   test('is listed, with what waits for a restart', async () => {
@@ -181,7 +182,7 @@ describe('the hardware of a VM', () => {
       await open();
       type('Size of the new disk', '5Gi');
       fireEvent.click(screen.getByRole('button', { name: 'Add disk…' }));
-      const dialog = within(await screen.findByRole('complementary'));
+      const dialog = within(await screen.findByRole(...PANEL));
       await dialog.findByText('What will happen.');
       fireEvent.click(dialog.getByRole('button', { name: 'Add disk' }));
       expect(await dialog.findByText('It is full.')).toBeTruthy();

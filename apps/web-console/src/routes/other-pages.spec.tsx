@@ -4,6 +4,7 @@ import { buildCapabilities, buildContext } from '../testing/build-capabilities.j
 import { buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+import { PANEL } from '../testing/panel.js';
 
 let service: MockService;
 beforeEach(() => (service = givenService()));
@@ -47,7 +48,7 @@ describe('the containers', () => {
     const { user, receive } = await openConsole('/containers', [], service);
     await receive(() => service.streamOf('/api/cts').snapshot([shell]));
     await user.click(await screen.findByRole('button', { name: 'Stop shell-1' }));
-    expect(screen.getByRole('complementary').textContent).toContain('tailvm in prod');
+    expect(screen.getByRole(...PANEL).textContent).toContain('tailvm in prod');
     await screen.findByRole('region', { name: 'Planned changes' });
     await user.keyboard('{Enter}');
     expect(await screen.findByText('shell-1 is stopping')).toBeTruthy();
@@ -78,7 +79,7 @@ describe('the containers', () => {
     await receive(() => service.streamOf('/api/cts').snapshot([shell]));
     await user.click(await screen.findByRole('checkbox', { name: 'Select all shown' }));
     await user.click(within(screen.getByRole('toolbar', { name: /selected/ })).getByRole('button', { name: 'Stop' }));
-    const dialog = within(screen.getByRole('complementary'));
+    const dialog = within(screen.getByRole(...PANEL));
     expect(dialog.getByRole<HTMLButtonElement>('button', { name: 'Stop 1 container' }).disabled).toBe(true);
     await user.type(await dialog.findByRole('textbox', { name: 'Type 1 to confirm' }), '1{Enter}');
     expect(await dialog.findByText('shell-1 is busy.')).toBeTruthy();
@@ -147,7 +148,7 @@ test('the health page fixes problems after it showed the planned changes', async
   }));
   const { user } = await openConsole('/doctor', [], service);
   await user.click(await screen.findByRole('button', { name: 'Fix 1 problem' }));
-  const dialog = within(screen.getByRole('complementary'));
+  const dialog = within(screen.getByRole(...PANEL));
   expect(await dialog.findByText('The namespace tailvm.')).toBeTruthy();
   await user.click(dialog.getByRole('button', { name: 'Fix' }));
   expect(await screen.findByText('Fixed: Namespace tailvm')).toBeTruthy();

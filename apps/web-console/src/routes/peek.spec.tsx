@@ -2,6 +2,7 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+import { PANEL } from '../testing/panel.js';
 
 describe('the details of a row', () => {
   let service: MockService;
@@ -38,7 +39,7 @@ describe('the details of a row', () => {
     expect(second.getByText('2 of 2')).toBeTruthy();
     expect(second.getByText('Its disk is slow.')).toBeTruthy();
     fireEvent.keyDown(table(), { key: 'Escape' });
-    await waitFor(() => expect(screen.queryByRole('complementary')).toBeNull());
+    await waitFor(() => expect(screen.queryByRole(...PANEL)).toBeNull());
     expect(location.hash).toBe('#/vms?q=1');
     fireEvent.keyDown(table(), { key: 'Enter' });
     expect(await screen.findByRole('heading', { name: 'web-1', level: 1 })).toBeTruthy();

@@ -2,6 +2,7 @@ import type { PluginView } from '@headgate/api-contracts';
 import { screen, within } from '@testing-library/react';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+import { PANEL } from '../testing/panel.js';
 
 let service: MockService;
 beforeEach(() => (service = givenService()));
@@ -37,11 +38,11 @@ describe('the plugins', () => {
     await user.click(screen.getByRole('button', { name: 'Install bootc' }));
     expect(await screen.findByText('Fetch it.')).toBeTruthy();
     expect(installed).toBe(false);
-    await user.click(within(screen.getByRole('complementary')).getByRole('button', { name: 'Install' }));
+    await user.click(within(screen.getByRole(...PANEL)).getByRole('button', { name: 'Install' }));
     expect(await screen.findByText('bootc was installed')).toBeTruthy();
     await user.click(await screen.findByRole('button', { name: 'Remove bootc' }));
     expect(await screen.findByText('Fetch it.')).toBeTruthy();
-    await user.click(within(screen.getByRole('complementary')).getByRole('button', { name: 'Remove' }));
+    await user.click(within(screen.getByRole(...PANEL)).getByRole('button', { name: 'Remove' }));
     expect(await screen.findByText('bootc was removed')).toBeTruthy();
     expect(await screen.findByRole('button', { name: 'Install bootc' })).toBeTruthy();
   });

@@ -3,6 +3,7 @@ import { buildCapabilities, buildContext } from '../testing/build-capabilities.j
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockRequest, MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+import { PANEL } from '../testing/panel.js';
 
 const PATH = '/api/vms/tailvm/web-1';
 const CHECKPOINTS = '/api/ext/vms/tailvm/web-1/checkpoints';
@@ -34,9 +35,7 @@ describe('the snapshots of a VM', () => {
     expect(service.asked(`POST ${PATH}/snapshots`)[0]?.body).toEqual({ memory: true });
     planned(`POST ${PATH}/snapshots/one/restore`, { status: 'restoring' });
     fireEvent.click(screen.getByRole('button', { name: 'Restore one' }));
-    expect((await screen.findByRole('complementary')).textContent).toContain(
-      'continues from the moment of the snapshot',
-    );
+    expect((await screen.findByRole(...PANEL)).textContent).toContain('continues from the moment of the snapshot');
   });
 
   test('are listed, created, restored and deleted', async () => {
@@ -54,8 +53,8 @@ describe('the snapshots of a VM', () => {
     expect(service.asked(`POST ${PATH}/snapshots`)[0]?.body).toEqual({ name: 'three' });
 
     fireEvent.click(screen.getByRole('button', { name: 'Restore one' }));
-    const panel = () => within(screen.getByRole('complementary'));
-    expect(screen.getByRole('complementary').textContent).toContain('powered off');
+    const panel = () => within(screen.getByRole(...PANEL));
+    expect(screen.getByRole(...PANEL).textContent).toContain('powered off');
     await panel().findByText('Of the plan.');
     fireEvent.click(panel().getByRole('button', { name: 'Restore one' }));
     await waitFor(() => expect(real(service, `POST ${PATH}/snapshots/one/restore`)).toHaveLength(1));
@@ -156,7 +155,7 @@ describe('the checkpoints of a VM', () => {
     plannedOn(service, `DELETE ${CHECKPOINTS}/lost`, { status: 'deleted' });
     await open();
     fireEvent.click(await screen.findByRole('button', { name: 'Delete checkpoint lost' }));
-    const panel = within(await screen.findByRole('complementary'));
+    const panel = within(await screen.findByRole(...PANEL));
     await panel.findByText('Of the plan.');
     expect(real(service, `DELETE ${CHECKPOINTS}/lost`)).toEqual([]);
     fireEvent.click(panel.getByRole('button', { name: 'Delete checkpoint lost' }));
