@@ -19,9 +19,11 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
 
   beforeAll(async () => {
     service = await RunningService.start(['--sandbox=12']);
-    const { body } = await new Api(service.url).send<VmView[]>('GET', '/api/vms');
-    running = body.find(({ status }) => status === 'Running') as VmView;
-    stopped = body.find(({ status }) => status === 'Stopped') as VmView;
+    const api = new Api(service.url);
+    const { body } = await api.send<VmView[]>('GET', '/api/vms');
+    [running, stopped] = body.filter(({ status }) => status === 'Running') as [VmView, VmView];
+    await api.send('POST', `/api/vms/${stopped.namespace}/${stopped.name}/stop?force=true`);
+    await api.untilVm(stopped.name, 'has stopped', (vm) => vm?.status === 'Stopped');
     browser = await openBrowser(service.url);
     page = browser.page;
   }, TIMEOUT_MS);

@@ -233,10 +233,12 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
 
     test('shuts it down and deletes it with everything that belongs to it', async () => {
       await page.getByRole('button', { name: 'Shut down', exact: true }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Shut down', exact: true }).click();
+      const panel = page.locator('.hg-side-panel');
+      await panel.getByRole('button', { name: `Shut down ${inBrowser}` }).click();
       await api.untilVm(inBrowser, 'has stopped', (vm) => vm?.status === 'Stopped');
-      await page.getByRole('button', { name: 'Delete', exact: true }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.getByRole('button', { name: 'More actions' }).click();
+      await page.getByRole('menuitem', { name: 'Delete…' }).click();
+      await panel.getByRole('button', { name: `Delete ${inBrowser}` }).click();
       await api.untilVm(inBrowser, 'is gone', (vm) => vm === undefined);
       expect(
         await until(

@@ -134,7 +134,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     const members = vms.filter(({ namespace }) => namespace === 'web');
     expect(members.length).toBeGreaterThan(20);
     await page.getByRole('checkbox', { name: 'Select all shown' }).check();
-    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Add tag' }).click();
     await panel().getByRole('textbox', { name: 'Tag' }).fill('night');
     const started = page.waitForResponse((response) => response.url().endsWith('/api/ext/bulk'));

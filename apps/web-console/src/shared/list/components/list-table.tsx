@@ -1,4 +1,4 @@
-import { useLayoutEffect } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import type { RowAction } from '../../actions/row-actions.js';
 import type { Instance } from '../../instances/instance.js';
@@ -36,6 +36,8 @@ export function ListTable<E extends Instance>(props: ListTableProps<E>) {
     if (row && row.dataset['ref'] !== active) scroller.current?.focus({ preventScroll: true });
   });
   const open = (entry: E): void => navigate(kind.pageOf(entry));
+  /** The entry of the last first click: the panel that it opens may move the rows under the second click. */
+  const clicked = useRef<string>(undefined);
   const { activeIndex, onKeyDown } = useRowKeys({
     rows,
     top,
@@ -65,12 +67,13 @@ export function ListTable<E extends Instance>(props: ListTableProps<E>) {
     const link = target.closest('a');
     if (link && !isPlainClickOnName(event, link)) return;
     event.preventDefault();
-    if (event.shiftKey) selection.extendTo(entry.ref);
-    else onPeek(entry.ref);
+    if (event.shiftKey) return selection.extendTo(entry.ref);
+    if (event.detail > 1) return;
+    clicked.current = entry.ref;
+    onPeek(entry.ref);
   };
-  const onDoubleClick = (event: React.MouseEvent<HTMLElement>): void => {
-    const { target } = event;
-    const entry = entryOf(target, rows);
+  const onDoubleClick = ({ target }: React.MouseEvent<HTMLElement>): void => {
+    const entry = rows.find(({ ref }) => ref === clicked.current);
     if (entry && target instanceof Element && !target.closest('[data-do]')) open(entry);
   };
   const onContextMenu = (event: React.MouseEvent<HTMLElement>): void => {
