@@ -3,21 +3,11 @@ import type { Page } from 'playwright-core';
 import { Api } from './api.js';
 import { violations } from './axe.js';
 import { openBrowser, type Browser } from './browser.js';
+import { PLACES } from './console-places.js';
 import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
 
 const TIMEOUT_MS = 120_000;
-const PAGES = [
-  '/vms',
-  '/containers',
-  '/nodes',
-  '/images',
-  '/plugins',
-  '/activity',
-  '/doctor',
-  '/journal',
-  '/integrations',
-];
 const TABS = ['overview', 'console', 'serial', 'guest', 'metrics', 'hardware', 'snapshots', 'events', 'manifest'];
 
 /** The rules of axe on all pages of the console, in both themes, in a wide window and on a phone. */
@@ -61,7 +51,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the accessibilit
         await page.waitForFunction(() => !document.querySelector('.hg-spinner, .hg-skeleton'));
       };
 
-      test.each(PAGES)('%s follows the rules', async (place) => {
+      test.each(PLACES)('%s follows the rules', async (place) => {
         await open(place);
         expect(await violations(page)).toEqual([]);
       });

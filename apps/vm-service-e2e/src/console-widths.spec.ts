@@ -2,6 +2,7 @@ import type { MetricsSampleView, VmView } from '@headgate/api-contracts';
 import type { Locator, Page } from 'playwright-core';
 import { Api } from './api.js';
 import { openBrowser, type Browser } from './browser.js';
+import { PLACES } from './console-places.js';
 import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
 
@@ -99,17 +100,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Nodes');
   });
 
-  test.each([
-    '/vms',
-    '/containers',
-    '/nodes',
-    '/images',
-    '/plugins',
-    '/activity',
-    '/doctor',
-    '/journal',
-    '/integrations',
-  ])(
+  test.each(PLACES)(
     'shows %s at a width of 400 px without anything beyond the window',
     async (place) => {
       await open(place, 400);

@@ -2,19 +2,11 @@ import 'reflect-metadata';
 import { formatRef } from '@headgate/domain-contracts';
 import { MemoryBackend } from '@headgate/testing';
 import { unreachable, Edge } from '../testing/edge.js';
+import { STEADY_READING } from '../testing/steady-reading.js';
 
 const GIB = 1024 ** 3;
 const DB = { kind: 'vm', context: 'lab', namespace: 'default', name: 'db' } as const;
 const NO_VALUES = { cpu: null, memory: null, disk: null, network: null };
-/** Without counters, so that the values do not depend on the time between two readings. */
-const READING = {
-  cpuTimeMs: null,
-  cpuMillicores: 250,
-  diskReadBytes: null,
-  diskWrittenBytes: null,
-  networkReceivedBytes: null,
-  networkTransmittedBytes: null,
-};
 const USAGE = { cpu: 250, memory: { usedBytes: GIB, totalBytes: 4 * GIB }, disk: null, network: null };
 
 interface Metrics {
@@ -28,7 +20,7 @@ describe('the resource usage', () => {
 
   beforeEach(async () => {
     edge = new Edge();
-    edge.lab.engine.readings.set(formatRef(DB), READING);
+    edge.lab.engine.readings.set(formatRef(DB), STEADY_READING);
     await edge.open();
     await untilMeasured();
   });

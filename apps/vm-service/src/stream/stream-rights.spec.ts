@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ADMINISTRATOR, formatRef, parseRef, TaskRunner } from '@headgate/domain-contracts';
 import { Edge } from '../testing/edge.js';
+import { STEADY_READING } from '../testing/steady-reading.js';
 import { StreamReader } from '../testing/stream-reader.js';
 
 const ann = { 'tailscale-user-login': 'ann' };
@@ -28,14 +29,10 @@ describe('GET /api/ext/stream', () => {
     readers = [];
     edge = new Edge();
     for (const name of ['db', 'web'])
-      edge.lab.engine.readings.set(formatRef({ kind: 'vm', context: 'lab', namespace: 'default', name }), {
-        cpuTimeMs: null,
-        cpuMillicores: 250,
-        diskReadBytes: null,
-        diskWrittenBytes: null,
-        networkReceivedBytes: null,
-        networkTransmittedBytes: null,
-      });
+      edge.lab.engine.readings.set(
+        formatRef({ kind: 'vm', context: 'lab', namespace: 'default', name }),
+        STEADY_READING,
+      );
     const file = join(edge.folder, 'roles.yaml');
     writeFileSync(file, CONFIG);
     await edge.open({}, ['--config', file]);

@@ -1,17 +1,10 @@
 import 'reflect-metadata';
 import { formatRef } from '@headgate/domain-contracts';
 import { unreachable, Edge } from '../testing/edge.js';
+import { STEADY_READING } from '../testing/steady-reading.js';
 import { StreamReader } from '../testing/stream-reader.js';
 
 const DB = { kind: 'vm', context: 'lab', namespace: 'default', name: 'db' } as const;
-const READING = {
-  cpuTimeMs: null,
-  cpuMillicores: 250,
-  diskReadBytes: null,
-  diskWrittenBytes: null,
-  networkReceivedBytes: null,
-  networkTransmittedBytes: null,
-};
 const ALL = ['vms', 'cts', 'usage', 'tasks', 'folders', 'contexts', 'health'];
 
 interface Entry {
@@ -26,7 +19,7 @@ describe('GET /api/ext/stream', () => {
   beforeEach(async () => {
     readers = [];
     edge = new Edge();
-    edge.lab.engine.readings.set(formatRef(DB), READING);
+    edge.lab.engine.readings.set(formatRef(DB), STEADY_READING);
     await edge.open();
   });
 

@@ -1,0 +1,12 @@
+/** The pages of the console that are not of one instance. */
+export const PLACES = [
+  '/vms',
+  '/containers',
+  '/nodes',
+  '/images',
+  '/plugins',
+  '/activity',
+  '/doctor',
+  '/journal',
+  '/integrations',
+] as const;
