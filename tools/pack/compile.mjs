@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { entriesOf } from './entries.mjs';
 
 /** @typedef {import('./libraries.mjs').Library} Library */
@@ -15,6 +15,17 @@ import { entriesOf } from './entries.mjs';
  */
 export function compile(root, libraries, folder) {
   const libs = join(root, 'libs');
+  const entries = libraries.flatMap((library) => {
+    const { exports, bin } = entriesOf(library);
+    const fileOf = (/** @type {string} */ stem) => join(libs, library.folder, 'src', `${stem}.ts`);
+    return [
+      ...Object.entries(exports).map(([path, stem]) => ({
+        specifier: posix.join(library.name, path),
+        file: fileOf(stem),
+      })),
+      ...Object.values(bin).map((stem) => ({ file: fileOf(stem) })),
+    ];
+  });
   const config = {
     extends: join(root, 'tsconfig.base.json'),
     compilerOptions: {
@@ -24,11 +35,11 @@ export function compile(root, libraries, folder) {
       rootDir: libs,
       outDir: folder,
       typeRoots: [join(root, 'node_modules/@types')],
+      // The compiler writes no files of packages that it finds in node_modules. It finds some libraries by both ways,
+      // and the one that its threads take first wins.
+      paths: Object.fromEntries(entries.flatMap(({ specifier, file }) => (specifier ? [[specifier, [file]]] : []))),
     },
-    files: libraries.flatMap((library) => {
-      const { exports, bin } = entriesOf(library);
-      return Object.values({ ...exports, ...bin }).map((stem) => join(libs, library.folder, 'src', `${stem}.ts`));
-    }),
+    files: entries.map(({ file }) => file),
   };
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'tsconfig.json');

@@ -19,9 +19,9 @@ export class ShelfEngine {
   }
 
   setStatus(vm: VirtualMachine, status: VmStatus): void {
-    const { node: _node, ...rest } = vm;
+    const { node: _node, startedAt = new Date().toISOString(), ...rest } = vm;
     const runs = status !== 'Stopped';
-    this.put({ ...rest, status, ready: status === 'Running', ...(runs && { node: 'board-1' }) });
+    this.put({ ...rest, status, ready: status === 'Running', ...(runs && { node: 'board-1', startedAt }) });
   }
 
   delete({ name }: InstanceRef): void {
