@@ -1,7 +1,7 @@
 import { DomainError, type HardwareEffect, type InstanceRef } from '@headgate/domain-contracts';
 import { KubeApiError } from '../api/kube-api-error.js';
 import { conditionOf, isTrue } from '../api/kube-object.js';
-import type { KubeObject } from '../api/kube-object.js';
+import type { Condition, KubeObject } from '../api/kube-object.js';
 import type { VmiObject, VmObject } from '../api/object-types.js';
 import { MIGRATIONS, subresourcePath, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 import { LABEL } from '../labels.js';
@@ -49,7 +49,7 @@ export async function canMigrate(deps: HardwareDeps, { vmi }: VmState): Promise<
 /**
  * Waits until KubeVirt has applied a change to the running guest, or requires a restart for it.
  * @returns whether it was applied
- * @throws DomainError REJECTED_BY_BACKEND with KubeVirt's reason
+ * @throws DomainError REJECTED_BY_BACKEND with KubeVirt's reason; BUSY when a migration has begun meanwhile
  */
 export async function observe(
   deps: HardwareDeps,
@@ -67,12 +67,19 @@ export async function observe(
     if (isTrue(vm.status?.conditions, 'RestartRequired')) return false;
     if (isApplied(vmi)) return true;
     const failure = conditionOf(vm.status?.conditions, 'Failure');
-    if (failure?.status === 'True' && /^HotPlug/.test(failure.reason ?? '')) {
-      throw new DomainError('REJECTED_BY_BACKEND', failure.message ?? failure.reason ?? 'KubeVirt refused the change.');
-    }
+    if (failure?.status === 'True' && /^HotPlug/.test(failure.reason ?? '')) throw failedChange(ref, failure);
     if (clock.now() - began > OBSERVE_TIMEOUT_MS) return false;
     await clock.delay(POLL_MS);
   }
+}
+
+/** A migration that began after the request was checked, such as one that completes another change. */
+const IN_PROGRESS = /migration is in progress|while VMI is migrating|another \w+ hotplug is in progress/;
+
+function failedChange({ name }: InstanceRef, { reason, message = reason }: Condition): DomainError {
+  return IN_PROGRESS.test(message ?? '')
+    ? new DomainError('BUSY', `${name} is being migrated; try again when that is done.`)
+    : new DomainError('REJECTED_BY_BACKEND', message ?? 'KubeVirt refused the change.');
 }
 
 /**

@@ -119,7 +119,7 @@ describeWithLibvirt(
         expect(open.filter(({ address }) => address !== '127.0.0.1')).toEqual([]);
         guest = (await alpha.require('consoles').openSerial(hostileRef)).stream;
         const isReached = (answers: readonly string[]): boolean => answers.some((one) => one.includes('NBDMAGIC'));
-        // The port for the disk, which libvirt takes after that of the memory. Anything that connects to the latter ends
+        // The port for the disk, which libvirt takes after that of the memory. Whatever connects to the latter ends
         // the migration, and closes both.
         const diskPort = Math.max(...open.map(({ port }) => port));
         // An emulated guest on a busy machine may get the greeting after its program has given up.
