@@ -60,7 +60,7 @@ describe('an instance that a task uses', () => {
       busy: { task: 'delete-web-1-1', action: 'delete' },
     };
     const { receive } = await openConsole('/containers', [], service);
-    await receive(() => service.streamOf('/api/cts').snapshot([ct]));
+    await receive(() => service.listInStream('cts').snapshot([ct]));
     expect((await within(row()).findByRole('link', { name: 'Deleting' })).getAttribute('href')).toBe(
       '#/tasks/delete-web-1-1',
     );

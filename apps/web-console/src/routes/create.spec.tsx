@@ -35,7 +35,7 @@ describe('the create dialog', () => {
       status: 201,
       body: { name: 'first', namespace: 'tailvm', ref: 'vm/prod/tailvm/first', task: 'create-first-1' },
     }));
-    let task = buildTask();
+    const task = buildTask();
     service.on('GET /api/tasks', () => ({ body: service.asked('POST /api/vms').length > 0 ? [task] : [] }));
     const { user, dialog, receive } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'first');
@@ -57,7 +57,8 @@ describe('the create dialog', () => {
     expect(await screen.findByText('Write the disk')).toBeTruthy();
     expect(screen.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('40');
     expect(screen.getByRole('button', { name: 'Tasks: 1 running' })).toBeTruthy();
-    task = buildTask({ status: 'error', error: 'The disk is full.', finishedAt: '2026-01-01T00:01:00Z' });
+    const failed = buildTask({ status: 'error', error: 'The disk is full.', finishedAt: '2026-01-01T00:01:00Z' });
+    await receive(() => service.pageStream.emit('tasks.changed', failed));
     expect(await screen.findByText('Create first: failed')).toBeTruthy();
   });
 

@@ -113,17 +113,16 @@ describe('the list of VMs, bulk operations', () => {
     const task = buildTask({ id: 'bulk-1', kind: 'bulk', ref: '', bulk: { action: 'stop', counts } });
     onBulk(() => ({ body: { task: 'bulk-1' } })).on('GET /api/tasks/bulk-1', task);
     service.on('POST /api/ext/bulk/bulk-1/cancel', { status: 'ok' });
-    const { user } = await openConsole('/vms', [web, other], service);
+    const { user, receive } = await openConsole('/vms', [web, other], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
     await user.click(bar().getByRole('button', { name: 'Shut down' }));
     await confirm(user, 'Shut down 2 VMs');
     expect(await screen.findByText('1 of 2')).toBeTruthy();
     await user.click(dialog().getByRole('button', { name: 'Stop' }));
-    service.on('GET /api/tasks/bulk-1', {
-      ...task,
-      status: 'error',
-      bulk: { action: 'stop', counts: { ...counts, waiting: 0, skipped: 1 } },
-    });
+    const bulk = { action: 'stop', counts: { ...counts, waiting: 0, skipped: 1 } } as const;
+    const stopped = { ...task, status: 'error', bulk } as const;
+    service.on('GET /api/tasks/bulk-1', stopped);
+    await receive(() => service.pageStream.emit('tasks.changed', stopped));
     expect(await screen.findByText('1 succeeded, 0 failed, 1 skipped.')).toBeTruthy();
     expect(service.asked('POST /api/ext/bulk/bulk-1/cancel')).toHaveLength(1);
   });

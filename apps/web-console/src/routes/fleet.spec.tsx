@@ -294,7 +294,7 @@ describe('the list of VMs', () => {
   test('shows why a context is unreachable, and disables the actions of its VMs', async () => {
     const { receive } = await openConsole('/vms', [web], service);
     await receive(() => {
-      service.stream.emit('status', { context: 'prod', up: false, reason: 'connect ECONNREFUSED.' });
+      service.pageStream.emit('contexts.status', { context: 'prod', up: false, reason: 'connect ECONNREFUSED.' });
       service.stream.emit('changed', { ...web, stale: true });
     });
     expect(await screen.findByText('prod: connect ECONNREFUSED. The last known state of 1 VM is shown.')).toBeTruthy();

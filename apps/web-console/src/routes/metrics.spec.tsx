@@ -73,10 +73,8 @@ describe('the metrics of a VM', () => {
     const names = ['idle', 'busy', 'unknown'];
     const vms = names.map((name) => buildVm({ name }));
     const usage = (index: number, cpu: number) => ({ ref: vms[index]!.ref, usage: { ...sample(NOW), cpu } });
-    service.on('GET /api/vms', ({ query }: { query: URLSearchParams }) => ({
-      body: query.get('usage') === 'only' ? [usage(0, 20), usage(1, 2200)] : vms,
-    }));
-    const { user } = await openConsole('/vms', vms, service);
+    const { user, receive } = await openConsole('/vms', vms, service);
+    await receive(() => service.pageStream.emit('usage.snapshot', [usage(0, 20), usage(1, 2200)]));
     await waitFor(() => expect(screen.getByRole('row', { name: /busy/ }).textContent).toContain('110%25%'));
     expect(screen.getByRole('row', { name: /idle/ }).textContent).toContain('1%25%');
     expect(screen.getByRole('row', { name: /unknown/ }).textContent).not.toContain('%');

@@ -46,7 +46,7 @@ describe('the containers', () => {
       body: { name: 'new', namespace: 'tailvm', ref: 'ct/prod/tailvm/new' },
     }));
     const { user, receive } = await openConsole('/containers', [], service);
-    await receive(() => service.streamOf('/api/cts').snapshot([shell]));
+    await receive(() => service.listInStream('cts').snapshot([shell]));
     await user.click(await screen.findByRole('button', { name: 'Stop shell-1' }));
     expect(screen.getByRole(...PANEL).textContent).toContain('tailvm in prod');
     await screen.findByRole('region', { name: 'Planned changes' });
@@ -76,7 +76,7 @@ describe('the containers', () => {
         : { status: 409, body: { error: 'shell-1 is busy.', code: 'BUSY' } },
     );
     const { user, receive } = await openConsole('/containers', [], service);
-    await receive(() => service.streamOf('/api/cts').snapshot([shell]));
+    await receive(() => service.listInStream('cts').snapshot([shell]));
     await user.click(await screen.findByRole('checkbox', { name: 'Select all shown' }));
     await user.click(within(screen.getByRole('toolbar', { name: /selected/ })).getByRole('button', { name: 'Stop' }));
     const dialog = within(screen.getByRole(...PANEL));
@@ -87,7 +87,7 @@ describe('the containers', () => {
 
   test('have a shell that receives the size of its window', async () => {
     const { receive } = await openConsole('/containers/prod/tailvm/shell-1', [], service);
-    await receive(() => service.streamOf('/api/cts').snapshot([shell]));
+    await receive(() => service.listInStream('cts').snapshot([shell]));
     await screen.findByRole('region', { name: 'Shell in shell-1' });
     await waitFor(() => expect(service.sockets).toHaveLength(1));
     expect(service.socket.url).toBe('ws://localhost/api/tty/tailvm/shell-1?context=prod&kind=ct');

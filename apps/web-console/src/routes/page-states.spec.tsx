@@ -199,20 +199,20 @@ describe.each(PAGES)('$path, for $request,', (page) => {
 });
 
 describe.each([
-  ['/vms', '/api/vms', "Couldn't load", 'No virtual machines yet'],
-  ['/containers', '/api/cts', "Couldn't load", 'No containers yet'],
-])('%s', (path, list, failure, empty) => {
+  ['/vms', 'vms', "Couldn't load", 'No virtual machines yet'],
+  ['/containers', 'cts', "Couldn't load", 'No containers yet'],
+] as const)('%s', (path, list, failure, empty) => {
   test.each(REASONS)('shows the reason of an error %i in an alert', async (status, reason) => {
-    service.fails(`GET ${list}`, status, reason);
+    for (const one of ['vms', 'cts']) service.fails(`GET /api/${one}`, status, reason);
     const { receive } = await openConsole(path, undefined, service);
-    await receive(() => service.streamOf(list).break());
+    await receive(() => service.pageStream.break());
     expect(await screen.findByText(new RegExp(failure))).toBeTruthy();
     expect(screen.getByText(reason)).toBeTruthy();
   });
 
   test('says so when there is nothing to show', async () => {
     const { receive } = await openConsole(path, undefined, service);
-    await receive(() => service.streamOf(list).snapshot([]));
+    await receive(() => service.listInStream(list).snapshot([]));
     expect(await screen.findByText(empty)).toBeTruthy();
     expect(skippedHeadings()).toEqual([]);
   });

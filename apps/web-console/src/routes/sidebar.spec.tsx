@@ -31,25 +31,23 @@ const names = () =>
 
 describe('the numbers next to the pages', () => {
   test('are those of the fleet, the nodes, the images, and the containers', async () => {
-    service.on('GET /api/ext/facets', { matched: 1234, status: [], context: [], folder: [], tag: [], node: [] });
     service.on('GET /api/nodes', [{ name: 'worker-1', ready: true, context: 'prod' }]);
     const { receive } = await openConsole('/plugins', VMS, service.on('GET /api/plugins', []));
+    const containers = Array.from({ length: 1234 }, (_none, index) => buildVm({ name: `shell-${index}` }));
+    await receive(() => service.pageStream.emit('cts.snapshot', containers));
     expect(await screen.findByRole('link', { name: 'Containers 1,234' })).toBeTruthy();
     expect(await screen.findByRole('link', { name: 'Nodes 1' })).toBeTruthy();
     expect(screen.getByRole('link', { name: 'Machines 3' })).toBeTruthy();
-    await receive(() => service.streamOf('/api/vms').emit('removed', { ref: VMS[0]?.ref }));
+    await receive(() => service.stream.emit('removed', { ref: VMS[0]?.ref }));
     expect(await screen.findByRole('link', { name: 'Machines 2' })).toBeTruthy();
     expect(screen.getByRole('link', { name: 'Health' })).toBeTruthy();
   });
 
   test('are the problems of the health', async () => {
-    const check = { name: 'x', message: '', context: 'prod', fixable: false, remedy: '' };
-    service.on('GET /api/doctor', [
-      { ...check, status: 'error' },
-      { ...check, name: 'y', status: 'ok' },
-    ]);
-    await openConsole('/vms', VMS, service);
+    const { receive } = await openConsole('/vms', VMS, service);
+    await receive(() => service.pageStream.emit('health.snapshot', { ok: 3, warning: 0, error: 1 }));
     expect(await screen.findByRole('link', { name: 'Health 1 problem' })).toBeTruthy();
+    expect(service.asked('GET /api/doctor')).toEqual([]);
   });
 });
 
@@ -133,7 +131,7 @@ describe('the inventory', () => {
     expect(items()).toEqual(['prod 3', 'tailvm 3', 'worker-1 1', 'worker-2 2']);
     await user.click(tree().getByRole('treeitem', { name: 'worker-2 2' }));
     expect(query()).toBe('context:prod ns:tailvm node:worker-2');
-    await receive(() => service.streamOf('/api/vms').emit('changed', { ...VMS[1], node: 'worker-1' }));
+    await receive(() => service.stream.emit('changed', { ...VMS[1], node: 'worker-1' }));
     expect(await tree().findByRole('treeitem', { name: 'worker-1 2' })).toBeTruthy();
   });
 });

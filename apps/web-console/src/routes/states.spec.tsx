@@ -74,7 +74,7 @@ test('the states of containers have words as well', async () => {
   const ct = { ...fields, ref: 'ct/prod/tailvm/job', image: 'job:1', privileged: false, phase: 'Succeeded' };
   const { receive } = await openConsole('/containers', undefined, service);
   const pending = { ...ct, name: 'next', ref: 'ct/prod/tailvm/next', phase: 'Pending' };
-  await receive(() => service.streamOf('/api/cts').emit('snapshot', [ct, pending]));
+  await receive(() => service.listInStream('cts').emit('snapshot', [ct, pending]));
   expect(within(row(/job/)).getByText('Ended')).toBeTruthy();
   expect(within(row(/next/)).getByText('Starting')).toBeTruthy();
 });
@@ -84,11 +84,9 @@ test('a stopped VM has no usage of the past', async () => {
   const running = buildVm({ name: 'db-1' });
   const stopped = buildStoppedVm({ name: 'web-1' });
   const lost = buildVm({ name: 'old-1', stale: true });
-  service.on(
-    'GET /api/vms',
-    [running, stopped, lost].map(({ ref }) => ({ ref, usage })),
-  );
-  await openConsole('/vms', [running, stopped, lost], service);
+  const { receive } = await openConsole('/vms', [running, stopped, lost], service);
+  const usages = [running, stopped, lost].map(({ ref }) => ({ ref, usage }));
+  await receive(() => service.pageStream.emit('usage.snapshot', usages));
   expect(await within(row(/db-1/)).findByText('45%')).toBeTruthy();
   for (const name of [/web-1/, /old-1/]) expect(within(row(name)).queryByText(/%$/)).toBeNull();
 });
@@ -144,7 +142,7 @@ describe('without any reachable context', () => {
     const { receive } = await openConsole('/vms', entries, service);
     await receive(() => {
       for (const { context } of contexts)
-        service.stream.emit('status', { context, up: false, reason: 'no route to host' });
+        service.pageStream.emit('contexts.status', { context, up: false, reason: 'no route to host' });
     });
     await expectNothingReachable();
     expect(within(row()).getByText('Was Running')).toBeTruthy();

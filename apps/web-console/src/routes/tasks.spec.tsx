@@ -62,13 +62,11 @@ describe('the tasks', () => {
       };
       await openItem({ ...move, steps, transfer });
       expect(item().getByText('Copy the disk: 1.5 GiB of 4 GiB, 2 min left')).toBeTruthy();
-      service.on('GET /api/tasks', [
-        { ...move, steps, transfer, waiting: "Its journal can't be written: disk is full" },
-      ]);
-      expect(await item().findByText(/^Its journal can't be written/, {}, { timeout: 5_000 })).toBeTruthy();
-      service.on('GET /api/tasks', [{ ...move, steps, waitsFor: 'the destination to reserve the disks' }]);
-      const wait = 'Waits for the destination to reserve the disks';
-      expect(await item().findByText(wait, {}, { timeout: 5_000 })).toBeTruthy();
+      const change = (task: object) => act(async () => service.pageStream.emit('tasks.changed', task));
+      await change({ ...move, steps, transfer, waiting: "Its journal can't be written: disk is full" });
+      expect(await item().findByText(/^Its journal can't be written/)).toBeTruthy();
+      await change({ ...move, steps, waitsFor: 'the destination to reserve the disks' });
+      expect(await item().findByText('Waits for the destination to reserve the disks')).toBeTruthy();
     });
 
     test('show their log live, without a request for each line', async () => {
@@ -95,7 +93,9 @@ describe('the tasks', () => {
       act(() => stream.break());
       expect(item().getByText('The connection was lost. Retrying automatically')).toBeTruthy();
       await waitFor(() => service.streamOf(`${path}?lastEventId=boot-4-0`), { timeout: 10_000 });
-      act(() => service.stream.emit('log', { offset: 0, text: 'one\ntwo\n' }, 'boot-8-0'));
+      act(() =>
+        service.streamOf(`${path}?lastEventId=boot-4-0`).emit('log', { offset: 0, text: 'one\ntwo\n' }, 'boot-8-0'),
+      );
       expect(item().getByLabelText('Log').textContent).toBe('one\ntwo\n');
       expect(item().queryByText(/connection was lost/)).toBeNull();
     });

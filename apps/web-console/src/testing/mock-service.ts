@@ -1,5 +1,7 @@
 import type { Instance } from '../shared/instances/instance.js';
 
+const PAGE_STREAM = '/api/ext/stream';
+
 export interface MockRequest {
   readonly method: string;
   readonly path: string;
@@ -61,16 +63,29 @@ export class MockService {
     return this.requests.filter(({ method, path }) => `${method} ${path}` === request);
   }
 
-  get stream(): MockStream {
-    const stream = this.streams.at(-1);
-    if (!stream) throw new Error('No event stream was opened.');
-    return stream;
+  /** The list of VMs in the stream of the page. */
+  get stream(): ListInStream {
+    return this.listInStream('vms');
+  }
+
+  /** The latest stream of the page. */
+  get pageStream(): MockStream {
+    return this.latest((url) => url.startsWith(PAGE_STREAM));
+  }
+
+  /** A list in the stream of the page. */
+  listInStream(list: 'vms' | 'cts'): ListInStream {
+    return new ListInStream(this.pageStream, list);
   }
 
   /** The latest stream of a path. */
   streamOf(path: string): MockStream {
-    const stream = this.streams.findLast(({ url }) => url === path);
-    if (!stream) throw new Error(`No event stream of ${path} was opened.`);
+    return this.latest((url) => url === path);
+  }
+
+  private latest(isWanted: (url: string) => boolean): MockStream {
+    const stream = this.streams.findLast(({ url }) => isWanted(url));
+    if (!stream) throw new Error('No such event stream was opened.');
     return stream;
   }
 
@@ -122,12 +137,31 @@ export class MockStream extends EventTarget {
     this.dispatchEvent(new MessageEvent(event, { data: JSON.stringify(data), lastEventId }));
   }
 
-  snapshot(entries: readonly Instance[], lastEventId?: string): void {
-    this.emit('snapshot', entries, lastEventId);
+  break(): void {
+    this.onerror?.();
+  }
+}
+
+/** The events of one list in the stream of the page. */
+export class ListInStream {
+  constructor(
+    private readonly stream: MockStream,
+    private readonly list: 'vms' | 'cts',
+  ) {}
+
+  /** @param position where a client can continue after this event */
+  emit(event: 'changed' | 'removed' | 'snapshot', data: unknown, position?: string): void {
+    this.stream.emit(`${this.list}.${event}`, data, position);
+  }
+
+  /** The stream begins with these entries, and without any others. */
+  snapshot(entries: readonly Instance[], position?: string): void {
+    for (const list of ['vms', 'cts'] as const) this.stream.emit(`${list}.snapshot`, list === this.list ? entries : []);
+    this.stream.emit('ready', {}, position);
   }
 
   break(): void {
-    this.onerror?.();
+    this.stream.break();
   }
 }
 

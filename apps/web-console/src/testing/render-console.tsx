@@ -18,12 +18,10 @@ export function givenService(): MockService {
   const service = new MockService();
   service.on('GET /api/whoami', { login: 'ada@example.org', name: 'Ada', admin: true, enforced: false });
   service.on('GET /api/capabilities', buildCapabilities());
-  service.on('GET /healthz', {});
   service.on('GET /api/tasks', []);
   service.on('GET /api/vms', []);
   service.on('GET /api/cts', []);
   // The numbers next to the pages
-  service.on('GET /api/ext/facets', { matched: 0, status: [], context: [], folder: [], tag: [], node: [] });
   service.on('GET /api/nodes', []);
   service.on('GET /api/datavolumes', []);
   service.on('GET /api/doctor', []);
@@ -46,7 +44,7 @@ export async function openConsole(
       await Promise.resolve();
     });
   };
-  if (entries) await receive(() => service.streamOf('/api/vms').snapshot(entries));
+  if (entries) await receive(() => service.stream.snapshot(entries));
   else await receive(() => undefined);
   return { service, user, receive };
 }

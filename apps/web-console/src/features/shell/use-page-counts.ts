@@ -1,34 +1,33 @@
-import { useQuery } from '@tanstack/react-query';
-import { getJson } from '../../shared/api/request.js';
-import { useFleet } from '../../shared/fleet/fleet-provider.js';
+import { useContainers, useFleet } from '../../shared/fleet/fleet-provider.js';
+import type { FleetState } from '../../shared/fleet/fleet-store.js';
+import type { FleetEntry } from '../../shared/fleet/sorted-entries.js';
+import { useProblemCount } from '../../shared/queries/use-checks.js';
 import { useImportedImages } from '../../shared/queries/use-imported-images.js';
 import { useNodes } from '../../shared/queries/use-nodes.js';
-import { useProblemCount } from '../../shared/queries/use-checks.js';
+import { useFreshness } from '../../shared/queries/stream-queries.js';
 
 export type CountedPage = 'machines' | 'containers' | 'nodes' | 'images' | 'health';
 
-/** Of the pages that nothing else keeps up to date. */
-export const COUNT_REFETCH_MS = 60_000;
+const POLL_MS = 60_000;
 
 /** The number of entries of each page, or of problems; undefined while it is unknown. */
 export type PageCounts = Readonly<Record<CountedPage, number | undefined>>;
 
-/** The numbers next to the pages: VMs as they change, everything else once a minute. */
+const countOf = ({ phase, entries }: FleetState<FleetEntry>): number | undefined =>
+  phase === 'loading' ? undefined : entries.length;
+
+/** The numbers next to the pages: those that the stream sends as they change, the others when the contexts change. */
 export function usePageCounts(): PageCounts {
-  const machines = useFleet(({ phase, entries }) => (phase === 'loading' ? undefined : entries.length));
-  const isLoaded = machines !== undefined;
+  const machines = useFleet(countOf);
+  const containers = useContainers(countOf);
   // The list has priority over numbers next to it.
-  const every = { enabled: isLoaded, refetchInterval: COUNT_REFETCH_MS };
-  const { data: facets } = useQuery({
-    queryKey: ['container-count'],
-    queryFn: ({ signal }) => getJson('/api/ext/facets', { query: { kind: 'ct' }, signal }),
-    ...every,
-  });
+  const enabled = machines !== undefined;
+  const { refetchInterval } = useFreshness(POLL_MS);
   return {
     machines,
-    containers: facets?.matched,
-    nodes: useNodes(every).data?.length,
-    images: useImportedImages(every).data?.images.length,
-    health: useProblemCount(every),
+    containers,
+    nodes: useNodes({ enabled, refetchInterval }).data?.length,
+    images: useImportedImages({ enabled, refetchInterval }).data?.images.length,
+    health: useProblemCount({ enabled, pollMs: POLL_MS }),
   };
 }

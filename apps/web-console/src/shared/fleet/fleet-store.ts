@@ -27,32 +27,15 @@ export interface FleetState<E extends FleetEntry> {
   readonly lostSince?: number | undefined;
 }
 
-/** Receives the state of the fleet. */
-export interface FleetSink<E extends FleetEntry> {
-  current(): FleetState<E>;
-  /** Where a stream can continue so that nothing is missing. */
-  position(): string | undefined;
-  /** Records that everything up to this position of the stream has arrived. */
-  mark(position: string): void;
-  replace(entries: readonly E[], phase: FleetPhase): void;
-  change(entry: E): void;
-  remove(ref: string): void;
-  contextStatus(context: string, status: ContextStatus): void;
-  /** Confirms that the current entries are up to date. */
-  confirm(phase: 'live' | 'polling'): void;
-  lost(error: string, now: number): void;
-}
-
 /** Changes arrive in bursts; listeners are notified once per burst. */
 const BURST_MS = 80;
 
 /** The list of instances on this page. Readers get the same state object until something changes. */
-export class FleetStore<E extends FleetEntry> implements FleetSink<E> {
+export class FleetStore<E extends FleetEntry> {
   private readonly known = new SortedEntries<E>();
   private readonly listeners = new Set<() => void>();
   private state: FleetState<E> = { phase: 'loading', entries: [], firstRows: [], contexts: {}, partial: false };
   private pending: ReturnType<typeof setTimeout> | undefined;
-  private marked: string | undefined;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -60,11 +43,6 @@ export class FleetStore<E extends FleetEntry> implements FleetSink<E> {
   };
 
   readonly current = (): FleetState<E> => this.state;
-  readonly position = (): string | undefined => this.marked;
-
-  mark(position: string): void {
-    this.marked = position;
-  }
 
   replace(entries: readonly E[], phase: FleetPhase): void {
     this.known.reset(entries);
@@ -96,6 +74,7 @@ export class FleetStore<E extends FleetEntry> implements FleetSink<E> {
     this.publish({ contexts: { ...this.state.contexts, [context]: status } });
   }
 
+  /** Confirms that the current entries are up to date. */
   confirm(phase: 'live' | 'polling'): void {
     this.publish({ phase, error: undefined, lostSince: undefined });
   }

@@ -1,9 +1,12 @@
 import { jest } from '@jest/globals';
-import type { VmView } from '@headgate/api-contracts';
+import type { TaskView } from '@headgate/api-contracts';
+import { buildTask } from '../../testing/build-task.js';
 import { buildVm } from '../../testing/build-vm.js';
 import { FakeChannel, FakeLocks } from '../../testing/fake-tabs.js';
 import { MockService } from '../../testing/mock-service.js';
-import { FleetStore } from './fleet-store.js';
+import { createQueryClient } from '../queries/query-client.js';
+import { STREAMED_KEYS, StreamQueries } from '../queries/stream-queries.js';
+import { PageStore } from './page-store.js';
 import { SharedFeed } from './shared-feed.js';
 
 const web = buildVm({ name: 'web' });
@@ -11,13 +14,12 @@ const db = buildVm({ name: 'db' });
 
 describe('SharedFeed', () => {
   let service: MockService;
-  const tabs: SharedFeed<VmView>[] = [];
+  const tabs: SharedFeed[] = [];
 
   beforeEach(() => {
     jest.useFakeTimers();
     service = new MockService();
-    service.on('GET /healthz', {});
-    service.install();
+    service.on('GET /api/vms', []).on('GET /api/cts', []).install();
     Object.defineProperty(navigator, 'locks', { configurable: true, value: new FakeLocks() });
     Object.assign(globalThis, { BroadcastChannel: FakeChannel });
   });
@@ -32,12 +34,15 @@ describe('SharedFeed', () => {
 
   const settle = () => jest.advanceTimersByTimeAsync(200);
   const openTab = async () => {
-    const store = new FleetStore<VmView>();
-    const feed = new SharedFeed('/api/vms', store);
+    const queries = createQueryClient();
+    const page = new PageStore(new StreamQueries(queries));
+    const store = page.lists.vms;
+    const feed = new SharedFeed(page);
     tabs.push(feed);
     feed.start();
     await settle();
-    return { feed, names: () => store.current().entries.map(({ name }) => name), state: () => store.current() };
+    const tasks = () => queries.getQueryData<TaskView[]>(STREAMED_KEYS.tasks)?.map(({ id }) => id);
+    return { feed, tasks, names: () => store.current().entries.map(({ name }) => name), state: () => store.current() };
   };
   const hide = (hidden: boolean): void => {
     Object.defineProperty(document, 'hidden', { configurable: true, value: hidden });
@@ -49,7 +54,7 @@ describe('SharedFeed', () => {
     const second = await openTab();
     service.stream.snapshot([web]);
     service.stream.emit('changed', db);
-    service.stream.emit('status', { context: 'prod', up: false, reason: 'gone' });
+    service.pageStream.emit('contexts.status', { context: 'prod', up: false, reason: 'gone' });
     await settle();
     for (const tab of [first, second]) {
       expect(tab.names()).toEqual(['db', 'web']);
@@ -70,6 +75,26 @@ describe('SharedFeed', () => {
     expect(service.streams).toHaveLength(1);
   });
 
+  test('gives everything to a tab that opens while the stream begins', async () => {
+    const first = await openTab();
+    service.pageStream.emit('vms.snapshot', [web, db]);
+    const later = await openTab();
+    service.pageStream.emit('cts.snapshot', []);
+    service.pageStream.emit('tasks.snapshot', [buildTask({ id: '7' })]);
+    await settle();
+    expect(later.state().phase).toBe('loading');
+    service.pageStream.emit('ready', {}, 'boot-1');
+    await settle();
+    for (const tab of [first, later]) {
+      expect(tab.names()).toEqual(['db', 'web']);
+      expect(tab.tasks()).toEqual(['7']);
+      expect(tab.state().phase).toBe('live');
+    }
+    first.feed.stop();
+    await settle();
+    expect(service.pageStream.url).toBe('/api/ext/stream?lastEventId=boot-1');
+  });
+
   test('continues in another tab when the tab with the stream closes', async () => {
     const first = await openTab();
     service.stream.snapshot([web]);
@@ -88,8 +113,8 @@ describe('SharedFeed', () => {
     service.stream.emit('changed', db, 'boot-2');
     first.feed.stop();
     await settle();
-    expect(service.stream.url).toBe('/api/vms?lastEventId=boot-2');
-    service.stream.emit('status', { context: 'prod', up: true });
+    expect(service.pageStream.url).toBe('/api/ext/stream?lastEventId=boot-2');
+    service.pageStream.emit('contexts.status', { context: 'prod', up: true });
     service.stream.emit('removed', { ref: web.ref }, 'boot-3');
     await settle();
     expect(second.names()).toEqual(['db']);
@@ -116,7 +141,9 @@ describe('SharedFeed', () => {
     const second = await openTab();
     service.stream.snapshot([web]);
     hide(true);
-    await jest.advanceTimersByTimeAsync(60_000);
+    await jest.advanceTimersByTimeAsync(30_000);
+    service.pageStream.emit('beat', {});
+    await jest.advanceTimersByTimeAsync(30_000);
     expect(service.streams).toHaveLength(2);
     hide(false);
     service.stream.snapshot([web, db]);

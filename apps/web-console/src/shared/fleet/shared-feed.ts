@@ -1,43 +1,39 @@
-import { FleetFeed } from './fleet-feed.js';
-import type { FleetSink, FleetState, FleetStore } from './fleet-store.js';
-import type { FleetEntry } from './sorted-entries.js';
+import { PageFeed, STREAM_PATH } from './page-feed.js';
+import type { PageSink, PageState, PageStore } from './page-store.js';
 
-type Mutation = Exclude<keyof FleetSink<FleetEntry>, 'current' | 'position'>;
+type Mutation = Exclude<keyof PageSink, 'events' | 'phase' | 'position'>;
+
+const NAME = `headgate:${STREAM_PATH}`;
 
 type Message =
   /** A tab took over the stream. */
   | { readonly type: 'leader' }
   /** A tab follows the leader. */
   | { readonly type: 'follower'; readonly needsState: boolean }
-  | { readonly type: 'state'; readonly state: FleetState<FleetEntry>; readonly position: string | undefined }
+  | { readonly type: 'state'; readonly state: PageState }
   | { readonly type: 'mutation'; readonly mutation: Mutation; readonly args: readonly unknown[] }
   /** A follower asks for an immediate retry. */
   | { readonly type: 'retry' };
 
 /**
- * Keeps the stores of all tabs up to date with one event stream per browser, because a browser opens only six
+ * Keeps all tabs up to date with one event stream per browser, because a browser opens only six
  * connections to a host. The tab that holds a lock is the leader: it has the stream and broadcasts each change to the
  * other tabs. When it closes, or has been hidden for a while, the next tab takes over. Browsers offer locks only over
  * HTTPS or on localhost; elsewhere, each tab has its own stream.
  */
-export class SharedFeed<E extends FleetEntry> {
-  private readonly name: string;
-  private readonly feed: FleetFeed<E>;
+export class SharedFeed {
+  private readonly feed: PageFeed;
   private channel: BroadcastChannel | undefined;
   private leave: (() => void) | undefined;
   private isLeader = false;
   private hasFollowers = false;
+  /** Whether a tab needs the state, which this one does not have yet. */
+  private isStateAwaited = false;
   /** Whether this tab may have missed changes: then the position of the others is not its own. */
   private needsState = true;
 
-  constructor(
-    path: string,
-    private readonly store: FleetStore<E>,
-  ) {
-    this.name = `headgate:${path}`;
-    this.feed = isShareable()
-      ? new FleetFeed(path, this.broadcastingSink(), () => this.stepDown())
-      : new FleetFeed(path, store);
+  constructor(private readonly store: PageStore) {
+    this.feed = isShareable() ? new PageFeed(this.broadcastingSink(), () => this.stepDown()) : new PageFeed(store);
   }
 
   start(): void {
@@ -58,7 +54,7 @@ export class SharedFeed<E extends FleetEntry> {
   }
 
   private join(): void {
-    const channel = new BroadcastChannel(this.name);
+    const channel = new BroadcastChannel(NAME);
     this.channel = channel;
     this.needsState = true;
     channel.addEventListener('message', ({ data }: MessageEvent<Message>) => this.receive(data));
@@ -85,7 +81,7 @@ export class SharedFeed<E extends FleetEntry> {
       return left;
     };
     // The request is rejected when this tab leaves before its turn.
-    navigator.locks.request(this.name, { signal: waiting.signal }, lead).catch(() => undefined);
+    navigator.locks.request(NAME, { signal: waiting.signal }, lead).catch(() => undefined);
   }
 
   /** A hidden tab passes the stream on, and takes part again when it is visible. */
@@ -106,18 +102,17 @@ export class SharedFeed<E extends FleetEntry> {
         return this.post({ type: 'follower', needsState: false });
       case 'follower':
         this.hasFollowers = true;
-        if (this.isLeader && message.needsState && this.store.current().phase !== 'loading')
-          this.post({ type: 'state', state: this.store.current(), position: this.store.position() });
+        if (!this.isLeader || !message.needsState) return;
+        if (this.store.isComplete()) this.post({ type: 'state', state: this.store.state() });
+        else this.isStateAwaited = true;
         return;
       case 'state':
         if (this.isLeader) return;
         this.needsState = false;
-        this.store.restore(message.state as FleetState<E>);
-        if (message.position !== undefined) this.store.mark(message.position);
+        this.store.restore(message.state);
         return;
       case 'mutation':
         if (this.isLeader || (this.needsState && message.mutation === 'mark')) return;
-        if (message.mutation === 'replace') this.needsState = false;
         this.apply(message.mutation, message.args);
         return;
       case 'retry':
@@ -125,23 +120,25 @@ export class SharedFeed<E extends FleetEntry> {
     }
   }
 
-  private broadcastingSink(): FleetSink<E> {
+  private broadcastingSink(): PageSink {
     const broadcast =
       (mutation: Mutation) =>
       (...args: readonly unknown[]): void => {
         this.apply(mutation, args);
-        // Copying the list takes time, even when no other tab receives it.
+        // Copying the lists takes time, even when no other tab receives them.
         if (this.hasFollowers) this.post({ type: 'mutation', mutation, args });
+        if (this.isStateAwaited && this.store.isComplete()) {
+          this.isStateAwaited = false;
+          this.post({ type: 'state', state: this.store.state() });
+        }
       };
     return {
-      current: this.store.current,
+      events: this.store.events,
+      phase: this.store.phase,
       position: this.store.position,
       mark: broadcast('mark'),
-      replace: broadcast('replace'),
-      change: broadcast('change'),
-      remove: broadcast('remove'),
-      contextStatus: broadcast('contextStatus'),
-      confirm: broadcast('confirm'),
+      receive: broadcast('receive'),
+      polled: broadcast('polled'),
       lost: broadcast('lost'),
     };
   }

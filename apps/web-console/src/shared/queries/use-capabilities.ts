@@ -1,15 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import type { CapabilitiesView, ContextCapabilitiesView } from '@headgate/api-contracts';
 import { getJson } from '../api/request.js';
+import { STREAMED_KEYS, useFreshness } from './stream-queries.js';
 
 export type ContextCapabilities = ContextCapabilitiesView;
 export type Capabilities = CapabilitiesView;
 
 export const useCapabilities = () =>
   useQuery({
-    queryKey: ['capabilities'],
+    queryKey: STREAMED_KEYS.capabilities,
     queryFn: ({ signal }) => getJson('/api/capabilities', { signal }),
-    refetchInterval: 10_000,
+    ...useFreshness(10_000),
   });
 
 export const contextNamed = (capabilities: Capabilities | undefined, name: string): ContextCapabilities | undefined =>

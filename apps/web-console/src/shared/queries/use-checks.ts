@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import type { CheckView } from '@headgate/api-contracts';
+import type { CheckView, StreamHealthView } from '@headgate/api-contracts';
 import { getJson } from '../api/request.js';
+import { STREAMED_KEYS, useFreshness, useIsStreamLive } from './stream-queries.js';
 
 const checks = {
   queryKey: ['doctor'],
@@ -10,8 +11,24 @@ const checks = {
 /** The health checks of all contexts, checked again whenever a page asks for them. */
 export const useChecks = () => useQuery({ ...checks, staleTime: 0 });
 
-const problemCount = (all: readonly CheckView[]): number => all.filter(({ status }) => status !== 'ok').length;
+const countsOf = (all: readonly CheckView[]): StreamHealthView => {
+  const count = (status: CheckView['status']): number => all.filter((check) => check.status === status).length;
+  return { ok: count('ok'), warning: count('warning'), error: count('error') };
+};
 
-/** The number of checks that did not pass; undefined while it is unknown. */
-export const useProblemCount = (options: { enabled: boolean; refetchInterval: number }): number | undefined =>
-  useQuery({ ...checks, ...options, staleTime: options.refetchInterval, select: problemCount }).data;
+const problemCount = ({ warning, error }: StreamHealthView): number => warning + error;
+
+/**
+ * The number of checks that did not pass; undefined while it is unknown.
+ * @param pollMs how often they are checked while there is no stream
+ */
+export const useProblemCount = ({ enabled, pollMs }: { enabled: boolean; pollMs: number }): number | undefined => {
+  const isLive = useIsStreamLive();
+  return useQuery({
+    queryKey: STREAMED_KEYS.health,
+    queryFn: async ({ signal }) => countsOf(await checks.queryFn({ signal })),
+    select: problemCount,
+    ...useFreshness(pollMs),
+    enabled: enabled && !isLive,
+  }).data;
+};

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ImportedImageView } from '@headgate/api-contracts';
 import { getResponse } from '../api/request.js';
+import { CONTEXT_KEYS } from './stream-queries.js';
 
 const BUSY_REFETCH_MS = 2_000;
 const IDLE_REFETCH_MS = 15_000;
 
-export const IMAGES_KEY = ['imported-images'] as const;
+export const IMAGES_KEY = CONTEXT_KEYS.images;
 
 export interface ImportedImages {
   readonly images: readonly ImportedImageView[];
@@ -14,7 +15,7 @@ export interface ImportedImages {
 }
 
 /** The imported images of all contexts, refetched more often while one of them is incomplete. */
-export const useImportedImages = ({ enabled = true, refetchInterval = IDLE_REFETCH_MS } = {}) =>
+export const useImportedImages = ({ enabled = true, refetchInterval = IDLE_REFETCH_MS as number | false } = {}) =>
   useQuery({
     enabled,
     queryKey: IMAGES_KEY,

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import type { WhoamiView } from '@headgate/api-contracts';
 import { getJson } from '../api/request.js';
+import { useFreshness } from './stream-queries.js';
 
 export const useWhoami = () =>
   useQuery({
     queryKey: ['whoami'],
     queryFn: ({ signal }) => getJson('/api/whoami', { signal }),
-    refetchInterval: 60_000,
+    ...useFreshness(60_000),
   });
 
 /** Whether the user may manage the service itself. Roles in folders are not enough. */

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
-import { TASKS_KEY } from './use-tasks.js';
+import { STREAMED_KEYS } from '../queries/stream-queries.js';
 
 /** The tasks that this page started. A notice reports the result of each, on whichever page the user is by then. */
 const tracked = new Set<string>();
@@ -14,7 +14,7 @@ export function useTrackTask(): (id: string) => void {
   return useCallback(
     (id) => {
       tracked.add(id);
-      void queries.invalidateQueries({ queryKey: TASKS_KEY });
+      void queries.invalidateQueries({ queryKey: STREAMED_KEYS.tasks });
     },
     [queries],
   );

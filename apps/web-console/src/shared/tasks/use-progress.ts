@@ -1,7 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
 import type { TaskView } from '@headgate/api-contracts';
-import { getJson } from '../api/request.js';
-import { isRunning, TASKS_KEY } from './use-tasks.js';
+import { isRunning, useTasks } from './use-tasks.js';
 
 /** The progress of running tasks, from 0 to 1, by the ref of their instance. */
 export type Progresses = Readonly<Record<string, number>>;
@@ -16,10 +14,5 @@ const progressByRef = (tasks: readonly TaskView[]): Progresses =>
 /** Whole percents, so that a list is rendered again only for a progress that it shows. */
 const inPercent = (progress: number): number => Math.round(progress * 100) / 100;
 
-/** How far the tasks of instances are. It reads the tasks that the page fetches anyway. */
-export const useProgresses = (): Progresses =>
-  useQuery({
-    queryKey: TASKS_KEY,
-    queryFn: ({ signal }) => getJson('/api/tasks', { signal }),
-    select: progressByRef,
-  }).data ?? NONE;
+/** How far the tasks of instances are. */
+export const useProgresses = (): Progresses => useTasks(progressByRef).data ?? NONE;

@@ -2,31 +2,34 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { StatusView, TaskView } from '@headgate/api-contracts';
 import { useCallback } from 'react';
 import { deleteJson, getJson } from '../api/request.js';
+import { STREAMED_KEYS, useFreshness } from '../queries/stream-queries.js';
 
-export const TASKS_KEY = ['tasks'] as const;
-const BUSY_REFETCH_MS = 1_000;
-const IDLE_REFETCH_MS = 10_000;
+const { tasks: TASKS_KEY } = STREAMED_KEYS;
+const POLL_MS = 2_000;
 
-/** The latest tasks of all users, newest first. Refetched more often while one of them runs. */
-export const useTasks = () =>
+/** The latest tasks of all users, newest first, or what a page selects of them. */
+export const useTasks = <T = readonly TaskView[]>(select?: (tasks: readonly TaskView[]) => T) =>
   useQuery({
     queryKey: TASKS_KEY,
     queryFn: ({ signal }) => getJson('/api/tasks', { signal }),
-    refetchInterval: ({ state: { data } }) => (data?.some(isRunning) ? BUSY_REFETCH_MS : IDLE_REFETCH_MS),
+    ...(select && { select }),
+    ...useFreshness(POLL_MS),
   });
 
 export const isRunning = ({ status }: TaskView): boolean => status === 'running';
 
-const FOLLOW_REFETCH_MS = 500;
+const FOLLOW_MS = 500;
 
-/** One task with its members, refetched until it has ended. */
-export const useTask = (id: string | undefined) =>
-  useQuery({
+/** One task with its members, requested again with each of its changes, or until it has ended. */
+export const useTask = (id: string | undefined) => {
+  const { refetchInterval } = useFreshness(FOLLOW_MS);
+  return useQuery({
     queryKey: [...TASKS_KEY, id],
     queryFn: ({ signal }) => getJson(`/api/tasks/${encodeURIComponent(id ?? '')}`, { signal }),
     enabled: id !== undefined,
-    refetchInterval: ({ state: { data } }) => (data && !isRunning(data) ? false : FOLLOW_REFETCH_MS),
+    refetchInterval: ({ state: { data } }) => (data && !isRunning(data) ? false : refetchInterval),
   });
+};
 
 /** Refetches the tasks immediately. */
 export function useRefreshTasks(): () => void {

@@ -19,8 +19,8 @@ interface ContainerPageProps {
 
 /** One container: its power actions and a shell. */
 export function ContainerPage({ address, shell }: ContainerPageProps) {
-  const { entries, phase, error } = useContainers();
-  const retry = useRetryFleet('cts');
+  const { entries, phase, error } = useContainers((state) => state);
+  const retry = useRetryFleet();
   const [, navigate] = useLocation();
   const ct = entryAt(entries, address);
   if (!ct && phase === 'lost') return <ErrorAlert title="Couldn't load the container" error={error} onRetry={retry} />;

@@ -18,7 +18,7 @@ const renderPeek = (ct: ContainerView) => <ContainerPeek ct={ct} />;
 
 /** All containers of all contexts. */
 export function ContainersPage({ onCreate }: { onCreate: () => void }) {
-  const fleet = useContainers();
+  const fleet = useContainers((state) => state);
   const usages = useUsages('cts', fleet);
   const progresses = useProgresses();
   const kind = useMemo(() => containerKind(usages, progresses), [usages, progresses]);

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { ApiError } from '../../../shared/api/api-error.js';
+import { STREAMED_KEYS } from '../../../shared/queries/stream-queries.js';
 import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
 
 const FOLDERS = '/api/folders';
@@ -9,7 +10,7 @@ const MEMBERS = `${FOLDERS}/members`;
 export const useFolderPaths = (isNeeded: boolean) =>
   useQuery({
     enabled: isNeeded,
-    queryKey: ['folders'],
+    queryKey: STREAMED_KEYS.folders,
     queryFn: ({ signal }) => getJson(FOLDERS, { query: { summary: true }, signal }),
     select: ({ folders }) => folders.map(({ path }) => path),
   });

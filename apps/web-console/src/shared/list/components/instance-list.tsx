@@ -49,7 +49,7 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
   const { kind, fleet, consoleOf, dialogs = NO_DIALOGS, renderPeek, create, empty } = props;
   const { phase, error } = fleet;
   usePageTitle(kind.title);
-  const retry = useRetryFleet(kind.collection);
+  const retry = useRetryFleet();
   const names = useMemo(() => Object.keys(kind.columns), [kind]);
   const [query, changeQuery] = useListQuery(kind.path, names);
 

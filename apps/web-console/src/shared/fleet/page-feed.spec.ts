@@ -2,23 +2,27 @@ import { jest } from '@jest/globals';
 import type { VmView } from '@headgate/api-contracts';
 import { buildVm } from '../../testing/build-vm.js';
 import { MockService } from '../../testing/mock-service.js';
-import { FleetFeed } from './fleet-feed.js';
-import { FleetStore } from './fleet-store.js';
+import { createQueryClient } from '../queries/query-client.js';
+import { StreamQueries } from '../queries/stream-queries.js';
+import type { FleetStore } from './fleet-store.js';
+import { PageFeed } from './page-feed.js';
+import { PageStore } from './page-store.js';
 
 const web = buildVm({ name: 'web' });
 const db = buildVm({ name: 'db' });
 
-describe('FleetFeed', () => {
+describe('PageFeed', () => {
   let service: MockService;
   let store: FleetStore<VmView>;
-  let feed: FleetFeed<VmView>;
+  let feed: PageFeed;
 
   beforeEach(() => {
     jest.useFakeTimers();
     service = new MockService();
-    service.install();
-    store = new FleetStore();
-    feed = new FleetFeed('/api/vms', store);
+    service.on('GET /api/vms', []).on('GET /api/cts', []).install();
+    const page = new PageStore(new StreamQueries(createQueryClient()));
+    store = page.lists.vms;
+    feed = new PageFeed(page);
     feed.start();
   });
 
@@ -49,7 +53,7 @@ describe('FleetFeed', () => {
 
   test('records the status of contexts, and which entries are the last known ones', async () => {
     service.stream.snapshot([web]);
-    service.stream.emit('status', { context: 'prod', up: false, reason: 'gone' });
+    service.pageStream.emit('contexts.status', { context: 'prod', up: false, reason: 'gone' });
     service.stream.emit('changed', { ...web, stale: true });
     await jest.advanceTimersByTimeAsync(100);
     expect(store.current()).toMatchObject({ contexts: { prod: { up: false, reason: 'gone' } }, partial: true });
@@ -63,8 +67,8 @@ describe('FleetFeed', () => {
     await breakStream();
     expect(store.current().phase).toBe('lost');
     await jest.advanceTimersByTimeAsync(1_000);
-    expect(service.stream.url).toBe('/api/vms?lastEventId=boot-3');
-    service.stream.emit('status', { context: 'prod', up: true });
+    expect(service.pageStream.url).toBe('/api/ext/stream?lastEventId=boot-3');
+    service.pageStream.emit('resumed', {});
     expect(store.current()).toMatchObject({ phase: 'live', error: undefined });
     service.stream.emit('removed', { ref: web.ref }, 'boot-4');
     await jest.advanceTimersByTimeAsync(100);
@@ -80,7 +84,7 @@ describe('FleetFeed', () => {
     expect(names()).toEqual(['db']);
     service.stream.break();
     await jest.advanceTimersByTimeAsync(1_000);
-    expect(service.stream.url).toBe('/api/vms?lastEventId=other-1');
+    expect(service.pageStream.url).toBe('/api/ext/stream?lastEventId=other-1');
   });
 
   test('fetches the list when the stream breaks, and reopens the stream', async () => {
@@ -134,8 +138,19 @@ describe('FleetFeed', () => {
     expect(service.streams).toHaveLength(2);
     await jest.advanceTimersByTimeAsync(1);
     expect(service.streams).toHaveLength(3);
+    expect(service.asked('GET /api/cts')).toHaveLength(2);
     expect(service.asked('GET /api/vms').map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"1"']);
     expect(store.current()).toMatchObject({ phase: 'polling', entries: [web] });
+  });
+
+  test('opens a silent stream again, because a dead connection looks open', async () => {
+    service.stream.snapshot([web]);
+    await jest.advanceTimersByTimeAsync(30_000);
+    service.pageStream.emit('beat', {});
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(service.streams).toHaveLength(1);
+    await jest.advanceTimersByTimeAsync(12_000);
+    expect(service.streams.map(({ closed }) => closed)).toEqual([true, false]);
   });
 
   test('sends nothing after it was closed', async () => {
