@@ -213,6 +213,31 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     for (const tab of tabs) await tab.close();
   });
 
+  test('sends no request while nothing is done, and shows changes nevertheless', async () => {
+    const idle = await page.context().newPage();
+    const requests: string[] = [];
+    // Intervals of the page pass without waiting for them.
+    await idle.clock.install();
+    await idle.goto(`${service.url}/#/vms`);
+    await idle.locator('.hg-row').first().waitFor();
+    await idle.getByRole('link', { name: /^Health/ }).waitFor();
+    await idle.waitForLoadState('load');
+    for (const settled of ['Images', 'Nodes'])
+      await idle.getByRole('link', { name: new RegExp(`^${settled} \\d`) }).waitFor();
+    idle.on('request', (request) => requests.push(request.url()));
+    for (let passed = 0; passed < 120_000; passed += 15_000) await idle.clock.runFor(15_000);
+    expect(requests).toEqual([]);
+    const vm = one('Stopped');
+    await idle.getByRole('textbox', { name: 'Search VMs' }).fill(`name:${vm.name}`);
+    await idle.locator('.hg-row', { hasText: 'Stopped' }).first().waitFor();
+    await api.send('POST', `/api/vms/${vm.namespace}/${vm.name}/start`);
+    await idle.clock.resume();
+    await idle.locator('.hg-row', { hasText: 'Running' }).first().waitFor();
+    await idle.getByRole('button', { name: /^Tasks/ }).waitFor();
+    expect(requests.filter((url) => !url.endsWith('/api/ext/stream'))).toEqual([]);
+    await idle.close();
+  });
+
   test('marks the list as stale while the service is down, and reconnects the list and the consoles', async () => {
     const vm = one('Running');
     await open(pageOf(vm, 'serial'));

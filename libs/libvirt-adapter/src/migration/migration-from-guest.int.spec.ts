@@ -82,7 +82,7 @@ describeWithLibvirt(
     /**
      * `port=` with the letters and digits at the beginning of its response, which a closed port does not have.
      * @param greets the server speaks first. A request that it does not understand could overtake its greeting: it
-     *   closes the connection then, and the reset discards what was not read yet
+     *   closes the connection then, and the reset discards unread bytes
      */
     const ask = async (guest: ConsoleStream, ports: readonly number[], { greets = false } = {}): Promise<string[]> => {
       const text = greets ? 'sleep 1' : String.raw`printf 'GET /whoami HTTP/1.0\r\n\r\n'`;
