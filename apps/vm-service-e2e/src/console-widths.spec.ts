@@ -15,12 +15,13 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
   let service: RunningService;
   let browser: Browser;
   let page: Page;
+  let api: Api;
   let running: VmView;
   let stopped: VmView;
 
   beforeAll(async () => {
     service = await RunningService.start(['--sandbox=12']);
-    const api = new Api(service.url);
+    api = new Api(service.url);
     const { body } = await api.send<VmView[]>('GET', '/api/vms');
     [running, stopped] = body.filter(({ status }) => status === 'Running') as [VmView, VmView];
     await api.send('POST', `/api/vms/${stopped.namespace}/${stopped.name}/stop?force=true`);
@@ -121,6 +122,84 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
     },
     TIMEOUT_MS,
   );
+
+  describe('on a phone', () => {
+    const card = (name: string): Locator => page.locator('.hg-row', { hasText: name });
+    const untilCards = async (): Promise<void> => {
+      await open('/vms', 390);
+      // All cards are visible: a list that scrolls closes the menu of a card.
+      await page.setViewportSize({ width: 390, height: 1600 });
+      await page.locator('.hg-table--cards .hg-row').first().waitFor();
+      // Until then, the rows are the first ones only.
+      await page.getByText('12 VMs', { exact: true }).waitFor();
+    };
+
+    test('has machines as cards that do not overlap, with everything in them', async () => {
+      await untilCards();
+      const cards = await page.locator('.hg-row').evaluateAll((rows) =>
+        rows
+          .map((row) => ({
+            top: row.getBoundingClientRect().top,
+            height: row.getBoundingClientRect().height,
+            outside: [...row.children].filter((cell) => {
+              const { left, right, top, bottom } = cell.getBoundingClientRect();
+              const box = row.getBoundingClientRect();
+              return left < 0 || right > innerWidth || top < box.top || bottom > box.bottom;
+            }).length,
+          }))
+          .sort((a, b) => a.top - b.top),
+      );
+      expect(cards.length).toBeGreaterThan(5);
+      expect(cards.filter(({ outside }) => outside > 0)).toEqual([]);
+      for (const [index, { top }] of cards.slice(1).entries())
+        expect(top).toBe((cards[index]?.top ?? 0) + (cards[index]?.height ?? 0));
+      await card(running.name).getByText(String(running.node)).waitFor();
+    });
+
+    test('has room for a finger at each control of a card and of its menu', async () => {
+      await untilCards();
+      const sizes = (place: Locator) =>
+        place.evaluateAll((controls) =>
+          controls
+            .map((control) => control.getBoundingClientRect())
+            .filter(({ width }) => width > 0)
+            .filter(({ width, height }) => width < 44 || height < 44),
+        );
+      const controls = page.locator('.hg-row .hg-cell--select, .hg-row button');
+      expect(await controls.count()).toBeGreaterThan(10);
+      expect(await sizes(controls)).toEqual([]);
+      await card(running.name)
+        .getByRole('button', { name: `More actions for ${running.name}` })
+        .click();
+      await page.getByRole('menuitem', { name: /^Restart/ }).waitFor();
+      expect(await sizes(page.getByRole('menuitem'))).toEqual([]);
+      await page.keyboard.press('Escape');
+    });
+
+    test('selects a card at its edge, and restarts a machine through its plan', async () => {
+      await untilCards();
+      const box = card(running.name).getByRole('checkbox');
+      await card(running.name)
+        .locator('.hg-cell--select')
+        .click({ position: { x: 4, y: 60 } });
+      await page.getByText('1 selected').first().waitFor();
+      expect(await box.isChecked()).toBe(true);
+      await card(running.name)
+        .locator('.hg-cell--select')
+        .click({ position: { x: 4, y: 60 } });
+      await card(running.name)
+        .getByRole('button', { name: `More actions for ${running.name}` })
+        .click();
+      await page.getByRole('menuitem', { name: /^Restart/ }).click();
+      const panel = page.locator('.hg-side-panel');
+      await panel.getByRole('button', { name: `Restart ${running.name}` }).click();
+      await api.untilVm(
+        running.name,
+        'runs again',
+        (vm) => vm?.status === 'Running' && vm.startedAt !== undefined && vm.startedAt !== running.startedAt,
+      );
+    });
+  });
 
   describe('in a window of 640 by 450 px, as with a zoom of 200 %', () => {
     /** The share of the window that a part of the page fills when the user has scrolled to it. */

@@ -1,4 +1,4 @@
-import { poolSize, ROW_HEIGHT_PX, rowWindow, scrollTo } from './row-window.js';
+import { CARDS, LINES, poolSize, rowWindow, scrollTo } from './row-window.js';
 
 describe('rowWindow', () => {
   test('contains the visible rows and some more on both sides', () => {
@@ -23,10 +23,16 @@ describe('rowWindow', () => {
   test('does not change within a step', () => expect(rowWindow(101, 20, 1000)).toEqual(rowWindow(102, 20, 1000)));
 });
 
-test.each([
-  ['above the visible area', 3, 10 * ROW_HEIGHT_PX, 3 * ROW_HEIGHT_PX],
-  ['below it', 30, 10 * ROW_HEIGHT_PX, 31 * ROW_HEIGHT_PX - 360],
-  ['in the visible area', 12, 10 * ROW_HEIGHT_PX, undefined],
-])('scrolls to a row %s', (_where, index, scrollTop, expected) =>
-  expect(scrollTo(index, scrollTop, 360)).toBe(expected),
-);
+describe.each([
+  ['lines', LINES],
+  ['cards', CARDS],
+])('in %s', (_name, layout) => {
+  const { rowPx, headPx } = layout;
+  test.each([
+    ['above the visible area', 3, 3 * rowPx],
+    ['below it', 30, 31 * rowPx - 360],
+    ['in the visible area', 12, undefined],
+  ])('scrolls to a row %s', (_where, index, expected) =>
+    expect(scrollTo(index, 10 * rowPx, 360 + headPx, layout)).toBe(expected),
+  );
+});

@@ -5,8 +5,17 @@ export interface RowWindow {
   readonly end: number;
 }
 
-/** The style sheet has the same height. */
-export const ROW_HEIGHT_PX = 30;
+/** The heights of a table, in pixels. The style sheet has the same. */
+export interface RowLayout {
+  readonly rowPx: number;
+  /** Of the sticky head. */
+  readonly headPx: number;
+}
+
+export const LINES: RowLayout = { rowPx: 30, headPx: 30 };
+/** For fingers. */
+export const CARDS: RowLayout = { rowPx: 68, headPx: 44 };
+
 const ROWS_AROUND = 8;
 /** The window moves in steps, so that slow scrolling does not render at every row. */
 const STEP_ROWS = 4;
@@ -26,9 +35,18 @@ export function rowWindow(top: number, visible: number, count: number): RowWindo
   return { first, end: Math.min(first + pool, count) };
 }
 
-/** The scroll position that makes a row fully visible, in pixels; undefined when it already is. */
-export function scrollTo(index: number, scrollTop: number, height: number): number | undefined {
-  const start = index * ROW_HEIGHT_PX;
+/**
+ * The scroll position that makes a row fully visible, in pixels; undefined when it already is.
+ * @param height of the scroller, in pixels
+ */
+export function scrollTo(
+  index: number,
+  scrollTop: number,
+  height: number,
+  { rowPx, headPx }: RowLayout,
+): number | undefined {
+  const start = index * rowPx;
   if (start < scrollTop) return start;
-  return start + ROW_HEIGHT_PX > scrollTop + height ? start + ROW_HEIGHT_PX - height : undefined;
+  const visible = height - headPx;
+  return start + rowPx > scrollTop + visible ? start + rowPx - visible : undefined;
 }

@@ -21,8 +21,8 @@ export const percentage = (share: number): string => `${Math.round(share * 100)}
 
 /** The columns of current usage, of the measured instances. */
 export const usageColumns = (usages: Usages) => ({
-  cpuUsage: shareColumn('CPU use', 6, (entry) => cpuShare(entry, currentUsage(entry, usages))),
-  memUsage: shareColumn('Mem. use', 6.5, (entry) => memoryShare(currentUsage(entry, usages))),
+  cpuUsage: shareColumn('CPU use', 'CPU', 6, (entry) => cpuShare(entry, currentUsage(entry, usages))),
+  memUsage: shareColumn('Mem. use', 'Mem.', 6.5, (entry) => memoryShare(currentUsage(entry, usages))),
 });
 
 /** The service keeps the last sample; of a guest that does not run, or that may not, it is from the past. */
@@ -31,11 +31,13 @@ const currentUsage = (entry: Instance, usages: Usages): UsageView | undefined =>
 
 function shareColumn(
   label: string,
+  cardLabel: string,
   width: number,
   shareOf: (entry: Instance) => number | undefined,
 ): ListColumn<Instance> {
   return {
     label,
+    cardLabel,
     order: (entry) => shareOf(entry) ?? '',
     text: (entry) => textOf(shareOf(entry)),
     width,

@@ -1,6 +1,5 @@
 import type { Instance } from '../instances/instance.js';
 import { moveActive } from './move-active.js';
-import { ROW_HEIGHT_PX } from './row-window.js';
 import type { Selection } from './use-selection.js';
 
 interface RowKeys<E> {
@@ -12,7 +11,7 @@ interface RowKeys<E> {
   setActive: (ref: string) => void;
   selection: Selection<E>;
   open: (entry: E) => void;
-  showRow: (index: number, head: number) => void;
+  showRow: (index: number) => void;
   /** Leaves the row: Escape, when nothing is selected. */
   leave: () => void;
 }
@@ -44,7 +43,7 @@ export function useRowKeys<E extends Instance>({
     if (select && row && !selection.refs.has(row.ref)) selection.toggle(row.ref);
     if (select) selection.extendTo(next.ref);
     setActive(next.ref);
-    showRow(index, ROW_HEIGHT_PX);
+    showRow(index);
     table.focus();
   };
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { poolSize, ROW_HEIGHT_PX, rowWindow, scrollTo } from './row-window.js';
+import { poolSize, rowWindow, scrollTo, type RowLayout } from './row-window.js';
 
 /** The scroll position of each list by its address, for the way back from an instance. */
 const scrollPositions = new Map<string, number>();
@@ -18,10 +18,11 @@ const ASSUMED_ROWS = 40;
  * Tracks the visible rows of a scroller.
  * @param address of the list. A new address starts at the top, a known one where the user left it.
  */
-export function useRowWindow(count: number, address: string) {
+export function useRowWindow(count: number, address: string, layout: RowLayout) {
+  const { rowPx } = layout;
   const scroller = useRef<HTMLDivElement>(null);
   const [visible, setVisible] = useState<VisibleRows>(() => ({
-    top: Math.floor((scrollPositions.get(address) ?? 0) / ROW_HEIGHT_PX),
+    top: Math.floor((scrollPositions.get(address) ?? 0) / rowPx),
     rows: ASSUMED_ROWS,
   }));
 
@@ -37,8 +38,8 @@ export function useRowWindow(count: number, address: string) {
     if (!element) return undefined;
     const measure = (): void => {
       const next = {
-        top: Math.floor(element.scrollTop / ROW_HEIGHT_PX),
-        rows: Math.ceil(element.clientHeight / ROW_HEIGHT_PX),
+        top: Math.floor(element.scrollTop / rowPx),
+        rows: Math.ceil(element.clientHeight / rowPx),
       };
       setVisible((before) => (sameWindow(before, next, count) ? before : next));
     };
@@ -54,15 +55,17 @@ export function useRowWindow(count: number, address: string) {
       observer.disconnect();
       element.removeEventListener('scroll', onScroll);
     };
-  }, [count, address]);
+  }, [count, address, rowPx]);
 
-  /** @param headPx the height of the sticky head */
-  const showRow = useCallback((index: number, headPx: number): void => {
-    const element = scroller.current;
-    if (!element) return;
-    const top = scrollTo(index, element.scrollTop, element.clientHeight - headPx);
-    if (top !== undefined) element.scrollTop = top;
-  }, []);
+  const showRow = useCallback(
+    (index: number): void => {
+      const element = scroller.current;
+      if (!element) return;
+      const top = scrollTo(index, element.scrollTop, element.clientHeight, layout);
+      if (top !== undefined) element.scrollTop = top;
+    },
+    [layout],
+  );
 
   return {
     scroller,

@@ -1,13 +1,17 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { Instance } from '../instances/instance.js';
 import { useRemembered } from '../storage/remembered.js';
+import { usePhone } from '../ui/use-compact.js';
 import { fittingColumns } from './fitting-columns.js';
 import type { ListKind } from './list-kind.js';
+
+/** What a card has room for. */
+const IN_CARDS: readonly string[] = ['name', 'status', 'node', 'cpuUsage', 'memUsage'];
 
 type Chosen = readonly string[] | undefined;
 
 /**
- * The columns that the user chose in this browser, or else as many as fit.
+ * In cards the same columns for everyone; in lines, those that the user chose in this browser, or else as many as fit.
  * The third value is the ref for the element whose width counts.
  */
 export function useShownColumns<E extends Instance>({
@@ -24,12 +28,15 @@ export function useShownColumns<E extends Instance>({
     return () => observer.disconnect();
   }, [element]);
 
+  const isPhone = usePhone();
   const shown = useMemo(
     () =>
-      chosen
-        ? Object.keys(columns).filter((name) => name === 'name' || chosen.includes(name))
-        : fittingColumns(columns, widthRem),
-    [chosen, columns, widthRem],
+      isPhone
+        ? Object.keys(columns).filter((name) => IN_CARDS.includes(name))
+        : chosen
+          ? Object.keys(columns).filter((name) => name === 'name' || chosen.includes(name))
+          : fittingColumns(columns, widthRem),
+    [chosen, columns, isPhone, widthRem],
   );
   return [shown, (next) => setChosen(next ?? null), setElement];
 }

@@ -41,6 +41,7 @@ function Head<E extends Instance>({ kind, rows, shown, query, onSort, selection 
           return (
             <div
               key={name}
+              data-column={name}
               role="columnheader"
               className={column?.numeric ? 'hg-cell hg-cell--numeric' : 'hg-cell'}
               aria-sort={sorted ? (query.descending ? 'descending' : 'ascending') : 'none'}

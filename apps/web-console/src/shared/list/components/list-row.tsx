@@ -1,6 +1,5 @@
 import { memo, type ReactNode } from 'react';
 import { Icon } from '../../ui/icon.js';
-import { ROW_HEIGHT_PX } from '../row-window.js';
 import type { RowAction } from '../../actions/row-actions.js';
 import type { ListColumn, ListColumns } from '../list-kind.js';
 
@@ -11,6 +10,8 @@ interface ListRowProps<E> {
   stale: boolean;
   /** Its index among all rows, from 0. */
   index: number;
+  /** Its height, in pixels. */
+  rowPx: number;
   columns: ListColumns<E>;
   shown: readonly string[];
   selected: boolean;
@@ -25,7 +26,7 @@ export const rowId = (ref: string): string => `row-${ref}`;
  * handles the clicks: `data-do` names the command.
  */
 function Row<E>(props: ListRowProps<E>) {
-  const { entry, name, entryRef, stale, index, columns, shown, selected, active, actionsOf } = props;
+  const { entry, name, entryRef, stale, index, rowPx, columns, shown, selected, active, actionsOf } = props;
   return (
     <div
       role="row"
@@ -34,23 +35,18 @@ function Row<E>(props: ListRowProps<E>) {
       aria-rowindex={index + 2}
       aria-selected={selected}
       className={`hg-row${active ? ' hg-row--active' : ''}${stale ? ' hg-row--stale' : ''}`}
-      style={{ top: index * ROW_HEIGHT_PX }}
+      style={{ top: index * rowPx }}
     >
-      <div role="gridcell" className="hg-cell hg-cell--select">
-        <input
-          type="checkbox"
-          tabIndex={-1}
-          aria-label={`Select ${name}`}
-          checked={selected}
-          readOnly
-          data-do="select"
-        />
+      <div role="gridcell" className="hg-cell hg-cell--select" data-do="select">
+        <input type="checkbox" tabIndex={-1} aria-label={`Select ${name}`} checked={selected} readOnly />
       </div>
       {shown.map((column) => {
         const cell = columns[column]?.cell(entry);
         return (
           <div
             key={column}
+            data-column={column}
+            data-label={columns[column]?.cardLabel}
             role={column === 'name' ? 'rowheader' : 'gridcell'}
             className={cellClass(columns[column], entry, cell)}
           >

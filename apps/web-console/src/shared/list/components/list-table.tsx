@@ -2,10 +2,11 @@ import { useLayoutEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import type { RowAction } from '../../actions/row-actions.js';
 import type { Instance } from '../../instances/instance.js';
+import { usePhone } from '../../ui/use-compact.js';
 import { PAGE_FOCUS } from '../../location/use-page-focus.js';
 import { gridTemplate, widthOf } from '../fitting-columns.js';
 import { listQueryParams } from '../list-query.js';
-import { ROW_HEIGHT_PX } from '../row-window.js';
+import { CARDS, LINES } from '../row-window.js';
 import { useRowKeys } from '../use-row-keys.js';
 import { useRowWindow } from '../use-row-window.js';
 import { ListHead, type ListHeadProps } from './list-head.js';
@@ -29,7 +30,9 @@ export function ListTable<E extends Instance>(props: ListTableProps<E>) {
   const { columns } = kind;
   const [, navigate] = useLocation();
   const address = `${kind.path}?${listQueryParams(query)}`;
-  const { scroller, top, window: rendered, pool, showRow } = useRowWindow(rows.length, address);
+  const isCards = usePhone();
+  const layout = isCards ? CARDS : LINES;
+  const { scroller, top, window: rendered, pool, showRow } = useRowWindow(rows.length, address, layout);
   // A row element is reused for another entry. The focus must not move to that entry.
   useLayoutEffect(() => {
     const row = document.activeElement?.closest<HTMLElement>('.hg-row');
@@ -92,7 +95,7 @@ export function ListTable<E extends Instance>(props: ListTableProps<E>) {
   return (
     <div
       ref={scroller}
-      className="hg-table"
+      className={isCards ? 'hg-table hg-table--cards' : 'hg-table'}
       role="grid"
       aria-label={kind.title}
       aria-rowcount={rows.length + 1}
@@ -108,7 +111,7 @@ export function ListTable<E extends Instance>(props: ListTableProps<E>) {
       <div
         role="rowgroup"
         className="hg-rows"
-        style={{ height: rows.length * ROW_HEIGHT_PX, minWidth: `${widthOf(columns, shown)}rem` }}
+        style={{ height: rows.length * layout.rowPx, minWidth: `${widthOf(columns, shown)}rem` }}
         onClick={onClick}
         onDoubleClick={onDoubleClick}
         onContextMenu={onContextMenu}
@@ -121,6 +124,7 @@ export function ListTable<E extends Instance>(props: ListTableProps<E>) {
             entryRef={entry.ref}
             stale={entry.stale === true}
             index={rendered.first + offset}
+            rowPx={layout.rowPx}
             columns={columns}
             shown={shown}
             selected={selection.refs.has(entry.ref)}

@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.js';
 import { CheckMenu } from '../../ui/check-menu.js';
 import { Icon } from '../../ui/icon.js';
 import { SearchInput } from '../../ui/inputs.js';
+import { usePhone } from '../../ui/use-compact.js';
 import { useShortcut } from '../../ui/use-shortcut.js';
 import { FILTERS, type FilterName, type Filters } from '../list-filters.js';
 import type { ListKind } from '../list-kind.js';
@@ -34,6 +35,7 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
   const search = useRef<HTMLInputElement>(null);
   useShortcut('/', () => search.current?.focus());
   const problemId = useId();
+  const isPhone = usePhone();
   const optional = Object.keys(columns).filter((name) => name !== 'name');
 
   return (
@@ -44,7 +46,7 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
         aria-label={`Search ${plural}`}
         aria-invalid={problem === undefined ? undefined : true}
         aria-describedby={problem === undefined ? undefined : problemId}
-        placeholder="Search (press /)"
+        placeholder={isPhone ? 'Search' : 'Search (press /)'}
         value={query.search}
         onChange={(text) => onChange({ search: text })}
         onKeyDown={(event) => {
@@ -62,15 +64,17 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
         </Button>
       )}
       <span className="hg-spring" />
-      <CheckMenu
-        label="Columns"
-        icon={<Icon name="columns" />}
-        hasCount={false}
-        options={() => optional.map((name) => ({ value: name, label: columns[name]?.label ?? name }))}
-        chosen={shown}
-        onChange={(chosen) => onColumns(['name', ...optional.filter((name) => chosen.includes(name))])}
-        reset={{ label: 'Reset columns', run: () => onColumns(undefined) }}
-      />
+      {!isPhone && (
+        <CheckMenu
+          label="Columns"
+          icon={<Icon name="columns" />}
+          hasCount={false}
+          options={() => optional.map((name) => ({ value: name, label: columns[name]?.label ?? name }))}
+          chosen={shown}
+          onChange={(chosen) => onColumns(['name', ...optional.filter((name) => chosen.includes(name))])}
+          reset={{ label: 'Reset columns', run: () => onColumns(undefined) }}
+        />
+      )}
       {children}
       {problem !== undefined && (
         <p id={problemId} role="status" className="hg-list-problem hg-status--danger">
