@@ -6,6 +6,7 @@ import {
   type FormEvent,
   type KeyboardEvent,
   type ReactNode,
+  type RefObject,
 } from 'react';
 import { Icon } from './icon.js';
 
@@ -37,29 +38,8 @@ const FIRST_FOCUS = [
  */
 export function Dialog(props: DialogProps) {
   const { title, description, isDanger = false, size = 'small', onClose, onSubmit, footer, children } = props;
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal(onClose);
   const titleId = useId();
-  const close = useEffectEvent(() => onClose());
-
-  useLayoutEffect(() => {
-    const element = dialog.current;
-    if (!element) return undefined;
-    // Escape. The owner decides when the dialog goes away, so the browser must not close it.
-    const onCancel = (event: Event): void => {
-      if (event.target !== element) return;
-      event.preventDefault();
-      close();
-    };
-    element.addEventListener('cancel', onCancel);
-    element.showModal();
-    // Without this, the browser may focus the scrolling body instead of its first field.
-    const target = FIRST_FOCUS.map((selector) => element.querySelector<HTMLElement>(selector)).find(Boolean);
-    target?.focus();
-    return () => {
-      element.removeEventListener('cancel', onCancel);
-      element.close();
-    };
-  }, []);
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -84,6 +64,32 @@ export function Dialog(props: DialogProps) {
       </form>
     </dialog>
   );
+}
+
+/** @returns the ref of a `<dialog>` that is modal as long as it is rendered */
+export function useModal(onClose: () => void): RefObject<HTMLDialogElement | null> {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const close = useEffectEvent(() => onClose());
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    if (!element) return undefined;
+    // Escape. The owner decides when the dialog goes away, so the browser must not close it.
+    const onCancel = (event: Event): void => {
+      if (event.target !== element) return;
+      event.preventDefault();
+      close();
+    };
+    element.addEventListener('cancel', onCancel);
+    element.showModal();
+    // Without this, the browser may focus the scrolling body instead of its first field.
+    const target = FIRST_FOCUS.map((selector) => element.querySelector<HTMLElement>(selector)).find(Boolean);
+    target?.focus();
+    return () => {
+      element.removeEventListener('cancel', onCancel);
+      element.close();
+    };
+  }, []);
+  return dialog;
 }
 
 const HANDLES_ENTER = 'button, a, input, select, textarea';
