@@ -8,20 +8,38 @@ import type { ActionRefusal } from './use-action-refusal.js';
 /** Tags are edited where they are shown: they need a text. */
 const NOT_IN_MENUS: readonly ActionId[] = ['tag', 'untag'];
 
+interface MenuTools extends Pick<Actions, 'run'> {
+  readonly refusal: ActionRefusal;
+}
+
 /** The menu of an instance. Actions that are off have their reason, and Delete is last, after a line. */
 export const menuItems = (
   instance: Instance,
-  { run, refusal, without }: Pick<Actions, 'run'> & { readonly refusal: ActionRefusal; readonly without?: ActionId },
+  { without, ...tools }: MenuTools & { readonly without?: ActionId },
 ): readonly MenuItem[] =>
-  actionsOf(instance)
-    .filter(({ id }) => id !== without && !NOT_IN_MENUS.includes(id))
-    .map((action): MenuItem => ({
-      label: menuLabel(action),
-      icon: action.icon,
-      reason: refusal(action.id, instance),
-      ...(action.id === 'delete' && { isDanger: true, afterLine: true }),
-      run: () => run({ id: action.id, instance }),
-    }));
+  menuActions(instance)
+    .filter(({ id }) => id !== without)
+    .map((action) => menuItem(action, instance, tools));
+
+/** The actions that menus offer for an instance. */
+export const menuActions = (instance: Instance): readonly Action[] => actionsOf(instance).filter(isInMenus);
+
+export const isInMenus = ({ id }: Pick<Action, 'id'>): boolean => !NOT_IN_MENUS.includes(id);
+
+/** @param subject the name of the instance, where the menu does not show it */
+export const menuItem = (
+  action: Action,
+  instance: Instance,
+  { run, refusal }: MenuTools,
+  subject?: string,
+): MenuItem => ({
+  label: menuLabel(action, subject),
+  icon: action.icon,
+  reason: refusal(action.id, instance),
+  ...(action.id === 'delete' && { isDanger: true, afterLine: true }),
+  run: () => run({ id: action.id, instance }),
+});
 
 /** "…" means that a plan or a choice follows. */
-const menuLabel = ({ label, effect, request }: Action): string => (effect === 'none' && request ? label : `${label}…`);
+const menuLabel = ({ label, effect, request }: Action, subject?: string): string =>
+  `${subject === undefined ? label : `${label} ${subject}`}${effect === 'none' && request ? '' : '…'}`;
