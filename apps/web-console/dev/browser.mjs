@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
+
+const PROGRAMS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 
 /** Starts Chromium without features that connect to other hosts. */
 export const openBrowser = () =>
   chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: PROGRAMS.find(existsSync) ?? PROGRAMS[0],
     args: [
       '--headless',
       '--no-sandbox',
