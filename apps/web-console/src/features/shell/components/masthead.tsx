@@ -2,13 +2,14 @@ import { Link } from 'wouter';
 import type { ReactNode } from 'react';
 import { paths } from '../../../shared/location/paths.js';
 import { useCompact } from '../../../shared/ui/use-compact.js';
+import { PaletteButton } from '../palette/components/palette-button.js';
 import { CallerBadge } from './caller-badge.js';
 import { ConnectionState } from './connection-state.js';
 import { PagesMenu } from './pages-menu.js';
 import { ShortcutsHelp } from './shortcuts-help.js';
 import { ThemeSwitch } from './theme-switch.js';
 
-/** The name, the state of the contexts, help, the theme, and the user. On a phone also the pages and the tasks. */
+/** The name, the palette, the state of the contexts, help, the theme, the user, and on a phone the pages and tasks. */
 export function Masthead({ tasks }: { tasks: ReactNode }) {
   const isCompact = useCompact();
   return (
@@ -26,6 +27,7 @@ export function Masthead({ tasks }: { tasks: ReactNode }) {
         <span>Headgate</span>
       </Link>
       {isCompact && <PagesMenu />}
+      <PaletteButton />
       <span className="hg-spring" />
       <ConnectionState />
       {isCompact && tasks}

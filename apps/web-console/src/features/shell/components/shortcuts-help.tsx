@@ -1,12 +1,13 @@
 import { Fragment, useState } from 'react';
 import { Dialog } from '../../../shared/ui/dialog.js';
 import { Icon } from '../../../shared/ui/icon.js';
-import { useShortcut } from '../../../shared/ui/use-shortcut.js';
+import { commandKey, useShortcut } from '../../../shared/ui/use-shortcut.js';
 
 const SHORTCUTS: Readonly<Record<string, readonly (readonly [keys: string, description: string])[]>> = {
   Everywhere: [
     ['?', 'Show this help'],
-    ['/', 'Search'],
+    [`${commandKey()}+K`, 'Search everything, or run a command'],
+    ['/', 'Search the list'],
     ['n', 'Create a VM or container'],
     ['\\', 'Fold or unfold the sidebar'],
     ['Esc', 'Close a dialog or panel; clear the search'],

@@ -1,12 +1,6 @@
-import type { IconName } from '../../../icons.js';
 import { Icon } from '../../../shared/ui/icon.js';
-import { THEMES, useTheme, type Theme } from '../../../shared/ui/theme.js';
-
-const THEME_WORDING: Readonly<Record<Theme, { label: string; icon: IconName }>> = {
-  system: { label: 'system', icon: 'system' },
-  light: { label: 'light', icon: 'sun' },
-  dark: { label: 'dark', icon: 'moon' },
-};
+import { THEMES, useTheme } from '../../../shared/ui/theme.js';
+import { THEME_WORDING } from '../theme-wording.js';
 
 /** Switches between the system's theme, light, and dark. */
 export function ThemeSwitch() {

@@ -1,0 +1,108 @@
+import { useMemo } from 'react';
+import { useLocation, useSearch } from 'wouter';
+import { useActionRefusal } from '../../../shared/actions/use-action-refusal.js';
+import { useActions } from '../../../shared/actions/use-actions.js';
+import { useContainers, useFleet } from '../../../shared/fleet/fleet-provider.js';
+import { useCreateRefusal } from '../../../shared/fleet/use-create-refusal.js';
+import type { Instance } from '../../../shared/instances/instance.js';
+import { PEEK } from '../../../shared/list/use-peek.js';
+import { createDialogPaths } from '../../../shared/location/create-dialog-paths.js';
+import { paths } from '../../../shared/location/paths.js';
+import { THEMES, useTheme } from '../../../shared/ui/theme.js';
+import { THEME_WORDING } from '../theme-wording.js';
+import { usePages } from '../use-pages.js';
+import { useViews } from '../use-views.js';
+import type { PaletteOption, PaletteResults } from './palette-option.js';
+import { paletteResults, type PaletteSources } from './palette-results.js';
+import { instanceAt, placeOf } from './recent-places.js';
+import { useRecentPlaces } from './use-recent-places.js';
+
+/**
+ * The results for a text, from the entries that the page has. They are computed at once and not deferred, because Enter
+ * must never choose a result of an earlier text.
+ */
+export function usePaletteResults(text: string): PaletteResults {
+  const vms = useFleet(({ entries }) => entries);
+  const containers = useContainers(({ entries }) => entries);
+  const [path, navigate] = useLocation();
+  const search = useSearch();
+  const pages = usePageOptions();
+  const views = useViewOptions();
+  const commands = useCommands();
+  const recent = useRecentPlaces();
+  const refusal = useActionRefusal();
+  const { run } = useActions();
+  const place = placeOf(
+    path,
+    pages.map(({ key }) => key),
+  );
+  const current = currentInstance(place, search, { vms, containers });
+  const sources = { vms, containers, pages, views, commands, recent, place, current, refusal, run, navigate };
+  return useMemo(() => paletteResults(text, sources), [text, ...Object.values(sources)]);
+}
+
+function currentInstance(
+  place: string | undefined,
+  search: string,
+  entries: Pick<PaletteSources, 'vms' | 'containers'>,
+): Instance | undefined {
+  const peeked = new URLSearchParams(search).get(PEEK);
+  if (peeked === null) return place === undefined ? undefined : instanceAt(place, entries);
+  const isPeeked = ({ ref }: Instance): boolean => ref === peeked;
+  return entries.vms.find(isPeeked) ?? entries.containers.find(isPeeked);
+}
+
+function usePageOptions(): readonly PaletteOption[] {
+  const pages = usePages();
+  const [, navigate] = useLocation();
+  const key = JSON.stringify(pages);
+  return useMemo(
+    () => pages.map(({ href, label, icon }) => ({ key: href, label, icon, choose: () => navigate(href) })),
+    // The array is another one in each render.
+    [key, navigate],
+  );
+}
+
+function useViewOptions(): readonly PaletteOption[] {
+  const { views, open } = useViews();
+  const [, navigate] = useLocation();
+  return useMemo(
+    () =>
+      views.map((view) => ({
+        key: `view ${view.name}`,
+        label: view.name,
+        icon: 'bookmark',
+        choose: () => {
+          open(view);
+          navigate(view.address);
+        },
+      })),
+    [views, open, navigate],
+  );
+}
+
+/** What can be changed anywhere. */
+function useCommands(): readonly PaletteOption[] {
+  const [, navigate] = useLocation();
+  const [theme, setTheme] = useTheme();
+  const reason = useCreateRefusal();
+  const hasContainers = usePages().some(({ name }) => name === 'containers');
+  return useMemo(() => {
+    const create = (label: string, path: string): PaletteOption => ({
+      key: path,
+      label,
+      icon: 'plus',
+      reason,
+      choose: () => navigate(path),
+    });
+    return [
+      create('Create VM…', paths.createVm),
+      ...(hasContainers ? [create('Create container…', createDialogPaths(paths.containers, '').open)] : []),
+      ...THEMES.map((one): PaletteOption => {
+        const { label, icon } = THEME_WORDING[one];
+        const detail = one === theme ? { detail: 'Current' } : {};
+        return { key: `theme ${one}`, label: `Theme: ${label}`, icon, ...detail, choose: () => setTheme(one) };
+      }),
+    ];
+  }, [navigate, theme, setTheme, reason, hasContainers]);
+}
