@@ -57,6 +57,7 @@ async function measure(folder) {
       Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, 'web-99 prod');
       input.dispatchEvent(new Event('input', { bubbles: true }));
     });
+    const paletteMs = await palette(page);
     await page.close();
     return {
       folder,
@@ -67,6 +68,7 @@ async function measure(folder) {
       cpuMsPerFrame: perFrame,
       sortMs,
       searchMs,
+      paletteMs,
     };
   } finally {
     await service.stop();
@@ -97,6 +99,34 @@ function scroll(page, frames) {
     },
     [frames, STEP_PX],
   );
+}
+
+/** Names, a verb with a name, words, a query, and a text whose letters alone match. */
+const TEXTS = ['w', 'web', 'web-99', 'restart web-1', 'web prod', 'status:running tag:prod', 'w9b'];
+
+/**
+ * The longest time from the event until the palette has rendered the results of a text, in milliseconds; undefined in
+ * a build without a palette.
+ */
+async function palette(page) {
+  if ((await page.locator('.hg-palette-button').count()) === 0) return undefined;
+  await page.keyboard.press('Control+k');
+  const input = page.locator('.hg-palette-input');
+  await input.waitFor();
+  const times = [];
+  for (const text of TEXTS)
+    times.push(
+      await input.evaluate((element, value) => {
+        const startedAt = performance.now();
+        Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(element, value);
+        // React renders an input event before it returns; reading the layout includes the styles.
+        element.dispatchEvent(new Event('input', { bubbles: true }));
+        document.querySelector('.hg-palette-foot').getBoundingClientRect();
+        return performance.now() - startedAt;
+      }, text),
+    );
+  process.stderr.write(`${JSON.stringify(Object.fromEntries(TEXTS.map((text, at) => [text, times[at]])))}\n`);
+  return Math.round(Math.max(...times));
 }
 
 /** The time from the event until the first row changes, in milliseconds. */
