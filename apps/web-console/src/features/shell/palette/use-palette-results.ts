@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useEffect, useEffectEvent, useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { useActionRefusal } from '../../../shared/actions/use-action-refusal.js';
 import { useActions } from '../../../shared/actions/use-actions.js';
@@ -16,6 +16,7 @@ import type { PaletteOption, PaletteResults } from './palette-option.js';
 import { paletteResults, type PaletteSources } from './palette-results.js';
 import { instanceAt, placeOf } from './recent-places.js';
 import { useRecentPlaces } from './use-recent-places.js';
+import { warmSearch } from './warm-search.js';
 
 /**
  * The results for a text, from the entries that the page has. They are computed at once and not deferred, because Enter
@@ -38,6 +39,9 @@ export function usePaletteResults(text: string): PaletteResults {
   );
   const current = currentInstance(place, search, { vms, containers });
   const sources = { vms, containers, pages, views, commands, recent, place, current, refusal, run, navigate };
+  const warm = useEffectEvent(() => warmSearch(vms));
+  const isLoaded = vms.length > 0;
+  useEffect(() => warm(), [isLoaded]);
   return useMemo(() => paletteResults(text, sources), [text, ...Object.values(sources)]);
 }
 
