@@ -23,6 +23,10 @@ const WITHOUT_STREAMS = `
     close() {}
   };
 `;
+const typeInPalette = (text) => async (page) => {
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type(text);
+};
 const SCREENSHOTS = {
   fleet: {},
   'fleet-dark': { dark: true },
@@ -57,6 +61,9 @@ const SCREENSHOTS = {
   },
   narrow: { size: { width: 900, height: 800 } },
   mobile: { size: { width: 390, height: 800 } },
+  palette: { act: typeInPalette('web') },
+  'palette-dark': { dark: true, act: typeInPalette('restart web') },
+  'palette-mobile': { size: { width: 390, height: 800 }, act: typeInPalette('status:running') },
   create: { path: '/vms?create=1' },
   'create-dark': { path: '/vms?create=1', dark: true },
   'create-narrow': { path: '/vms?create=1', size: { width: 390, height: 800 } },

@@ -50,6 +50,28 @@ describe('the command palette', () => {
     expect(document.activeElement).toBe(button);
   });
 
+  test('leaves its key to the guest in a console', async () => {
+    const { user } = await openConsole('/vms', VMS, service);
+    const terminal = document.body.appendChild(document.createElement('div'));
+    terminal.className = 'xterm';
+    const keys = terminal.appendChild(document.createElement('textarea'));
+    await user.click(keys);
+    await user.keyboard('{Control>}k{/Control}');
+    expect(screen.queryByRole('dialog')).toBeNull();
+    terminal.remove();
+  });
+
+  test('finds a container that the stream of the page has', async () => {
+    const { user, receive } = await open();
+    const container = { name: 'shell-1', namespace: 'lab', context: 'prod', phase: 'Running', tags: [] };
+    await receive(() =>
+      service.listInStream('cts').emit('snapshot', [{ ...container, ref: 'ct/prod/lab/shell-1', backend: 'kubevirt' }]),
+    );
+    await user.keyboard('shell-1');
+    expect(active()).toBe('shell-1');
+    expect(options()[0]).toContain('Container, lab in prod');
+  });
+
   test('does not open over a dialog', async () => {
     const { user } = await openConsole('/vms', VMS, service);
     await user.keyboard('?');
