@@ -20,5 +20,6 @@ export * from './wire/body-budget.js';
 export * from './wire/json-values.js';
 export * from './wire/matrix-response.js';
 export * from './wire/matrix-request.js';
+export { releaseBytes } from './wire/release-bytes.js';
 export * from './wire/request-body.js';
 export * from './wire/size-limits.js';

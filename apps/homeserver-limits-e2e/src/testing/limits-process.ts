@@ -22,11 +22,14 @@ export class LimitsProcess {
   url = '';
   operatorUrl = '';
   private child?: ChildProcess;
+  private command: readonly string[] = [];
 
   private constructor(readonly folder: string) {}
 
-  static async start(toml: string): Promise<LimitsProcess> {
+  /** @param command runs the program of its remaining arguments, such as that of a `MemoryGroup` */
+  static async start(toml: string, command: readonly string[] = []): Promise<LimitsProcess> {
     const limits = await LimitsProcess.prepare(toml);
+    limits.command = command;
     try {
       await limits.launch();
       return limits;
@@ -45,7 +48,8 @@ export class LimitsProcess {
   /** Starts, or starts again over the same data. Rejects with its last log message when it does not start. */
   async launch(listen = '127.0.0.1:0', dataDir = join(this.folder, 'data')): Promise<void> {
     const args = [MAIN, '--config', this.configPath, '--listen', listen, '--data-dir', dataDir];
-    const child = spawn(process.execPath, args, {
+    const [program = '', ...rest] = [...this.command, process.execPath, ...args];
+    const child = spawn(program, rest, {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, NODE_OPTIONS: '' },
     });
@@ -69,6 +73,11 @@ export class LimitsProcess {
 
   get pid(): number {
     return this.child?.pid ?? 0;
+  }
+
+  /** Whether the process has not ended. */
+  get isRunning(): boolean {
+    return this.child !== undefined && this.child.exitCode === null && this.child.signalCode === null;
   }
 
   configure(toml: string): Promise<void> {
@@ -98,7 +107,7 @@ export class LimitsProcess {
 
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const child = this.child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    if (!child || !this.isRunning) return;
     child.kill(signal);
     await once(child, 'exit');
   }

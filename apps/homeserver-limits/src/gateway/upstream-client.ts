@@ -9,7 +9,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
-import { ClientGone } from '@headgate/homeserver-contracts';
+import { ClientGone, releaseBytes } from '@headgate/homeserver-contracts';
 import {
   type AgentRequest,
   type AnswerListener,
@@ -180,7 +180,7 @@ export class UpstreamClient implements OnApplicationShutdown {
         outgoing.destroy();
         reject(error);
       });
-      body.pipe(outgoing);
+      pour(body, outgoing);
     }
     return promise;
   }
@@ -205,6 +205,15 @@ export class UpstreamClient implements OnApplicationShutdown {
     };
     return send(options);
   }
+}
+
+/** Like `pipe`, but frees each chunk once it is sent. */
+function pour(body: Readable, outgoing: ClientRequest): void {
+  body.on('data', (chunk: Buffer) => {
+    if (!outgoing.write(chunk, () => releaseBytes(chunk))) body.pause();
+  });
+  outgoing.on('drain', () => body.resume());
+  body.once('end', () => outgoing.end());
 }
 
 /** Reads a response's body of at most `limitBytes`. Rejects when it is longer. */

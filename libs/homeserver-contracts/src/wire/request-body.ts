@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { MatrixError } from '@headgate/matrix-protocol';
+import { BlockBuffer } from './block-buffer.js';
 import type { BodyBudget, BufferedBody } from './body-budget.js';
+import { releaseBytes } from './release-bytes.js';
 
 /** How much of a refused body is discarded so that the client receives the refusal, before the connection is closed. */
 const DRAIN_BYTES = 64 * 1024 * 1024;
@@ -27,41 +29,6 @@ export interface ReadBodyOptions {
   readonly inspect?: ((chunk: Buffer) => void) | undefined;
 }
 
-const BLOCK_BYTES = 64 * 1024;
-
-/** Collects chunks into blocks, so that many small chunks take no more memory than a few large ones. */
-class BlockBuffer {
-  private readonly blocks: Buffer[] = [];
-  private block = Buffer.alloc(0);
-  private filled = 0;
-
-  constructor(private readonly onGrow: (bytes: number) => void) {}
-
-  append(chunk: Buffer, expectedBytes: number): void {
-    for (let at = 0; at < chunk.length;) {
-      if (this.filled === this.block.length)
-        this.addBlock(Math.min(BLOCK_BYTES, Math.max(expectedBytes, chunk.length - at)));
-      const copied = chunk.copy(this.block, this.filled, at);
-      this.filled += copied;
-      at += copied;
-    }
-  }
-
-  /** Everything that was appended. */
-  take(): Buffer {
-    const last = this.block.subarray(0, this.filled);
-    if (this.blocks.length === 0) return last;
-    return Buffer.concat([...this.blocks, last]);
-  }
-
-  private addBlock(bytes: number): void {
-    this.onGrow(bytes);
-    if (this.filled > 0) this.blocks.push(this.block);
-    this.block = Buffer.allocUnsafeSlow(bytes);
-    this.filled = 0;
-  }
-}
-
 /**
  * Reads a body of at most `limit` bytes. Its memory counts for the budget until the response has ended.
  * @throws MatrixError M_TOO_LARGE, from the declared length or while reading; 503 when the budget is exhausted
@@ -76,13 +43,14 @@ export async function readBody(
   requireClient(request);
   requestBody(request, response);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const buffer = new BlockBuffer((bytes) => body.grow(bytes));
   const refuse = (error: unknown) => {
     request.pause();
     request.removeAllListeners('data');
+    buffer.drop();
     reject(error);
   };
   const body = budget.open(refuse);
-  const buffer = new BlockBuffer((bytes) => body.grow(bytes));
   let length = 0;
   request.on('data', (chunk: Buffer) => {
     length += chunk.length;
@@ -93,8 +61,12 @@ export async function readBody(
     } catch (error) {
       refuse(error);
     }
+    releaseBytes(chunk);
   });
-  request.once('end', resolve);
+  request.once('end', () => {
+    body.complete();
+    resolve();
+  });
   request.once('error', reject);
   // Every request closes; it is an error only before the end of the body.
   request.once('close', () => {
@@ -103,10 +75,10 @@ export async function readBody(
   try {
     await promise;
   } catch (error) {
+    buffer.drop();
     body.release();
     throw error;
   }
-  body.complete();
   releaseWith(request.socket, response, body);
   return buffer.take();
 }
@@ -156,6 +128,7 @@ export function drain(request: IncomingMessage): void {
   timer.unref();
   request.on('data', (chunk: Buffer) => {
     remaining -= chunk.length;
+    releaseBytes(chunk);
     if (remaining < 0) request.socket.destroy();
   });
   request.once('close', () => clearTimeout(timer));

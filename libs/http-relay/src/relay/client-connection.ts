@@ -4,6 +4,7 @@ import { beginsRequest, MAX_HEAD_BYTES, readRequestHead, type RequestHead } from
 import { Exchange, type ExchangeClient, type ExchangeDeps, SMALL_BODY_BYTES } from './exchange.js';
 import { NodeConnection, type NodeConnectionClient, type WrittenChunk } from './node-connection.js';
 import type { PlanRequest, RelayedRequest, RespondToFailure } from './relayed-request.js';
+import { releaseBytes } from './release-bytes.js';
 import type { ClientPeer } from './request-head-text.js';
 
 export interface ClientConnectionDeps<Kind extends string> extends ExchangeDeps<Kind> {
@@ -96,7 +97,7 @@ export class ClientConnection<Kind extends string> implements ExchangeClient, No
   write(head: string, body: Buffer | undefined): boolean {
     const { socket } = this;
     if (body === undefined || body.length === 0) return socket.write(head, 'latin1');
-    if (head === '') return socket.write(body);
+    if (head === '') return socket.write(body, () => releaseBytes(body));
     if (body.length <= SMALL_BODY_BYTES) return socket.write(head + body.toString('latin1', 0, body.length), 'latin1');
     socket.cork();
     socket.write(head, 'latin1');
@@ -193,7 +194,7 @@ export class ClientConnection<Kind extends string> implements ExchangeClient, No
   private receiveDiscarded(bytes: Buffer): void {
     const discarded = Math.min(bytes.length, this.discardBytes);
     this.discardBytes -= discarded;
-    if (this.discardBytes > 0) return;
+    if (this.discardBytes > 0) return releaseBytes(bytes);
     this.pending = discarded < bytes.length ? bytes.subarray(discarded) : undefined;
     this.finish();
   }
@@ -228,7 +229,10 @@ export class ClientConnection<Kind extends string> implements ExchangeClient, No
     const isOpen = node !== undefined && !node.destroyed;
     const connection = isOpen ? node : new NodeConnection(this);
     this.node = this.exchange = connection;
-    if (!isOpen) this.deps.handOver(connection);
+    if (!isOpen) {
+      this.deps.handOver(connection);
+      connection.releaseWhenRead();
+    }
     connection.begin(bytes, missingBytes);
   }
 

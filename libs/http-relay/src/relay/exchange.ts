@@ -4,6 +4,7 @@ import { failureStatusOf, InvalidUpstreamResponse, UpstreamTimeout } from '../po
 import type { ConnectionUser, UpstreamConnection, UpstreamPool } from '../pool/upstream-pool.js';
 import { IDEMPOTENT_METHODS } from './idempotent-methods.js';
 import type { AnswerListener, RelayedRequest } from './relayed-request.js';
+import { releaseBytes } from './release-bytes.js';
 import { responseHeadText } from './response-head-text.js';
 
 /** The client's side of an exchange. */
@@ -105,10 +106,10 @@ export class Exchange<Kind extends string> implements ConnectionUser {
   writeBody(bytes: Buffer): void {
     this.bodyRemaining -= bytes.length;
     // The upstream has responded without reading all of it.
-    if (this.state === 'done') return;
+    if (this.state === 'done') return releaseBytes(bytes);
     this.lastActivityMs = this.deps.clock.nowMs;
     if (!this.connection) this.keptBody = this.keptBody ? Buffer.concat([this.keptBody, bytes]) : bytes;
-    else if (!this.connection.socket.write(bytes)) this.client?.pauseBody();
+    else if (!this.connection.socket.write(bytes, () => releaseBytes(bytes))) this.client?.pauseBody();
   }
 
   /** The client may receive more. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Duplex } from 'node:stream';
+import { releaseBytes } from './release-bytes.js';
 
 /** The client's side of a connection that Node's server sees. */
 export interface NodeConnectionClient {
@@ -28,6 +29,8 @@ export interface WrittenChunk {
 export class NodeConnection extends Duplex {
   readonly remoteAddress: string;
   private missingBytes = 0;
+  /** The chunk that begins a request. After an unusual one, Node's server keeps its end. */
+  private first: Buffer | undefined;
   private onWritable: (() => void) | undefined;
   private isDetached = false;
 
@@ -44,6 +47,7 @@ export class NodeConnection extends Duplex {
 
   /** @param bytes the head and the part of the body that has arrived; `missingBytes` follow */
   begin(bytes: Buffer, missingBytes: number): void {
+    this.first = bytes;
     this.missingBytes = missingBytes;
     this.receive(bytes);
   }
@@ -51,6 +55,13 @@ export class NodeConnection extends Duplex {
   writeBody(bytes: Buffer): void {
     this.missingBytes -= bytes.length;
     this.receive(bytes);
+  }
+
+  /** Frees each part of a body once Node's server, which listens already, has parsed and copied it. */
+  releaseWhenRead(): void {
+    this.on('data', (bytes: Buffer) => {
+      if (bytes !== this.first) releaseBytes(bytes);
+    });
   }
 
   /** The client may receive more. */
