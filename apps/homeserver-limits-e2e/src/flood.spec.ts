@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Flood } from './testing/flood.js';
 import { call } from './testing/http-client.js';
@@ -16,6 +18,15 @@ const MAX_LOGIN_MS = 10_000;
 const BODY_BYTES = 13_000_000;
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
 const LOGIN = '/_matrix/client/v3/login';
+
+/** Requests that are passed on, without the body that they announce. */
+const SLOW = [
+  'POST /_matrix/client/v3/unknown HTTP/1.1\r\nHost: b\r\nContent-Length: 100000\r\n\r\nbegin',
+  'POST /_matrix/client/v3/unknown HTTP/1.1\r\nHost: b\r\nTransfer-Encoding: chunked\r\n\r\n',
+];
+const SLOW_CONNECTIONS = 1_000;
+/** Connections of the logins. */
+const MAX_UPSTREAM_CONNECTIONS = 20;
 
 /** Bodies that are read, too large, not to be read, and passed on. */
 const FLOODS = [
@@ -83,6 +94,25 @@ describe('floods of large bodies without an account', () => {
     },
     FLOOD_MS + 120_000,
   );
+
+  test('take no connections of the homeserver without bodies', async () => {
+    const { hostname, port } = new URL(limits.url);
+    const sockets = Array.from({ length: SLOW_CONNECTIONS }, (_, index) => {
+      const socket = connect({ host: hostname, port: Number(port), localAddress: '127.0.0.3' });
+      socket.on('error', () => undefined).write(SLOW[index % SLOW.length]!);
+      return socket;
+    });
+    try {
+      await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+      // The gateway has read the bytes that arrived before.
+      for (let i = 0; i < 10; i++) await login();
+      expect(sockets.filter(({ destroyed }) => !destroyed)).toHaveLength(SLOW_CONNECTIONS);
+      expect(await upstream.connections).toBeLessThan(MAX_UPSTREAM_CONNECTIONS);
+      expect(await memory('VmHWM')).toBeLessThan(LIMIT_MIB);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+  });
 });
 
 /** The figures of a long run, for docs/measurements.md. */

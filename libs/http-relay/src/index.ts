@@ -9,6 +9,7 @@ export {
 export { CONNECT_TIMEOUT_MS, ConnectionOpener, type ConnectionOpenerDeps } from './pool/connection-opener.js';
 export { type AgentRequest, openFewAtOnce, type WaitOptions } from './pool/open-few-at-once.js';
 export * from './pool/upstream-errors.js';
+export { BODY_STEP_MS, BodyPace, MIN_STEP_BYTES } from './relay/body-pace.js';
 export * from './relay/forwarded-headers.js';
 export { IDEMPOTENT_METHODS } from './relay/idempotent-methods.js';
 export { Relay, type RelayDeps } from './relay/relay.js';

@@ -42,6 +42,13 @@ export class RecordingUpstream {
     return last;
   }
 
+  /** How many connections are open. */
+  get connections(): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    this.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+    return promise;
+  }
+
   countOf(target: string): number {
     return this.requests.filter((request) => request.target.startsWith(target)).length;
   }

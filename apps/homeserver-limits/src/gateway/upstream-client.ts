@@ -8,8 +8,8 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import type { Readable } from 'node:stream';
-import { ClientGone, releaseBytes } from '@headgate/homeserver-contracts';
+import { Readable } from 'node:stream';
+import { ClientGone } from '@headgate/homeserver-contracts';
 import {
   type AgentRequest,
   type AnswerListener,
@@ -25,6 +25,7 @@ import {
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { UpstreamKind } from '../metrics/limits-metrics.js';
 import type { JsonPruner } from './json-pruner.js';
+import { sendBody, untilBegun } from './streamed-body.js';
 import { upstreamFailure } from './upstream-failure.js';
 
 export interface UpstreamRequest {
@@ -134,6 +135,8 @@ export class UpstreamClient implements OnApplicationShutdown {
   }
 
   private async start(request: UpstreamRequest, withBody = false): Promise<IncomingMessage> {
+    // Callers who send heads and no bodies hold no connection.
+    if (request.body instanceof Readable) await untilBegun(request.body);
     const began = performance.now();
     const response = await this.startOrRetry(request, withBody);
     this.onAnswer(request.kind ?? 'query', performance.now() - began);
@@ -180,7 +183,7 @@ export class UpstreamClient implements OnApplicationShutdown {
         outgoing.destroy();
         reject(error);
       });
-      pour(body, outgoing);
+      sendBody(body, outgoing, reject);
     }
     return promise;
   }
@@ -205,15 +208,6 @@ export class UpstreamClient implements OnApplicationShutdown {
     };
     return send(options);
   }
-}
-
-/** Like `pipe`, but frees each chunk once it is sent. */
-function pour(body: Readable, outgoing: ClientRequest): void {
-  body.on('data', (chunk: Buffer) => {
-    if (!outgoing.write(chunk, () => releaseBytes(chunk))) body.pause();
-  });
-  outgoing.on('drain', () => body.resume());
-  body.once('end', () => outgoing.end());
 }
 
 /** Reads a response's body of at most `limitBytes`. Rejects when it is longer. */

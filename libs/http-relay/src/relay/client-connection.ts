@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { beginsRequest, MAX_HEAD_BYTES, readRequestHead, type RequestHead } from '../parser/http-head.js';
+import { BodyPace } from './body-pace.js';
+import { BodyStart, bytesToBegin } from './body-start.js';
 import { Exchange, type ExchangeClient, type ExchangeDeps, SMALL_BODY_BYTES } from './exchange.js';
 import { NodeConnection, type NodeConnectionClient, type WrittenChunk } from './node-connection.js';
 import type { PlanRequest, RelayedRequest, RespondToFailure } from './relayed-request.js';
@@ -18,7 +20,7 @@ export interface ClientConnectionDeps<Kind extends string> extends ExchangeDeps<
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
-/** How long the head of a request may take, as with Node's server. */
+/** How long the head of a request may take, as with Node's server, and then the beginning of its body. */
 const HEAD_TIMEOUT_MS = 60_000;
 const BODY_TIMEOUT_MS = 30 * 60 * 1000;
 export const IDLE_CLIENT_TIMEOUT_MS = 72_000;
@@ -46,12 +48,15 @@ export class ClientConnection<Kind extends string> implements ExchangeClient, No
   private pending: Buffer | undefined;
   private pieces = 0;
   private exchange: Exchange<Kind> | NodeConnection | undefined;
+  /** The next request, until its body has begun. */
+  private bodyStart: BodyStart<Kind> | undefined;
   private node: NodeConnection | undefined;
   /** How many requests in a row Node's server has handled. */
   private nodeRequests = 0;
   private target = '';
   private closes = false;
   private discardBytes = 0;
+  private readonly pace = new BodyPace();
   /** When the connection is closed, unless something happens before. */
   private deadlineMs: number;
   private readonly peer: ClientPeer;
@@ -81,11 +86,11 @@ export class ClientConnection<Kind extends string> implements ExchangeClient, No
 
   /** Whether no request is in progress. */
   get isIdle(): boolean {
-    return !this.exchange && this.pending === undefined && this.discardBytes === 0;
+    return !this.exchange && !this.bodyStart && this.pending === undefined && this.discardBytes === 0;
   }
 
   check(nowMs: number): void {
-    if (nowMs < this.deadlineMs) return;
+    if (nowMs < this.deadlineMs && !this.pace.isTooSlow(nowMs, this.socket.isPaused())) return;
     this.deadlineMs = Infinity;
     this.destroy();
   }
@@ -122,12 +127,14 @@ export class ClientConnection<Kind extends string> implements ExchangeClient, No
   }
 
   resumeBody(): void {
+    this.pace.resume(this.deps.clock.nowMs);
     this.socket.resume();
   }
 
   finish(): void {
     const missing = this.exchange?.missingBodyBytes ?? 0;
     this.exchange = undefined;
+    this.pace.end();
     if (this.socket.isPaused()) this.socket.resume();
     if (missing > 0) return this.discard(missing);
     if (this.closesAfterResponse) return this.end();
@@ -154,6 +161,7 @@ export class ClientConnection<Kind extends string> implements ExchangeClient, No
   private readonly onData = (bytes: Buffer): void => {
     const missing = this.exchange?.missingBodyBytes ?? 0;
     if (missing > 0) return this.receiveBody(bytes, missing);
+    if (this.bodyStart) return this.receiveStart(bytes, this.bodyStart);
     if (this.discardBytes > 0) return this.receiveDiscarded(bytes);
     this.pending = this.pending ? Buffer.concat([this.pending, bytes]) : bytes;
     if (!this.exchange) this.next();
@@ -162,7 +170,7 @@ export class ClientConnection<Kind extends string> implements ExchangeClient, No
 
   /** As with Node's server, a client that ends its connection gets no response anymore. */
   private readonly onEnd = (): void => {
-    if (this.exchange) this.destroy();
+    if (this.exchange || this.bodyStart) this.destroy();
     else this.socket.end();
   };
 
@@ -180,8 +188,29 @@ export class ClientConnection<Kind extends string> implements ExchangeClient, No
   private receiveBody(bytes: Buffer, missing: number): void {
     const body = bytes.length > missing ? bytes.subarray(0, missing) : bytes;
     if (bytes.length > missing) this.pending = bytes.subarray(missing);
-    if (body.length === missing) this.deadlineMs = Infinity;
+    this.pace.add(body.length);
+    if (body.length === missing) {
+      this.deadlineMs = Infinity;
+      this.pace.end();
+    }
     this.exchange?.writeBody(body);
+  }
+
+  private receiveStart(bytes: Buffer, start: BodyStart<Kind>): void {
+    const missing = start.missingBytes;
+    const body = start.add(bytes.length > missing ? bytes.subarray(0, missing) : bytes);
+    if (!body) return;
+    if (bytes.length > missing) this.pending = bytes.subarray(missing);
+    this.bodyStart = undefined;
+    this.relay(start.request, body);
+  }
+
+  /** Sends a request with the part of its body that has arrived. */
+  private relay(request: RelayedRequest<Kind>, body: Buffer | undefined): void {
+    const isComplete = (body?.length ?? 0) === request.head.contentLength;
+    this.deadlineMs = isComplete ? Infinity : this.deps.clock.nowMs + BODY_TIMEOUT_MS;
+    if (!isComplete) this.pace.begin(this.deps.clock.nowMs);
+    this.exchange = new Exchange(request, body, this, this.deps);
   }
 
   /** The rest of a body that the upstream did not read. */
@@ -221,7 +250,10 @@ export class ClientConnection<Kind extends string> implements ExchangeClient, No
     this.deadlineMs = bytes.length < bodyEnd ? this.deps.clock.nowMs + BODY_TIMEOUT_MS : Infinity;
     if (!request) return this.leaveToNode(bytes.subarray(0, bodyEnd), Math.max(0, bodyEnd - bytes.length));
     const body = bytes.length > bodyStart ? bytes.subarray(bodyStart, bodyEnd) : undefined;
-    this.exchange = new Exchange(request, body, this, this.deps);
+    if ((body?.length ?? 0) >= bytesToBegin(request)) return this.relay(request, body);
+    this.bodyStart = new BodyStart(request);
+    if (body) this.bodyStart.add(body);
+    this.deadlineMs = this.deps.clock.nowMs + HEAD_TIMEOUT_MS;
   }
 
   private leaveToNode(bytes: Buffer, missingBytes: number): void {

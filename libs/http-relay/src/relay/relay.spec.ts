@@ -46,6 +46,27 @@ describe('Relay', () => {
     ]);
   });
 
+  test('asks the upstream for no connection until the body has begun', async () => {
+    const post = (target: string, length: number) =>
+      `POST ${target} HTTP/1.1\r\nHost: b\r\nContent-Length: ${length}\r\n\r\n`;
+    const large = fixture.dial();
+    large.write(`${post('/large', 100_000)}${'x'.repeat(10)}`);
+    const small = fixture.dial();
+    small.write(`${post('/small', 100)}${'x'.repeat(99)}`);
+    await fixture.exchange(ENDING);
+    expect(upstream.sockets.length).toBe(1);
+    const answered = once(small, 'data');
+    small.write('x');
+    await answered;
+    expect(upstream.heads.at(-1)).toMatch(/^POST \/small [\s\S]*\r\n\r\nx{100}$/);
+    const begun = once(large, 'data');
+    large.write('x'.repeat(20_000));
+    await begun;
+    expect(upstream.heads.some((text) => text.startsWith('POST /large '))).toBe(true);
+    large.destroy();
+    small.destroy();
+  });
+
   test.each([
     [
       'a response until the end of the connection',
@@ -123,9 +144,9 @@ describe('Relay', () => {
     const socket = fixture.dial();
     let received = '';
     socket.on('data', (part) => (received += part.toString('latin1')));
-    socket.write('POST /p HTTP/1.1\r\nHost: b\r\nContent-Length: 100000\r\n\r\n');
+    socket.write(`POST /p HTTP/1.1\r\nHost: b\r\nContent-Length: 100000\r\n\r\n${'z'.repeat(20_000)}`);
     await once(socket, 'data');
-    socket.write('z'.repeat(100_000) + ENDING);
+    socket.write('z'.repeat(80_000) + ENDING);
     await once(socket, 'close');
     expect(statusesOf(received)).toEqual(['200', '200']);
     // The upstream still expects the body on the first connection.
@@ -138,7 +159,8 @@ describe('Relay', () => {
     ['PUT', 'Content-Length: 2\r\n', '{}', 200, 3],
     // The relay has not kept it.
     ['PUT', 'Content-Length: 20000\r\n', '1'.repeat(20_000), 502, 2],
-    ['PUT', 'Content-Length: 4\r\n', '{}', 502, 2],
+    // The beginning of a body that the upstream receives before its end.
+    ['PUT', 'Content-Length: 16385\r\n', '1'.repeat(16_384), 502, 2],
   ])(
     'sends %s with "%s" again after a stale connection only if that is safe',
     async (method, headers, body, status, times) => {
