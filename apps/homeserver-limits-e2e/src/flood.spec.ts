@@ -24,6 +24,8 @@ const SLOW = [
   'POST /_matrix/client/v3/unknown HTTP/1.1\r\nHost: b\r\nContent-Length: 100000\r\n\r\nbegin',
   'POST /_matrix/client/v3/unknown HTTP/1.1\r\nHost: b\r\nTransfer-Encoding: chunked\r\n\r\n',
 ];
+/** The default. */
+const MAX_PER_SOURCE = 1_024;
 const SLOW_CONNECTIONS = 1_000;
 /** Connections of the logins. */
 const MAX_UPSTREAM_CONNECTIONS = 20;
@@ -94,6 +96,29 @@ describe('floods of large bodies without an account', () => {
     },
     FLOOD_MS + 120_000,
   );
+
+  test('take no more connections than one source may have', async () => {
+    const { hostname, port } = new URL(limits.url);
+    const sockets = Array.from({ length: MAX_PER_SOURCE + 100 }, () =>
+      connect({ host: hostname, port: Number(port), localAddress: '127.0.0.4' }),
+    );
+    try {
+      const ended = sockets.map((socket) => {
+        socket.on('error', () => undefined);
+        return new Promise<void>((resolve) => socket.resume().once('close', () => resolve()));
+      });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      let closed = 0;
+      for (const end of ended) void end.then(() => (++closed === 100 ? resolve() : undefined));
+      await promise;
+      await login();
+      expect(closed).toBe(100);
+      const metrics = (await call(limits.url, 'GET', '/metrics')).bytes.toString();
+      expect(metrics).toContain('limits_refused_connections_total 100\n');
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+  });
 
   test('take no connections of the homeserver without bodies', async () => {
     const { hostname, port } = new URL(limits.url);

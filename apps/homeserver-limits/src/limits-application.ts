@@ -7,6 +7,7 @@ import { AppModule, hasRelay, loadHomeserverModule } from './app.module.js';
 import { pointsTo } from './config/points-to.js';
 import { ReloadConfig } from './rules/reload-config.js';
 import type { Settings } from './config/settings.module.js';
+import { ConnectionLimit } from './edge/connection-limit.js';
 import { Dispatcher } from './edge/dispatcher.js';
 import { dispatchDirectly } from './edge/direct-dispatch.js';
 import { matrixAdapter } from './edge/matrix-adapter.js';
@@ -48,6 +49,7 @@ export class LimitsApplication {
     app.getHttpServer().on('upgrade', (request, socket, head) => upgrades?.handle(request, socket, head));
     dispatchDirectly(app.getHttpServer(), app.get(Dispatcher, { strict: false }), operator.listen === undefined);
     if (hasRelay(gateway)) app.get(GatewayRelay, { strict: false }).attach(app.getHttpServer());
+    app.get(ConnectionLimit, { strict: false }).attach(app.getHttpServer());
     app.useGlobalFilters(new MatrixErrorFilter());
     return new LimitsApplication(app, settings);
   }

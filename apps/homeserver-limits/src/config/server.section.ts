@@ -15,6 +15,8 @@ export class ServerSection {
    * exhausted.
    */
   @WholeNumber(65_536) @Min(16, { message: '$property must be at least 16' }) body_memory_mib = 64;
+  /** How many connections one source may have open. Those of trusted proxies are not bounded. */
+  @WholeNumber(1_000_000) connections_per_source = 1_024;
   /** Embedded mode: whether users can register. */
   @Flag() registration = true;
   /** Embedded mode: registering requires one of these tokens. Empty: no token is required. */

@@ -23,6 +23,11 @@ export class CallerAddress {
     return { address, source: sourceKey(address, this.ipv6Prefix) };
   }
 
+  /** The key of a connection's peer, whatever its requests say. */
+  sourceOfPeer(peer: string): string {
+    return sourceKey(this.proxies.callerAddress(peer, undefined), this.ipv6Prefix);
+  }
+
   /** Reports that the header of an untrusted peer is ignored. */
   ignoreHeaderOf(peer: string): void {
     this.onIgnored(peer);

@@ -4,7 +4,7 @@ const INTERVAL_MS = 60_000;
 
 /** Warns of settings of `trusted_proxies` that make limits useless: too few proxies, or everyone. */
 export class ProxyWarnings {
-  private lastMs = -Infinity;
+  private readonly lastMs = new Map<string, number>();
 
   constructor(
     private readonly log: Pick<Logger, 'warn'>,
@@ -23,12 +23,24 @@ export class ProxyWarnings {
 
   /** Any caller may send the header, so it is reported once a minute. */
   ignoredHeader(peer: string): void {
-    const nowMs = this.now();
-    if (nowMs - this.lastMs < INTERVAL_MS) return;
-    this.lastMs = nowMs;
-    this.log.warn(
+    this.warnAtTimes(
       { peer },
       'X-Forwarded-For was ignored: if this peer is your proxy, add it to server.trusted_proxies, or all of its callers count as one',
     );
+  }
+
+  /** Reported once a minute. */
+  refusedConnection(source: string): void {
+    this.warnAtTimes(
+      { source },
+      'connections were closed, because their source has server.connections_per_source open: if it is your proxy, add it to server.trusted_proxies',
+    );
+  }
+
+  private warnAtTimes(facts: object, message: string): void {
+    const nowMs = this.now();
+    if (nowMs - (this.lastMs.get(message) ?? -Infinity) < INTERVAL_MS) return;
+    this.lastMs.set(message, nowMs);
+    this.log.warn(facts, message);
   }
 }

@@ -47,6 +47,11 @@ export class LimitsMetrics {
     help: 'Requests with X-Forwarded-For from an address that is not a trusted proxy. The header was ignored.',
     registers: [this.registry],
   });
+  private readonly refusedConnections = new Counter({
+    name: 'limits_refused_connections_total',
+    help: 'Connections closed because their source has too many open, by server.connections_per_source.',
+    registers: [this.registry],
+  });
 
   private readonly waiting: (() => number)[] = [];
 
@@ -90,6 +95,8 @@ export class LimitsMetrics {
 
   readonly recordLookup = (cache: (typeof CACHES)[number], isHit: boolean): void =>
     this.cacheLookups.inc({ cache, result: isHit ? 'hit' : 'miss' });
+
+  readonly countRefusedConnection = (): void => this.refusedConnections.inc();
 
   readonly countUntrustedForwarded = (): void => this.untrustedForwarded.inc();
 
