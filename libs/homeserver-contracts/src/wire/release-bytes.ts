@@ -7,8 +7,7 @@ const MIN_RELEASED_BYTES = 8 * 1024;
  * afterwards; a part of a larger buffer is left to the collector.
  */
 export function releaseBytes(bytes: Buffer): void {
-  const { buffer, byteLength } = bytes;
-  if (byteLength >= MIN_RELEASED_BYTES && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer) {
-    buffer.transfer(0);
-  }
+  if (bytes.length < MIN_RELEASED_BYTES) return;
+  const { buffer } = bytes;
+  if (bytes.length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
