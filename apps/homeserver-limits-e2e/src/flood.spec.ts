@@ -9,7 +9,7 @@ import { MemoryGroup } from './testing/memory-group.js';
 import { RecordingUpstream } from './testing/recording-upstream.js';
 
 /** How long each kind of body is sent. 90,000 takes 10 minutes, to see whether memory grows over time. */
-const FLOOD_MS = Number(process.env['HEADGATE_TEST_FLOOD_MS'] ?? 5_000);
+const FLOOD_MS = Number(process.env['HEADGATE_TEST_FLOOD_MS'] ?? 3_000);
 const CONNECTIONS = 100;
 /** Half of the limit of the deployment's manifest. */
 const LIMIT_MIB = 256;
