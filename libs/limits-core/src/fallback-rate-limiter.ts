@@ -57,8 +57,8 @@ export class FallbackRateLimiter extends RateLimiter {
   }
 
   override async countAll(keys: readonly CountedKey[]): Promise<RateRefusal | undefined> {
-    // Costs can't be reserved.
-    const canReserve = keys.every(({ cost = 1, windowMs }) => cost === 1 && windowMs === undefined);
+    // A window of another length can't be reserved.
+    const canReserve = keys.every(({ windowMs }) => windowMs === undefined);
     const own = canReserve ? this.own.reserve(keys) : undefined;
     const answer = await this.ask(() => this.shared.countAll(keys));
     if ('failed' in answer) return own ? commit(own) : this.own.countAll(keys);
@@ -112,7 +112,7 @@ export class FallbackRateLimiter extends RateLimiter {
   private settledDirectly(keys: readonly RateKey[]): Reservation {
     return {
       granted: true,
-      commit: () => keys.forEach(({ rate, key, limit }) => void this.own.count(rate, key, limit)),
+      commit: () => keys.forEach((key) => void this.own.countAll([key])),
       reset: () => keys.forEach(({ rate, key }) => void this.own.reset(rate, key)),
       release: () => undefined,
     };

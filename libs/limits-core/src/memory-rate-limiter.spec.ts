@@ -197,6 +197,44 @@ describe('MemoryRateLimiter.reserve', () => {
     expect(windows.peek(account, 'alice')).toMatchObject({ counted: 1, inFlight: 0 });
   });
 
+  test.each(['fixed-window', 'gcra'] as const)(
+    'takes the cost of each key, and returns exactly that on release (%s)',
+    (algorithm) => {
+      const { windows } = open();
+      const rate = windows.define('volume', { limit: 10, windowMs: 60_000, algorithm });
+      const reserve = (cost: number) => windows.reserve([{ rate, key: 'a', cost }]);
+      const [kept, returned] = [expectGranted(reserve(4)), expectGranted(reserve(6))];
+      expect(reserve(1).granted).toBe(false);
+      returned.release();
+      returned.release();
+      kept.commit();
+      expect(windows.peek(rate, 'a')).toMatchObject({ counted: 4, inFlight: 0 });
+      expect(reserve(7).granted).toBe(false);
+      const costly = expectGranted(reserve(6));
+      windows.define('volume', { limit: 20, windowMs: 60_000, algorithm });
+      costly.commit();
+      expect(reserve(20).granted).toBe(false);
+      windows.reset(rate, 'a');
+      expectGranted(reserve(1_000_000)).release();
+      expect(windows.stats.keys).toBe(0);
+      expect(() => reserve(0)).toThrow(RangeError);
+    },
+  );
+
+  test('starts the window of costs at the first event that counts', () => {
+    const { clock, windows } = open();
+    const rate = windows.define('volume', { limit: 10, windowMs: 60_000 });
+    const reserve = (cost: number) => expectGranted(windows.reserve([{ rate, key: 'a', cost }]));
+    const cheap = reserve(1);
+    clock.advance(10_000);
+    const costly = reserve(3);
+    clock.advance(10_000);
+    cheap.commit();
+    expect(windows.peek(rate, 'a').closesInMs).toBe(40_000);
+    costly.release();
+    expect(windows.peek(rate, 'a')).toMatchObject({ counted: 1, inFlight: 0, closesInMs: 40_000 });
+  });
+
   test('refuses the same key twice', () => {
     const { windows, account } = open();
     const rateKey = { rate: account, key: 'alice' };

@@ -94,6 +94,7 @@ export class MemoryRateLimiter extends RateLimiter {
 
   override reserve(keys: readonly RateKey[]): MemoryReservation | RateRefusal {
     const now = this.now();
+    for (const key of keys) checkCountedKey(key);
     const refused = this.checkAll(keys, now) ?? this.checkInFlight(keys, now);
     if (refused) return refused;
     const reserved: ReservedKey[] = [];
@@ -188,12 +189,13 @@ export class MemoryRateLimiter extends RateLimiter {
     return refused;
   }
 
-  private check({ rate, key, limit = rate.limit, cost = 1 }: CountedKey, now: number): RateRefusal | undefined {
+  private check(rateKey: CountedKey, now: number): RateRefusal | undefined {
+    const { rate, key, limit = rate.limit } = rateKey;
     const at = this.find(rate, key, now);
     if (at === -1) return undefined;
     const { slots } = this.table;
     const { isGcra, windowMs } = this.ownRate(rate);
-    const price = Math.min(cost, limit);
+    const price = priceOf(rateKey);
     if (isGcra) {
       const waitMs = gcraWaitMs(backlogUnits(slots, at, now), price, { limit, windowMs });
       return waitMs > 0 ? refusal(rate, limit, waitMs) : undefined;
@@ -202,14 +204,15 @@ export class MemoryRateLimiter extends RateLimiter {
   }
 
   /** Counts an event for which `check` found room. */
-  private add({ rate, key, limit = rate.limit, cost = 1, windowMs = rate.windowMs }: CountedKey, now: number): void {
+  private add(countedKey: CountedKey, now: number): void {
+    const { rate, key, limit = rate.limit, windowMs = rate.windowMs } = countedKey;
     const table = this.table;
     const own = this.ownRate(rate);
     const hash = own.fingerprintOf(key);
     let at = table.find(own.index, hash, now);
     const isNew = at === -1;
     if (isNew) at = table.open(own.index, hash, now);
-    const price = Math.min(cost, limit);
+    const price = priceOf(countedKey);
     if (own.isGcra) {
       const backlog = isNew ? 0 : backlogUnits(table.slots, at, now);
       setBacklog(table, at, backlog + price * eventUnits({ limit, windowMs: own.windowMs }), now);
@@ -232,18 +235,23 @@ export class MemoryRateLimiter extends RateLimiter {
   private reserveKey(rateKey: RateKey, now: number): ReservedKey {
     const table = this.table;
     const rate = this.ownRate(rateKey.rate);
+    const price = priceOf(rateKey);
     // A bucket holds the reserved event from now on, and takes it out again if it is released.
     if (rate.isGcra) this.add(rateKey, now);
     let at = this.find(rate, rateKey.key, now);
     if (at === -1) at = table.open(rate.index, rate.fingerprintOf(rateKey.key), now);
     addInFlight(table.slots, at, 1);
-    // Nothing counts yet, and this event may become the first one that does.
-    if (!rate.isGcra && counted(table.slots, at) === 0) table.setClosing(at, now + rate.windowMs);
-    return { rateKey, generation: generationOf(table.slots[at + TAG]!), shared: table.shared };
+    if (!rate.isGcra) {
+      // Nothing counts yet, and this event may become the first one that does.
+      if (counted(table.slots, at) === 0) table.setClosing(at, now + rate.windowMs);
+      // The bits for events in flight are few: all but 1 of a cost is held as counted.
+      addCounted(table.slots, at, price - 1);
+    }
+    return { rateKey, generation: generationOf(table.slots[at + TAG]!), price, shared: table.shared };
   }
 
   private readonly settle = (
-    { rateKey, generation, shared }: ReservedKey,
+    { rateKey, generation, price, shared }: ReservedKey,
     settlement: Settlement,
     reservedAt: number,
   ): void => {
@@ -255,12 +263,12 @@ export class MemoryRateLimiter extends RateLimiter {
     if (at === -1 || generationOf(table.slots[at + TAG]!) !== generation) return;
     addInFlight(table.slots, at, -1);
     if (rate.isGcra) {
-      this.settleBucket(rateKey, settlement, at, now);
+      this.settleBucket({ ...rateKey, cost: price }, settlement, at, now);
       return;
     }
     if (settlement === 'commit') {
       addCounted(table.slots, at);
-      const first = counted(table.slots, at) === 1;
+      const first = counted(table.slots, at) === price;
       const closes = reservedAt + rate.windowMs;
       if (first || closesAt(table.slots, at) > closes) table.setClosing(at, closes);
       return;
@@ -268,15 +276,24 @@ export class MemoryRateLimiter extends RateLimiter {
     if (settlement === 'reset') {
       setCounted(table.slots, at, 0);
       table.setClosing(at, now + rate.windowMs);
+    } else {
+      // A reset in between has already returned this.
+      setCounted(table.slots, at, Math.max(0, counted(table.slots, at) - (price - 1)));
     }
     table.closeIfUnused(at);
   };
 
-  private settleBucket({ rate, limit = rate.limit }: RateKey, settlement: Settlement, at: number, now: number): void {
+  private settleBucket(
+    { rate, limit = rate.limit, cost = 1 }: RateKey,
+    settlement: Settlement,
+    at: number,
+    now: number,
+  ): void {
     if (settlement === 'commit') return;
     const { slots } = this.table;
     const units = eventUnits({ limit, windowMs: rate.windowMs });
-    const backlog = settlement === 'release' ? backlogUnits(slots, at, now) - units : inFlight(slots, at) * units;
+    const backlog =
+      settlement === 'release' ? backlogUnits(slots, at, now) - cost * units : inFlight(slots, at) * units;
     if (backlog > 0) setBacklog(this.table, at, backlog, now);
     else this.table.close(at);
   }
@@ -309,6 +326,9 @@ class DuplicateKeyError extends RangeError {
     super('A reservation must not name the same key of a rate twice.');
   }
 }
+
+/** What an event takes from the limit of a key. */
+const priceOf = ({ rate, limit = rate.limit, cost = 1 }: RateKey): number => Math.min(cost, limit);
 
 function refusal(rate: Rate, limit: number, retryAfterMs: number): RateRefusal {
   return { granted: false, rate: rate.name, limit, retryAfterMs };

@@ -4,6 +4,8 @@ import type { RateKey, Reservation } from './rate.js';
 export interface ReservedKey {
   readonly rateKey: RateKey;
   readonly generation: number;
+  /** What it took from the limit, which may change before it is settled. */
+  readonly price: number;
   readonly shared: boolean;
 }
 

@@ -34,15 +34,15 @@ export interface RateKey {
   readonly key: string;
   /** Overrides the rate's limit for this event. */
   readonly limit?: number;
-}
-
-/** One key of an event that counts immediately. */
-export interface CountedKey extends RateKey {
   /**
    * How much of the limit the event takes: a whole number, 1 by default. One that costs more than the limit takes all
    * of it.
    */
   readonly cost?: number;
+}
+
+/** One key of an event that counts immediately. */
+export interface CountedKey extends RateKey {
   /** Overrides the rate's window, if this event opens one. */
   readonly windowMs?: number;
 }

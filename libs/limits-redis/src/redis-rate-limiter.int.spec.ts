@@ -94,6 +94,26 @@ describeOnServers('RedisRateLimiter on a real server', (program) => {
     expect([await held(), await held(), await held()]).toEqual([true, true, false]);
   });
 
+  test.each(['fixed-window', 'gcra'] as const)(
+    'reserves costs, and returns exactly what a released event has taken (%s)',
+    async (algorithm) => {
+      const rate = local.define(`volume-${algorithm}`, { limit: 10, windowMs: 365 * 86_400_000, algorithm });
+      const key = `costs-${run}`;
+      const reserve = async (cost: number) => nodes[0]!.reserve([{ rate, key, cost }]);
+      const [kept, returned] = [expectGranted(await reserve(4)), expectGranted(await reserve(6))];
+      expect((await reserve(1)).granted).toBe(false);
+      await Promise.all([returned.release(), returned.release(), kept.commit()]);
+      expect(await nodes[1]!.peek(rate, key)).toMatchObject({ counted: 4, inFlight: 0 });
+      const [first, second] = [expectGranted(await reserve(1)), expectGranted(await reserve(5))];
+      await Promise.all([second.release(), first.release()]);
+      expect(await nodes[1]!.peek(rate, key)).toMatchObject({ counted: 4, inFlight: 0 });
+      await nodes[0]!.reset(rate, key);
+      await expectGranted(await reserve(1_000_000)).release();
+      expect(await nodes[1]!.peek(rate, key)).toMatchObject({ counted: 0, inFlight: 0, closesInMs: 0 });
+      await expect(reserve(0)).rejects.toThrow(RangeError);
+    },
+  );
+
   test('counts up to the limit across all nodes, and reports when the window closes', async () => {
     const answers = [];
     for (let event = 0; event < 8; event++) answers.push(await nodes[event % 2]!.count(account, alice[0]!.key));
@@ -161,7 +181,7 @@ describeOnServers('RedisRateLimiter on a real server', (program) => {
       raw.script(
         SETTLE,
         [name],
-        ['release', String(Number(seconds) * 1000 - periods * HOLD_MS), '5', '60000', opening, 'fixed-window'],
+        ['release', String(Number(seconds) * 1000 - periods * HOLD_MS), '5', '60000', '1', 'fixed-window', opening],
       );
     await releaseReservedAgo(2);
     expect(await nodes[0]!.peek(account, alice[0]!.key)).toMatchObject({ inFlight: 2 });

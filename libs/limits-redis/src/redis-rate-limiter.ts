@@ -73,12 +73,12 @@ export class RedisRateLimiter extends SharedRateLimiter {
   }
 
   /**
-   * Keys on different nodes of a cluster: those with a cost of 1 and no window of their own are reserved first, so that
-   * a refusal of another one can release them; the others can't be reserved, and are counted in order.
+   * Keys on different nodes of a cluster: those without a window of their own are reserved first, so that a refusal of
+   * another one can release them; the others can't be reserved, and are counted in order.
    */
   private async countOneByOne(keys: readonly CountedKey[]): Promise<RateRefusal | undefined> {
     requireDistinct(this.redisKeys(keys));
-    const isPlain = ({ cost = 1, windowMs }: CountedKey) => cost === 1 && windowMs === undefined;
+    const isPlain = ({ windowMs }: CountedKey) => windowMs === undefined;
     const reservation = await this.reserveOneByOne(keys.filter(isPlain));
     if (!reservation.granted) return reservation;
     for (const key of keys.filter((one) => !isPlain(one))) {
@@ -137,8 +137,10 @@ export class RedisRateLimiter extends SharedRateLimiter {
     const refusals = await Promise.all(
       others.map(async (key) => {
         const { counted, inFlight, closesInMs } = await this.peek(key.rate, key.key);
-        if (counted + inFlight < (key.limit ?? key.rate.limit)) return refused;
-        return refusal(key, Math.max(1, closesInMs - untilEmptyMs(key.rate)));
+        const { rate, limit = rate.limit, cost = 1 } = key;
+        const price = Math.min(cost, limit);
+        if (counted + inFlight + price <= limit) return refused;
+        return refusal(key, Math.max(1, closesInMs - untilEmptyMs(rate, price)));
       }),
     );
     return refusals.reduce((longest, one) => (one.retryAfterMs > longest.retryAfterMs ? one : longest), refused);
@@ -147,16 +149,12 @@ export class RedisRateLimiter extends SharedRateLimiter {
   private async reserveTogether(keys: readonly RateKey[]): Promise<Reservation | RateRefusal> {
     const [refusing, timeOrWait, ...openings] = await this.acquire('reserve', keys);
     if (refusing !== 0) return refusal(keys[(refusing as number) - 1]!, timeOrWait as number);
+    const terms = keys.map(termsOf);
     let open = true;
     const settle = async (settlement: 'commit' | 'reset' | 'release'): Promise<void> => {
       if (!open) return;
       open = false;
-      const windows = keys.flatMap(({ rate, limit = rate.limit }, index) => [
-        String(limit),
-        String(rate.windowMs),
-        String(openings[index]),
-        rate.algorithm,
-      ]);
+      const windows = keys.flatMap((key, index) => [...terms[index]!, String(openings[index])]);
       await this.connection.script(SETTLE, this.redisKeys(keys), [settlement, String(timeOrWait), ...windows]);
     };
     return {
@@ -183,12 +181,7 @@ export class RedisRateLimiter extends SharedRateLimiter {
     for (const key of keys) checkCountedKey(key);
     const redisKeys = this.redisKeys(keys);
     requireDistinct(redisKeys);
-    const options = keys.flatMap(({ rate, limit = rate.limit, windowMs = rate.windowMs, cost = 1 }) => [
-      String(limit),
-      String(windowMs),
-      String(Math.min(cost, limit)),
-      rate.algorithm,
-    ]);
+    const options = keys.flatMap(termsOf);
     const opening = randomBytes(9).toString('base64url');
     return (await this.connection.script(ACQUIRE, redisKeys, [mode, opening, ...options])) as unknown[];
   }
@@ -205,9 +198,17 @@ export class RedisRateLimiter extends SharedRateLimiter {
   }
 }
 
-/** How long a full bucket takes from the next event that it has room for until it is empty. */
-const untilEmptyMs = ({ algorithm, limit, windowMs }: Rate): number =>
-  algorithm === 'gcra' ? Math.floor(windowMs - windowMs / limit) : 0;
+/** The limit, the window, the cost and the algorithm of a key, for a script. */
+const termsOf = ({ rate, limit = rate.limit, windowMs = rate.windowMs, cost = 1 }: CountedKey): string[] => [
+  String(limit),
+  String(windowMs),
+  String(Math.min(cost, limit)),
+  rate.algorithm,
+];
+
+/** How long a bucket takes from the time when it has room for this cost until it is empty. */
+const untilEmptyMs = ({ algorithm, limit, windowMs }: Rate, cost: number): number =>
+  algorithm === 'gcra' ? Math.floor(windowMs - (cost * windowMs) / limit) : 0;
 
 function requireDistinct(redisKeys: readonly string[]): void {
   if (new Set(redisKeys).size === redisKeys.length) return;

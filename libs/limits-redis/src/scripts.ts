@@ -16,15 +16,16 @@ export const HOLD_MS = 120_000;
  * A window is a hash that expires when the window closes:
  *
  *   counted          events that count
- *   flight, before   reservations in flight, of the current period and of the previous one
+ *   flight, before   costs of the reservations in flight, of the current period and of the previous one
  *   turn             number of the current period
  *   opening          random ID of this window, to distinguish it from later windows of its key
  *
  * A bucket (gcra) is a hash that expires when all of its events have been worked off:
  *
  *   free             when that is, in ms with a fraction
- *   flight reservations in flight; they are in the bucket, so those of a dead node are worked off like all others
- *   opening as above
+ *   flight           costs of the reservations in flight; they are in the bucket, so those of a dead node are worked off
+ *                    like all others
+ *   opening          as above
  *
  * Scripts are atomic, so a reservation covers all of its keys or none. They read the server's clock, which is the only
  * one used; that requires Redis 5 or newer, or any Valkey.
@@ -117,11 +118,11 @@ for i = 1, #KEYS do
   window.opening = window.opening or ARGV[2]
   if argument(i, 4) == 'gcra' then
     window.backlog = window.backlog + cost * length / tonumber(argument(i, 1))
-    if ARGV[1] == 'reserve' then window.flight = window.flight + 1 end
+    if ARGV[1] == 'reserve' then window.flight = window.flight + cost end
     writeBucket(KEYS[i], window)
   else
     local anchored = window.counted > 0
-    if ARGV[1] == 'count' then window.counted = window.counted + cost else window.flight = window.flight + 1 end
+    if ARGV[1] == 'count' then window.counted = window.counted + cost else window.flight = window.flight + cost end
     write(KEYS[i], window)
     if not anchored then redis.call('PEXPIRE', KEYS[i], length) end
   end
@@ -130,28 +131,28 @@ end
 return answer`);
 
 /**
- * KEYS: the windows. ARGV: 'commit', 'reset' or 'release', the time of the reservation (ms), then four values for each
- * key: the limit, the window (ms), its opening, and 'fixed-window' or 'gcra'.
+ * KEYS: the windows. ARGV: 'commit', 'reset' or 'release', the time of the reservation (ms), then five values for each
+ * key: the limit, the window (ms), the cost, 'fixed-window' or 'gcra', and the window's opening.
  */
 export const SETTLE = script(`
 local period = math.floor(tonumber(ARGV[2]) / ${HOLD_MS})
 
-local function settleBucket(key, opening, interval)
+local function settleBucket(key, opening, cost, interval)
   local bucket = readBucket(key)
   if bucket.opening ~= opening then return end
-  bucket.flight = math.max(0, bucket.flight - 1)
-  if ARGV[1] == 'release' then bucket.backlog = bucket.backlog - interval end
+  bucket.flight = math.max(0, bucket.flight - cost)
+  if ARGV[1] == 'release' then bucket.backlog = bucket.backlog - cost * interval end
   if ARGV[1] == 'reset' then bucket.backlog = bucket.flight * interval end
   if bucket.backlog > ROUNDING then writeBucket(key, bucket) else redis.call('DEL', key) end
 end
 
-local function settleWindow(key, opening, length)
+local function settleWindow(key, opening, cost, length)
   local window = read(key)
   if window.opening ~= opening then return end
   local anchored = window.counted > 0
-  if period >= window.turn then window.flight = math.max(0, window.flight - 1)
-  elseif period == window.turn - 1 then window.before = math.max(0, window.before - 1) end
-  if ARGV[1] == 'commit' then window.counted = window.counted + 1 end
+  if period >= window.turn then window.flight = math.max(0, window.flight - cost)
+  elseif period == window.turn - 1 then window.before = math.max(0, window.before - cost) end
+  if ARGV[1] == 'commit' then window.counted = window.counted + cost end
   if ARGV[1] == 'reset' then window.counted = 0 end
   if used(window) == 0 then
     redis.call('DEL', key)
@@ -167,10 +168,11 @@ local function settleWindow(key, opening, length)
 end
 
 for i = 1, #KEYS do
-  local first = 2 + 4 * (i - 1)
-  local limit, length, opening = tonumber(ARGV[first + 1]), tonumber(ARGV[first + 2]), ARGV[first + 3]
-  if ARGV[first + 4] == 'gcra' then settleBucket(KEYS[i], opening, length / limit)
-  else settleWindow(KEYS[i], opening, length) end
+  local first = 2 + 5 * (i - 1)
+  local limit, length, cost = tonumber(ARGV[first + 1]), tonumber(ARGV[first + 2]), tonumber(ARGV[first + 3])
+  local opening = ARGV[first + 5]
+  if ARGV[first + 4] == 'gcra' then settleBucket(KEYS[i], opening, cost, length / limit)
+  else settleWindow(KEYS[i], opening, cost, length) end
 end
 return 1`);
 
