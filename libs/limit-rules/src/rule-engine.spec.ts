@@ -97,8 +97,9 @@ describe.each(['here', 'on a server'] as const)('RuleEngine over windows %s', (w
 
   test('counts a request under every rule or none', async () => {
     const perServer = ruleOf({ name: 'everyone', on: ['message'], by: 'server', limit: 4, windowMs: 2 * MINUTE_MS });
-    const { passes, admit, windows, engine } = open([messages, perServer]);
-    for (const user of ['@a:x', '@b:x', '@c:x', '@d:x']) expect(await passes({ event: 'message', user })).toBe(true);
+    const { finish, admit, windows, engine } = open([messages, perServer]);
+    const send = (user: string) => finish({ event: 'message', user }, 'success');
+    for (const user of ['@a:x', '@b:x', '@c:x', '@d:x']) expect(await send(user)).toBe(true);
     expect(await admit({ event: 'message', user: '@e:x' })).toMatchObject({
       rule: 'everyone',
       retryAfterMs: 2 * MINUTE_MS,
@@ -169,6 +170,64 @@ describe.each(['here', 'on a server'] as const)('RuleEngine over windows %s', (w
     expect(await count(50, () => request('unauthenticated'))).toBe(50);
     expect(await count(5, () => request('success'))).toBe(3);
     expect(await request('unauthenticated')).toBe(false);
+  });
+
+  describe.each([
+    ['room', { room: '!r:x' }],
+    ['target_server', { targetServer: 'y' }],
+    ['server', {}],
+  ] as const)('by %s, which callers share', (by, facts) => {
+    const shared = ruleOf({ name: 'shared', on: ['message', 'state'], by, limit: 5, windowMs: 60 * MINUTE_MS });
+    const key = Object.values(facts)[0] ?? '*';
+    const message = { event: 'message', ...facts } as const;
+
+    test.each(['every', 'authenticated'] as const)(
+      'counts no request that the homeserver refuses for lack of a right (%s)',
+      async (counts) => {
+        const { finish, count, windows } = open([{ ...shared, counts }]);
+        expect(await count(20, () => finish(message, 'unauthenticated'))).toBe(20);
+        expect(await count(20, () => finish(message, 'forbidden'))).toBe(20);
+        expect(windows.stats.keys).toBe(0);
+        await finish(message, 'other');
+        expect(await count(9, () => finish(message, 'success'))).toBe(4);
+      },
+    );
+
+    test('returns the cost of a refused request, and never more than it took', async () => {
+      const { admit, finish, windows } = open([{ ...shared, costs: { state: 2 } }]);
+      await finish(message, 'success');
+      const parallel = await Promise.all([1, 2].map(() => admit({ event: 'state', ...facts })));
+      expect(await admit(message)).toMatchObject({ granted: false });
+      await Promise.all(parallel.map((one) => one.granted && one.settle('forbidden')));
+      expect(windows.peek(windows.rate('shared')!, key)).toMatchObject({ counted: 1, inFlight: 0 });
+    });
+
+    test('takes nothing from a window that opened after the request', async () => {
+      const { admit, finish, windows, clock } = open([shared]);
+      const slow = await admit(message);
+      clock.advance(60 * MINUTE_MS);
+      await finish(message, 'success');
+      if (slow.granted) await slow.settle('unauthenticated');
+      expect(windows.peek(windows.rate('shared')!, key)).toMatchObject({ counted: 1, inFlight: 0 });
+    });
+
+    test('asks to retry soon while only requests in progress leave no room', async () => {
+      const { admit, finish, passes } = open([shared]);
+      const strangers = await Promise.all(Array.from({ length: 5 }, () => admit(message)));
+      expect(await admit(message)).toMatchObject({ granted: false, retryAfterMs: 1000 });
+      await Promise.all(strangers.map((one) => one.granted && one.settle('unauthenticated')));
+      for (let n = 0; n < 5; n++) expect(await finish(message, 'success')).toBe(true);
+      expect(await passes(message)).toBe(false);
+      expect(await admit(message)).toMatchObject({ retryAfterMs: 60 * MINUTE_MS });
+    });
+  });
+
+  test('counts a request that an origin has signed and has no right to', async () => {
+    const origins = ruleOf({ name: 'origins', on: ['federation'], by: 'origin', limit: 3, windowMs: MINUTE_MS });
+    const { finish, count } = open([origins]);
+    const request = (outcome: RequestOutcome) => finish({ event: 'federation', origin: 'peer.example' }, outcome);
+    expect(await count(20, () => request('unauthenticated'))).toBe(20);
+    expect(await count(5, () => request('forbidden'))).toBe(3);
   });
 
   test('reserves requests in progress, and lets no more than the limit pass at the same time', async () => {

@@ -1,7 +1,17 @@
 import type { RateLimiter, RateRefusal, Reservation } from '@headgate/limits-core';
 import { ExemptionList } from './exemption-list.js';
 import { all, type Maybe, then } from './maybe.js';
-import type { Admission, RequestOutcome, Rule, RuleEvent, RuleFacts, RuleKey, RuleRefusal, RuleSet } from './rule.js';
+import {
+  type Admission,
+  isSharedKey,
+  type RequestOutcome,
+  type Rule,
+  type RuleEvent,
+  type RuleFacts,
+  type RuleKey,
+  type RuleRefusal,
+  type RuleSet,
+} from './rule.js';
 import type { RuleListener } from './rule-listener.js';
 import { RuleRates } from './rule-rates.js';
 
@@ -18,6 +28,8 @@ const ADMITTED = { granted: true as const, settle: () => undefined };
 const NO_EXEMPTIONS = { users: [], appservices: [], networks: [] };
 /** The key of rules with one budget for everyone. */
 const EVERYONE = '*';
+/** How soon to try again when only requests in progress, which may turn out not to count, leave no room. */
+const IN_FLIGHT_RETRY_MS = 1000;
 
 /**
  * Decides on requests by their facts and by the windows of a limiter, and on nothing else: given the same facts in the
@@ -124,7 +136,7 @@ export class RuleEngine {
   }
 
   private claimUnblocked(claims: readonly Claim[]): Maybe<Admission | RuleRefusal> {
-    const counted = claims.filter(({ rates }) => rates.rule.counts === 'every');
+    const counted = claims.filter(({ rates }) => countsAtOnce(rates.rule));
     return then(this.reserveGroups(groupsOf(claims)), (reserved) => {
       if (!reserved.granted) return this.refuse(claims, reserved);
       if (counted.length === 0) return reserved;
@@ -153,7 +165,7 @@ export class RuleEngine {
         if (longest) return then(release(), () => longest);
         return { granted: true, settle: (outcome) => settleAll(reservations, outcome) };
       }
-      const keys = group.map(({ rates, key }) => rates.countedKey(key, 1));
+      const keys = group.map(({ rates, key, cost }) => rates.countedKey(key, cost));
       const reserving = orElse(() => this.limiter.reserve(keys), release);
       return then(reserving, (answer) => {
         if (answer.granted) reservations.push({ rule: group[0]!.rates.rule, reservation: answer });
@@ -166,9 +178,19 @@ export class RuleEngine {
 
   private refuse(claims: readonly Claim[], { rate, retryAfterMs }: RateRefusal): Maybe<RuleRefusal> {
     const claim = claims.find(({ rates }) => rates.rule.name === rate)!;
+    if (isSharedKey(claim.rates.rule.by)) return this.refuseShared(claim, retryAfterMs);
     return then(claim.rates.countRefusal(claim.key), (blockMs) =>
       blockMs > retryAfterMs ? refusalOf(claim, 'block', blockMs) : refusalOf(claim, 'limit', retryAfterMs),
     );
+  }
+
+  /** Requests in progress of strangers must not keep the others away for the rest of the window. */
+  private refuseShared(claim: Claim, retryAfterMs: number): Maybe<RuleRefusal> {
+    const { rate, key, cost = 1 } = claim.rates.countedKey(claim.key, claim.cost);
+    return then(this.limiter.peek(rate, key), ({ counted, limit }) => {
+      const hasRoom = counted + Math.min(cost, limit) <= limit;
+      return refusalOf(claim, 'limit', hasRoom ? Math.min(retryAfterMs, IN_FLIGHT_RETRY_MS) : retryAfterMs);
+    });
   }
 
   private report(claims: readonly Claim[], answer: Admission | RuleRefusal, isShadow: boolean): void {
@@ -194,13 +216,16 @@ interface GroupReservation {
   readonly reservation: Reservation;
 }
 
+/** Whether a request counts whatever its outcome is. */
+const countsAtOnce = ({ counts, by }: Rule): boolean => counts === 'every' && !isSharedKey(by);
+
 /** The claims that are reserved, grouped by how they are settled. */
 function groupsOf(claims: readonly Claim[]): Claim[][] {
   const groups = new Map<string, Claim[]>();
   for (const claim of claims) {
-    const { counts, successClears } = claim.rates.rule;
-    if (counts === 'every') continue;
-    const terms = `${counts} ${successClears}`;
+    const { counts, successClears, by } = claim.rates.rule;
+    if (countsAtOnce(claim.rates.rule)) continue;
+    const terms = `${counts} ${successClears} ${isSharedKey(by) ? by : 'own'}`;
     groups.set(terms, [...(groups.get(terms) ?? []), claim]);
   }
   return [...groups.values()];
@@ -211,9 +236,12 @@ function settleAll(reservations: readonly GroupReservation[], outcome: GroupOutc
   return then(all(settled), () => undefined);
 }
 
-function settlementOf({ counts, successClears }: Rule, outcome: GroupOutcome): 'commit' | 'reset' | 'release' {
+function settlementOf({ by, counts, successClears }: Rule, outcome: GroupOutcome): 'commit' | 'reset' | 'release' {
   if (outcome === 'cancel') return 'release';
-  if (counts === 'authenticated') return outcome === 'unauthenticated' ? 'release' : 'commit';
+  if (counts !== 'failures') {
+    const hadNoRight = outcome === 'unauthenticated' || (outcome === 'forbidden' && isSharedKey(by) && by !== 'origin');
+    return hadNoRight ? 'release' : 'commit';
+  }
   if (outcome === 'forbidden') return 'commit';
   return outcome === 'success' && successClears ? 'reset' : 'release';
 }

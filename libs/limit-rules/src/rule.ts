@@ -33,10 +33,15 @@ export const RULE_KEYS = [
 
 export type RuleKey = (typeof RULE_KEYS)[number];
 
+/** Keys that a caller only names, without a proof that the budget is theirs to use. */
+export const isSharedKey = (by: RuleKey): boolean =>
+  by === 'room' || by === 'target_server' || by === 'server' || by === 'origin';
+
 /**
- * Which requests count. `every`: all that are not refused. `failures`: those that the homeserver answers with 403; a
- * success clears the key. `authenticated`: all but those that the homeserver answers with 401, because their key is
- * only a claim until then.
+ * Which requests count. `every`: all that are not refused, by a rule or, under a key that callers share, by the
+ * homeserver for lack of a right (401, 403). `failures`: those that the homeserver answers with 403; a success clears
+ * the key. `authenticated`: all but those that the homeserver answers with 401, because their key is only a claim until
+ * then; under a key that callers share, as `every`. A 403 proves who the origin is, so it counts for an origin.
  */
 export type RuleCounts = 'every' | 'failures' | 'authenticated';
 

@@ -24,7 +24,7 @@ export class OpenIdTokenBound extends Bound {
     const caller = await this.identity.callerOf(request);
     if (request.param('userId') !== caller.userId)
       throw MatrixError.forbidden('You can request an OpenID token for your own account only.');
-    if (!caller.exemptFromRates) await this.rules.admit(request, [{ event: 'openid_token', ...factsOf(caller) }]);
-    return next();
+    if (caller.exemptFromRates) return next();
+    return this.rules.run(request, [{ event: 'openid_token', ...factsOf(caller) }], next);
   }
 }

@@ -1,10 +1,12 @@
 import {
   type Caller,
   type Classified,
+  DEFAULT_JSON_LIMIT_BYTES,
   type Identity,
   type MatrixRequest,
   type MatrixResponse,
   readingsOfTarget,
+  TRANSACTION_LIMIT_BYTES,
   UPLOAD_LIMIT_BYTES,
 } from '@headgate/homeserver-contracts';
 import type { RuleEvent } from '@headgate/limit-rules';
@@ -15,6 +17,7 @@ import { factsOf } from './caller-facts.js';
 
 const MEMBER = 'm.room.member';
 const JOIN_OPERATIONS = ['joinRoom', 'joinByName', 'knock'];
+const UPLOAD_OPERATIONS = ['upload', 'uploadTo'];
 
 /** The events that a request may turn out to be. */
 const EVENTS_OF: Readonly<Record<string, readonly RuleEvent[]>> = {
@@ -24,8 +27,7 @@ const EVENTS_OF: Readonly<Record<string, readonly RuleEvent[]>> = {
   setState: ['state', 'join', 'invite'],
   invite: ['invite'],
   createRoom: ['create_room', 'invite'],
-  upload: ['upload'],
-  uploadTo: ['upload'],
+  ...Object.fromEntries(UPLOAD_OPERATIONS.map((operation) => [operation, ['upload']])),
   ...Object.fromEntries(JOIN_OPERATIONS.map((operation) => [operation, ['join']])),
 };
 
@@ -38,8 +40,9 @@ const operationOf = (classified: ClassifiedRequest): string | undefined =>
   classified.kind === 'matched' ? classified.match.operation : undefined;
 
 /**
- * The rules on requests that the contract leaves unbounded. They run before the request's own bound. Without a rule,
- * nothing is read and no caller is identified.
+ * The rules on requests that the contract leaves unbounded. They run before the request's own bound; those on
+ * federation run after it. Without a rule, nothing is read and no caller is identified. Under a key that callers share,
+ * a request takes its place once its body is here: a slow sender must not hold it.
  */
 export class OperationRules {
   constructor(
@@ -47,14 +50,18 @@ export class OperationRules {
     private readonly identity: Identity,
   ) {}
 
-  run(request: MatrixRequest, classified: ClassifiedRequest, next: Next): Promise<MatrixResponse> {
+  /** @param bound runs the request's own bound */
+  run(
+    request: MatrixRequest,
+    classified: ClassifiedRequest,
+    next: Next,
+    bound: (next: Next) => Promise<MatrixResponse> = (handle) => handle(),
+  ): Promise<MatrixResponse> {
     const operation = operationOf(classified);
-    const isFederation = this.countsPeer(classified);
+    if (this.countsPeer(classified)) return bound(() => this.runAsPeer(request, next));
     const events = this.eventsOf(operation);
-    if (events.length === 0 && !isFederation) return next();
-    return isFederation
-      ? this.rules.run(request, [{ event: 'federation', origin: originOf(request) }], next)
-      : this.runAsUser(request, operation ?? '', events, next);
+    const handle = () => bound(next);
+    return events.length === 0 ? handle() : this.runAsUser(request, operation ?? '', events, handle);
   }
 
   /** Whether any rule counts such a request, or its facts are recorded. */
@@ -72,6 +79,11 @@ export class OperationRules {
     return this.rules.count('federation') && readingsOfTarget(target).some(isFederation);
   }
 
+  private async runAsPeer(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
+    if (request.hasBody && this.rules.share('federation')) await request.bytes(TRANSACTION_LIMIT_BYTES);
+    return this.rules.run(request, [{ event: 'federation', origin: originOf(request) }], next);
+  }
+
   private async runAsUser(
     request: MatrixRequest,
     operation: string,
@@ -84,6 +96,8 @@ export class OperationRules {
     const caller = needsUser ? await this.identity.callerOf(request) : await this.callerForRecord(request);
     if (caller?.exemptFromRates) return next();
     const facts = caller ? factsOf(caller) : {};
+    const isShared = parts.some(({ event }) => this.rules.share(event));
+    if (isShared && !UPLOAD_OPERATIONS.includes(operation)) await request.bytes(DEFAULT_JSON_LIMIT_BYTES);
     return this.rules.run(
       request,
       parts.map((part) => ({ ...part, ...facts })),

@@ -31,9 +31,10 @@ export class SendBound extends Bound {
   override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     if (!this.appliesTo(request)) return next();
     const caller = await this.identity.callerOf(request);
-    if (this.ring.isRing(request.param('eventType'))) await this.ring.count(caller, request);
-    const delay = delayInQuery(request);
-    return delay === undefined ? next() : this.delayed.run(caller, request, delay, next);
+    return this.ring.run(caller, request, async () => {
+      const delay = delayInQuery(request);
+      return delay === undefined ? next() : this.delayed.run(caller, request, delay, next);
+    });
   }
 }
 
@@ -76,7 +77,8 @@ export class ScheduleDelayedBound extends Bound {
 
   override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
     const caller = await this.identity.callerOf(request);
-    if (this.ring.isRing(request.param('eventType'))) await this.ring.count(caller, request);
-    return this.delayed.run(caller, request, delayInBody(await request.json()), next);
+    return this.ring.run(caller, request, async () =>
+      this.delayed.run(caller, request, delayInBody(await request.json()), next),
+    );
   }
 }

@@ -34,7 +34,6 @@ export class SfuCredentialBound extends Bound {
     );
     const userId = await this.identity.openIdUser(serverName, openIdToken, request);
     if (userId === undefined) throw MatrixError.unknownToken();
-    await this.rules.admit(request, [{ event: 'sfu_credential', user: userId }]);
-    return next();
+    return this.rules.run(request, [{ event: 'sfu_credential', user: userId }], next);
   }
 }

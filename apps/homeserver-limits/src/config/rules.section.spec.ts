@@ -90,6 +90,10 @@ networks = ["127.0.0.1"]`;
     [rule('counts = "authenticated"\ncosts = { message = 2 }'), 'rules.mine.counts must be "every"'],
     [rule('block = 5'), 'rules.mine.block must be a section'],
     [rule('block = { for = "2d" }'), 'rules.mine.block.for must not be longer than rules.mine.block.max'],
+    [
+      rule('block = {}').replace('by = "user"', 'by = "room"'),
+      'rules.mine.block is not for a rule by room: a stranger could have all others blocked',
+    ],
     [rule('block = { after = 0 }'), 'rules.mine.block.after must be at least 1'],
     [rule('exempt_users = ["admin"]'), 'each of rules.mine.exempt_users must be a user ID'],
     [rule('exempt_networks = ["10.0.0.0/40"]'), 'rules.mine.exempt_networks must be an address or CIDR'],

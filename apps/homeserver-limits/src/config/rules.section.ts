@@ -1,5 +1,6 @@
 import {
   CONTRACT_RULES,
+  isSharedKey,
   type Rule,
   RULE_EVENTS,
   RULE_KEYS,
@@ -216,6 +217,9 @@ function checked(rule: Rule, path: string, problems: string[]): Rule {
   }
   if (algorithm === 'gcra' && Math.min(limit, MAX_RATE) > windowMs * 100) {
     problems.push(`${path}.window is too short for a gcra rule: at most 100 events per millisecond`);
+  }
+  if (block && isSharedKey(by)) {
+    problems.push(`${path}.block is not for a rule by ${by}: a stranger could have all others blocked`);
   }
   if (block && block.forMs > block.maxMs) problems.push(`${path}.block.for must not be longer than ${path}.block.max`);
   return rule;

@@ -60,7 +60,7 @@ export class Dispatcher {
     const { operation } = classified.match;
     const next = () => homeserver.handle(request, operation);
     const bound = bounds.of(operation);
-    return rules.run(request, classified, bound ? () => bound.run(request, next) : next);
+    return rules.run(request, classified, next, bound && ((handle) => bound.run(request, handle)));
   }
 
   private requestOf(

@@ -156,9 +156,7 @@ const TOKEN_REVOKING = new Set(['logout', 'logoutAll', 'endTokens']);
 
 async function bodyOf(request: MatrixRequest) {
   if (request.bodyWasRead) return request.bytes(0);
-  const { raw } = request;
-  const hasBody = raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length'] ?? 0) > 0;
-  return hasBody ? request.stream() : undefined;
+  return request.hasBody ? request.stream() : undefined;
 }
 
 /** A long poll names its own timeout. */

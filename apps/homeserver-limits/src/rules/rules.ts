@@ -1,9 +1,11 @@
 import {
   type Admission,
+  isSharedKey,
   type Maybe,
   rateNamesOf,
   type RequestOutcome,
   type RequestRecorder,
+  type Rule,
   RuleEngine,
   type RuleEvent,
   type RuleFacts,
@@ -62,12 +64,24 @@ export class Rules {
     return this.engine.counts(event) && this.isEnabled;
   }
 
-  /** Whether a rule on this event, or an exemption from one, depends on the user. */
+  /**
+   * Whether a rule on this event, or an exemption from one, depends on the user. Under a key that callers share, only
+   * an identified one may take a place, even while the request is in progress.
+   */
   needUser(event: RuleEvent): boolean {
-    const { rules, exempt } = this.config.current.rules;
-    const own = rules.filter(({ on }) => on.includes(event));
-    if (own.length === 0 || !this.isEnabled) return false;
-    return own.some(({ by }) => by === 'user') || [exempt, ...own.map((rule) => rule.exempt)].some(namesUsers);
+    const own = this.rulesOn(event);
+    if (own.length === 0) return false;
+    const { exempt } = this.config.current.rules;
+    return (
+      own.some(({ by }) => by === 'user') ||
+      this.share(event) ||
+      [exempt, ...own.map((rule) => rule.exempt)].some(namesUsers)
+    );
+  }
+
+  /** Whether a rule on this event counts under a key that callers share. */
+  share(event: RuleEvent): boolean {
+    return this.rulesOn(event).some(({ by }) => isSharedKey(by));
   }
 
   /** Whether the facts of all requests are recorded, so that other rules can be tried on them. */
@@ -110,6 +124,10 @@ export class Rules {
     } finally {
       await admission.settle(outcome);
     }
+  }
+
+  private rulesOn(event: RuleEvent): readonly Rule[] {
+    return this.isEnabled ? this.config.current.rules.rules.filter(({ on }) => on.includes(event)) : [];
   }
 
   private namesWith({ rules }: RuleSet): ReadonlySet<string> {

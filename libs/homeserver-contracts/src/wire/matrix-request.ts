@@ -108,6 +108,11 @@ export class MatrixRequest {
     return this.raw.pipe(limited);
   }
 
+  /** Whether the request has a body, as its headers declare. */
+  get hasBody(): boolean {
+    return this.raw.headers['transfer-encoding'] !== undefined || (declaredLength(this.raw) ?? 0) > 0;
+  }
+
   /** Whether the body has been read, so that it is in memory and no longer on the wire. */
   get bodyWasRead(): boolean {
     return this.body !== undefined;
