@@ -54,6 +54,24 @@ describeWithSynapse('the bounds of the contract, at their defaults, in front of 
     expect(statuses(await all(50, () => logIn(victim.name, 'wrong', freshAddress())))).toEqual({ 403: 5, 429: 45 });
   });
 
+  test('passwords of another account in the auth of a request, which count as its failed logins', async () => {
+    const victim = await MatrixUser.register(limits.url);
+    const guess = (method: string, path: string, password: string) =>
+      user.call(method, `${CLIENT}/${path}`, {
+        devices: ['NONE'],
+        new_password: 'x',
+        auth: { type: 'm.login.password', identifier: { type: 'm.id.user', user: victim.name }, password },
+      });
+    const device = `devices/${user.deviceId}`;
+    expect((await guess('POST', 'delete_devices', 'wrong')).status).toBe(401);
+    expect((await guess('POST', 'account/password', 'wrong')).status).toBe(401);
+    expect((await guess('POST', 'account/deactivate', 'wrong')).status).toBe(401);
+    expect((await guess('DELETE', device, 'wrong')).status).toBe(401);
+    expect((await guess('DELETE', device, MatrixUser.password)).status).toBe(403);
+    expect((await guess('DELETE', device, MatrixUser.password)).status).toBe(429);
+    expect((await logIn(victim.name, MatrixUser.password, freshAddress())).status).toBe(429);
+  });
+
   test('30 failed logins a minute of an address', async () => {
     const from = freshAddress();
     expect(statuses(await all(40, (i) => logIn(`absent${i}`, 'wrong', from)))).toEqual({ 403: 30, 429: 10 });

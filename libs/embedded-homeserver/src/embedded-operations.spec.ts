@@ -8,10 +8,10 @@ import { EmbeddedHomeserver } from './embedded-homeserver.js';
 import { embeddedOperations } from './embedded-operations.js';
 
 /**
- * Operations of other homeservers that only the gateway has to know: rules count them, or they revoke tokens that it
- * caches.
+ * Operations of other homeservers that only the gateway has to know: rules count them, they verify a password, or they
+ * revoke tokens that it caches.
  */
-const GATEWAY_ONLY = ['setDehydratedDevice', 'redact', 'knock', 'endTokens'];
+const GATEWAY_ONLY = ['setDehydratedDevice', 'redact', 'knock', 'refreshToken', 'endTokens', 'authenticate'];
 
 describe('the embedded operations', () => {
   test('are a table without contradictions', () => {

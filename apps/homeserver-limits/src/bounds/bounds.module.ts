@@ -13,6 +13,7 @@ import { Bounds } from './bounds.js';
 import { CreateFilterBound } from './create-filter.bound.js';
 import { DehydratedDeviceBound } from './dehydrated-device.bound.js';
 import { DelayedEventCaps } from './delayed-event-caps.js';
+import { InteractiveAuthBound, OptionalAuthBound } from './interactive-auth.bound.js';
 import { LoginBound } from './login.bound.js';
 import { ManageDelayedBound } from './manage-delayed.bound.js';
 import { OperationRules } from './operation-rules.js';
@@ -29,6 +30,8 @@ import { UploadBound } from './upload.bound.js';
 const BOUNDS = [
   LoginBound,
   RegisterBound,
+  InteractiveAuthBound,
+  OptionalAuthBound,
   SendBound,
   SetStateBound,
   ScheduleDelayedBound,

@@ -105,18 +105,22 @@ export class Rules {
     });
   }
 
-  /** Lets the homeserver handle a request that every rule admits, and settles it by the outcome. */
+  /**
+   * Lets the homeserver handle a request that every rule admits, and settles it by the outcome.
+   * @param outcomeIn reads the outcome from a response; by its status when left out
+   */
   async run(
     request: Pick<MatrixRequest, 'address' | 'source'>,
     parts: readonly RulePart[],
     next: () => Promise<MatrixResponse>,
+    outcomeIn: (response: MatrixResponse) => RequestOutcome = outcomeByStatus,
   ): Promise<MatrixResponse> {
     const admitted = this.admit(request, parts);
     const admission = admitted instanceof Promise ? await admitted : admitted;
     let outcome: RequestOutcome = 'other';
     try {
       const response = await next();
-      outcome = succeeded(response) ? 'success' : outcomeOf(response.status);
+      outcome = outcomeIn(response);
       return response;
     } catch (error) {
       outcome = outcomeOf((error as { status?: unknown }).status);
@@ -153,6 +157,9 @@ function recorded(
   };
   return { granted: true, settle };
 }
+
+const outcomeByStatus = (response: MatrixResponse): RequestOutcome =>
+  succeeded(response) ? 'success' : outcomeOf(response.status);
 
 function outcomeOf(status: unknown): RequestOutcome {
   if (status === 401) return 'unauthenticated';

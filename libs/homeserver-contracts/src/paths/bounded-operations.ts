@@ -2,7 +2,8 @@ import type { Route } from './path-table.js';
 
 /**
  * Every operation that a bound or a rule can refuse, and those whose responses update the gateway's counts, under every
- * path that a known server has for them. This table alone classifies requests, in both modes.
+ * path that a known server has for them. This table alone classifies requests, in both modes. `endTokens` and
+ * `authenticate` ask for the password again.
  */
 export type BoundedOperation =
   | 'login'
@@ -34,7 +35,9 @@ export type BoundedOperation =
   | 'knock'
   | 'logout'
   | 'logoutAll'
-  | 'endTokens';
+  | 'refreshToken'
+  | 'endTokens'
+  | 'authenticate';
 
 const CLIENT = '/_matrix/client/{v}';
 const MEDIA = '/_matrix/media/{v}';
@@ -90,10 +93,18 @@ export const boundedOperations: readonly Route<BoundedOperation>[] = [
   ...withTransaction('knock', 'knock/:roomIdOrAlias'),
   { operation: 'logout', methods: ['POST'], paths: [`${CLIENT}/logout`] },
   { operation: 'logoutAll', methods: ['POST'], paths: [`${CLIENT}/logout/all`] },
+  { operation: 'refreshToken', methods: ['POST'], paths: [`${CLIENT}/refresh`] },
   {
     operation: 'endTokens',
     methods: ['POST'],
-    paths: ['refresh', 'account/password', 'account/deactivate', 'delete_devices'].map((path) => `${CLIENT}/${path}`),
+    paths: ['account/password', 'account/deactivate', 'delete_devices'].map((path) => `${CLIENT}/${path}`),
   },
   { operation: 'endTokens', methods: ['DELETE'], paths: [`${CLIENT}/devices/:deviceId`] },
+  {
+    operation: 'authenticate',
+    methods: ['POST'],
+    paths: ['account/3pid/add', 'keys/device_signing/upload', 'login/get_token', 'login/token'].map(
+      (path) => `${CLIENT}/${path}`,
+    ),
+  },
 ];

@@ -48,6 +48,11 @@ describe('PathTable over the bounded operations', () => {
     ['POST', '/_matrix/client/v3/login?access_token=x', 'login'],
     ['POST', '/%5Fmatrix/client/v3/login', 'login'],
     ['POST', '/_matrix/client/unstable/register?kind=user', 'register'],
+    ['POST', '/_matrix/client/r0/account/password', 'endTokens'],
+    ['POST', '/_matrix/client/v3/account/3pid/add', 'authenticate'],
+    ['POST', '/_matrix/client/unstable/keys/device_signing/upload', 'authenticate'],
+    ['POST', '/_matrix/client/v1/login/get_token', 'authenticate'],
+    ['POST', '/_matrix/client/unstable/org.matrix.msc3882/login/token', 'authenticate'],
     ['POST', '/_matrix/client/r0/user/@a:b/openid/request_token', 'openIdToken'],
     ['POST', '/_svc/rtc/media/sfu/get', 'sfuCredential'],
     ['POST', '/_matrix/media/r0/upload?filename=a', 'upload'],
@@ -252,7 +257,7 @@ describe('PathTable over the bounded operations', () => {
   ])('classifies PUT %s as ambiguous', (target) => expect(operationOf('PUT', target)).toBe('ambiguous'));
 
   test.each([
-    ['POST', '/_matrix/client/v3/login/get_token'],
+    ['POST', '/_matrix/client/v3/login/sso/redirect'],
     ['POST', '/_matrix/client/v3/register/email/requestToken'],
     ['GET', '/_matrix/client/v3/user/@a:b/account_data/type'],
     ['PUT', '/_matrix/client/v3/user/@a:b/rooms/!r:b/tags/m.favourite'],
