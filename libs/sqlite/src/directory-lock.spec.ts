@@ -18,6 +18,19 @@ describe('DirectoryLock', () => {
     DirectoryLock.acquire(folder).release();
   });
 
+  test('creates the directory and its parents, for their owner only', () => {
+    DirectoryLock.acquire(join(folder, 'a', 'b', 'c')).release();
+    for (const path of ['a', 'a/b', 'a/b/c']) expect(modeOf(join(folder, path))).toBe(0o700);
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => DirectoryLock.acquire(join(folder, 'file', 'x'))).toThrow(/ENOTDIR/);
+    expect(() => DirectoryLock.acquire(join(folder, 'file'))).toThrow(/EEXIST/);
+  });
+
+  test('gives up in a directory that takes no others', () => {
+    expect(() => DirectoryLock.acquire('/proc/headgate')).toThrow(/ENOENT/);
+    expect(() => DirectoryLock.acquire('/proc/headgate/data')).toThrow(/ENOENT/);
+  });
+
   test('keeps its file private in a directory that others can read, also one of an earlier version', () => {
     chmodSync(folder, 0o755);
     const umask = process.umask(0o022);

@@ -1,5 +1,5 @@
 import { closeSync, constants, fchmodSync, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** The result code of SQLite for a file that another process holds. Source: https://sqlite.org/rescode.html#busy */
@@ -23,7 +23,7 @@ export class DirectoryLock {
 
   /** Creates the directory when it does not exist. @throws DirectoryInUseError */
   static acquire(path: string): DirectoryLock {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    createFolder(resolve(path));
     const file = join(path, 'lock');
     createPrivateFile(file);
     const lock = new DatabaseSync(file);
@@ -39,6 +39,21 @@ export class DirectoryLock {
 
   release(): void {
     if (this.lock.isOpen) this.lock.close();
+  }
+}
+
+/**
+ * Creates a directory and its parents. The recursive mode of Node never returns in a directory that takes no others,
+ * such as /proc.
+ */
+function createFolder(path: string): void {
+  const parent = dirname(path);
+  if (statSync(parent, { throwIfNoEntry: false }) === undefined) createFolder(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have created it meanwhile.
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
   }
 }
 
