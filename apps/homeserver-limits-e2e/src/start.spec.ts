@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -25,6 +27,40 @@ describe('the command line', () => {
     expect([status, stderr]).toEqual([1, '']);
     expect(JSON.parse(stdout).msg).toBe(
       'environment: LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent',
+    );
+  });
+
+  test.each([
+    ['its own listener', (address: string) => ['--listen', address], 'server.listen'],
+    ['the listener of the operator', () => ['--listen', '127.0.0.1:0'], 'operator.listen'],
+  ])('refuses a used port of %s in one sentence', async (_what, args, setting) => {
+    const folder = await mkdtemp(join(tmpdir(), 'limits-start-'));
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = `127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const config = join(folder, 'limits.toml');
+    await writeFile(config, setting === 'operator.listen' ? `[operator]\nlisten = "${address}"\n` : '');
+    const { status, stdout } = run([...args(address), '--config', config, '--data-dir', join(folder, 'data')]);
+    other.close();
+    await rm(folder, { recursive: true });
+    expect(status).toBe(1);
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { level: number; msg: string; err?: unknown });
+    expect(lines.filter(({ level }) => level >= 50)).toEqual([
+      expect.objectContaining({
+        msg: `configuration: ${setting}: ${address} is in use by another program; choose another`,
+      }),
+    ]);
+    expect(lines.at(-1)?.err).toBeUndefined();
+  });
+
+  test('refuses a data directory on a file system that takes no folders', () => {
+    const { status, stdout } = run(['--listen', '127.0.0.1:0', '--data-dir', '/proc/headgate/data']);
+    expect(status).toBe(1);
+    expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '').msg).toContain(
+      '--data-dir: /proc/headgate/data cannot be used: ENOENT',
     );
   });
 

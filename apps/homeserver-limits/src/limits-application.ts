@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import { MatrixErrorFilter } from '@headgate/limits-nest';
-import { ConfigError, ListenAddress, PinoNestLogger } from '@headgate/nest-kit';
+import { ConfigError, ListenAddress } from '@headgate/nest-kit';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule, hasRelay, loadHomeserverModule } from './app.module.js';
+import { explainListenFailure } from './config/listen-failure.js';
 import { pointsTo } from './config/points-to.js';
 import { ReloadConfig } from './rules/reload-config.js';
 import type { Settings } from './config/settings.module.js';
@@ -14,13 +15,7 @@ import { matrixAdapter } from './edge/matrix-adapter.js';
 import { UpgradeProxy } from './gateway/upgrade-proxy.js';
 import { OperatorListener } from './operator/operator-listener.js';
 import { GatewayRelay } from './relay/gateway-relay.js';
-
-/** Nest logs an error of a provider and rethrows it. The caller of `create` reports it, so it is logged once. */
-class StartLogger extends PinoNestLogger {
-  override error(message: unknown, ...rest: unknown[]): void {
-    if (rest.at(-1) !== 'ExceptionHandler') super.error(message, ...rest);
-  }
-}
+import { StartLogger } from './start-logger.js';
 
 /** The application in the mode that its configuration selects. */
 export class LimitsApplication {
@@ -58,7 +53,8 @@ export class LimitsApplication {
   async listen(): Promise<{ url: string; operatorUrl?: string | undefined }> {
     const { server, operator } = this.settings.config.current;
     const address = ListenAddress.parse(server.listen);
-    await this.app.listen(address.port, address.host);
+    await this.app.init();
+    await explainListenFailure('server.listen', server.listen, this.app.listen(address.port, address.host));
     const bound = this.app.getHttpServer().address() as AddressInfo;
     const operatorUrl =
       operator.listen === undefined ? undefined : this.app.get(OperatorListener, { strict: false }).url;

@@ -1,10 +1,10 @@
 import 'reflect-metadata';
-import { readFile } from 'node:fs/promises';
 import { ConfigError, runUntilSignal } from '@headgate/nest-kit';
 import { pino } from 'pino';
 import { HELP, readCommandLine } from './command-line.js';
 import { type Config, parseConfig } from './config/config.js';
 import { LiveConfig } from './config/live-config.js';
+import { readNamedFile } from './config/read-file.js';
 import { LimitsApplication } from './limits-application.js';
 
 const LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
@@ -15,14 +15,6 @@ const overrideListen =
   (listen: string | undefined) =>
   (config: Config): Config =>
     listen === undefined ? config : { ...config, server: { ...config.server, listen } };
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw new ConfigError(path, [`cannot be read: ${error instanceof Error ? error.message : String(error)}`]);
-  }
-}
 
 async function run(): Promise<void> {
   if (!LEVELS.includes(level)) throw new ConfigError('environment', [`LOG_LEVEL must be one of ${LEVELS.join(', ')}`]);
@@ -38,7 +30,7 @@ async function run(): Promise<void> {
     return;
   }
   const override = overrideListen(listen);
-  const text = path === undefined ? '' : await readText(path);
+  const text = path === undefined ? '' : readNamedFile(path);
   const config = new LiveConfig(override(parseConfig(text, path)), path, log, override);
   const application = await LimitsApplication.create({ config, dataDir, log });
   const { upstream } = config.current.gateway;

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { parseConfig } from './config.js';
 import { LiveConfig } from './live-config.js';
 
@@ -27,6 +28,21 @@ describe('LiveConfig', () => {
     expect(await live.reload()).toBe(false);
     expect(live.current.limits.pushers_per_user).toBe(7);
     expect(live.current.ratelimit.rings_per_minute).toBe(10);
+  });
+
+  test('logs the reason of a refused reload as one sentence, without a stack trace', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+    const live = new LiveConfig(parseConfig(''), path, log);
+    await live.reload();
+    await writeFile(path, '[limits]\npushers_per_user = 0');
+    await live.reload();
+    const message = 'the configuration could not be reloaded; the previous settings stay in force';
+    expect(lines).toEqual([
+      expect.objectContaining({ msg: message, reason: expect.stringContaining(`${path}: cannot be read: ENOENT`) }),
+      expect.objectContaining({ msg: message, reason: `${path}: limits.pushers_per_user must be at least 1` }),
+    ]);
+    expect(lines.some((line) => 'err' in line)).toBe(false);
   });
 
   test('does not change a section that needs a restart', async () => {

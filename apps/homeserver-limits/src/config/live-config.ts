@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { ConfigError } from '@headgate/nest-kit';
 import type { Logger } from 'pino';
 import { type Config, parseConfig } from './config.js';
+import { readNamedFile } from './read-file.js';
 
 /** The sections that can change while the server runs. The others need a restart. */
 const RELOADABLE = ['ratelimit', 'limits', 'delayed_events', 'rules'] as const;
@@ -28,14 +28,15 @@ export class LiveConfig {
   async reload(problemsOf: (config: Config) => readonly string[] = () => []): Promise<boolean> {
     if (this.path === undefined) return false;
     try {
-      const next = this.override(parseConfig(await readFile(this.path, 'utf8'), this.path));
+      const next = this.override(parseConfig(readNamedFile(this.path), this.path));
       const problems = problemsOf(next);
       if (problems.length > 0) throw new ConfigError(this.path, problems);
       this.apply(next);
       return true;
     } catch (error) {
+      const cause = error instanceof ConfigError ? { reason: error.message } : { err: error };
       this.log?.error(
-        { err: error, path: this.path },
+        { ...cause, path: this.path },
         'the configuration could not be reloaded; the previous settings stay in force',
       );
       return false;

@@ -6,6 +6,6 @@ export function readNamedFile(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ConfigError(path, [`cannot be read: ${error instanceof Error ? error.message : String(error)}`]);
+    throw new ConfigError(path, [`cannot be read: ${(error as Error).message}`]);
   }
 }

@@ -2,13 +2,15 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CapLedger, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
 import { MatrixErrorFilter, toMatrixError } from '@headgate/limits-nest';
-import { edgeAdapter, ListenAddress, PinoNestLogger } from '@headgate/nest-kit';
+import { edgeAdapter, ListenAddress } from '@headgate/nest-kit';
 import { type BeforeApplicationShutdown, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
+import { explainListenFailure } from '../config/listen-failure.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { RefusalLog } from '../reports/refusal-log.js';
+import { StartLogger } from '../start-logger.js';
 import { OperatorController } from './operator.controller.js';
 import { OperatorGuard } from './operator.guard.js';
 import { ProbesController, Readiness } from './probes.controller.js';
@@ -73,10 +75,10 @@ export class OperatorListener implements OnApplicationBootstrap, BeforeApplicati
       ],
     };
     this.app = await NestFactory.create<NestFastifyApplication>(module, operatorAdapter(), {
-      logger: new PinoNestLogger(log),
+      logger: new StartLogger(log),
       abortOnError: false,
     });
-    await this.app.listen(address.port, address.host);
+    await explainListenFailure('operator.listen', listen, this.app.listen(address.port, address.host));
     this.url = address.urlOn((this.server.address() as AddressInfo).port);
   }
 
