@@ -4,4 +4,4 @@ export type { RequestRecorder } from './request-recorder.js';
 export * from './rule.js';
 export { RuleEngine } from './rule-engine.js';
 export type { RuleListener } from './rule-listener.js';
-export { rateNamesOf } from './rule-rates.js';
+export { blockRateNamesOf, rateNamesOf } from './rule-rates.js';

@@ -10,7 +10,10 @@ const MAX_BLOCKS = 20;
  * blocks.
  */
 export const rateNamesOf = ({ name, block }: Pick<Rule, 'name' | 'block'>): string[] =>
-  block ? [name, `${name}.refusals`, `${name}.blocks`, `${name}.block`] : [name];
+  block ? [name, ...blockRateNamesOf(name)] : [name];
+
+/** The names of the rates that the blocks of a rule have. */
+export const blockRateNamesOf = (name: string): string[] => [`${name}.refusals`, `${name}.blocks`, `${name}.block`];
 
 /** A rule with its rates in a limiter. */
 export class RuleRates {

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { CapLedger, ManualClock, type Rate, MemoryRateLimiter } from '@headgate/limits-core';
+import { RuleEngine, ruleOf } from '@headgate/limit-rules';
 import { pino } from 'pino';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { RefusalLog } from '../reports/refusal-log.js';
@@ -63,6 +64,27 @@ describe('OperatorListener', () => {
       expect((await ask(target)).body).toMatchObject({ counted: 0 });
     },
   );
+
+  test('resets the block of a key with its window, and the refusals that lead to the next one', async () => {
+    await open();
+    const exempt = { users: [], appservices: [], networks: [] };
+    const block = { after: 2, withinMs: 60_000, forMs: 600_000, maxMs: 600_000, forgetMs: 600_000 };
+    const rule = ruleOf({ name: 'messages', on: ['message'], by: 'user', limit: 1, windowMs: 60_000, block });
+    const engine = new RuleEngine(
+      windows,
+      { onGranted: () => undefined, onRefused: () => undefined },
+      { rules: [rule], exempt },
+    );
+    const send = () => engine.admit([{ event: 'message', user: '@a:b', address: '192.0.2.1', source: '192.0.2.1' }]);
+    for (let n = 0; n < 4; n++) void send();
+    expect(send()).toMatchObject({ reason: 'block' });
+    const target = '/rates/messages?key=@a:b';
+    expect((await ask(target, {}, 'DELETE')).body).toMatchObject({ forgiven: true });
+    expect(send()).toMatchObject({ granted: true });
+    expect(send()).toMatchObject({ reason: 'limit' });
+    expect((await ask('/rates/messages.block?key=@a:b')).body).toMatchObject({ counted: 0 });
+    expect((await ask('/rates/messages?key=@c:b', {}, 'DELETE')).body).toMatchObject({ forgiven: false });
+  });
 
   test('reports known counts, and null for unknown ones', async () => {
     await open();

@@ -1,4 +1,5 @@
 import { CapLedger, type Rate, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
+import { blockRateNamesOf } from '@headgate/limit-rules';
 import { type JsonObject, MatrixError } from '@headgate/matrix-protocol';
 import { RefusalLog } from '../reports/refusal-log.js';
 import { All, Controller, Delete, Get, Param, Query } from '@nestjs/common';
@@ -32,12 +33,15 @@ export class OperatorController {
     return { rate, key: text, ...(await this.store.peek(found, text)) };
   }
 
-  /** Resets a key's window. */
+  /** Resets a key's window, its block and everything that leads to the next one. */
   @Delete('rates/:rate')
   async reset(@Param('rate') rate: string, @Query('key') key: unknown): Promise<JsonObject> {
     const found = this.rate(rate);
     const text = required(key, 'key');
-    return { rate, key: text, forgiven: await this.store.reset(found, text) };
+    const blockRates = blockRateNamesOf(rate).map((name) => this.windows.rate(name));
+    const rates = [found, ...blockRates.filter((one) => one !== undefined)];
+    const existed = await Promise.all(rates.map((one) => this.store.reset(one, text)));
+    return { rate, key: text, forgiven: existed.includes(true) };
   }
 
   /** The known counts of a holder: a user ID, or a user ID, a space and the device or room. Null: not counted yet. */
