@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { call } from './testing/http-client.js';
 import { LimitsProcess } from './testing/limits-process.js';
+import { rawExchange } from './testing/raw-exchange.js';
 import { RecordingUpstream } from './testing/recording-upstream.js';
 import { PREFLIGHTS } from './testing/preflights.js';
 
@@ -49,6 +50,20 @@ describe.each([
         return answer(response, 401, { errcode: 'M_UNKNOWN_TOKEN', error: 'no', soft_logout: true });
       return answer(response, 200, { user_id: `@${token}:b.example`, device_id: 'DEV' });
     };
+  });
+
+  test.each([
+    ['a request', 'GET /_matrix/client/v3/sync HTTP/1.1\r\n'],
+    ['an upload', 'POST /_matrix/media/v3/upload HTTP/1.1\r\n'],
+    ['an upgrade', 'GET /socket HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'],
+  ])('refuses %s with two Host headers, of which servers take one or the other', async (_what, head) => {
+    const received = await rawExchange(
+      limits.url,
+      `${head}Host: a\r\nhost: b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+    );
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
+    expect(received).toContain('"errcode":"M_UNKNOWN"');
+    expect(upstream.requests).toEqual([]);
   });
 
   describe('forwards', () => {

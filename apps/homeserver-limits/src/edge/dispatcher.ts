@@ -50,6 +50,7 @@ export class Dispatcher {
     const method = raw.method === 'HEAD' ? 'GET' : (raw.method ?? 'GET');
     const classified = table.classify(method, target);
     if (classified.kind === 'ambiguous') return Promise.reject(MatrixError.unrecognized());
+    if (hasTwoHosts(raw)) return Promise.reject(twoHosts());
     if (hasUnsupportedEncoding(raw)) return Promise.reject(unsupportedEncoding());
     const request = this.requestOf(raw, outgoing, target, classified);
     if (raw.method === 'OPTIONS') return homeserver.preflight(request);
@@ -88,6 +89,12 @@ export class Dispatcher {
     else this.deps.log.error({ err: error, path }, 'a request failed');
   }
 }
+
+/** Servers differ in which one they take. Node's server keeps the first one and drops the others. */
+export const hasTwoHosts = ({ rawHeaders }: IncomingMessage): boolean =>
+  rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1;
+
+const twoHosts = (): MatrixError => new MatrixError(400, 'M_UNKNOWN', 'The request has more than one Host header.');
 
 /** A body that is compressed on the way would reach the upstream without the header that says so. */
 const hasUnsupportedEncoding = ({ headers }: IncomingMessage): boolean =>

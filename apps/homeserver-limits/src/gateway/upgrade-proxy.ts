@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { PathTable } from '@headgate/homeserver-contracts';
 import { UpstreamTimeout } from '@headgate/http-relay';
+import { hasTwoHosts } from '../edge/dispatcher.js';
 import { errorResponse } from '../errors/error-response.js';
 import { serializeResponse } from '../errors/serialize-response.js';
 import type { UpstreamClient } from './upstream-client.js';
@@ -25,11 +26,13 @@ export class UpgradeProxy {
    * Whether a request may leave HTTP for a WebSocket. No operation of the table may: it would bypass its bound. Other
    * protocols, such as h2c, could carry whole requests past the bounds. A server may ignore an `Upgrade` header, so
    * those are ignored. So are those of requests with a body, which would arrive on the upgraded connection while the
-   * upstream still waits for it.
+   * upstream still waits for it, and of those that are refused anyway.
    */
-  accepts({ method = '', url = '', headers }: IncomingMessage): boolean {
+  accepts(request: IncomingMessage): boolean {
+    const { method = '', url = '', headers } = request;
     const isWebSocket = method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
     const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+    if (hasTwoHosts(request)) return false;
     return isWebSocket && !hasBody && this.deps.table.classify(method, url).kind === 'unknown';
   }
 
