@@ -213,6 +213,20 @@ inBothModes('the caps', SMALL, (system) => {
   });
 
   describe('media uploads', () => {
+    test('reserve an ID with a small body, sent with a length or in chunks', async () => {
+      const { url } = system();
+      for (const version of ['v1', 'v3']) {
+        const path = `/_matrix/media/${version}/create`;
+        expect((await user.call('POST', path, Buffer.alloc(55 * MIB))).body.errcode).toBe('M_TOO_LARGE');
+        const headers = { Authorization: `Bearer ${user.token}` };
+        const body = new Blob([Buffer.alloc(1 * MIB)]).stream();
+        const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
+        expect((await fetch(`${url}${path}`, init)).status).toBe(413);
+        expect((await user.call('POST', path, {})).status).toBe(200);
+        expect((await user.call('POST', path)).status).toBe(200);
+      }
+    });
+
     const upload = (size: number) => user.call('POST', '/_matrix/media/v3/upload?filename=x', Buffer.alloc(size));
 
     test('accept exactly 50 MiB, as declared', async () => {

@@ -149,6 +149,13 @@ inBothModes('rules', RULES, (system) => {
     expect(statuses).toEqual([200, 200, 429]);
   });
 
+  test('count the room that replaces an upgraded one as created', async () => {
+    const upgrade = () => user.call('POST', roomPath('upgrade'), { new_version: '11' });
+    for (let n = 0; n < 2; n++) expect((await upgrade()).status).not.toBe(429);
+    expect((await upgrade()).status).toBe(429);
+    expect((await user.call('POST', '/_matrix/client/v3/createRoom', {})).status).toBe(429);
+  });
+
   test('limit the volume of media in bytes, and count an upload of unknown length as the largest', async () => {
     const upload = (bytes: number) => user.call('POST', '/_matrix/media/v3/upload', Buffer.alloc(bytes));
     expect((await upload(60_000)).status).toBe(200);

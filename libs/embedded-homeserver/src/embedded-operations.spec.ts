@@ -11,7 +11,15 @@ import { embeddedOperations } from './embedded-operations.js';
  * Operations of other homeservers that only the gateway has to know: rules count them, they verify a password, or they
  * revoke tokens that it caches.
  */
-const GATEWAY_ONLY = ['setDehydratedDevice', 'redact', 'knock', 'refreshToken', 'endTokens', 'authenticate'];
+const GATEWAY_ONLY = [
+  'setDehydratedDevice',
+  'redact',
+  'upgradeRoom',
+  'knock',
+  'refreshToken',
+  'endTokens',
+  'authenticate',
+];
 
 describe('the embedded operations', () => {
   test('are a table without contradictions', () => {

@@ -28,7 +28,6 @@ const unboundedOperations = [
   { operation: 'listDelayed', methods: ['GET'], paths: [`${CLIENT}/delayed_events`] },
   { operation: 'getDelayed', methods: ['GET'], paths: [`${CLIENT}/delayed_events/:delayId`] },
   { operation: 'openIdUserInfo', methods: ['GET'], paths: ['/_matrix/federation/{v}/openid/userinfo'] },
-  { operation: 'createMedia', methods: ['POST'], paths: ['/_matrix/media/{v}/create'] },
   {
     operation: 'download',
     methods: ['GET'],

@@ -25,7 +25,7 @@ import { ScheduleDelayedBound, SendBound, SetStateBound } from './send.bound.js'
 import { SetPusherBound } from './set-pusher.bound.js';
 import { SfuCredentialBound } from './sfu-credential.bound.js';
 import { UploadKeysBound } from './upload-keys.bound.js';
-import { UploadBound } from './upload.bound.js';
+import { CreateMediaBound, UploadBound } from './upload.bound.js';
 
 const BOUNDS = [
   LoginBound,
@@ -39,6 +39,7 @@ const BOUNDS = [
   OpenIdTokenBound,
   SfuCredentialBound,
   UploadBound,
+  CreateMediaBound,
   CreateFilterBound,
   AccountDataBound,
   UploadKeysBound,

@@ -27,6 +27,7 @@ const EVENTS_OF: Readonly<Record<string, readonly RuleEvent[]>> = {
   setState: ['state', 'join', 'invite'],
   invite: ['invite'],
   createRoom: ['create_room', 'invite'],
+  upgradeRoom: ['create_room'],
   ...Object.fromEntries(UPLOAD_OPERATIONS.map((operation) => [operation, ['upload']])),
   ...Object.fromEntries(JOIN_OPERATIONS.map((operation) => [operation, ['join']])),
 };
@@ -121,6 +122,8 @@ async function partsOf(request: MatrixRequest, operation: string): Promise<RuleP
       return [inviteOf((await request.json()).user_id, room)];
     case 'createRoom':
       return roomParts(await request.json(undefined, { optional: true }));
+    case 'upgradeRoom':
+      return [{ event: 'create_room' }];
     case 'upload':
     case 'uploadTo':
       return [{ event: 'upload', bytes: uploadLength(request) }];

@@ -26,3 +26,16 @@ export class UploadBound extends Bound {
     }
   }
 }
+
+const CREATE_LIMIT_BYTES = 64 * 1024;
+
+/** Reserving an ID for a later upload: no media is in its body. */
+@Injectable()
+export class CreateMediaBound extends Bound {
+  override readonly operations = ['createMedia'] as const;
+
+  override async run(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
+    if (request.hasBody) await request.bytes(CREATE_LIMIT_BYTES);
+    return next();
+  }
+}

@@ -27,6 +27,7 @@ const RELAYED_OPERATIONS: ReadonlySet<string> = new Set([
   'setState',
   'redact',
   'createRoom',
+  'upgradeRoom',
   'invite',
   'joinRoom',
   'joinByName',

@@ -16,6 +16,7 @@ export type BoundedOperation =
   | 'sfuCredential'
   | 'upload'
   | 'uploadTo'
+  | 'createMedia'
   | 'mediaConfig'
   | 'createFilter'
   | 'getFilter'
@@ -29,6 +30,7 @@ export type BoundedOperation =
   | 'sendTransaction'
   | 'redact'
   | 'createRoom'
+  | 'upgradeRoom'
   | 'invite'
   | 'joinRoom'
   | 'joinByName'
@@ -74,6 +76,7 @@ export const boundedOperations: readonly Route<BoundedOperation>[] = [
   { operation: 'sfuCredential', methods: ['POST'], paths: [`${SVC}/sfu/get`, `${SVC}/get_token`] },
   { operation: 'upload', methods: ['POST'], paths: [`${MEDIA}/upload`] },
   { operation: 'uploadTo', methods: ['PUT'], paths: [`${MEDIA}/upload/:serverName/:mediaId`] },
+  { operation: 'createMedia', methods: ['POST'], paths: [`${MEDIA}/create`] },
   { operation: 'mediaConfig', methods: ['GET'], paths: [`${MEDIA}/config`, `${CLIENT}/media/config`] },
   { operation: 'createFilter', methods: ['POST'], paths: [`${CLIENT}/user/:userId/filter`] },
   { operation: 'getFilter', methods: ['GET'], paths: [`${CLIENT}/user/:userId/filter/:filterId`] },
@@ -87,6 +90,7 @@ export const boundedOperations: readonly Route<BoundedOperation>[] = [
   { operation: 'sendTransaction', methods: ['PUT'], paths: ['/_matrix/federation/{v}/send/:txnId'] },
   ...withTransaction('redact', 'rooms/:roomId/redact/:eventId'),
   ...withTransaction('createRoom', 'createRoom'),
+  { operation: 'upgradeRoom', methods: ['POST'], paths: [`${CLIENT}/rooms/:roomId/upgrade`] },
   ...withTransaction('invite', 'rooms/:roomId/invite'),
   ...withTransaction('joinRoom', 'rooms/:roomId/join'),
   ...withTransaction('joinByName', 'join/:roomIdOrAlias'),
