@@ -119,6 +119,22 @@ describe.each([
       expect([...reply.bytes]).toEqual([0, 255, 1]);
     });
 
+    test.each([
+      ['a relayed request', 'GET', '/_matrix/client/v3/profile/x'],
+      ['a buffered response', 'GET', '/_matrix/media/v3/config'],
+      ['a request that a bound has read', 'PUT', '/_matrix/client/v3/user/@a:b.example/account_data/t'],
+      ['a request outside of Matrix', 'GET', '/_synapse/admin/v1/rooms'],
+      ['a preflight', 'OPTIONS', '/_matrix/client/v3/login'],
+    ])(
+      'the response to %s without headers for web pages that the upstream did not send',
+      async (_what, method, path) => {
+        const options = { token: 'a', ...(method === 'PUT' && { body: {} }) };
+        const { status, headers } = await call(limits.url, method, path, options);
+        expect(status).toBe(200);
+        expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+      },
+    );
+
     test('an upload and a response while they are still arriving', async () => {
       const { promise, resolve } = Promise.withResolvers<[IncomingMessage, (text: string) => void]>();
       upstream.early = (incoming, response) => resolve([incoming, (text) => response.write(text)]);

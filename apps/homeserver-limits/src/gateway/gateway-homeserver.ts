@@ -110,7 +110,7 @@ export class GatewayHomeserver extends Homeserver {
   ): MatrixResponse {
     const { statusCode: status = 502 } = response;
     if (status === 401) this.forgetToken(request);
-    return { status, headers: endToEndHeaders(response), body };
+    return { status, headers: endToEndHeaders(response), body, isForwarded: true };
   }
 
   /** The upstream has done its work, recorded or not: the caller receives the response, and it counts. */

@@ -13,7 +13,7 @@ export function lowerUploadSize(response: MatrixResponse, cap: number): MatrixRe
   const lowered = withLowerSize(response.body.toString('utf8'), cap);
   if (lowered === undefined) return response;
   const headers = response.headers.filter((_, i) => response.headers[i - (i % 2)]?.toLowerCase() !== 'content-length');
-  return { status: 200, headers, body: Buffer.from(lowered, 'utf8') };
+  return { ...response, headers, body: Buffer.from(lowered, 'utf8') };
 }
 
 function withLowerSize(text: string, cap: number): string | undefined {

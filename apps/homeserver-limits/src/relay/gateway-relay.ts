@@ -1,4 +1,4 @@
-import { accessTokenIn, corsHeaders, parseQuery } from '@headgate/homeserver-contracts';
+import { accessTokenIn, parseQuery } from '@headgate/homeserver-contracts';
 import { type AnswerListener, type FailedRequest, Relay, type RequestHead } from '@headgate/http-relay';
 import type { BeforeApplicationShutdown, OnApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
@@ -30,7 +30,6 @@ export class GatewayRelay extends Relay<UpstreamKind> implements BeforeApplicati
     super({
       upstream,
       onAnswer,
-      corsHeaders,
       plan: (head, peer) => plan.of(head, peer),
       trusts: (address) => addresses.trusts(address),
       onUnauthorized: (head) => forgetToken(head, identity),

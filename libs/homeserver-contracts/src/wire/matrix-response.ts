@@ -8,6 +8,8 @@ export interface MatrixResponse {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: Buffer | Readable;
+  /** It comes from an upstream, which alone decides on the web pages that may read it. */
+  readonly isForwarded?: boolean;
 }
 
 export function jsonResponse(status: number, body: unknown, headers: readonly string[] = []): MatrixResponse {
@@ -54,9 +56,9 @@ const SMALL_BODY_BYTES = 4096;
 /** Writes a response. Streams are piped. */
 export async function writeResponse(
   response: ServerResponse,
-  { status, headers, body }: MatrixResponse,
+  { status, headers, body, isForwarded }: MatrixResponse,
 ): Promise<void> {
-  const all = hasHeader(headers, 'access-control-allow-origin') ? [...headers] : [...headers, ...corsHeaders];
+  const all = isForwarded ? [...headers] : [...headers, ...corsHeaders];
   if (Buffer.isBuffer(body)) {
     const hasLength = hasHeader(headers, 'content-length') || status === 204 || status === 304;
     response.writeHead(status, hasLength ? all : [...all, 'Content-Length', String(body.length)]);

@@ -40,8 +40,6 @@ export interface ExchangeDeps<Kind extends string> {
   onAnswer: AnswerListener<Kind>;
   /** The upstream does not accept the credentials of this request: 401. */
   onUnauthorized: (head: RequestHead) => void;
-  /** The header lines that a response without CORS headers gets. */
-  corsLines: string;
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -231,8 +229,7 @@ export class Exchange<Kind extends string> implements ConnectionUser {
       this.responseRemaining = head.contentLength;
     }
     const isChunked = this.state === 'chunked' || this.state === 'until close';
-    const { corsLines } = this.deps;
-    this.receiveBody(rest, responseHeadText(head, { isChunked, closes: this.client.closesAfterResponse, corsLines }));
+    this.receiveBody(rest, responseHeadText(head, { isChunked, closes: this.client.closesAfterResponse }));
   }
 
   /** @param head the text to write before these bytes */

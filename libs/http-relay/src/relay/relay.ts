@@ -23,8 +23,6 @@ export interface RelayDeps<Kind extends string> {
   /** The upstream does not accept the credentials of this request: 401. */
   onUnauthorized: (head: RequestHead) => void;
   respondToFailure: RespondToFailure;
-  /** Name, value, name, value: added to responses of the upstream without `Access-Control-Allow-Origin`. */
-  corsHeaders: readonly string[];
   /** How long the upstream may accept no connection at all. */
   connectTimeoutMs?: number;
 }
@@ -63,7 +61,6 @@ export class Relay<Kind extends string = string> {
       ...this.deps,
       pool: this.pool,
       clock: this.clock,
-      corsLines: linesOf(this.deps.corsHeaders),
       handOver,
       onClose: (connection) => void this.clients.delete(connection),
       isClosing: () => this.isClosing,
@@ -105,6 +102,3 @@ export class Relay<Kind extends string = string> {
     this.pool.sweep(nowMs);
   }
 }
-
-const linesOf = (headers: readonly string[]): string =>
-  headers.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');

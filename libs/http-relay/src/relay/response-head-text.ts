@@ -10,19 +10,16 @@ export interface ResponseHeadOptions {
   isChunked: boolean;
   /** Whether the connection is closed after this response. */
   closes: boolean;
-  /** The header lines that a response without CORS headers gets. */
-  corsLines: string;
 }
 
 /** The head of a response as the client receives it. */
-export function responseHeadText(head: ResponseHead, { isChunked, closes, corsLines }: ResponseHeadOptions): string {
+export function responseHeadText(head: ResponseHead, { isChunked, closes }: ResponseHeadOptions): string {
   const { headers, connectionHeaders } = head;
   const named = connectionHeaders.length === 0 ? connectionHeaders : connectionHeaders.filter(isRemovable);
   const statusLine = head.statusText.length > 3 ? head.statusText : `${head.statusText} `;
   const kept =
     named.length === 0 ? headers.without(DROPPED_FROM_RESPONSE) : headers.withoutNamed(DROPPED_FROM_RESPONSE, named);
   let text = `HTTP/1.1 ${statusLine}\r\n${kept}`;
-  if (!headers.has(HEADER['access-control-allow-origin'])) text += corsLines;
   if (!headers.has(HEADER.date)) text += `Date: ${new Date().toUTCString()}\r\n`;
   if (isChunked) text += 'Transfer-Encoding: chunked\r\n';
   return text + (closes ? 'Connection: close\r\n\r\n' : 'Connection: keep-alive\r\nKeep-Alive: timeout=72\r\n\r\n');

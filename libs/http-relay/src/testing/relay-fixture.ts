@@ -129,5 +129,4 @@ const createPlainRelay: CreateRelay = (upstream, fixture) =>
     onUnauthorized: ({ target }) => fixture.unauthorized.push(target),
     respondToFailure: (error, { connection }) =>
       `HTTP/1.1 ${failureStatusOf(error)} X\r\nContent-Length: 6\r\nConnection: ${connection}\r\n\r\nfailed`,
-    corsHeaders: ['Access-Control-Allow-Origin', '*'],
   });
