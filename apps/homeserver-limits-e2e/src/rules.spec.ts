@@ -24,6 +24,13 @@ window = "1h"
 algorithm = "gcra"
 
 [[rules]]
+name = "joins_of_room"
+on = ["join"]
+by = "room"
+limit = 4
+window = "1h"
+
+[[rules]]
 name = "invites"
 on = ["invite"]
 by = "user"
@@ -114,6 +121,25 @@ inBothModes('rules', RULES, (system) => {
       const host = await MatrixUser.register(system().url);
       const id = await host.createRoom({ preset: 'public_chat' });
       statuses.push((await guest.call(method, path(id, guest), body ?? {})).status);
+    }
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+
+  test('count joins by ID, by alias and as state together, for a caller and for a room', async () => {
+    const alias = `#${user.name}:b.example`;
+    const directory = `/_matrix/client/v3/directory/room/${encodeURIComponent(alias)}`;
+    expect((await user.call('PUT', directory, { room_id: room })).status).toBe(200);
+    const byAlias = `/_matrix/client/v3/join/${encodeURIComponent(alias)}`;
+    const asState = (guest: MatrixUser) => roomPath(`state/m.room.member/${encodeURIComponent(guest.userId)}`);
+    const guest = await MatrixUser.register(system().url);
+    expect((await guest.call('POST', byAlias, {})).status).toBe(200);
+    expect((await guest.call('POST', roomPath('join'), {})).status).toBe(200);
+    expect((await guest.call('PUT', asState(guest), { membership: 'join' })).status).toBe(429);
+    expect((await guest.call('POST', byAlias, {})).status).toBe(429);
+    const statuses = [];
+    for (let n = 0; n < 3; n++) {
+      const other = await MatrixUser.register(system().url);
+      statuses.push((await other.call('POST', n % 2 ? roomPath('join') : byAlias, {})).status);
     }
     expect(statuses).toEqual([200, 200, 429]);
   });

@@ -17,7 +17,8 @@ import { StateModule } from './state/state.module.js';
 @Module({})
 export class AppModule {
   /**
-   * @param homeserver exports the ports `Homeserver`, `Identity` and `Holdings`, and the `PathTable` of its operations
+   * @param homeserver exports the ports `Homeserver`, `Identity`, `Directory` and `Holdings`, and the `PathTable` of
+   *   its operations
    */
   static forRoot(settings: Settings, homeserver: Type): DynamicModule {
     const { operator, gateway } = settings.config.current;

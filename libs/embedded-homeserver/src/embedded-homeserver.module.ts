@@ -1,4 +1,4 @@
-import { Holdings, Homeserver, Identity } from '@headgate/homeserver-contracts';
+import { Directory, Holdings, Homeserver, Identity } from '@headgate/homeserver-contracts';
 import { ServerKeys, SigningKey } from '@headgate/matrix-protocol';
 import { type DynamicModule, type FactoryProvider, Module } from '@nestjs/common';
 import { AccountDataHandlers } from './account-data/account-data.handlers.js';
@@ -39,6 +39,7 @@ import { PusherHandlers } from './push/pushers.handlers.js';
 import { Aliases } from './rooms/aliases.js';
 import { CreateRoom } from './rooms/create-room.js';
 import { DirectoryHandlers } from './rooms/directory.handlers.js';
+import { EmbeddedDirectory } from './rooms/embedded-directory.js';
 import { RoomRules } from './rooms/room-rules.js';
 import { RoomHandlers } from './rooms/rooms.handlers.js';
 import { Rooms } from './rooms/rooms.js';
@@ -76,8 +77,8 @@ export interface EmbeddedHomeserverAsyncOptions {
 }
 
 /**
- * The embedded homeserver as a Nest module. It provides the ports `Homeserver`, `Identity` and `Holdings`, opens its
- * database when it is created and closes it when the application shuts down.
+ * The embedded homeserver as a Nest module. It provides the ports `Homeserver`, `Identity`, `Directory` and `Holdings`,
+ * opens its database when it is created and closes it when the application shuts down.
  */
 @Module({})
 export class EmbeddedHomeserverModule {
@@ -133,8 +134,9 @@ export class EmbeddedHomeserverModule {
         { provide: Homeserver, useExisting: EmbeddedHomeserver },
         { provide: Identity, useExisting: EmbeddedIdentity },
         { provide: Holdings, useExisting: EmbeddedHoldings },
+        { provide: Directory, useClass: EmbeddedDirectory },
       ],
-      exports: [Homeserver, Identity, Holdings, EmbeddedHomeserver, PasswordHash],
+      exports: [Homeserver, Identity, Holdings, Directory, EmbeddedHomeserver, PasswordHash],
     };
   }
 }

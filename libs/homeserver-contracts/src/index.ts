@@ -5,6 +5,7 @@ export * from './digest.js';
 export * from './paths/bounded-operations.js';
 export * from './paths/path-table.js';
 export { readingsOfTarget, type RequestTarget } from './paths/request-target.js';
+export * from './ports/directory.port.js';
 export * from './ports/holdings.port.js';
 export * from './ports/homeserver.port.js';
 export * from './ports/identity.port.js';

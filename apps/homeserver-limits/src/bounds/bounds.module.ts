@@ -1,4 +1,4 @@
-import { Holdings, Identity } from '@headgate/homeserver-contracts';
+import { Directory, Holdings, Identity } from '@headgate/homeserver-contracts';
 import type { DecisionListener } from '@headgate/limits-nest';
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
@@ -51,7 +51,7 @@ const BOUNDS = [
 /** One class per bound, the same for an upstream and for the embedded homeserver. */
 @Module({})
 export class BoundsModule {
-  /** @param homeserver exports the ports `Identity` and `Holdings` */
+  /** @param homeserver exports the ports `Identity`, `Directory` and `Holdings` */
   static over(homeserver: Type): DynamicModule {
     return {
       module: BoundsModule,
@@ -67,8 +67,9 @@ export class BoundsModule {
         ...BOUNDS,
         {
           provide: OperationRules,
-          useFactory: (rules: Rules, identity: Identity) => new OperationRules(rules, identity),
-          inject: [Rules, Identity],
+          useFactory: (rules: Rules, identity: Identity, directory: Directory) =>
+            new OperationRules(rules, identity, directory),
+          inject: [Rules, Identity, Directory],
         },
         { provide: Bounds, useFactory: (...bounds: Bound[]) => new Bounds(bounds), inject: BOUNDS },
       ],

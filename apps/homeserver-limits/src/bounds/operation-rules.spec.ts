@@ -1,4 +1,4 @@
-import { boundedOperations, type Identity, PathTable } from '@headgate/homeserver-contracts';
+import { boundedOperations, type Directory, type Identity, PathTable } from '@headgate/homeserver-contracts';
 import type { Rules } from '../rules/rules.js';
 import { OperationRules } from './operation-rules.js';
 
@@ -7,7 +7,7 @@ const table = new PathTable(boundedOperations);
 /** Whether a rule on federation applies to a request. */
 function applies(method: string, target: string): boolean {
   const count = (event: string): boolean => event === 'federation';
-  const rules = new OperationRules({ count } as Partial<Rules> as Rules, {} as Identity);
+  const rules = new OperationRules({ count } as Partial<Rules> as Rules, {} as Identity, {} as Directory);
   const classified = table.classify(method, target);
   if (classified.kind === 'ambiguous') throw new Error(`${target} is refused`);
   return rules.applyTo(classified);

@@ -2,6 +2,7 @@ import {
   type Caller,
   type Classified,
   DEFAULT_JSON_LIMIT_BYTES,
+  type Directory,
   type Identity,
   type MatrixRequest,
   type MatrixResponse,
@@ -49,6 +50,7 @@ export class OperationRules {
   constructor(
     private readonly rules: Rules,
     private readonly identity: Identity,
+    private readonly directory: Directory,
   ) {}
 
   /** @param bound runs the request's own bound */
@@ -99,11 +101,19 @@ export class OperationRules {
     const facts = caller ? factsOf(caller) : {};
     const isShared = parts.some(({ event }) => this.rules.share(event));
     if (isShared && !UPLOAD_OPERATIONS.includes(operation)) await request.bytes(DEFAULT_JSON_LIMIT_BYTES);
+    const located = await Promise.all(parts.map((part) => this.locate(part, request)));
     return this.rules.run(
       request,
-      parts.map((part) => ({ ...part, ...facts })),
+      located.map((part) => ({ ...part, ...facts })),
       next,
     );
+  }
+
+  /** A room has one budget, whether a request names its ID or an alias. */
+  private async locate(part: RulePart, request: MatrixRequest): Promise<RulePart> {
+    const { room, event } = part;
+    if (room?.startsWith('#') !== true || !(this.rules.needRoom(event) || this.rules.isRecording)) return part;
+    return { ...part, room: (await this.directory.roomOf(room, request)) ?? room };
   }
 
   /** A request whose user is only recorded is never refused because the user is unknown. */

@@ -2,6 +2,7 @@ import { PeerClient, RemoteOpenId } from '@headgate/embedded-homeserver/peers';
 import {
   boundedOperations,
   CallCredentials,
+  Directory,
   Holdings,
   Homeserver,
   Identity,
@@ -29,6 +30,7 @@ import { HoldingsObserver } from './holdings-observer.js';
 import { readRegistration } from './registration.js';
 import { UpgradeProxy } from './upgrade-proxy.js';
 import { UpstreamClient } from './upstream-client.js';
+import { UpstreamDirectory } from './upstream-directory.js';
 import { UpstreamHeaders } from './upstream-headers.js';
 import { UpstreamHoldings } from './upstream-holdings.js';
 import { UpstreamQueries } from './upstream-queries.js';
@@ -155,10 +157,11 @@ function callCredentials(
       inject: [UpstreamClient, PathTable, UpstreamHeaders, LiveConfig],
     },
     UpstreamHoldings,
+    { provide: Directory, useClass: UpstreamDirectory },
     { provide: Homeserver, useExisting: GatewayHomeserver },
     { provide: Identity, useExisting: GatewayIdentity },
     { provide: Holdings, useExisting: UpstreamHoldings },
   ],
-  exports: [Homeserver, Identity, Holdings, PathTable, UpgradeProxy],
+  exports: [Homeserver, Identity, Holdings, Directory, PathTable, UpgradeProxy],
 })
 export class GatewayModule {}

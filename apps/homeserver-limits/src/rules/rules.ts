@@ -79,6 +79,11 @@ export class Rules {
     );
   }
 
+  /** Whether a rule on this event counts by room. */
+  needRoom(event: RuleEvent): boolean {
+    return this.rulesOn(event).some(({ by }) => by === 'room');
+  }
+
   /** Whether a rule on this event counts under a key that callers share. */
   share(event: RuleEvent): boolean {
     return this.rulesOn(event).some(({ by }) => isSharedKey(by));
