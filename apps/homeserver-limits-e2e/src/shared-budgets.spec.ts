@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { request, type ServerResponse } from 'node:http';
 import { call } from './testing/http-client.js';
+import { LimitsProcess } from './testing/limits-process.js';
 import { MatrixUser } from './testing/matrix-user.js';
 import { inBothModes } from './testing/modes.js';
+import { RecordingUpstream } from './testing/recording-upstream.js';
 
 const LIMIT = 5;
 const RULES = `
@@ -71,3 +73,50 @@ inBothModes('a budget that callers share', RULES, (system) => {
     for (const one of slow) one.destroy();
   });
 });
+
+describe('a budget that callers share, while the homeserver has not answered', () => {
+  let upstream: RecordingUpstream;
+  let limits: LimitsProcess;
+  beforeAll(async () => {
+    upstream = await RecordingUpstream.listen();
+    limits = await LimitsProcess.start(
+      `[server]\nname = "b.example"\n[gateway]\nupstream = "${upstream.url}"\n${RULES}`,
+    );
+  });
+  afterAll(async () => {
+    await limits?.dispose();
+    await upstream.close();
+  });
+
+  test('is held by one request of each user in a room', async () => {
+    const held: ServerResponse[] = [];
+    upstream.respond = ({ url = '', headers }, response) => {
+      const user = headers.authorization?.slice('Bearer '.length) ?? '';
+      if (url.endsWith('/whoami')) response.end(JSON.stringify({ user_id: `@${user}:b.example` }));
+      else if (user === 'eve' && held.length === 0) held.push(response);
+      else response.writeHead(user === 'eve' ? 403 : 200).end('{}');
+    };
+    const send = (token: string, n: number, room = '!r:b.example') =>
+      call(limits.url, 'PUT', `/_matrix/client/v3/rooms/${room}/send/m.room.message/${token}${n}`, { token, body: {} });
+    const sent = (token: string) =>
+      upstream.countOf(`/_matrix/client/v3/rooms/!r:b.example/send/m.room.message/${token}`);
+    const strangers = Array.from({ length: 20 }, (_, n) => send('eve', n));
+    await until(() => held.length === 1);
+    for (let n = 0; n < LIMIT - 1; n++) expect((await send('nora', n)).status).toBe(200);
+    expect(sent('eve')).toBe(1);
+    const refused = await send('nora', LIMIT);
+    expect([refused.status, refused.body.retry_after_ms <= 1000]).toEqual([429, true]);
+    expect((await send('eve', 0, '!other:b.example')).status).toBe(403);
+    held[0]?.writeHead(403).end('{}');
+    expect((await Promise.all(strangers)).map(({ status }) => status)).toEqual(Array(20).fill(403));
+    expect((await send('nora', LIMIT)).status).toBe(200);
+  });
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  const end = Date.now() + 60_000;
+  while (!holds()) {
+    if (Date.now() > end) throw new Error('it did not come to hold');
+    await new Promise((resume) => setImmediate(resume));
+  }
+}

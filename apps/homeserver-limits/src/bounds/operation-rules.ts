@@ -15,6 +15,7 @@ import { isJsonObject, parseUserId, parseXMatrix } from '@headgate/matrix-protoc
 import type { RulePart, Rules } from '../rules/rules.js';
 import type { Next } from './bound.js';
 import { factsOf } from './caller-facts.js';
+import { Turns } from './turns.js';
 
 const MEMBER = 'm.room.member';
 const JOIN_OPERATIONS = ['joinRoom', 'joinByName', 'knock'];
@@ -44,9 +45,11 @@ const operationOf = (classified: ClassifiedRequest): string | undefined =>
 /**
  * The rules on requests that the contract leaves unbounded. They run before the request's own bound; those on
  * federation run after it. Without a rule, nothing is read and no caller is identified. Under a key that callers share,
- * a request takes its place once its body is here: a slow sender must not hold it.
+ * a request takes its place once its body is here: a slow sender must not hold it. Each user holds one at a time.
  */
 export class OperationRules {
+  private readonly turns = new Turns();
+
   constructor(
     private readonly rules: Rules,
     private readonly identity: Identity,
@@ -99,20 +102,26 @@ export class OperationRules {
     const caller = needsUser ? await this.identity.callerOf(request) : await this.callerForRecord(request);
     if (caller?.exemptFromRates) return next();
     const facts = caller ? factsOf(caller) : {};
-    const isShared = parts.some(({ event }) => this.rules.share(event));
-    if (isShared && !UPLOAD_OPERATIONS.includes(operation)) await request.bytes(DEFAULT_JSON_LIMIT_BYTES);
     const located = await Promise.all(parts.map((part) => this.locate(part, request)));
-    return this.rules.run(
-      request,
-      located.map((part) => ({ ...part, ...facts })),
-      next,
-    );
+    const run = () =>
+      this.rules.run(
+        request,
+        located.map((part) => ({ ...part, ...facts })),
+        next,
+      );
+    const keys = located.flatMap(({ event }) => this.rules.sharedKeysOf(event));
+    if (keys.length === 0 || !caller || UPLOAD_OPERATIONS.includes(operation)) return run();
+    await request.bytes(DEFAULT_JSON_LIMIT_BYTES);
+    // Otherwise one stranger with many parallel requests could hold every place.
+    const room = keys.every((by) => by === 'room') ? (located[0]?.room ?? '') : '';
+    return this.turns.run(`${caller.userId} ${room}`, run);
   }
 
   /** A room has one budget, whether a request names its ID or an alias. */
   private async locate(part: RulePart, request: MatrixRequest): Promise<RulePart> {
     const { room, event } = part;
-    if (room?.startsWith('#') !== true || !(this.rules.needRoom(event) || this.rules.isRecording)) return part;
+    if (room?.startsWith('#') !== true || !(this.rules.sharedKeysOf(event).includes('room') || this.rules.isRecording))
+      return part;
     return { ...part, room: (await this.directory.roomOf(room, request)) ?? room };
   }
 

@@ -9,6 +9,7 @@ import {
   RuleEngine,
   type RuleEvent,
   type RuleFacts,
+  type RuleKey,
   type RuleListener,
   type RuleRefusal,
   type RuleSet,
@@ -79,14 +80,14 @@ export class Rules {
     );
   }
 
-  /** Whether a rule on this event counts by room. */
-  needRoom(event: RuleEvent): boolean {
-    return this.rulesOn(event).some(({ by }) => by === 'room');
+  /** The keys of the rules on this event that callers share. */
+  sharedKeysOf(event: RuleEvent): RuleKey[] {
+    return this.rulesOn(event).flatMap(({ by }) => (isSharedKey(by) ? [by] : []));
   }
 
   /** Whether a rule on this event counts under a key that callers share. */
   share(event: RuleEvent): boolean {
-    return this.rulesOn(event).some(({ by }) => isSharedKey(by));
+    return this.sharedKeysOf(event).length > 0;
   }
 
   /** Whether the facts of all requests are recorded, so that other rules can be tried on them. */
