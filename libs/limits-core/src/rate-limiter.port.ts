@@ -21,8 +21,8 @@ export abstract class RateLimiter {
   abstract countAll(keys: readonly CountedKey[]): RateRefusal | undefined | Promise<RateRefusal | undefined>;
 
   /**
-   * Reserves one event under every key or under none, with the cost of each key. If several keys refuse, returns the one
-   * whose window closes last.
+   * Reserves one event under every key or under none, with the cost of each key. If several keys refuse, returns the
+   * one whose window closes last.
    */
   abstract reserve(keys: readonly RateKey[]): Reservation | RateRefusal | Promise<Reservation | RateRefusal>;
 

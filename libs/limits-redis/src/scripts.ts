@@ -23,8 +23,8 @@ export const HOLD_MS = 120_000;
  * A bucket (gcra) is a hash that expires when all of its events have been worked off:
  *
  *   free             when that is, in ms with a fraction
- *   flight           costs of the reservations in flight; they are in the bucket, so those of a dead node are worked off
- *                    like all others
+ *   flight           costs of the reservations in flight; they are in the bucket, so those of a dead node are worked
+ *                    off like all others
  *   opening          as above
  *
  * Scripts are atomic, so a reservation covers all of its keys or none. They read the server's clock, which is the only
