@@ -22,12 +22,13 @@ export function usePageCounts(): PageCounts {
   const containers = useContainers(countOf);
   // The list has priority over numbers next to it.
   const enabled = machines !== undefined;
+  const isPolled = useFleet(({ phase }) => phase === 'polling' || phase === 'lost');
   const { refetchInterval } = useFreshness(POLL_MS);
   return {
     machines,
     containers,
     nodes: useNodes({ enabled, refetchInterval }).data?.length,
     images: useImportedImages({ enabled, refetchInterval }).data?.images.length,
-    health: useProblemCount({ enabled, pollMs: POLL_MS }),
+    health: useProblemCount({ isPolled, pollMs: POLL_MS }),
   };
 }

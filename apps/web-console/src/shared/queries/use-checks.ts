@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { CheckView, StreamHealthView } from '@headgate/api-contracts';
 import { getJson } from '../api/request.js';
-import { STREAMED_KEYS, useFreshness, useIsStreamLive } from './stream-queries.js';
+import { STREAMED_KEYS, useFreshness } from './stream-queries.js';
 
 const checks = {
   queryKey: ['doctor'],
@@ -20,15 +20,14 @@ const problemCount = ({ warning, error }: StreamHealthView): number => warning +
 
 /**
  * The number of checks that did not pass; undefined while it is unknown.
- * @param pollMs how often they are checked while there is no stream
+ * @param isPolled whether to check, because the stream fails
+ * @param pollMs how often
  */
-export const useProblemCount = ({ enabled, pollMs }: { enabled: boolean; pollMs: number }): number | undefined => {
-  const isLive = useIsStreamLive();
-  return useQuery({
+export const useProblemCount = ({ isPolled, pollMs }: { isPolled: boolean; pollMs: number }): number | undefined =>
+  useQuery({
     queryKey: STREAMED_KEYS.health,
     queryFn: async ({ signal }) => countsOf(await checks.queryFn({ signal })),
     select: problemCount,
     ...useFreshness(pollMs),
-    enabled: enabled && !isLive,
+    enabled: isPolled,
   }).data;
-};
