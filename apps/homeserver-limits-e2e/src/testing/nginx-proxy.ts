@@ -22,11 +22,16 @@ export class NginxProxy {
   ) {}
 
   /** @param path `/` to forward resolved paths, `DECODED_PATH` to forward them decoded */
-  static async start(upstream: string, path = '/'): Promise<NginxProxy> {
+  static start(upstream: string, path = '/'): Promise<NginxProxy> {
+    return NginxProxy.startWith(`location / { proxy_pass ${upstream}${path}; }`);
+  }
+
+  /** @param locations of its server, in the syntax of its configuration */
+  static async startWith(locations: string): Promise<NginxProxy> {
     const folder = await mkdtemp(join(tmpdir(), 'limits-e2e-nginx-'));
     const port = await freePort();
     const file = join(folder, 'nginx.conf');
-    await writeFile(file, configOf(folder, port, upstream, path));
+    await writeFile(file, configOf(folder, port, locations));
     const process = spawn('nginx', ['-p', folder, '-c', file], { stdio: 'ignore' });
     const proxy = new NginxProxy(process, folder, `http://127.0.0.1:${port}`);
     await untilAccepting(port, process);
@@ -43,12 +48,12 @@ export class NginxProxy {
   }
 }
 
-const configOf = (folder: string, port: number, upstream: string, path: string): string => `
+const configOf = (folder: string, port: number, locations: string): string => `
 daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log ${folder}/error.log;
 events { worker_connections 64; }
 http {
   access_log off;
   client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/fastcgi;
   uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi;
-  server { listen 127.0.0.1:${port}; location / { proxy_pass ${upstream}${path}; } }
+  server { listen 127.0.0.1:${port}; keepalive_requests 100000; ${locations} }
 }`;

@@ -1,4 +1,4 @@
-import { decodeBytes, escapeUri, mergeSlashes, resolveDots } from './uri.js';
+import { asRequestLine, decodeBytes, decodeEscapes, escapeUri, leavesRoot, mergeSlashes, resolveDots } from './uri.js';
 
 /**
  * How a proxy reads a request target and forwards it: the target in the request line that it sends. Undefined for a
@@ -11,32 +11,36 @@ const queryOf = (target: string): string => target.slice(pathOf(target).length);
 
 /** `$uri` of nginx: decoded, cut at a fragment, without dot segments and repeated slashes. */
 function nginxUri(target: string): string | undefined {
-  const path = decodeBytes(pathOf(target).split('#', 1)[0] ?? '');
+  const path = decodeEscapes(pathOf(target).split('#', 1)[0] ?? '');
   if (path === undefined || path.includes('\0')) return undefined;
-  return resolveDots(mergeSlashes(path));
+  const merged = mergeSlashes(path);
+  return leavesRoot(merged) ? undefined : resolveDots(merged);
 }
 
-/** What the next server reads of a target with raw controls, spaces or a fragment: the request line ends there. */
-const asRequestLine = (target: string): string => target.split(/[\0- ]/, 1)[0] ?? '';
-
-const withUri = (forward: (uri: string, query: string) => string | undefined): Proxy => {
+const withUri = (forward: (uri: string, query: string, target: string) => string | undefined): Proxy => {
   return (target) => {
     const uri = nginxUri(target);
-    return uri === undefined ? undefined : forward(uri, queryOf(target));
+    // The arguments are empty then, and it adds no question mark.
+    const query = queryOf(target);
+    return uri === undefined ? undefined : forward(uri, query === '?' ? '' : query, target);
   };
 };
 
 export const PROXIES: Readonly<Record<string, Proxy>> = {
   'nginx, proxy_pass http://hs': (target) => (nginxUri(target) === undefined ? undefined : target),
-  'nginx, proxy_pass http://hs/': withUri((uri, query) => escapeUri(uri) + query),
+  // It escapes only paths in which something was escaped.
+  'nginx, proxy_pass http://hs/': withUri(
+    (uri, query, target) => (pathOf(target).includes('%') ? escapeUri(uri) : uri) + query,
+  ),
   'nginx, proxy_pass http://hs$uri$is_args$args': withUri((uri, query) => asRequestLine(uri + query)),
   'nginx, location ~ ^/(.*)$ { proxy_pass http://hs/$1; }': withUri((uri) => {
     const rest = /^\/([^\n]*)\n?$/.exec(uri)?.[1];
     return rest === undefined ? undefined : asRequestLine(`/${rest}`);
   }),
-  'nginx, rewrite ^/(.*)$ /$1 break': withUri((uri, query) => {
+  'nginx, rewrite ^/(.*)$ /$1 break': withUri((uri, query, target) => {
     const rest = /^\/([^\n]*)\n?$/.exec(uri)?.[1];
-    return rest === undefined ? escapeUri(uri) + query : escapeUri(`/${rest}`) + query;
+    // Without a change, it forwards the target as it was received.
+    return rest === undefined ? target : escapeUri(`/${rest}`) + query;
   }),
   'nginx, rewrite ^/(.*) /$1 break': withUri((uri, query) => escapeUri(/^\/[^\n]*/.exec(uri)?.[0] ?? uri) + query),
   'Envoy, merge_slashes and normalize_path': (target) => {

@@ -21,8 +21,32 @@ export function resolveDots(path: string): string {
   return `/${kept.join('/')}`;
 }
 
-/** nginx escapes a path again with `NGX_ESCAPE_URI`: controls, space, `#`, `%`, `?` and everything outside of ASCII. */
+/** Whether dot segments lead above the root, where RFC 3986 stays at it and nginx refuses. */
+export function leavesRoot(path: string): boolean {
+  let depth = 0;
+  for (const segment of path.split('/').slice(1)) {
+    if (segment === '..') depth--;
+    else if (segment !== '.') depth++;
+    if (depth < 0) return true;
+  }
+  return false;
+}
+
+/** Percent-decodes a path; each character of the result is a byte. Undefined for an invalid escape. */
+export function decodeEscapes(path: string): string | undefined {
+  if (/%(?![0-9a-f]{2})/i.test(path)) return undefined;
+  return path.replace(/%[0-9a-f]{2}/gi, (escape) => String.fromCharCode(parseInt(escape.slice(1), 16)));
+}
+
+/**
+ * Escapes bytes of a path again as nginx does since 1.21.1 with `NGX_ESCAPE_URI`: controls, space, `"#%<>?\\^` and the
+ * backtick, `{|}`, and everything outside of ASCII.
+ */
 export const escapeUri = (path: string): string =>
-  path.replace(/[\0- #%?\x7f]|[^\0-\x7f]+/g, (text) =>
-    [...new TextEncoder().encode(text)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  path.replace(
+    /[\0- "#%<>?\\^`{|}\x7f-\xff]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
   );
+
+/** What a server reads of a target with raw controls or spaces: the request line ends there. */
+export const asRequestLine = (target: string): string => target.split(/[\0- ]/, 1)[0] ?? '';

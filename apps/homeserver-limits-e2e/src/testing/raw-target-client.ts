@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { LAST_HEADER } from './target-recorder.js';
+
+export interface RawResponse {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Sends requests with any target on a connection that it keeps, one after another. */
+export class RawTargetClient {
+  private socket: Socket | undefined;
+
+  constructor(private readonly port: number) {}
+
+  async get(target: string): Promise<RawResponse> {
+    const socket = (this.socket ??= await this.open());
+    let received = '';
+    const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
+    const onData = (chunk: string): void => {
+      received += chunk;
+      const response = parse(received);
+      if (response) resolve(response);
+    };
+    const onClose = (): void => reject(new Error(`no response to ${target}: ${received}`));
+    socket.on('data', onData).once('close', onClose);
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: b\r\n${LAST_HEADER}: 1\r\n\r\n`);
+    try {
+      return await promise;
+    } finally {
+      socket.off('data', onData).off('close', onClose);
+      // After a request that it refuses, nginx closes the connection.
+      if (!/^HTTP\/1\.1 200 /.test(received)) this.close();
+    }
+  }
+
+  close(): void {
+    this.socket?.destroy();
+    this.socket = undefined;
+  }
+
+  private async open(): Promise<Socket> {
+    const socket = connect(this.port, '127.0.0.1').setEncoding('latin1');
+    await once(socket, 'connect');
+    return socket.on('error', () => socket.destroy());
+  }
+}
+
+function parse(text: string): RawResponse | undefined {
+  const headEnd = text.indexOf('\r\n\r\n');
+  if (headEnd < 0) return undefined;
+  const head = text.slice(0, headEnd);
+  const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1]);
+  const body = text.slice(headEnd + 4);
+  if (body.length < length) return undefined;
+  return { status: Number(head.split(' ')[1]), body: body.slice(0, length) };
+}

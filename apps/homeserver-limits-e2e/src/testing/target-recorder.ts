@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** The last header of a recorded request, which ends its head: the target may have line ends in it. */
+export const LAST_HEADER = 'X-Last';
+
+const END = Buffer.from(`${LAST_HEADER}: 1\r\n\r\n`);
+
+/** A server that answers each request with its target exactly as it was received, in base64. */
+export class TargetRecorder {
+  private constructor(
+    private readonly server: Server,
+    readonly url: string,
+  ) {}
+
+  static async listen(): Promise<TargetRecorder> {
+    const server = createServer(answer).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new TargetRecorder(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  }
+
+  async close(): Promise<void> {
+    this.server.close();
+    await once(this.server, 'close');
+  }
+}
+
+function answer(socket: Socket): void {
+  let received = Buffer.alloc(0);
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (chunk) => {
+    received = Buffer.concat([received, chunk]);
+    if (!received.subarray(-END.length).equals(END)) return;
+    const text = received.toString('latin1');
+    const target = text.slice(text.indexOf(' ') + 1, text.indexOf(' HTTP/1.0\r\nHost: '));
+    const body = Buffer.from(target, 'latin1').toString('base64');
+    socket.end(`HTTP/1.0 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  });
+}

@@ -1,0 +1,3 @@
+export * from './proxies.js';
+export * from './targets.js';
+export { asRequestLine } from './uri.js';
