@@ -1,7 +1,8 @@
 import { call } from './testing/http-client.js';
 import { LimitsProcess } from './testing/limits-process.js';
 import { MatrixUser } from './testing/matrix-user.js';
-import { DECODED_PATH, isNginxInstalled, NginxProxy } from './testing/nginx-proxy.js';
+import { DECODED_PATH, isNginxInstalled, startNginx } from './testing/nginx-proxy.js';
+import type { ProxyProgram } from './testing/proxy-program.js';
 
 const SERVER = '[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.0/8"]\n';
 const CLIENT = '/_matrix/client/v3';
@@ -36,16 +37,16 @@ async function verifications(homeserver: LimitsProcess): Promise<number> {
   `a proxy that resolves paths behind the gateway${isNginxInstalled ? '' : ' (nginx is not installed)'}`,
   () => {
     let homeserver: LimitsProcess;
-    let nginx: NginxProxy;
+    let nginx: ProxyProgram;
     /** In front of the other one, and forwards decoded paths. */
-    let decoding: NginxProxy;
+    let decoding: ProxyProgram;
     let gateway: LimitsProcess;
     let behindTwo: LimitsProcess;
     let user: MatrixUser;
     beforeAll(async () => {
       homeserver = await LimitsProcess.start(`${SERVER}[ratelimit]\nenabled = false\n`);
-      nginx = await NginxProxy.start(homeserver.url);
-      decoding = await NginxProxy.start(nginx.url, DECODED_PATH);
+      nginx = await startNginx(homeserver.url);
+      decoding = await startNginx(nginx.url, DECODED_PATH);
       behindTwo = await LimitsProcess.start(`${SERVER}[gateway]\nupstream = "${decoding.url}"\n`);
       gateway = await LimitsProcess.start(`${SERVER}[gateway]\nupstream = "${nginx.url}"\n`);
       user = (await MatrixUser.register(homeserver.url)).through(gateway.url);

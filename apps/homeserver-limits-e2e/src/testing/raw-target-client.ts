@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { LAST_HEADER } from './target-recorder.js';
+import { MARK } from './target-recorder.js';
 
 export interface RawResponse {
   readonly status: number;
@@ -24,12 +24,12 @@ export class RawTargetClient {
     };
     const onClose = (): void => reject(new Error(`no response to ${target}: ${received}`));
     socket.on('data', onData).once('close', onClose);
-    socket.write(`GET ${target} HTTP/1.1\r\nHost: b\r\n${LAST_HEADER}: 1\r\n\r\n`);
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: b\r\nAccept-Encoding: identity\r\n${MARK}: 1\r\n\r\n`);
     try {
       return await promise;
     } finally {
       socket.off('data', onData).off('close', onClose);
-      // After a request that it refuses, nginx closes the connection.
+      // A proxy may close the connection after a request that it refuses.
       if (!/^HTTP\/1\.1 200 /.test(received)) this.close();
     }
   }

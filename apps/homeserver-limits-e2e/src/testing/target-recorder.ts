@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** The last header of a recorded request, which ends its head: the target may have line ends in it. */
-export const LAST_HEADER = 'X-Last';
+/** A header that each request has to have: only after it, an empty line ends the head, since targets may have some. */
+export const MARK = 'X-Mark';
 
-const END = Buffer.from(`${LAST_HEADER}: 1\r\n\r\n`);
+const MARKED = new RegExp(`\r\n${MARK}: 1\r\n`, 'i');
+/** Where the target ends. */
+const VERSION = / HTTP\/1\.[01]\r\nhost: /i;
 
 /** A server that answers each request with its target exactly as it was received, in base64. */
 export class TargetRecorder {
@@ -30,9 +32,9 @@ function answer(socket: Socket): void {
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk) => {
     received = Buffer.concat([received, chunk]);
-    if (!received.subarray(-END.length).equals(END)) return;
     const text = received.toString('latin1');
-    const target = text.slice(text.indexOf(' ') + 1, text.indexOf(' HTTP/1.0\r\nHost: '));
+    if (!MARKED.test(text) || !text.endsWith('\r\n\r\n')) return;
+    const target = text.slice(text.indexOf(' ') + 1, text.search(VERSION));
     const body = Buffer.from(target, 'latin1').toString('base64');
     socket.end(`HTTP/1.0 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
   });

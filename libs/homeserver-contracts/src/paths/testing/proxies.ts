@@ -1,4 +1,16 @@
-import { asRequestLine, decodeBytes, decodeEscapes, escapeUri, leavesRoot, mergeSlashes, resolveDots } from './uri.js';
+import {
+  asRequestLine,
+  decodeBytes,
+  decodeEscapes,
+  escapeAsGo,
+  escapeCanonically,
+  escapeControls,
+  escapeUri,
+  isValidInGo,
+  leavesRoot,
+  mergeSlashes,
+  resolveDots,
+} from './uri.js';
 
 /**
  * How a proxy reads a request target and forwards it: the target in the request line that it sends. Undefined for a
@@ -26,6 +38,16 @@ const withUri = (forward: (uri: string, query: string, target: string) => string
   };
 };
 
+/** It refuses a fragment. */
+const haproxy = (forward: (path: string, query: string) => string | undefined): Proxy => {
+  return (target) => (target.includes('#') ? undefined : forward(pathOf(target), queryOf(target)));
+};
+
+const decodeUnreserved = (path: string): string =>
+  path.replace(/%(?:4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]|3[0-9]|2d|2e|5f|7e)/gi, (escape) =>
+    String.fromCharCode(parseInt(escape.slice(1), 16)),
+  );
+
 export const PROXIES: Readonly<Record<string, Proxy>> = {
   'nginx, proxy_pass http://hs': (target) => (nginxUri(target) === undefined ? undefined : target),
   // It escapes only paths in which something was escaped.
@@ -51,25 +73,30 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
     const path = pathOf(target).replace(/%2f/gi, '/').replace(/%5c/gi, '/').replace(/%2e/gi, '.');
     return resolveDots(path) + queryOf(target);
   },
-  'HAProxy, set-path %[path,url_dec]': (target) => {
-    const path = decodeBytes(pathOf(target));
-    return path === undefined ? undefined : asRequestLine(path + queryOf(target));
-  },
-  'HAProxy, normalize-uri percent-decode-unreserved, path-strip-dotdot and path-merge-slashes': (target) => {
-    const path = pathOf(target).replace(/%(?:4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]|3[0-9]|2d|2e|5f|7e)/gi, (escape) =>
-      String.fromCharCode(parseInt(escape.slice(1), 16)),
-    );
-    return resolveDots(mergeSlashes(path)) + queryOf(target);
-  },
+  'HAProxy, set-path %[path,url_dec]': haproxy((path, query) => {
+    const decoded = decodeEscapes(path);
+    return decoded === undefined ? undefined : asRequestLine(escapeControls(decoded) + query);
+  }),
+  'HAProxy, normalize-uri percent-decode-unreserved, path-strip-dotdot and path-merge-slashes': haproxy(
+    (path, query) => resolveDots(mergeSlashes(decodeUnreserved(path))) + decodeUnreserved(query),
+  ),
   'Caddy or Traefik, a path that is cleaned': (target) => resolveDots(mergeSlashes(pathOf(target))) + queryOf(target),
   'Caddy, rewrite * {path}': (target) => {
-    const path = decodeBytes(pathOf(target));
-    return path === undefined ? undefined : (path.split('?', 1)[0] ?? '').split('#', 1)[0];
+    const raw = pathOf(target);
+    const path = decodeEscapes(raw);
+    if (path === undefined) return undefined;
+    const rewritten = path.split('?', 1)[0] ?? '';
+    const isSame = rewritten === path && isValidInGo(raw);
+    return (isSame ? raw : escapeAsGo(rewritten)) + queryOf(target);
   },
   'Apache, RewriteRule ^/(.*)$ http://hs/$1 [P]': (target) => {
-    const path = decodeBytes(pathOf(target));
-    const rest = path === undefined ? undefined : /^\/([^\n]*)\n?$/.exec(path)?.[1];
-    return rest === undefined ? undefined : asRequestLine(`/${rest}`);
+    if (target.includes('#') || decodeEscapes(pathOf(target)) === undefined) return undefined;
+    const raw = mergeSlashes(decodeUnreserved(pathOf(target)));
+    if (leavesRoot(raw)) return undefined;
+    const path = resolveDots(raw);
+    // It refuses escaped slashes, and question marks in what a rule has rewritten.
+    const decoded = /%(?:2f|3f|00)/i.test(path) ? undefined : decodeEscapes(path);
+    return decoded === undefined ? undefined : escapeCanonically(decoded) + queryOf(target);
   },
   'WHATWG URL': (target) => {
     try {

@@ -42,11 +42,21 @@ export function decodeEscapes(path: string): string | undefined {
  * Escapes bytes of a path again as nginx does since 1.21.1 with `NGX_ESCAPE_URI`: controls, space, `"#%<>?\\^` and the
  * backtick, `{|}`, and everything outside of ASCII.
  */
-export const escapeUri = (path: string): string =>
-  path.replace(
-    /[\0- "#%<>?\\^`{|}\x7f-\xff]/g,
-    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-  );
+export const escapeUri = (path: string): string => escapeAll(path, /[\0- "#%<>?\\^`{|}\x7f-\xff]/g);
+
+/** As HAProxy does when it sends a request: tabs are sent as they are. */
+export const escapeControls = (path: string): string => escapeAll(path, /[\0-\x08\n-\x1f\x7f]/g);
+
+/** Escapes bytes of a path as Apache's proxies do: everything but letters, digits and `$-_.+!*'(),:@&=/~;`. */
+export const escapeCanonically = (path: string): string => escapeAll(path, /[^\w$.+!*'(),:@&=/~;-]/g);
+
+/** Escapes bytes of a path as Go does when it has changed the path, or received bytes that it would escape. */
+export const escapeAsGo = (path: string): string => escapeAll(path, /[^\w$&+,/:;=@.~-]/g);
+
+export const isValidInGo = (path: string): boolean => /^[\w%!$&'()*+,/:;=@[\].~-]*$/.test(path);
+
+const escapeAll = (path: string, bytes: RegExp): string =>
+  path.replace(bytes, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 
 /** What a server reads of a target with raw controls or spaces: the request line ends there. */
 export const asRequestLine = (target: string): string => target.split(/[\0- ]/, 1)[0] ?? '';
