@@ -95,6 +95,23 @@ describe('SharedFeed', () => {
     expect(service.pageStream.url).toBe('/api/ext/stream?lastEventId=boot-1');
   });
 
+  test('gives everything to a tab whose leader closes before it has everything itself', async () => {
+    const earlier = await openTab();
+    service.stream.snapshot([web], 'boot-1');
+    earlier.feed.stop();
+    const leader = await openTab();
+    earlier.feed.start();
+    const waiting = await openTab();
+    leader.feed.stop();
+    await settle();
+    // It continues where it was, so that no snapshot follows.
+    expect(service.pageStream.url).toBe('/api/ext/stream?lastEventId=boot-1');
+    service.pageStream.emit('resumed', {});
+    await settle();
+    expect(waiting.names()).toEqual(['web']);
+    expect(waiting.state().phase).toBe('live');
+  });
+
   test('continues in another tab when the tab with the stream closes', async () => {
     const first = await openTab();
     service.stream.snapshot([web]);

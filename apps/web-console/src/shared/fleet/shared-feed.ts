@@ -99,7 +99,7 @@ export class SharedFeed {
   private receive(message: Message): void {
     switch (message.type) {
       case 'leader':
-        return this.post({ type: 'follower', needsState: false });
+        return this.post({ type: 'follower', needsState: this.needsState });
       case 'follower':
         this.hasFollowers = true;
         if (!this.isLeader || !message.needsState) return;
