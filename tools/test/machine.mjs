@@ -19,6 +19,9 @@ const programs = [
   'valkey-server',
   'openssl',
   'nginx',
+  'haproxy',
+  'caddy',
+  'apache2',
   'promtool',
   'systemd-analyze',
 ];

@@ -115,6 +115,18 @@ describe('the models of proxies', () => {
   beforeAll(async () => (upstream = await TargetRecorder.listen()));
   afterAll(() => upstream.close());
 
+  test('are compared, apart from those of programs that are not here', () => {
+    const missing = Object.keys(PROXIES).filter((name) => !(name in SETTINGS));
+    expect(missing).toEqual([
+      'Envoy, merge_slashes and normalize_path',
+      'Envoy, UNESCAPE_AND_FORWARD',
+      'Caddy or Traefik, a path that is cleaned',
+      'WHATWG URL',
+      'WHATWG URL of the decoded path',
+    ]);
+    expect(Object.keys(SETTINGS).filter((name) => !(name in PROXIES))).toEqual([]);
+  });
+
   for (const [name, [program, start]] of Object.entries(SETTINGS)) {
     const isThere = isInstalled(program);
     (isThere ? test : test.skip)(

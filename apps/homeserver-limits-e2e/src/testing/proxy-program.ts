@@ -12,7 +12,9 @@ export interface ProxySetup {
   readonly config: (port: number, folder: string) => string;
 }
 
-export const isInstalled = (program: string): boolean => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+/** Whether a program can be started. Each of these prints its version with another option. */
+export const isInstalled = (program: string): boolean =>
+  spawnSync(program, ['-v'], { stdio: 'ignore' }).error === undefined;
 
 /** A reverse proxy that runs as a program, in a folder of its own. */
 export class ProxyProgram {
