@@ -158,6 +158,8 @@ export interface MigrationState {
   targetNode?: string;
   sourcePod?: string;
   targetPod?: string;
+  /** The attachment pod of the hot-plugged volumes. */
+  targetAttachmentPodUID?: string;
   startTimestamp?: string;
   endTimestamp?: string;
   completed?: boolean;

@@ -38,6 +38,30 @@ export function stepHotplug(
   }
 }
 
+/**
+ * Gives the target of a migration attachment pods for the hot-plugged volumes of a draft. Those of the source end with
+ * its launcher pod.
+ * @returns the uid of the first one
+ */
+export function moveAttachments(
+  context: SimulationContext,
+  vmi: VirtualMachineInstance,
+  target: Pod,
+): string | undefined {
+  let first: string | undefined;
+  const volumes = new Map(hotplugVolumes(vmi).map((volume) => [volume.name, volume]));
+  for (const { name, hotplugVolume } of vmi.status?.volumeStatus ?? []) {
+    const volume = volumes.get(name);
+    if (!hotplugVolume?.attachPodName || !volume) continue;
+    const pod = attachmentPod(context, target, name, claimNameOf(volume)!);
+    const { metadata } = context.store.create<Pod>(RESOURCES.pod, pod);
+    hotplugVolume.attachPodName = metadata.name;
+    hotplugVolume.attachPodUID = metadata.uid;
+    first ??= metadata.uid;
+  }
+  return first;
+}
+
 interface Hotplug {
   readonly context: SimulationContext;
   readonly vmi: VirtualMachineInstance;

@@ -1,5 +1,6 @@
 import { RESOURCES } from '../../resources.js';
 import { listeningCluster } from '../../testing/listening-cluster.js';
+import type { Pod } from '../../types/core-kinds.js';
 import type { VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 
 type Cluster = Awaited<ReturnType<typeof listeningCluster>>;
@@ -50,6 +51,27 @@ describe.each(['1.8', '1.9'] as const)('disks of a running VM, KubeVirt %s', (ku
     cluster.clock.advance(20_000);
     expect(status()).toBeUndefined();
     expect(cluster.sandbox.store.list(RESOURCES.pod, { labels: 'kubevirt.io=hotplug-disk' })).toEqual([]);
+  });
+
+  test('move with the guest, and their claim is free once they are unplugged', async () => {
+    const attachments = () => cluster.sandbox.store.list<Pod>(RESOURCES.pod, { labels: 'kubevirt.io=hotplug-disk' });
+    await cluster.act('virtualmachines', 'web', 'addvolume', options);
+    cluster.clock.advance(20_000);
+    const [before] = attachments();
+    expect((await cluster.act('virtualmachines', 'web', 'migrate', {})).status).toBe(202);
+    cluster.clock.advance(60_000);
+    const [after, ...others] = attachments();
+    expect(others).toEqual([]);
+    expect(after?.spec.nodeName).toBe(vmi().status?.nodeName);
+    expect(after?.spec.nodeName).not.toBe(before?.spec.nodeName);
+    expect(status()?.hotplugVolume?.attachPodName).toBe(after?.metadata.name);
+    expect(vmi().status?.migrationState?.targetAttachmentPodUID).toBe(after?.metadata.uid);
+    await cluster.act('virtualmachines', 'web', 'removevolume', { name: 'data1' });
+    cluster.clock.advance(20_000);
+    expect(attachments()).toEqual([]);
+    await cluster.call('DELETE', `${CLAIMS}/data1`);
+    cluster.clock.advance(5_000);
+    expect((await cluster.call('GET', `${CLAIMS}/data1`)).status).toBe(404);
   });
 
   test('are refused with the messages of virt-api', async () => {

@@ -10,6 +10,7 @@ import type { Affinity } from '../pods/affinity.js';
 import { launcherSelector } from './launcher-selector.js';
 import { memoryOverheadBytes } from './memory-overhead.js';
 import { ordinaryMemoryBytes, placementResources } from './placement-resources.js';
+import { bootVolumes } from './volume-status.js';
 
 const MAX_LABEL_LENGTH = 63;
 const CREATED_BY = 'kubevirt.io/created-by';
@@ -59,7 +60,8 @@ export function launcherPod(context: SimulationContext, vmi: VirtualMachineInsta
       readinessGates: [{ conditionType: 'kubevirt.io/virtual-machine-unpaused' }],
       ...(logs && context.release.since('1.6') ? { initContainers: [{ ...logs, restartPolicy: 'Always' }] } : {}),
       containers: [...containersOf(context, vmi), ...(logs && !context.release.since('1.6') ? [logs] : [])],
-      volumes: (spec.volumes ?? []).map((volume) => {
+      // Attachment pods have the hot-plugged ones.
+      volumes: bootVolumes(vmi).map((volume) => {
         const claimName = claimNameOf(volume);
         return claimName
           ? { name: volume.name, persistentVolumeClaim: { claimName } }

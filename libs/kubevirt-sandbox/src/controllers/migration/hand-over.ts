@@ -3,6 +3,7 @@ import { removeCondition } from '../../types/condition.js';
 import type { PersistentVolumeClaim, Pod } from '../../types/core-kinds.js';
 import type { MigrationState, VirtualMachineInstance } from '../../types/virtual-machine-instance.js';
 import type { SimulationContext } from '../../simulation-context.js';
+import { moveAttachments } from '../instance/hotplug-volumes.js';
 import { interfaceStatuses } from '../instance/interface-status.js';
 import { reportedOverhead } from '../instance/memory-overhead.js';
 import { refreshMigratability } from '../instance/migratability.js';
@@ -27,7 +28,13 @@ export function handOver(context: SimulationContext, vmi: VirtualMachineInstance
   useMigratedVolumes(context, vmi);
   refreshMigratability(context, vmi);
   status.interfaces = interfaceStatuses(vmi, target.status?.podIP);
-  status.migrationState = { ...status.migrationState, completed: true, endTimestamp: now };
+  const targetAttachmentPodUID = moveAttachments(context, vmi, target);
+  status.migrationState = {
+    ...status.migrationState,
+    ...(targetAttachmentPodUID === undefined ? {} : { targetAttachmentPodUID }),
+    completed: true,
+    endTimestamp: now,
+  };
 }
 
 /** The guest uses the copies of its disks. */
