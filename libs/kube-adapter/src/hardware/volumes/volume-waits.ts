@@ -40,8 +40,14 @@ export class VolumeWaits {
     );
   }
 
+  /** @throws DomainError BACKEND_TIMEOUT while a pod still uses the claim, which the cluster protects until then */
   async untilGone(path: { readonly namespace: string; readonly name: string }): Promise<void> {
-    await this.poll(RELEASE_TIMEOUT_MS, async () => !(await this.deps.api.find(CLAIMS, path)));
+    const isGone = await this.poll(RELEASE_TIMEOUT_MS, async () => !(await this.deps.api.find(CLAIMS, path)));
+    if (isGone) return;
+    throw new DomainError(
+      'BACKEND_TIMEOUT',
+      `${path.name} is detached, but was not deleted within ${RELEASE_TIMEOUT_MS / 1000} s. The cluster deletes it when nothing uses it anymore.`,
+    );
   }
 
   async untilExpanded(path: { readonly namespace: string; readonly name: string }, storage: string): Promise<void> {
