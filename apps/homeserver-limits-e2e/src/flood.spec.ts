@@ -112,7 +112,7 @@ describe('floods of large bodies without an account', () => {
         );
         sockets.push(...batch);
         await Promise.all(batch.map((socket) => once(socket.resume(), 'connect')));
-        // The gateway has accepted the connections that were made before.
+        // The gateway has accepted the earlier connections.
         await login();
       }
       while (open() > MAX_PER_SOURCE) {
