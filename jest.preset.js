@@ -20,7 +20,7 @@ export default {
   // A busy machine makes tests slow, not wrong: only a test that hangs may reach this.
   testTimeout: 30_000,
   testMatch: ['<rootDir>/**/*.spec.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '\\.int\\.spec\\.ts$'],
+  testPathIgnorePatterns: ['/node_modules/', '\\.(int|stress)\\.spec\\.ts$'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', swc] },
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },

@@ -39,8 +39,8 @@ const env = {
   ...(path !== undefined && { HEADGATE_TEST_INTERLEAVING_PATH: path }),
 };
 const specs = [
-  [runs, 'interleavings.spec.ts'],
-  [killed, 'interleavings-killed.spec.ts'],
+  [runs, 'interleavings.stress.spec.ts'],
+  [killed, 'interleavings-killed.stress.spec.ts'],
 ];
 let isPassed = true;
 for (const [count, spec] of specs)

@@ -40,7 +40,7 @@ function readOptions() {
 
 const { rounds, seed, store } = readOptions();
 await ensureInstalled();
-const isPassed = await runSpec('src/testing/replicas/replicas.spec.ts', {
+const isPassed = await runSpec('src/testing/replicas/replicas.stress.spec.ts', {
   HEADGATE_TEST_REPLICA_ROUNDS: String(rounds),
   HEADGATE_TEST_REPLICA_SEED: String(seed),
   HEADGATE_TEST_REPLICA_STORE: store,

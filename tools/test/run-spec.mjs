@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { findNode, projectEnvironment, root } from '../start/workspace.mjs';
 
 /**
- * Runs one spec file of vm-service.
+ * Runs one of the stress tests of vm-service.
  * @param {string} spec its path in the project
  * @param {Record<string, string>} env
  * @returns {Promise<boolean>} whether its tests passed
  */
 export function runSpec(spec, env) {
-  const child = spawn(findNode(), [join(root, 'node_modules/jest/bin/jest.js'), spec], {
+  const child = spawn(findNode(), [join(root, 'node_modules/jest/bin/jest.js'), '-c', 'jest.stress.config.js', spec], {
     cwd: join(root, 'apps/vm-service'),
     stdio: 'inherit',
     env: {

@@ -1,4 +1,4 @@
-// npm test: formatting, words, circles of imports, lint, types, unit, contract, integration and e2e tests. Tests that
+// npm test: formatting, words, circles of imports, lint, types, unit, contract, stress, integration and e2e tests. Tests that
 // need programs which this machine does not have are skipped and listed. Ends with a line `N passed, N failed`.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -54,7 +54,10 @@ const checks = {
 /** Stages run one after the other. Those with several parts run them at the same time. */
 const stages = [
   checks,
-  { 'types, unit and contract tests, builds': () => nx('run-many', '-t', 'typecheck', 'test', 'build') },
+  {
+    'types, unit, contract and stress tests, builds': () =>
+      nx('run-many', '-t', 'typecheck', 'test', 'stress', 'build'),
+  },
   { 'generated documents': () => run('tools/docs/generate.mjs', ['--check']) },
   { 'integration and e2e tests': () => inLanes(...LANES) },
 ];

@@ -2,7 +2,7 @@ import { ADMINISTRATOR, DomainError } from '@headgate/domain-contracts';
 import { TaskBoard } from '@headgate/tasks';
 import { runReplica, type PreparedReplica } from './replica-service.js';
 
-// replicas.spec.ts runs this in processes of its own, which it kills: the whole service, and a kind of task whose steps
+// replicas.stress.spec.ts runs this in processes of its own, which it kills: the whole service, and a kind of task whose steps
 // each create an object in the cluster.
 const RETRY_MS = 200;
 const STEPS = ['first', 'second', 'third', 'fourth'];
