@@ -8,6 +8,8 @@ import { RunningService } from './running-service.js';
 
 const TIMEOUT_MS = 120_000;
 const HEIGHT = 800;
+/** A window without room for bars at its edges, as with a zoom of 200%. */
+const LOW = 500;
 const PAGES = ['Machines', 'Containers', 'Nodes', 'Images', 'Plugins', 'Activity', 'Health', 'Integrations'];
 
 /** The layout of the console in narrow and wide windows, and its charts, which only a real browser draws. */
@@ -34,8 +36,8 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
     await service?.stop();
   });
 
-  const open = async (place: string, width = 1280): Promise<void> => {
-    await page.setViewportSize({ width, height: HEIGHT });
+  const open = async (place: string, width = 1280, height = HEIGHT): Promise<void> => {
+    await page.setViewportSize({ width, height });
     await page.goto('about:blank');
     await page.goto(`${service.url}/#${place}`);
   };
@@ -68,10 +70,13 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
     return names;
   };
 
-  test.each([400, 639, 640, 700, 701, 1023, 1024, 1101, 1280, 1440])(
-    'shows every page of the navigation at a width of %i px, and reaches it with the keyboard',
-    async (width) => {
-      await open('/nodes', width);
+  test.each([
+    [400, LOW],
+    ...[640, 700, 701, 1023, 1024, 1101, 1280, 1440].map((width) => [width, HEIGHT] as const),
+  ] as const)(
+    'shows every page of the navigation in a window of %i by %i px, and reaches it with the keyboard',
+    async (width, height) => {
+      await open('/nodes', width, height);
       await showPages();
       expect(await clickableLinks()).toEqual(PAGES);
       await links().first().focus();
@@ -94,7 +99,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
   );
 
   test('closes the menu of the pages with Escape, and returns the focus to its button', async () => {
-    await open('/nodes', 400);
+    await open('/nodes', 400, LOW);
     await showPages();
     await page.keyboard.press('Escape');
     await links().first().waitFor({ state: 'detached' });
@@ -133,6 +138,51 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
       // Until then, the rows are the first ones only.
       await page.getByText('12 VMs', { exact: true }).waitFor();
     };
+
+    test.each([400, 639])(
+      'shows every page of the bar and its menu at a width of %i px, and reaches it with the keyboard',
+      async (width) => {
+        await open('/nodes', width);
+        await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+        expect(await clickableLinks()).toEqual(['Machines', 'Health']);
+        const { bottom } = await navigation().evaluate(
+          (element) => element.getBoundingClientRect().toJSON() as DOMRect,
+        );
+        expect(bottom).toBe(HEIGHT);
+        await navigation().getByRole('button', { name: 'More' }).press('Enter');
+        await links()
+          .nth(PAGES.length - 1)
+          .waitFor();
+        const others = PAGES.filter((name) => name !== 'Machines' && name !== 'Health');
+        expect(await clickableLinks()).toEqual(['Machines', 'Health', ...others]);
+        const reached: string[] = [];
+        for (let index = 0; index < others.length; index++) {
+          reached.push(await page.evaluate(() => document.activeElement?.textContent ?? ''));
+          await page.keyboard.press('Tab');
+        }
+        expect(reached).toEqual(others);
+        await page.keyboard.press('Shift+Tab');
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: 'Integrations', level: 1 }).waitFor();
+      },
+      TIMEOUT_MS,
+    );
+
+    test('has room for a finger in its bars and the toolbar of a list, which has one line', async () => {
+      await untilCards();
+      const controls = page.locator('.hg-phone-bar > a, .hg-phone-bar button, .hg-toolbar > *, .hg-masthead button');
+      const boxes = await controls.evaluateAll((all) =>
+        all.map((one) => one.getBoundingClientRect().toJSON() as DOMRect),
+      );
+      expect(boxes.length).toBeGreaterThanOrEqual(9);
+      expect(boxes.filter(({ width, height }) => width > 0 && (width < 44 || height < 44))).toEqual([]);
+      const toolbar = await page.locator('.hg-toolbar').evaluate((element) => element.getBoundingClientRect().height);
+      expect(toolbar).toBeLessThan(2 * 44);
+      await page.getByRole('button', { name: /^Tasks/ }).click();
+      await page.getByRole('complementary', { name: 'Tasks' }).waitFor();
+      await page.getByRole('button', { name: /^Tasks/ }).click();
+      await page.getByRole('complementary', { name: 'Tasks' }).waitFor({ state: 'detached' });
+    });
 
     test('has machines as cards that do not overlap, with everything in them', async () => {
       await untilCards();

@@ -55,6 +55,8 @@ const SHAPES = {
     path: 'M13.997 4a2 2 0 0 1 1.76 1.05l.486.9A2 2 0 0 0 18.003 7H20a2 2 0 0 1 2 2v9a2 2 0 0 1-2 2H4a2 2 0 0 1-2-2V9a2 2 0 0 1 2-2h1.997a2 2 0 0 0 1.759-1.048l.489-.904A2 2 0 0 1 10.004 4zM9 13a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z',
     solid: false,
   },
+  menu: { path: 'M4 5h16M4 12h16M4 19h16', solid: false },
+  filter: { path: 'M2 5h20M6 12h12M9 19h6', solid: false },
   plus: { path: 'M5 12h14M12 5v14', solid: false },
   trash: {
     path: 'M10 11v6M14 11v6M19 6v14a2 2 0 0 1-2 2H7a2 2 0 0 1-2-2V6M3 6h18M8 6V4a2 2 0 0 1 2-2h4a2 2 0 0 1 2 2v2',

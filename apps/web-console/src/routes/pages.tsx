@@ -7,6 +7,7 @@ import { NodesPage } from '../features/nodes/components/nodes-page.js';
 import { PluginsPage } from '../features/plugins/components/plugins-page.js';
 import { Banners } from '../features/shell/components/banners.js';
 import { Masthead } from '../features/shell/components/masthead.js';
+import { PhoneBar } from '../features/shell/components/phone-bar.js';
 import { Sidebar } from '../features/shell/components/sidebar.js';
 import { IntegrationsPage } from '../features/integrations/components/integrations-page.js';
 import { TaskPage } from '../features/tasks/components/task-page.js';
@@ -17,7 +18,7 @@ import { useIsReachable } from '../shared/fleet/use-contexts.js';
 import { useIsPopup } from '../shared/location/popup.js';
 import { paths } from '../shared/location/paths.js';
 import { usePageFocus } from '../shared/location/use-page-focus.js';
-import { useCompact } from '../shared/ui/use-compact.js';
+import { useBottomBar, useCompact } from '../shared/ui/use-compact.js';
 import { SidePanelOutlet } from '../shared/ui/side-panel.js';
 import { ContainerRoute } from './container-route.js';
 import { ContainersRoute } from './containers-route.js';
@@ -28,6 +29,7 @@ import { InstanceRoute } from './instance-route.js';
 export function Pages() {
   const isPopup = useIsPopup();
   const isCompact = useCompact();
+  const hasBottomBar = useBottomBar();
   const isReachable = useIsReachable();
   const main = useRef<HTMLElement>(null);
   usePageFocus(main);
@@ -85,6 +87,7 @@ export function Pages() {
         </div>
       </div>
       {!isPopup && !isCompact && <ActivityBar />}
+      {!isPopup && hasBottomBar && <PhoneBar tasks={<TasksButton hasText />} />}
     </div>
   );
 }

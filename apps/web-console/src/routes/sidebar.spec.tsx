@@ -201,7 +201,7 @@ describe('saved views', () => {
     localStorage.setItem('headgate.views', '[{"name":"Mine","address":"/vms?q=tmp","columns":null}]');
     Object.defineProperty(globalThis, 'matchMedia', { configurable: true, value });
     const { user } = await openConsole('/vms', VMS, service);
-    await user.click(screen.getByRole('button', { name: 'Machines' }));
+    await user.click(screen.getByRole('button', { name: 'More' }));
     await user.click(screen.getByRole('link', { name: 'Mine' }));
     await waitFor(() => expect(names()).toEqual(['tmp']));
   });

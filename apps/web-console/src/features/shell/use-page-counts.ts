@@ -16,19 +16,24 @@ export type PageCounts = Readonly<Record<CountedPage, number | undefined>>;
 const countOf = ({ phase, entries }: FleetState<FleetEntry>): number | undefined =>
   phase === 'loading' ? undefined : entries.length;
 
+/** The number of health checks that did not pass; undefined while it is unknown. */
+export function useHealthCount(): number | undefined {
+  const isPolled = useFleet(({ phase }) => phase === 'polling' || phase === 'lost');
+  return useProblemCount({ isPolled, pollMs: POLL_MS });
+}
+
 /** The numbers next to the pages: those that the stream sends as they change, the others when the contexts change. */
 export function usePageCounts(): PageCounts {
   const machines = useFleet(countOf);
   const containers = useContainers(countOf);
   // The list has priority over numbers next to it.
   const enabled = machines !== undefined;
-  const isPolled = useFleet(({ phase }) => phase === 'polling' || phase === 'lost');
   const { refetchInterval } = useFreshness(POLL_MS);
   return {
     machines,
     containers,
     nodes: useNodes({ enabled, refetchInterval }).data?.length,
     images: useImportedImages({ enabled, refetchInterval }).data?.images.length,
-    health: useProblemCount({ isPolled, pollMs: POLL_MS }),
+    health: useHealthCount(),
   };
 }

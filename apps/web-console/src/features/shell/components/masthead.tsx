@@ -1,17 +1,22 @@
 import { Link } from 'wouter';
 import type { ReactNode } from 'react';
 import { paths } from '../../../shared/location/paths.js';
-import { useCompact } from '../../../shared/ui/use-compact.js';
+import { useBottomBar, useCompact } from '../../../shared/ui/use-compact.js';
 import { PaletteButton } from '../palette/components/palette-button.js';
+import { usePages } from '../use-pages.js';
 import { CallerBadge } from './caller-badge.js';
 import { ConnectionState } from './connection-state.js';
 import { PagesMenu } from './pages-menu.js';
 import { ShortcutsHelp } from './shortcuts-help.js';
 import { ThemeSwitch } from './theme-switch.js';
 
-/** The name, the palette, the state of the contexts, help, the theme, the user, and on a phone the pages and tasks. */
+/**
+ * The name, the palette, the state of the contexts, help, the theme, and the user. A low window has the pages and the
+ * tasks here, a phone has them in its bar.
+ */
 export function Masthead({ tasks }: { tasks: ReactNode }) {
-  const isCompact = useCompact();
+  const hasBottomBar = useBottomBar();
+  const hasMenus = useCompact() && !hasBottomBar;
   return (
     <header className="hg-masthead">
       <a className="hg-skip" href="#main" onClick={skipToMain}>
@@ -26,16 +31,23 @@ export function Masthead({ tasks }: { tasks: ReactNode }) {
         </svg>
         <span>Headgate</span>
       </Link>
-      {isCompact && <PagesMenu />}
-      <PaletteButton />
+      {hasMenus && <PagesMenu />}
+      {hasBottomBar && <PageTitle />}
+      {!hasBottomBar && <PaletteButton />}
       <span className="hg-spring" />
+      {hasBottomBar && <PaletteButton />}
       <ConnectionState />
-      {isCompact && tasks}
+      {hasMenus && tasks}
       <ShortcutsHelp />
-      <ThemeSwitch />
+      {!hasBottomBar && <ThemeSwitch />}
       <CallerBadge />
     </header>
   );
+}
+
+/** The current page. Its heading may have scrolled away. */
+function PageTitle() {
+  return <span className="hg-masthead-title">{usePages().find(({ isCurrent }) => isCurrent)?.label}</span>;
 }
 
 /** The console's path is in the fragment, so an ordinary link to an anchor would leave the page. */

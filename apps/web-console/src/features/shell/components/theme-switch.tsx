@@ -1,15 +1,12 @@
 import { Icon } from '../../../shared/ui/icon.js';
-import { THEMES, useTheme } from '../../../shared/ui/theme.js';
-import { THEME_WORDING } from '../theme-wording.js';
+import { useThemeSwitch } from '../use-theme-switch.js';
 
-/** Switches between the system's theme, light, and dark. */
+/** The button for the next theme. */
 export function ThemeSwitch() {
-  const [theme, setTheme] = useTheme();
-  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system';
-  const label = `Theme: ${THEME_WORDING[theme].label}. Switch to ${THEME_WORDING[next].label}`;
+  const { label, icon, switchTheme } = useThemeSwitch();
   return (
-    <button type="button" className="hg-icon-button" aria-label={label} title={label} onClick={() => setTheme(next)}>
-      <Icon name={THEME_WORDING[theme].icon} />
+    <button type="button" className="hg-icon-button" aria-label={label} title={label} onClick={switchTheme}>
+      <Icon name={icon} />
     </button>
   );
 }

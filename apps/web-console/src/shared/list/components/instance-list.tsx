@@ -139,9 +139,9 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
         onChange={changeQuery}
         shown={shown}
         onColumns={setColumns}
+        create={create}
       >
         {!isPartial && <ExportButton kind={kind} rows={rows} shown={shown} />}
-        {create}
       </ListToolbar>
       {isPartial ? (
         <div className="hg-chips">

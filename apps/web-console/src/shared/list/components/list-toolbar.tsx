@@ -1,4 +1,4 @@
-import { memo, useId, useMemo, useRef, type ReactNode } from 'react';
+import { memo, useId, useMemo, useRef, useState, type ReactNode } from 'react';
 import type { Instance } from '../../instances/instance.js';
 import { Button } from '../../ui/button.js';
 import { CheckMenu } from '../../ui/check-menu.js';
@@ -21,7 +21,9 @@ interface ListToolbarProps<E extends Instance> {
   shown: readonly string[];
   /** Undefined restores the default: as many columns as fit. */
   onColumns: (columns: readonly string[] | undefined) => void;
-  /** Commands for the whole list, next to the columns. */
+  /** Creates an entry. */
+  create: ReactNode;
+  /** Other commands for the whole list, next to the columns. */
   children: ReactNode;
 }
 
@@ -30,16 +32,19 @@ const MENUS = ['context', 'namespace', 'node', 'tag'] as const satisfies readonl
 
 /** Search, filters, and the choice of columns. The key "/" focuses the search. */
 export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
-  const { kind, entries, query, problem, onChange, shown, onColumns, children } = props;
+  const { kind, entries, query, problem, onChange, shown, onColumns, create, children } = props;
   const { columns, title, plural } = kind;
   const search = useRef<HTMLInputElement>(null);
   useShortcut('/', () => search.current?.focus());
   const problemId = useId();
   const isPhone = usePhone();
+  const [isUnfolded, setIsUnfolded] = useState(false);
+  const filtersId = useId();
+  const hasFilters = !isPhone || isUnfolded;
   const optional = Object.keys(columns).filter((name) => name !== 'name');
 
   return (
-    <div className="hg-toolbar" role="toolbar" aria-label={title}>
+    <div className={`hg-toolbar${isPhone ? ' hg-toolbar--phone' : ''}`} role="toolbar" aria-label={title}>
       <SearchInput
         ref={search}
         className="hg-list-search"
@@ -55,15 +60,29 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
           else onChange({ search: '' });
         }}
       />
-      {MENUS.map((name) => (
-        <FilterMenu key={name} name={name} entries={entries} filters={query.filters} onChange={onChange} />
-      ))}
-      {isFiltered(query) && (
-        <Button variant="link" onClick={() => onChange(withoutFilters(query))}>
-          Clear filters
-        </Button>
+      {isPhone && (
+        <FiltersButton
+          count={MENUS.reduce((sum, name) => sum + query.filters[name].length, 0)}
+          controls={filtersId}
+          isUnfolded={isUnfolded}
+          onToggle={() => setIsUnfolded(!isUnfolded)}
+        />
       )}
-      <span className="hg-spring" />
+      {isPhone && create}
+      {hasFilters && (
+        <div id={filtersId} className="hg-toolbar-filters">
+          {MENUS.map((name) => (
+            <FilterMenu key={name} name={name} entries={entries} filters={query.filters} onChange={onChange} />
+          ))}
+          {isFiltered(query) && (
+            <Button variant="link" onClick={() => onChange(withoutFilters(query))}>
+              Clear filters
+            </Button>
+          )}
+          {isPhone && children}
+        </div>
+      )}
+      {!isPhone && <span className="hg-spring" />}
       {!isPhone && (
         <CheckMenu
           label="Columns"
@@ -75,7 +94,8 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
           reset={{ label: 'Reset columns', run: () => onColumns(undefined) }}
         />
       )}
-      {children}
+      {!isPhone && children}
+      {!isPhone && create}
       {problem !== undefined && (
         <p id={problemId} role="status" className="hg-list-problem hg-status--danger">
           {problem}
@@ -84,6 +104,29 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
     </div>
   );
 }
+
+interface FiltersButtonProps {
+  /** How many values are chosen. */
+  count: number;
+  /** The id of the filters. */
+  controls: string;
+  isUnfolded: boolean;
+  onToggle: () => void;
+}
+
+/** Shows the filters, which have no room in the toolbar of a phone. */
+const FiltersButton = ({ count, controls, isUnfolded, onToggle }: FiltersButtonProps) => (
+  <Button
+    variant="secondary"
+    icon={<Icon name="filter" />}
+    aria-label={count === 0 ? 'Filters' : `Filters: ${count} chosen`}
+    aria-expanded={isUnfolded}
+    aria-controls={isUnfolded ? controls : undefined}
+    onClick={onToggle}
+  >
+    {count > 0 && <span className="hg-count">{count}</span>}
+  </Button>
+);
 
 interface FilterMenuProps {
   name: FilterName;

@@ -1,0 +1,21 @@
+import type { IconName } from '../../icons.js';
+import { THEMES, useTheme } from '../../shared/ui/theme.js';
+import { THEME_WORDING } from './theme-wording.js';
+
+export interface ThemeSwitchState {
+  /** The current theme and the next one. */
+  readonly label: string;
+  readonly icon: IconName;
+  readonly switchTheme: () => void;
+}
+
+/** Switches between the system's theme, light, and dark. */
+export function useThemeSwitch(): ThemeSwitchState {
+  const [theme, setTheme] = useTheme();
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system';
+  return {
+    label: `Theme: ${THEME_WORDING[theme].label}. Switch to ${THEME_WORDING[next].label}`,
+    icon: THEME_WORDING[theme].icon,
+    switchTheme: () => setTheme(next),
+  };
+}
