@@ -60,6 +60,7 @@ describe('MetricsSampler', () => {
   let clock: FixedClock;
   let sampler: MetricsSampler;
   let warnings: object[];
+  let recorded: string[];
   let fleet: Map<string, Instance>;
 
   const over = (...backends: Backend[]): MetricsSampler => {
@@ -69,6 +70,10 @@ describe('MetricsSampler', () => {
       directory: { get: (ref) => fleet.get(formatRef(ref)) },
       clock,
       log: { info: () => undefined, warn: (fields) => void warnings.push(fields) },
+      recorder: {
+        record: ({ ref, uid }, { time }) => void recorded.push(`${ref.context} ${uid} ${time}`),
+        carryOver: (from, to) => void recorded.push(`${from.ref.context} -> ${to.ref.context}`),
+      },
     });
     sampler.start();
     return sampler;
@@ -90,6 +95,7 @@ describe('MetricsSampler', () => {
   beforeEach(() => {
     clock = new FixedClock();
     warnings = [];
+    recorded = [];
     fleet = new Map();
   });
 
@@ -162,6 +168,7 @@ describe('MetricsSampler', () => {
       await target.metrics.answer({ instances: [], nodes: [] });
       sampler.carryOver(there, here);
       expect(times(here)).toEqual(before);
+      expect(recorded).toEqual([...before.map((time) => `there the same ${time}`), 'there -> here']);
       expect(sampler.latest(here)).toMatchObject({ cpuMillicores: 3750 });
       await advance(5000);
       await target.metrics.answer({ instances: [reading(here, { cpuTimeMs: 1_000_000 })], nodes: [] });

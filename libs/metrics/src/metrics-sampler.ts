@@ -11,14 +11,20 @@ import {
   type Clock,
   type Instance,
   type InstanceDirectory,
-  type InstanceRef,
   type Log,
   type Replicas,
   type ResourceReadings,
   type SampleExchange,
   type SampleRound,
 } from '@headgate/domain-contracts';
-import { MAX_LIVE_AGE_MS, SAMPLE_INTERVAL_MS, type NodeLoad, type Sample } from './usage.js';
+import {
+  MAX_LIVE_AGE_MS,
+  SAMPLE_INTERVAL_MS,
+  type NodeLoad,
+  type Sample,
+  type SampledInstance,
+  type SampleRecorder,
+} from './usage.js';
 import { UsageStore } from './usage-store.js';
 
 /** The first readings follow each other sooner, because rates need two of them. */
@@ -36,12 +42,8 @@ export interface MetricsSamplerDeps {
   readonly replicas?: Pick<Replicas, 'isLeader' | 'subscribe'>;
   /** Gives the readings of the leader to the other replicas. */
   readonly exchange?: SampleExchange;
-}
-
-/** One object of the directory: another one of the same name has no samples yet. */
-export interface SampledInstance {
-  readonly ref: InstanceRef;
-  readonly uid: string;
+  /** Keeps the samples for longer than an hour. */
+  readonly recorder?: SampleRecorder;
 }
 
 /**
@@ -101,6 +103,7 @@ export class MetricsSampler {
   /** Gives the samples of an instance to the ref, and the object, that it has from now on. */
   carryOver(from: SampledInstance, to: SampledInstance): void {
     this.contexts.get(to.ref.context)?.store.adopt(to, this.history(from));
+    this.deps.recorder?.carryOver(from, to);
   }
 
   nodeLoad(context: string, node: string): NodeLoad | undefined {
@@ -146,7 +149,7 @@ class ContextSampler {
     private readonly deps: MetricsSamplerDeps,
     private readonly onRound: (context: string) => void,
   ) {
-    this.store = new UsageStore(deps.directory);
+    this.store = new UsageStore(deps.directory, deps.recorder);
   }
 
   private get isActive(): boolean {

@@ -1,17 +1,7 @@
-import { HISTORY_MS, SAMPLE_INTERVAL_MS, type Sample, type Usage } from './usage.js';
+import { HISTORY_MS, SAMPLE_INTERVAL_MS, USAGE_SERIES, type Sample } from './usage.js';
 
-/** The values of a row, in the order in which they are encoded after the time. */
-const SERIES = [
-  'cpuMillicores',
-  'memoryUsedBytes',
-  'memoryTotalBytes',
-  'diskReadBytesPerSecond',
-  'diskWriteBytesPerSecond',
-  'networkReceiveBytesPerSecond',
-  'networkTransmitBytesPerSecond',
-] as const satisfies readonly (keyof Usage)[];
-
-const COLUMNS = 1 + SERIES.length;
+/** The time, then the series. */
+const COLUMNS = 1 + USAGE_SERIES.length;
 const MAX_SAMPLES = HISTORY_MS / SAMPLE_INTERVAL_MS;
 /** 128 TiB, or as much per second. Larger values are stored as this, so that a row has at most 56 bytes. */
 const MAX_VALUE = 2 ** 47 - 1;
@@ -65,7 +55,7 @@ export class SampleRing {
     this.lastNulls = 0;
     this.write(zigzag(time - this.last[0]! - SAMPLE_INTERVAL_MS));
     this.last[0] = time;
-    for (let column = 1; column < COLUMNS; column++) this.writeValue(column, sample[SERIES[column - 1]!]);
+    for (let column = 1; column < COLUMNS; column++) this.writeValue(column, sample[USAGE_SERIES[column - 1]!]);
     this.count++;
     while (this.oldestTime() < time - HISTORY_MS) this.dropOldest();
   }

@@ -8,7 +8,7 @@ import {
 } from '@headgate/domain-contracts';
 import { loadBetween, usageBetween, type TimedReading } from './rates.js';
 import { SampleRing } from './sample-ring.js';
-import { HISTORY_MS, MAX_LIVE_AGE_MS, type NodeLoad, type Sample } from './usage.js';
+import { HISTORY_MS, MAX_LIVE_AGE_MS, type NodeLoad, type Sample, type SampleRecorder } from './usage.js';
 
 interface TrackedInstance {
   readonly ref: InstanceRef;
@@ -35,7 +35,10 @@ export class UsageStore {
   private readonly instances = new Map<string, TrackedInstance>();
   private nodes = new Map<string, TrackedNode>();
 
-  constructor(private readonly directory: Pick<InstanceDirectory, 'get'>) {}
+  constructor(
+    private readonly directory: Pick<InstanceDirectory, 'get'>,
+    private readonly recorder?: Pick<SampleRecorder, 'record'>,
+  ) {}
 
   /** The number of instances with samples. */
   get size(): number {
@@ -112,12 +115,11 @@ export class UsageStore {
     const tracked = known ?? { ref, uid: instance.uid, ring: new SampleRing(), time: current.time };
     tracked.last = current;
     tracked.time = current.time;
-    tracked.ring.append({
-      ...usage,
-      memoryTotalBytes: usage.memoryTotalBytes ?? (instance.memoryBytes || null),
-      time: current.time,
-    });
+    const memoryTotalBytes = usage.memoryTotalBytes ?? (instance.memoryBytes || null);
+    const sample = { ...usage, memoryTotalBytes, time: current.time };
+    tracked.ring.append(sample);
     if (!known) this.instances.set(key, tracked);
+    this.recorder?.record(tracked, sample);
   }
 }
 

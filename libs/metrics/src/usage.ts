@@ -1,3 +1,5 @@
+import type { InstanceRef } from '@headgate/domain-contracts';
+
 /** What an instance uses. A value that the engine does not have is null. */
 export interface Usage {
   /** 1000 is one CPU. */
@@ -10,9 +12,33 @@ export interface Usage {
   readonly networkTransmitBytesPerSecond: number | null;
 }
 
+/** The values of a usage, in the order in which rows of samples store them. */
+export const USAGE_SERIES = [
+  'cpuMillicores',
+  'memoryUsedBytes',
+  'memoryTotalBytes',
+  'diskReadBytesPerSecond',
+  'diskWriteBytesPerSecond',
+  'networkReceiveBytesPerSecond',
+  'networkTransmitBytesPerSecond',
+] as const satisfies readonly (keyof Usage)[];
+
 export interface Sample extends Usage {
   /** Milliseconds since the epoch. */
   readonly time: number;
+}
+
+/** One object of the directory: another one of the same name has no samples yet. */
+export interface SampledInstance {
+  readonly ref: InstanceRef;
+  readonly uid: string;
+}
+
+/** Gets every sample, for a longer history. It never throws. */
+export interface SampleRecorder {
+  record(instance: SampledInstance, sample: Sample): void;
+  /** Gives the history of an instance to the ref, and the object, that it has from now on. */
+  carryOver(from: SampledInstance, to: SampledInstance): void;
 }
 
 /** The load of one node. */
