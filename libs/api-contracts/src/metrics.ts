@@ -1,5 +1,6 @@
-import { IsInt, IsString, Min } from 'class-validator';
+import { IsIn, IsInt, IsString, Min } from 'class-validator';
 import { Nested, Nullable, Optional } from './fields.js';
+import { ContextQuery } from './queries.js';
 
 /** The memory that an instance uses. */
 export class MemoryUsageView {
@@ -49,6 +50,41 @@ export class MetricsView extends UsageView {
 export class MetricsSampleView extends UsageView {
   /** Milliseconds since the epoch. */
   @IsInt() t!: number;
+}
+
+export const HISTORY_RANGES = ['1h', '24h', '7d', '30d'] as const;
+
+/** How far back a history goes. */
+export type HistoryRange = (typeof HISTORY_RANGES)[number];
+
+/** The query of GET /api/ext/vms/{ns}/{name}/metrics/history. */
+export class HistoryQuery extends ContextQuery {
+  /** How far back the history goes. `1h` by default. */
+  @Optional() @IsIn(HISTORY_RANGES) range?: HistoryRange;
+}
+
+/** The averages of one step. Values that are unknown are null. */
+export class UsageStepView extends UsageView {
+  /** When the step began, in milliseconds since the epoch; the time of the sample for `1h`. */
+  @IsInt() t!: number;
+  /** The largest values of the step. */
+  @Nested(() => UsageView) max!: UsageView;
+}
+
+/** GET /api/ext/vms/{ns}/{name}/metrics/history */
+export class UsageHistoryView {
+  /** How far back the history goes. */
+  @IsIn(HISTORY_RANGES) range!: HistoryRange;
+  /** When the range begins, in milliseconds since the epoch. */
+  @IsInt() from!: number;
+  /** When the range ends, in milliseconds since the epoch. */
+  @IsInt() to!: number;
+  /** The time from the beginning of one step to that of the next, in milliseconds. */
+  @IsInt() @Min(1) stepMs!: number;
+  /** When the first step of the range that has values began, in milliseconds since the epoch. Absent without any. */
+  @Optional() @IsInt() recordedSince?: number;
+  /** Oldest first, at most 720. Steps in which nothing was measured are left out. */
+  @Nested(() => UsageStepView, { each: true }) points!: UsageStepView[];
 }
 
 /** An amount of the resources of a node. Values that are unknown are null. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import {
   BackendDirectory,
@@ -9,12 +10,13 @@ import {
   type Log,
 } from '@headgate/domain-contracts';
 import { Fleet, FleetReader } from '@headgate/fleet';
-import { MetricsSampler } from '@headgate/metrics';
+import { MetricsSampler, UsageHistory } from '@headgate/metrics';
 import { AccessModule } from '../access/access.module.js';
+import type { Settings } from '../config/load-config.js';
 import { BackendsModule, CONFIGURED_BACKENDS } from './backends.module.js';
 import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { provideClass } from '../platform/provide-class.js';
-import { LOGGER } from '../platform/tokens.js';
+import { LOGGER, SETTINGS } from '../platform/tokens.js';
 import { SHARED_STORE, type SharedStore } from '../store/shared-store.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
@@ -49,8 +51,14 @@ import { presentEntry } from './present.js';
     EventStreams,
     ListReader,
     {
+      provide: UsageHistory,
+      inject: [SETTINGS, Clock, LOGGER],
+      useFactory: ({ dataDir }: Settings, clock: Clock, log: Log) =>
+        new UsageHistory({ folder: join(dataDir, 'usage-history'), clock, log }),
+    },
+    {
       provide: MetricsSampler,
-      inject: [BackendDirectory, InstanceDirectory, Clock, LOGGER, Replicas, SHARED_STORE],
+      inject: [BackendDirectory, InstanceDirectory, Clock, LOGGER, Replicas, SHARED_STORE, UsageHistory],
       useFactory: (
         backends: BackendDirectory,
         directory: InstanceDirectory,
@@ -58,10 +66,19 @@ import { presentEntry } from './present.js';
         log: Log,
         replicas: Replicas,
         shared: SharedStore | undefined,
-      ) => new MetricsSampler({ backends, directory, clock, log, replicas, exchange: shared?.samples }),
+        recorder: UsageHistory,
+      ) => new MetricsSampler({ backends, directory, clock, log, replicas, exchange: shared?.samples, recorder }),
     },
   ],
-  exports: [FleetReader, InstanceDirectory, BackendDirectory, ListReader, MetricsSampler, StreamConnections],
+  exports: [
+    FleetReader,
+    InstanceDirectory,
+    BackendDirectory,
+    ListReader,
+    MetricsSampler,
+    StreamConnections,
+    UsageHistory,
+  ],
 })
 export class FleetModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(

@@ -30,7 +30,10 @@ const BODIES: Readonly<Record<string, unknown>> = {
 };
 
 /** Routes of values that the service keeps itself, also of a lost context. */
-const ANSWERED_FROM_MEMORY = new Set(['GET /api/vms/{ns}/{name}/metrics/history']);
+const ANSWERED_BY_THE_SERVICE = new Set([
+  'GET /api/vms/{ns}/{name}/metrics/history',
+  'GET /api/ext/vms/{ns}/{name}/metrics/history',
+]);
 
 async function readDocument(): Promise<ApiDocument> {
   const app = await previewApplication();
@@ -64,7 +67,7 @@ async function instanceRoutes(): Promise<[method: string, path: string, body: un
     .filter(([path]) => path.includes('{ns}/{name}'))
     .flatMap(([path, operations]) =>
       Object.entries(operations)
-        .filter(([method]) => !ANSWERED_FROM_MEMORY.has(`${method.toUpperCase()} ${path}`))
+        .filter(([method]) => !ANSWERED_BY_THE_SERVICE.has(`${method.toUpperCase()} ${path}`))
         .map(([method, { requestBody }]): [string, string, unknown] => {
           const names: Record<string, string> = { ns: 'default', name: path.includes('/cts/') ? 'box' : 'db' };
           const filled = path

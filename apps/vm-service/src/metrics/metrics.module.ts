@@ -1,24 +1,32 @@
 import { Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { BackendDirectory, InstanceDirectory } from '@headgate/domain-contracts';
-import { MetricsSampler, ReadMetrics } from '@headgate/metrics';
+import { BackendDirectory, Clock, InstanceDirectory } from '@headgate/domain-contracts';
+import { MetricsSampler, ReadHistory, ReadMetrics, UsageHistory } from '@headgate/metrics';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';
+import { UsageHistoryController } from './usage-history.controller.js';
 import { UsageController } from './usage.controller.js';
 
-/** The resource usage of VMs: current values and the history of an hour. */
+/** The resource usage of VMs: current values, and their history. */
 @Module({
   imports: [FleetModule],
-  controllers: [UsageController],
-  providers: [provideClass(ReadMetrics, [InstanceDirectory, BackendDirectory, MetricsSampler])],
+  controllers: [UsageController, UsageHistoryController],
+  providers: [
+    provideClass(ReadMetrics, [InstanceDirectory, BackendDirectory, MetricsSampler]),
+    provideClass(ReadHistory, [InstanceDirectory, MetricsSampler, UsageHistory, Clock]),
+  ],
 })
 export class MetricsModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  constructor(private readonly sampler: MetricsSampler) {}
+  constructor(
+    private readonly sampler: MetricsSampler,
+    private readonly history: UsageHistory,
+  ) {}
 
   onApplicationBootstrap(): void {
     this.sampler.start();
   }
 
-  beforeApplicationShutdown(): void {
+  async beforeApplicationShutdown(): Promise<void> {
     this.sampler.stop();
+    await this.history.close();
   }
 }

@@ -30,6 +30,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Tasks: 'Long operations.',
   Tokens: 'API tokens.',
   Usage: 'The CPU, memory, disk and network usage of VMs.',
+  UsageHistory: 'The usage of VMs over up to 30 days.',
   Vms: 'Virtual machines.',
   Webhooks: 'Receivers of events.',
   Whoami: 'The identity of the caller.',

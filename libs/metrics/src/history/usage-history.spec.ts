@@ -240,7 +240,7 @@ describe('the usage history', () => {
     await record(0, 10);
     expect(await history.read({ ...DB, uid: 'another' }, '24h')).toEqual([]);
     expect(await history.read({ ...DB, ref: { ...DB.ref, context: 'other' } }, '24h')).toEqual([]);
-    expect(await history.read({ ...DB, ref: { ...DB.ref, name: 'renamed' } }, '24h')).toHaveLength(4);
+    expect(await history.read(DB, '24h')).toHaveLength(4);
   });
 
   test('keeps the history of a moved instance over a restart, and of one that moved back', async () => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { messageOf, SILENT_LOG, type Clock, type Log } from '@headgate/domain-contracts';
+import { formatRef, messageOf, SILENT_LOG, type Clock, type Log } from '@headgate/domain-contracts';
 import type { Sample, SampledInstance, SampleRecorder } from '../usage.js';
 import { CarriedKeys } from './carried-keys.js';
 import { KEY_BYTES } from './frames.js';
@@ -38,7 +38,7 @@ export class UsageHistory implements SampleRecorder {
   private readonly coarse: readonly Coarse[];
   private readonly carried: CarriedKeys;
   private readonly log: Log;
-  /** By context and uid. */
+  /** By the identity of the instance. */
   private current: StepSums | undefined;
   private queue: Promise<void> = Promise.resolve();
   private waiting = 0;
@@ -171,8 +171,11 @@ async function addStep(coarse: Coarse, rows: readonly KeyedRow[]): Promise<void>
   if (ended) await coarse.files.append(ended.time, [...ended.keys()].map((key) => [key, ended.row(key)!])); // prettier-ignore
 }
 
-/** A context is part of it, because the administrators of one can choose the uids in it. */
-const identityOf = ({ ref, uid }: SampledInstance): string => `${ref.context}/${uid}`;
+/**
+ * The context is part of it, because the administrators of one can choose the uids in it, and the uid because another
+ * instance can have the same name.
+ */
+const identityOf = ({ ref, uid }: SampledInstance): string => `${formatRef(ref)} ${uid}`;
 
 const keyOf = (identity: string): string => hash('sha256', identity, 'buffer').toString('latin1', 0, KEY_BYTES);
 

@@ -652,6 +652,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/vms/{ns}/{name}/metrics/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The averages and maxima of the usage in the last hour, 24 hours, 7 days or 30 days, in steps of 15 seconds, 3 minutes, 15 minutes or an hour
+         * @description The averages and maxima of the usage in the last hour, 24 hours, 7 days or 30 days, in steps of 15 seconds, 3 minutes, 15 minutes or an hour.
+         */
+        get: operations["UsageHistory.read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/vms/{ns}/{name}/nics/{iface}": {
         parameters: {
             query?: never;
@@ -3754,6 +3774,39 @@ export interface components {
             /** @description The instances that the token is for. */
             scope: components["schemas"]["TokenScopeDto"];
         };
+        /** @description GET /api/ext/vms/{ns}/{name}/metrics/history */
+        UsageHistoryView: {
+            /** @description When the range begins, in milliseconds since the epoch. */
+            from: number;
+            /** @description Oldest first, at most 720. Steps in which nothing was measured are left out. */
+            points: components["schemas"]["UsageStepView"][];
+            /**
+             * @description How far back the history goes.
+             * @enum {string}
+             */
+            range: "1h" | "24h" | "7d" | "30d";
+            /** @description When the first step of the range that has values began, in milliseconds since the epoch. Absent without any. */
+            recordedSince?: number;
+            /** @description The time from the beginning of one step to that of the next, in milliseconds. */
+            stepMs: number;
+            /** @description When the range ends, in milliseconds since the epoch. */
+            to: number;
+        };
+        /** @description The averages of one step. Values that are unknown are null. */
+        UsageStepView: {
+            /** @description Millicores: 1000 is one CPU. */
+            cpu: number | null;
+            /** @description All disks together. */
+            disk: components["schemas"]["DiskUsageView"] | null;
+            /** @description The largest values of the step. */
+            max: components["schemas"]["UsageView"];
+            /** @description The memory; null if nothing about it is known. */
+            memory: components["schemas"]["MemoryUsageView"] | null;
+            /** @description All interfaces together. */
+            network: components["schemas"]["NetworkUsageView"] | null;
+            /** @description When the step began, in milliseconds since the epoch; the time of the sample for `1h`. */
+            t: number;
+        };
         /** @description What an instance uses. Values that are unknown are null. */
         UsageView: {
             /** @description Millicores: 1000 is one CPU. */
@@ -5654,6 +5707,54 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HardwareView"];
+                };
+            };
+        };
+    };
+    "UsageHistory.read": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description How far back the history goes. `1h` by default. */
+                range?: "1h" | "24h" | "7d" | "30d";
+            };
+            header?: never;
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageHistoryView"];
                 };
             };
         };
