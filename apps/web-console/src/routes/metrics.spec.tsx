@@ -1,5 +1,5 @@
 import { screen, waitFor, within } from '@testing-library/react';
-import type { MetricsSampleView } from '@headgate/api-contracts';
+import type { MetricsSampleView, UsageHistoryView } from '@headgate/api-contracts';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
@@ -17,6 +17,26 @@ const sample = (t: number, values: Partial<MetricsSampleView> = {}): MetricsSamp
   network: null,
   ...values,
 });
+
+const STEPS = 'GET /api/ext/vms/tailvm/web-1/metrics/history';
+const HOUR_MS = 3_600_000;
+
+/** The last 7 days with two steps, an hour before the end, of which the second has a peak. */
+const week = (more: Partial<UsageHistoryView> = {}): UsageHistoryView => {
+  const t = NOW - HOUR_MS;
+  return {
+    range: '7d',
+    from: NOW - 7 * 24 * HOUR_MS,
+    to: NOW,
+    stepMs: HOUR_MS / 4,
+    recordedSince: t,
+    points: [
+      { ...sample(t), max: sample(t) },
+      { ...sample(t + HOUR_MS / 4), max: sample(t, { cpu: 1900 }) },
+    ],
+    ...more,
+  };
+};
 
 describe('the metrics of a VM', () => {
   let service: MockService;
@@ -66,6 +86,70 @@ describe('the metrics of a VM', () => {
     service.on(HISTORY, [sample(NOW)]);
     await user.click(screen.getByRole('button', { name: 'Try again' }));
     expect(await screen.findByRole('region', { name: 'Memory' })).toBeTruthy();
+  });
+
+  test('of a longer range are averages and maxima, with the range in the address', async () => {
+    service.on(HISTORY, [sample(NOW)]);
+    service.on(STEPS, week());
+    const { user } = await openConsole(PAGE, [buildVm()], service);
+    await user.selectOptions(await screen.findByRole('combobox', { name: 'Range' }), 'Last 7 days');
+    expect(location.hash).toBe(`#${PAGE}?range=7d`);
+    expect(service.asked(STEPS)[0]?.query.get('range')).toBe('7d');
+    expect(service.asked(STEPS)[0]?.query.get('context')).toBe('prod');
+    const cpu = within(await screen.findByRole('region', { name: 'CPU' }));
+    expect(cpu.getByText('CPU: 0.50 CPUs, max 1.90 CPUs')).toBeTruthy();
+    const image = cpu.getByRole('img', { name: 'CPU over the last 7 days, from 0 to 2.00 CPUs' });
+    expect(image.querySelectorAll('.hg-chart-band')).toHaveLength(1);
+    // The steps are at their time within the whole range, not stretched over the chart.
+    expect(image.querySelector('.hg-chart-line--1')?.getAttribute('d')).toMatch(/^M596\.4 /);
+    await user.click(screen.getByRole('button', { name: 'All values as a table' }));
+    const table = within(screen.getByRole('table', { name: 'Metrics of the last 7 days, newest first' }));
+    const [, newest, oldest] = table.getAllByRole('row');
+    expect(newest?.textContent).toContain('0.50 CPUs, max 1.90 CPUs1 GiB');
+    expect(oldest?.textContent).not.toContain('max');
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Range' }), 'Last hour');
+    expect(location.hash).toBe(`#${PAGE}`);
+    expect(await screen.findByRole('region', { name: 'CPU, 25%' })).toBeTruthy();
+  });
+
+  test('of a range that began before the record say since when there are values', async () => {
+    service.on(STEPS, week());
+    await openConsole(`${PAGE}?range=7d`, [buildVm()], service);
+    const note = await screen.findByText(/^Recorded since/);
+    expect(note.querySelector('time')?.getAttribute('datetime')).toBe(new Date(NOW - HOUR_MS).toISOString());
+    expect(service.asked(HISTORY)).toEqual([]);
+  });
+
+  test('of a range that was recorded from its beginning have no such note', async () => {
+    const { from, stepMs } = week();
+    service.on(STEPS, week({ recordedSince: from + stepMs }));
+    await openConsole(`${PAGE}?range=7d`, [buildVm()], service);
+    expect(await screen.findByRole('region', { name: 'CPU' })).toBeTruthy();
+    expect(screen.queryByText(/^Recorded since/)).toBeNull();
+  });
+
+  test('of a longer range without any value are not invented, and the range can be changed', async () => {
+    service.on(STEPS, week({ range: '30d', recordedSince: undefined, points: [] }));
+    service.on('GET /api/vms/tailvm/web-1/metrics', { cpu: null });
+    await openConsole(`${PAGE}?range=30d`, [buildStoppedVm()], service);
+    expect(await screen.findByRole('heading', { name: 'No metrics in the last 30 days' })).toBeTruthy();
+    expect(screen.getByText('A VM is measured while it runs.')).toBeTruthy();
+    expect(screen.getByRole<HTMLSelectElement>('combobox', { name: 'Range' }).value).toBe('30d');
+  });
+
+  test('of a longer range report an error, and load again on request', async () => {
+    service.fails(STEPS, 503, 'prod does not answer.');
+    const { user } = await openConsole(`${PAGE}?range=24h`, [buildVm()], service);
+    expect(await screen.findByText('prod does not answer.')).toBeTruthy();
+    service.on(STEPS, week());
+    await user.click(screen.getByRole('button', { name: 'Try again' }));
+    expect(await screen.findByRole('region', { name: 'Memory' })).toBeTruthy();
+  });
+
+  test('of an unknown range in the address are those of the last hour', async () => {
+    service.on(HISTORY, [sample(NOW)]);
+    await openConsole(`${PAGE}?range=90d`, [buildVm()], service);
+    expect(await screen.findByRole('img', { name: /^CPU, 25% over the last hour/ })).toBeTruthy();
   });
 
   test('are columns of the list, which sorts by them', async () => {

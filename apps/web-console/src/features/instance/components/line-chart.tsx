@@ -1,15 +1,7 @@
 import { useId, useState, type PointerEvent } from 'react';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
-import { hasValues, largestValue, linePath, nearestSample, type ChartSeries } from '../chart-lines.js';
-
-/** How far back a chart goes. */
-export interface ChartRange {
-  /** After "the last". */
-  readonly label: string;
-  /** Before "ago". */
-  readonly ago: string;
-  readonly ms: number;
-}
+import { bandPath, hasValues, largestValue, linePath, nearestSample, type ChartSeries } from '../chart-lines.js';
+import { scaleLabels, type ChartRange } from '../chart-ranges.js';
 
 interface LineChartProps {
   title: string;
@@ -19,6 +11,8 @@ interface LineChartProps {
   format: (value: number) => string;
   /** The value at the top, unless a line exceeds it. */
   max?: number;
+  /** The right end, in milliseconds since the epoch; the newest time by default. */
+  end?: number;
 }
 
 const WIDTH = 600;
@@ -28,11 +22,12 @@ const HEIGHT = 120;
  * Lines over a range of time. The legend has the current values, or those under the pointer; the table of the tab is
  * the alternative for the keyboard and for screen readers.
  */
-export function LineChart({ title, range, times, series, format, max = 0 }: LineChartProps) {
+export function LineChart({ title, range, times, series, format, max = 0, end }: LineChartProps) {
   const id = useId();
   const [pointedTime, setPointedTime] = useState<number>();
-  const to = times.at(-1) ?? 0;
-  const area = { width: WIDTH, height: HEIGHT, from: to - range.ms, to, max: largestValue(series, max) };
+  const to = end ?? times.at(-1) ?? 0;
+  const from = to - range.ms;
+  const area = { width: WIDTH, height: HEIGHT, from, to, max: largestValue(series, max), maxGapMs: range.maxGapMs };
   const shown = pointedTime === undefined ? times.length - 1 : nearestSample(times, pointedTime);
   const shownTime = times[shown] ?? to;
   const point = ({ currentTarget, clientX }: PointerEvent): void => {
@@ -45,10 +40,11 @@ export function LineChart({ title, range, times, series, format, max = 0 }: Line
       {hasValues(series) ? (
         <>
           <p className="hg-chart-legend">
-            {series.map(({ label, values }, index) => (
+            {series.map(({ label, values, maxima }, index) => (
               <span key={label}>
                 <span className={`hg-chart-key hg-chart-line--${index + 1}`} aria-hidden="true" />
                 {label}: {valueText(values[shown] ?? null, format)}
+                {maxima && `, max ${valueText(maxima[shown] ?? null, format)}`}
               </span>
             ))}
             {pointedTime !== undefined && (
@@ -75,13 +71,24 @@ export function LineChart({ title, range, times, series, format, max = 0 }: Line
                 d={`M${Math.round(((shownTime - area.from) / range.ms) * WIDTH)} 0v${HEIGHT}`}
               />
             )}
+            {series.map(
+              ({ label, values, maxima }, index) =>
+                maxima && (
+                  <path
+                    key={label}
+                    className={`hg-chart-band hg-chart-band--${index + 1}`}
+                    d={bandPath(times, values, maxima, area)}
+                  />
+                ),
+            )}
             {series.map(({ label, values }, index) => (
               <path key={label} className={`hg-chart-line--${index + 1}`} d={linePath(times, values, area)} />
             ))}
           </svg>
           <p className="hg-chart-scale hg-note" aria-hidden="true">
-            <span>{range.ago} ago</span>
-            <span>Now</span>
+            {scaleLabels(range, from, to).map((label) => (
+              <span key={label}>{label}</span>
+            ))}
           </p>
         </>
       ) : (

@@ -1,137 +1,74 @@
-import type { MetricsSampleView, VmView } from '@headgate/api-contracts';
-import { useState } from 'react';
-import { cpuShare, percentage } from '../../../shared/list/usage-columns.js';
-import { readableBytes } from '../../../shared/quantity/quantity.js';
-import { Disclosure } from '../../../shared/ui/disclosure.js';
+import type { VmView } from '@headgate/api-contracts';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { SelectInput } from '../../../shared/ui/inputs.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
-import { numeric, Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
-import { useMetricsHistory, useMissingMetrics } from '../api/use-metrics.js';
-import { LineChart, type ChartRange } from './line-chart.js';
+import { useMetricsHistory, useMissingMetrics, useUsageSteps } from '../api/use-metrics.js';
+import { isStepRange, RANGES, type RangeName, type StepRange } from '../chart-ranges.js';
+import { useChartRange } from '../use-chart-range.js';
+import { UsageCharts } from './usage-charts.js';
 
-const perSecond = (bytes: number): string => `${readableBytes(bytes)}/s`;
-
-interface Measure {
-  readonly label: string;
-  readonly of: (sample: MetricsSampleView) => number | null | undefined;
-  readonly format: (value: number) => string;
-}
-
-/** The columns of the table, and the lines of the charts. */
-const MEASURES = {
-  cpu: { label: 'CPU', of: ({ cpu }) => cpu, format: (millicores) => `${(millicores / 1000).toFixed(2)} CPUs` },
-  memory: { label: 'Memory', of: ({ memory }) => memory?.usedBytes, format: readableBytes },
-  read: { label: 'Read', of: ({ disk }) => disk?.readBytesPerSecond, format: perSecond },
-  write: { label: 'Write', of: ({ disk }) => disk?.writeBytesPerSecond, format: perSecond },
-  receive: { label: 'Receive', of: ({ network }) => network?.receiveBytesPerSecond, format: perSecond },
-  transmit: { label: 'Transmit', of: ({ network }) => network?.transmitBytesPerSecond, format: perSecond },
-} as const satisfies Readonly<Record<string, Measure>>;
-
-const MINUTE_MS = 60_000;
-
-/** The service keeps the samples of an hour. */
-const RANGES: Readonly<Record<string, ChartRange>> = {
-  '60': { label: 'hour', ago: '1 hour', ms: 60 * MINUTE_MS },
-  '30': { label: '30 minutes', ago: '30 minutes', ms: 30 * MINUTE_MS },
-  '15': { label: '15 minutes', ago: '15 minutes', ms: 15 * MINUTE_MS },
-  '5': { label: '5 minutes', ago: '5 minutes', ms: 5 * MINUTE_MS },
-};
-
-/** The usage of a VM, up to the last hour. */
+/** The usage of a VM, up to the last 30 days. */
 export function MetricsTab({ vm }: { vm: VmView }) {
-  const { data: history, error, refetch } = useMetricsHistory(vm);
-  const reason = useMissingMetrics(vm, { enabled: history?.length === 0 });
-  const [chosen, setChosen] = useState('60');
-  if (error && !history)
-    return <ErrorAlert title="Couldn't load the metrics" error={error} onRetry={() => void refetch()} />;
-  if (!history) return <Skeleton height="20rem" label="Loading the metrics" />;
-  if (history.length === 0)
-    return (
-      <div className="hg-page">
-        <EmptyState title="No metrics yet" level={2}>
-          {reason ?? (vm.running ? 'The first values appear within a minute.' : 'A VM is measured while it runs.')}
-        </EmptyState>
-      </div>
-    );
-
-  const range = RANGES[chosen] as ChartRange;
-  const since = (history.at(-1)?.t ?? 0) - range.ms;
-  const samples = history.filter(({ t }) => t >= since);
-  const times = samples.map(({ t }) => t);
-  const line = ({ label, of }: Measure) => ({ label, values: samples.map((sample) => of(sample) ?? null) });
-  const newest = samples.at(-1);
-  // The last sample of a VM that does not run is not its current usage.
-  const share = vm.running ? cpuShare(vm, newest) : undefined;
+  const [range, choose] = useChartRange(vm);
   return (
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
         <label htmlFor="metrics-range">Range</label>
-        <SelectInput id="metrics-range" value={chosen} onChange={setChosen}>
-          {Object.entries(RANGES)
-            .toReversed()
-            .map(([value, { label }]) => (
-              <option key={value} value={value}>
-                Last {label}
-              </option>
-            ))}
+        <SelectInput id="metrics-range" value={range} onChange={choose}>
+          {Object.entries(RANGES).map(([value, { label }]) => (
+            <option key={value} value={value}>
+              Last {label}
+            </option>
+          ))}
         </SelectInput>
       </div>
-      <div className="hg-cards">
-        <LineChart
-          title={share === undefined ? 'CPU' : `CPU, ${percentage(share)}`}
-          {...{ range, times }}
-          series={[line(MEASURES.cpu)]}
-          format={MEASURES.cpu.format}
-          max={vm.cpu * 1000}
-        />
-        <LineChart
-          title="Memory"
-          {...{ range, times }}
-          series={[line(MEASURES.memory)]}
-          format={readableBytes}
-          max={newest?.memory?.totalBytes ?? 0}
-        />
-        <LineChart
-          title="Disk"
-          {...{ range, times }}
-          series={[line(MEASURES.read), line(MEASURES.write)]}
-          format={perSecond}
-        />
-        <LineChart
-          title="Network"
-          {...{ range, times }}
-          series={[line(MEASURES.receive), line(MEASURES.transmit)]}
-          format={perSecond}
-        />
-      </div>
-      <Disclosure label="All values as a table">
-        <SampleTable samples={samples} range={range} />
-      </Disclosure>
+      {isStepRange(range) ? <Steps vm={vm} range={range} /> : <Samples vm={vm} range={range} />}
     </div>
   );
 }
 
-const COLUMNS = ['Time', ...Object.values(MEASURES).map(({ label }) => numeric(label))];
+/** The samples of the last hour, or of less. */
+function Samples({ vm, range: name }: { vm: VmView; range: Exclude<RangeName, StepRange> }) {
+  const { data: history, error, refetch } = useMetricsHistory(vm);
+  if (error && !history) return <LoadError error={error} onRetry={() => void refetch()} />;
+  if (!history) return <Skeleton height="20rem" label="Loading the metrics" />;
+  if (history.length === 0) return <NoMetrics vm={vm} />;
+  const range = RANGES[name];
+  const since = (history.at(-1)?.t ?? 0) - range.ms;
+  return <UsageCharts vm={vm} range={range} points={history.filter(({ t }) => t >= since)} />;
+}
 
-const SampleTable = ({ samples, range }: { samples: readonly MetricsSampleView[]; range: ChartRange }) => (
-  <Table label={`Metrics of the last ${range.label}, newest first`} columns={COLUMNS}>
-    {samples.toReversed().map((sample) => (
-      <tr key={sample.t}>
-        <td>
-          <Timestamp at={new Date(sample.t).toISOString()} />
-        </td>
-        {Object.values(MEASURES).map(({ label, of, format }) => (
-          <td key={label} className="hg-numeric">
-            {valueText(of(sample), format)}
-          </td>
-        ))}
-      </tr>
-    ))}
-  </Table>
+/** The averages and maxima of a longer range. */
+function Steps({ vm, range: name }: { vm: VmView; range: StepRange }) {
+  const { data: history, error, refetch } = useUsageSteps(vm, name);
+  if (error && !history) return <LoadError error={error} onRetry={() => void refetch()} />;
+  if (!history) return <Skeleton height="20rem" label="Loading the metrics" />;
+  const { points, from, to, stepMs, recordedSince } = history;
+  if (recordedSince === undefined) return <NoMetrics vm={vm} range={name} />;
+  return (
+    <>
+      {recordedSince > from + stepMs && (
+        <p className="hg-note hg-gap-below">
+          Recorded since <Timestamp at={new Date(recordedSince).toISOString()} />
+        </p>
+      )}
+      <UsageCharts vm={vm} range={RANGES[name]} points={points} end={to} />
+    </>
+  );
+}
+
+const LoadError = (props: { error: Error; onRetry: () => void }) => (
+  <ErrorAlert title="Couldn't load the metrics" {...props} />
 );
 
-const valueText = (value: number | null | undefined, format: (value: number) => string): string =>
-  value === null || value === undefined ? '–' : format(value);
+function NoMetrics({ vm, range }: { vm: VmView; range?: StepRange }) {
+  const reason = useMissingMetrics(vm, { enabled: true });
+  const cause = vm.running ? 'The first values appear within a minute.' : 'A VM is measured while it runs.';
+  return (
+    <EmptyState title={range ? `No metrics in the last ${RANGES[range].label}` : 'No metrics yet'} level={2}>
+      {reason ?? cause}
+    </EmptyState>
+  );
+}

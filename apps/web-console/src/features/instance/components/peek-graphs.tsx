@@ -2,9 +2,8 @@ import type { VmView } from '@headgate/api-contracts';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { useMetricsHistory } from '../api/use-metrics.js';
-import { LineChart, type ChartRange } from './line-chart.js';
-
-const HOUR: ChartRange = { label: 'hour', ago: '1 hour', ms: 3_600_000 };
+import { RANGES } from '../chart-ranges.js';
+import { LineChart } from './line-chart.js';
 
 /** The CPU and the memory of a VM in the last hour, small. */
 export function PeekGraphs({ vm, isWanted }: { vm: VmView; isWanted: boolean }) {
@@ -17,7 +16,7 @@ export function PeekGraphs({ vm, isWanted }: { vm: VmView; isWanted: boolean }) 
     <div className="hg-peek-graphs">
       <LineChart
         title="CPU"
-        range={HOUR}
+        range={RANGES['1h']}
         times={times}
         series={[{ label: 'CPU', values: samples.map(({ cpu }) => cpu ?? null) }]}
         format={(millicores) => `${(millicores / 1000).toFixed(2)} of ${vm.cpu}`}
@@ -25,7 +24,7 @@ export function PeekGraphs({ vm, isWanted }: { vm: VmView; isWanted: boolean }) 
       />
       <LineChart
         title="Memory"
-        range={HOUR}
+        range={RANGES['1h']}
         times={times}
         series={[{ label: 'Memory', values: samples.map(({ memory }) => memory?.usedBytes ?? null) }]}
         format={readableBytes}

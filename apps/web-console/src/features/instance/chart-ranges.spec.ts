@@ -1,0 +1,31 @@
+import { HISTORY_RANGES } from '@headgate/api-contracts';
+import { isRange, isStepRange, RANGES, scaleLabels } from './chart-ranges.js';
+
+const FROM = Date.UTC(2026, 0, 5, 12);
+
+test('has every range of the service, and parts of the last hour', () => {
+  expect(Object.keys(RANGES)).toEqual(expect.arrayContaining([...HISTORY_RANGES]));
+  expect(HISTORY_RANGES.filter((name) => !isStepRange(name))).toEqual(['1h']);
+  expect(['5m', '30d', '90d', '', 'toString'].filter(isRange)).toEqual(['5m', '30d']);
+});
+
+test('up to an hour is counted back from now', () => {
+  expect(scaleLabels(RANGES['1h'], FROM, FROM + RANGES['1h'].ms)).toEqual(['1 hour ago', 'Now']);
+});
+
+test.each(['en-US', 'de', 'ja'])(
+  'a longer one has times in the language of the reader (%s), at equal distances',
+  (locale) => {
+    const { ms } = RANGES['30d'];
+    const dates = [0, 0.25, 0.5, 0.75].map((share) =>
+      new Date(FROM + share * ms).toLocaleDateString(locale, { month: 'short', day: 'numeric' }),
+    );
+    expect(scaleLabels(RANGES['30d'], FROM, FROM + ms, locale)).toEqual([...dates, 'Now']);
+  },
+);
+
+test('a week has days, and a day has hours', () => {
+  const first = (name: '24h' | '7d') => scaleLabels(RANGES[name], FROM, FROM + RANGES[name].ms, 'en-US')[0];
+  expect(first('24h')).toMatch(/^\d\d:\d\d [AP]M$/);
+  expect(first('7d')).toMatch(/^(Mon|Tue|Sun),? \d\d:\d\d [AP]M$/);
+});

@@ -1,0 +1,66 @@
+import type { VmView } from '@headgate/api-contracts';
+import { cpuShare, percentage } from '../../../shared/list/usage-columns.js';
+import { readableBytes } from '../../../shared/quantity/quantity.js';
+import { Disclosure } from '../../../shared/ui/disclosure.js';
+import type { ChartRange } from '../chart-ranges.js';
+import { MEASURES, type Measure, type UsagePoint } from '../measures.js';
+import { LineChart } from './line-chart.js';
+import { UsageTable } from './usage-table.js';
+
+interface UsageChartsProps {
+  vm: VmView;
+  range: ChartRange;
+  /** Oldest first, at least one. */
+  points: readonly UsagePoint[];
+  /** When the range ends, in milliseconds since the epoch; at the newest point by default. */
+  end?: number;
+}
+
+/** The usage of a VM as charts, and as a table. */
+export function UsageCharts({ vm, range, points, end }: UsageChartsProps) {
+  const chart = { range, times: points.map(({ t }) => t), end };
+  const newest = points.at(-1);
+  const isSteps = newest?.max !== undefined;
+  const line = ({ label, of }: Measure) => ({
+    label,
+    values: points.map((point) => of(point) ?? null),
+    maxima: isSteps ? points.map(({ max }) => (max && of(max)) ?? null) : undefined,
+  });
+  // The last sample of a VM that does not run, and the average of a step, are not its current usage.
+  const share = vm.running && !isSteps ? cpuShare(vm, newest) : undefined;
+  return (
+    <>
+      <div className="hg-cards">
+        <LineChart
+          title={share === undefined ? 'CPU' : `CPU, ${percentage(share)}`}
+          {...chart}
+          series={[line(MEASURES.cpu)]}
+          format={MEASURES.cpu.format}
+          max={vm.cpu * 1000}
+        />
+        <LineChart
+          title="Memory"
+          {...chart}
+          series={[line(MEASURES.memory)]}
+          format={readableBytes}
+          max={newest?.memory?.totalBytes ?? 0}
+        />
+        <LineChart
+          title="Disk"
+          {...chart}
+          series={[line(MEASURES.read), line(MEASURES.write)]}
+          format={MEASURES.read.format}
+        />
+        <LineChart
+          title="Network"
+          {...chart}
+          series={[line(MEASURES.receive), line(MEASURES.transmit)]}
+          format={MEASURES.receive.format}
+        />
+      </div>
+      <Disclosure label="All values as a table">
+        <UsageTable points={points} range={range} />
+      </Disclosure>
+    </>
+  );
+}
