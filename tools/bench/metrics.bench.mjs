@@ -19,6 +19,9 @@ const INTERVAL_MS = 15_000;
 const MEASURED_MS = 60_000;
 const MAX_SHARE = 5;
 const MAX_SERIES_BYTES = 2048;
+const MAX_HISTORY_BYTES = 2048;
+/** For each VM, with all ranges full. */
+const MAX_HISTORY_DISK_BYTES = 72 * 1024;
 const MAX_SCRAPE_MS = 5;
 /** A scrape may only allocate its headers and the age of the snapshot, whatever the size of the fleet. */
 const MAX_SCRAPE_BYTES = 16_384;
@@ -67,6 +70,7 @@ export default async function run() {
   try {
     const { tickMs, seriesBytes } = measure(folder, 'apps/vm-service', 'sampling.bench');
     const { decodeMs } = measure(folder, 'libs/libvirt-rpc', 'statistics.bench');
+    const history = measure(folder, 'libs/metrics', 'history.bench');
     const libvirtShare = ((tickMs + decodeMs) / INTERVAL_MS) * 100;
     const { plain, gzip, scrapeBytes, collectionMs, longestPauseMs } = measure(
       folder,
@@ -117,6 +121,23 @@ export default async function run() {
           target: `under ${MAX_SERIES_BYTES}`,
           ok: seriesBytes < MAX_SERIES_BYTES,
         },
+        {
+          what: 'the history of 30 days, per VM',
+          value: history.memoryBytes,
+          unit: 'bytes of memory',
+          target: `under ${MAX_HISTORY_BYTES}`,
+          ok: history.memoryBytes < MAX_HISTORY_BYTES,
+        },
+        {
+          what: 'the same',
+          value: history.diskBytes,
+          unit: 'bytes of disk',
+          target: `under ${MAX_HISTORY_DISK_BYTES}`,
+          ok: history.diskBytes < MAX_HISTORY_DISK_BYTES,
+        },
+        { what: `a step of ${FLEET} VMs, every 3 minutes`, value: history.stepMs, unit: 'ms of CPU' },
+        { what: 'its pauses for other requests (99.9%)', value: history.pauseMs, unit: 'ms' },
+        { what: '24 hours of one of them', value: history.readMs, unit: 'ms' },
         { what: `VMs measured of ${FLEET} on a cluster`, value: measured, unit: 'VMs' },
         {
           what: 'the whole service, idle but for a sample every 15 s',

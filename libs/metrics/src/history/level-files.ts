@@ -1,9 +1,10 @@
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, rm, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf, type Log } from '@headgate/domain-contracts';
 import { encodeFrame, findRow, KEY_BYTES, readKeys, readRow, readRows, scanFrames, type Frame } from './frames.js';
 import { parseRow, ROW_BYTES, writeRow, type HistoryRow } from './history-row.js';
+import { inTurns } from './in-turns.js';
 import { floorTo, maxFiles, type Level } from './levels.js';
 
 /** The rows of an instance, by the hash of its identity: `KEY_BYTES` bytes as a latin1 string. */
@@ -31,22 +32,26 @@ export class LevelFiles {
     private readonly folder: string,
     private readonly level: Level,
     private readonly log: Log,
+    /** Nothing is written with less free space, in bytes: the registry on the same disk is more important. */
+    private readonly minFreeBytes: number,
   ) {}
 
-  /** @throws any error of the file system; the file then has no part of the step */
+  /** @throws Error for a full disk, or any other of the file system; the file then has no part of the step */
   async append(time: number, rows: readonly KeyedRow[]): Promise<void> {
     const writer = await this.writerFor(floorTo(time, this.level.fileMs));
     // A clock that is set back again and again must not fill the disk.
     if (writer.frames >= (2 * this.level.fileMs) / this.level.stepMs) return;
+    const { bavail, bsize } = await statfs(this.folder);
+    if (bavail * bsize < this.minFreeBytes) throw new Error(`the disk has less than ${this.minFreeBytes} bytes free`);
     const added: string[] = [];
-    for (const [key] of rows) {
-      if (writer.keys.has(key)) continue;
+    await inTurns(rows, ([key]) => {
+      if (writer.keys.has(key)) return;
       writer.keys.set(key, writer.keys.size);
       added.push(key);
-    }
+    });
     const firstKey = writer.keys.size - added.length;
     const content = Buffer.alloc(writer.keys.size * ROW_BYTES);
-    for (const [key, row] of rows) writeRow(content, writer.keys.get(key)! * ROW_BYTES, row);
+    await inTurns(rows, ([key, row]) => writeRow(content, writer.keys.get(key)! * ROW_BYTES, row));
     const keys = Buffer.from(added.join(''), 'latin1');
     const frame = encodeFrame({ time, firstKey, keys, rows: content });
     try {

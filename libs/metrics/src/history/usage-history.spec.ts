@@ -47,7 +47,8 @@ describe('the usage history', () => {
 
   const log = { info: () => undefined, error: () => undefined, debug: () => undefined, warn: (_fields: object, text: string) => void warnings.push(text) } as unknown as Log; // prettier-ignore
   const clock = { now: () => now };
-  const openHistory = (): UsageHistory => new UsageHistory({ folder: join(folder, 'history'), clock, log });
+  const openHistory = (minFreeBytes = 0): UsageHistory =>
+    new UsageHistory({ folder: join(folder, 'history'), clock, log, minFreeBytes });
   /** As after a kill: the steps in memory are lost. */
   const kill = (): void => {
     killed.push(history);
@@ -337,6 +338,23 @@ describe('the usage history', () => {
         [15, 3, 3],
       ]);
       expect((await cpuOf('30d'))[0]?.[2]).toBe(100);
+      await history.close();
+    } finally {
+      disk.unmount();
+    }
+  });
+
+  onSmallDisk('leaves the last free space to the registry', async () => {
+    const disk = new SmallDisk(folder, 8);
+    try {
+      history = openHistory(4 * 1024 ** 2);
+      await record(0, 6);
+      disk.fill(3 * 1024 ** 2);
+      await record(6, 12);
+      disk.empty();
+      await record(12, 15);
+      expect((await cpuOf('24h')).map(([minute]) => minute)).toEqual([0, 9, 12]);
+      expect(warnings).toEqual(['a part of the usage history was not written']);
       await history.close();
     } finally {
       disk.unmount();

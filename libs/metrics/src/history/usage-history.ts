@@ -1,18 +1,17 @@
 import { hash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { formatRef, messageOf, SILENT_LOG, type Clock, type Log } from '@headgate/domain-contracts';
 import type { Sample, SampledInstance, SampleRecorder } from '../usage.js';
 import { CarriedKeys } from './carried-keys.js';
 import { KEY_BYTES } from './frames.js';
 import { valuesOf, type HistoryRow } from './history-row.js';
+import { inTurns } from './in-turns.js';
 import { LevelFiles, type KeyedRow } from './level-files.js';
 import { floorTo, LEVELS, type Level, type StoredRange } from './levels.js';
 import { mergeRows, StepSums } from './step-sums.js';
 
+const MIN_FREE_BYTES = 64 * 1024 ** 2;
 /** Steps that wait for a slow disk. Any more are dropped. */
 const MAX_WAITING_STEPS = 4;
-/** How many rows are prepared before other work gets its turn. */
-const ROWS_PER_TURN = 1000;
 
 interface Coarse {
   readonly level: Level;
@@ -26,6 +25,8 @@ export interface UsageHistoryDeps {
   readonly folder: string;
   readonly clock: Pick<Clock, 'now'>;
   readonly log?: Log;
+  /** By default 64 MiB. With less free space, steps are dropped. */
+  readonly minFreeBytes?: number;
 }
 
 /**
@@ -47,7 +48,8 @@ export class UsageHistory implements SampleRecorder {
 
   constructor(private readonly deps: UsageHistoryDeps) {
     this.log = deps.log ?? SILENT_LOG;
-    const filesOf = (level: Level): LevelFiles => new LevelFiles(deps.folder, level, this.log);
+    const filesOf = (level: Level): LevelFiles =>
+      new LevelFiles(deps.folder, level, this.log, deps.minFreeBytes ?? MIN_FREE_BYTES);
     this.files = filesOf(LEVELS[0]);
     this.coarse = LEVELS.slice(1).map((level) => ({ level, files: filesOf(level) }));
     this.carried = new CarriedKeys(deps.folder);
@@ -106,10 +108,7 @@ export class UsageHistory implements SampleRecorder {
   private async write(ended: StepSums): Promise<void> {
     await this.catchUp();
     const rows: KeyedRow[] = [];
-    for (const identity of ended.keys()) {
-      rows.push([keyOf(identity), ended.row(identity)!]);
-      if (rows.length % ROWS_PER_TURN === 0) await nextTurn();
-    }
+    await inTurns(ended.keys(), (identity) => rows.push([keyOf(identity), ended.row(identity)!]));
     // A full disk may have space for one level only, and each of them should get its rows.
     const failures: unknown[] = [await attempt(() => this.files.append(ended.time, rows))];
     for (const coarse of this.coarse) failures.push(await attempt(() => addStep(coarse, rows)));
@@ -166,9 +165,12 @@ async function addStep(coarse: Coarse, rows: readonly KeyedRow[]): Promise<void>
   if (!first) return;
   const step = floorTo(first[1].time, coarse.level.stepMs);
   const ended = coarse.sums?.time === step ? undefined : coarse.sums;
-  if (coarse.sums?.time !== step) coarse.sums = new StepSums(step);
-  for (const [key, row] of rows) coarse.sums.add(key, row);
-  if (ended) await coarse.files.append(ended.time, [...ended.keys()].map((key) => [key, ended.row(key)!])); // prettier-ignore
+  const sums = ended || !coarse.sums ? (coarse.sums = new StepSums(step)) : coarse.sums;
+  await inTurns(rows, ([key, row]) => sums.add(key, row));
+  if (!ended) return;
+  const complete: KeyedRow[] = [];
+  await inTurns(ended.keys(), (key) => complete.push([key, ended.row(key)!]));
+  await coarse.files.append(ended.time, complete);
 }
 
 /**
