@@ -14,17 +14,17 @@ export interface HistoryRow {
   readonly time: number;
   /** The number of samples, at least 1. */
   readonly count: number;
-  readonly values: Float64Array;
+  readonly values: readonly number[];
 }
 
-/** A sample as a row of its own: its values are the averages and the maxima. */
-export function valuesOf(usage: Usage): Float64Array {
-  const values = new Float64Array(ROW_VALUES);
+/** Writes a sample as a row of its own, whose values are both the averages and the maxima. */
+export function writeSample(target: number[], usage: Usage): void {
   USAGE_SERIES.forEach((series, index) => {
-    values[index] = values[index + SERIES_COUNT] = usage[series] ?? NaN;
+    target[index] = target[index + SERIES_COUNT] = usage[series] ?? NaN;
   });
-  return values;
 }
+
+export const unknownValues = (): number[] => new Array<number>(ROW_VALUES).fill(NaN);
 
 export const averageOf = ({ values }: Pick<HistoryRow, 'values'>): Usage => usageFrom(values, 0);
 export const maximumOf = ({ values }: Pick<HistoryRow, 'values'>): Usage => usageFrom(values, SERIES_COUNT);
@@ -39,7 +39,7 @@ export function writeRow(target: Buffer, offset: number, { count, values }: Omit
 export function parseRow(source: Buffer, offset: number, time: number): HistoryRow | undefined {
   const count = source[offset + ROW_BYTES - 2]!;
   if (count === 0 || source[offset + ROW_BYTES - 1] !== checkOf(source, offset)) return undefined;
-  const values = new Float64Array(ROW_VALUES);
+  const values = unknownValues();
   for (let index = 0; index < ROW_VALUES; index++) values[index] = fromCompact(source.readUInt16LE(offset + index * 2));
   return { time, count, values };
 }
@@ -50,7 +50,7 @@ function checkOf(bytes: Buffer, offset: number): number {
   return check;
 }
 
-function usageFrom(values: Float64Array, offset: number): Usage {
+function usageFrom(values: readonly number[], offset: number): Usage {
   const at = (index: number): number | null => {
     const value = values[offset + index]!;
     return Number.isNaN(value) ? null : Math.round(value);

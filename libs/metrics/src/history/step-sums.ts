@@ -1,5 +1,5 @@
 import { USAGE_SERIES } from '../usage.js';
-import { ROW_VALUES, type HistoryRow } from './history-row.js';
+import { unknownValues, type HistoryRow } from './history-row.js';
 
 const SERIES_COUNT = USAGE_SERIES.length;
 const MIN_CAPACITY = 16;
@@ -41,7 +41,7 @@ export class StepSums {
   row(key: string): HistoryRow | undefined {
     const slot = this.slots.get(key);
     if (slot === undefined) return undefined;
-    const values = new Float64Array(ROW_VALUES).fill(NaN);
+    const values = unknownValues();
     for (let series = 0; series < SERIES_COUNT; series++) {
       const at = slot * SERIES_COUNT + series;
       if (this.counts[at] === 0) continue;

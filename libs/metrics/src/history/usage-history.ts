@@ -3,7 +3,7 @@ import { formatRef, messageOf, SILENT_LOG, type Clock, type Log } from '@headgat
 import type { Sample, SampledInstance, SampleRecorder } from '../usage.js';
 import { CarriedKeys } from './carried-keys.js';
 import { KEY_BYTES } from './frames.js';
-import { valuesOf, type HistoryRow } from './history-row.js';
+import { unknownValues, writeSample, type HistoryRow } from './history-row.js';
 import { inTurns } from './in-turns.js';
 import { LevelFiles, type KeyedRow } from './level-files.js';
 import { floorTo, LEVELS, type Level, type StoredRange } from './levels.js';
@@ -41,6 +41,8 @@ export class UsageHistory implements SampleRecorder {
   private readonly log: Log;
   /** By the identity of the instance. */
   private current: StepSums | undefined;
+  /** The values of one sample, without an array for each. */
+  private readonly sample = unknownValues();
   private queue: Promise<void> = Promise.resolve();
   private waiting = 0;
   private isFailing = false;
@@ -64,7 +66,8 @@ export class UsageHistory implements SampleRecorder {
     // Contexts are read at different moments, so a sample of the step before may follow.
     if (step > current || step < current - stepMs) this.endStep();
     this.current ??= new StepSums(step);
-    this.current.add(identityOf(instance), { count: 1, values: valuesOf(sample) });
+    writeSample(this.sample, sample);
+    this.current.add(identityOf(instance), { count: 1, values: this.sample });
   }
 
   /** The rows of a range that ends now, oldest first; steps without samples are absent. */
