@@ -1,4 +1,4 @@
-import type { MetricsSampleView, VmView } from '@headgate/api-contracts';
+import type { MetricsSampleView, UsageHistoryView, UsageView, VmView } from '@headgate/api-contracts';
 import type { Locator, Page } from 'playwright-core';
 import { Api } from './api.js';
 import { openBrowser, type Browser } from './browser.js';
@@ -334,6 +334,39 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
       const table = page.getByRole('table', { name: 'Metrics of the last 15 minutes, newest first' });
       expect(await table.getByRole('row').count()).toBe(1 + 16);
       expect(await table.getByRole('row').nth(1).innerText()).toContain('1.00 CPUs');
+    });
+
+    test('have the averages and maxima of steps at their times, and dates that fit, for longer ranges', async () => {
+      const [to, stepMs] = [NOW, 15 * MINUTE_MS];
+      const [from, middle] = [to - 672 * stepMs, to - 336 * stepMs];
+      const usage = (cpu: number): UsageView => ({ cpu, memory: null, disk: null, network: null });
+      // Two days until the middle of the week, then nothing until its last day.
+      const points = Array.from({ length: 672 }, (_none, index) => from + index * stepMs)
+        .filter((t) => (t >= middle - 192 * stepMs && t < middle) || t >= to - 96 * stepMs)
+        .map((t) => ({ t, ...usage(running.cpu * 250), max: usage(running.cpu * 750) }));
+      const legend = (): Locator => cpu().getByText(/^CPU: .+ CPUs, max .+ CPUs$/);
+      const history: UsageHistoryView = { range: '7d', from, to, stepMs, recordedSince: points[0]!.t, points };
+      await page.route('**/metrics/history*', (route) => route.fulfill({ json: history }));
+      await open(`${pageOf(running, 'metrics')}?range=7d`, 400);
+      await legend().waitFor();
+      expect(await page.getByRole('combobox', { name: 'Range' }).inputValue()).toBe('7d');
+      const [left, right] = await extent();
+      expect(left).toBeCloseTo((336 - 192) / 672, 1);
+      expect(right).toBeCloseTo(1, 1);
+      const line = chart().locator('.hg-chart-line--1');
+      expect((await line.getAttribute('d'))!.match(/M/g)).toHaveLength(2);
+      const band = await chart().locator('.hg-chart-band').boundingBox();
+      expect(band!.height / (await chart().boundingBox())!.height).toBeCloseTo(0.5, 1);
+      // The box of the line has its width, too.
+      expect(Math.abs(band!.y + band!.height - (await line.boundingBox())!.y)).toBeLessThan(5);
+      const labels = cpu().locator('.hg-chart-scale > span');
+      const rows = await labels.evaluateAll((found) => found.map((label) => label.getBoundingClientRect().y));
+      expect(rows).toHaveLength(5);
+      expect(new Set(rows).size).toBe(1);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+      await page.getByText('Recorded since').waitFor();
+      await page.reload();
+      await legend().waitFor();
     });
 
     test('show the value and the time under the pointer, and the current one again without it', async () => {

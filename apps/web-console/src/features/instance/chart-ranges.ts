@@ -32,7 +32,7 @@ const STEP_RANGES = {
     label: '7 days',
     ago: '7 days',
     ms: 7 * DAY_MS,
-    scale: { weekday: 'short', hour: '2-digit', minute: '2-digit' },
+    scale: { weekday: 'short' },
     maxGapMs: 15 * MINUTE_MS,
   },
   '30d': {
