@@ -321,12 +321,14 @@ describe('MetricsSampler of several replicas', () => {
   const join = () => {
     const backend = new ManualBackend('lab');
     const replica = new ManualReplica();
+    const recorded: number[] = [];
     const sampler = new MetricsSampler({
       backends: { all: () => [backend], get: () => backend },
       directory: { get: () => vm },
       clock,
       replicas: replica,
       exchange: samples.join(),
+      recorder: { record: (_vm, { time }) => void recorded.push(time), carryOver: () => undefined },
     });
     samplers.push(sampler);
     sampler.start();
@@ -334,7 +336,13 @@ describe('MetricsSampler of several replicas', () => {
       instances: [reading(vm, { cpuTimeMs })],
       nodes: [{ name: 'n1', cpuTimeMs, cpuMillicores: null, memoryUsedBytes: 7 }],
     });
-    return { backend, replica, sampler, answer: (cpuTimeMs: number) => backend.metrics.answer(readings(cpuTimeMs)) };
+    return {
+      backend,
+      replica,
+      sampler,
+      recorded,
+      answer: (cpuTimeMs: number) => backend.metrics.answer(readings(cpuTimeMs)),
+    };
   };
 
   beforeEach(() => {
@@ -358,6 +366,8 @@ describe('MetricsSampler of several replicas', () => {
     await a.answer(6000);
     expect([a.backend.metrics.calls, b.backend.metrics.calls]).toEqual([3, 0]);
     expect(b.sampler.history(vm)).toEqual(a.sampler.history(vm));
+    expect(a.recorded).toHaveLength(3);
+    expect(b.recorded).toEqual(a.recorded);
     expect(b.sampler.history(vm).map(({ cpuMillicores }) => cpuMillicores)).toEqual([null, 500, 1000]);
     expect(b.sampler.latest(vm)).toMatchObject({ cpuMillicores: 1000 });
     expect([b.sampler.nodeLoad('lab', 'n1'), a.sampler.nodeLoad('lab', 'n1')]).toEqual([

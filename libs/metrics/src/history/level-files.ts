@@ -99,11 +99,17 @@ export class LevelFiles {
         await this.visit(start, async (file, frames) => {
           const keys: string[] = [];
           for (const frame of frames) {
-            keys.push(...split(await readKeys(file, frame)));
+            for (const key of split(await readKeys(file, frame))) keys.push(key);
             if (frame.time < from || frame.time > to) continue;
             const content = await readRows(file, frame);
-            const rows = keys.map((key, index) => [key, parseRow(content, index * ROW_BYTES, frame.time)] as const);
-            await callback(rows.filter((entry): entry is KeyedRow => entry[1] !== undefined));
+            const rows: KeyedRow[] = [];
+            let at = 0;
+            await inTurns(keys, (key) => {
+              const row = parseRow(content, at, frame.time);
+              at += ROW_BYTES;
+              if (row) rows.push([key, row]);
+            });
+            await callback(rows);
           }
         });
   }

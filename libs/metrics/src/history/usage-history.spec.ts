@@ -296,6 +296,29 @@ describe('the usage history', () => {
     expect(statSync(join(folder, 'history', `24h-${NOON}.rows`)).size).toBeLessThanOrEqual(frames * frameBytes + 16);
   });
 
+  test('keeps 30 days but for one file when the clock is years ahead for a while', async () => {
+    const days = 33;
+    const until = async (fromHour: number, toHour: number, step = 60) => {
+      for (let minute = fromHour * 60; minute < toHour * 60; minute += step) await record(minute, minute + 1);
+    };
+    await until(0, days * 24);
+    expect(await cpuOf('30d')).toHaveLength(720);
+    const before = files();
+    const years = 3650 * 24;
+    await until(days * 24 + years, days * 24 + years + 2);
+    expect(files().filter((name) => !before.includes(name))).toHaveLength(1);
+    await until(days * 24, days * 24 + 24 * 4);
+    // Three days are one file of this range.
+    expect((await cpuOf('30d')).length).toBeGreaterThanOrEqual(720 - 72);
+    const latest = (range: StoredRange) =>
+      Math.max(
+        ...files()
+          .flatMap((name) => new RegExp(`^${range}-(\\d+)`).exec(name)?.[1] ?? [])
+          .map(Number),
+      );
+    for (const { range } of LEVELS) expect(latest(range)).toBeLessThan(NOON + (days + 5) * DAY);
+  });
+
   test('writes fewer rows than there are samples, of all instances at one time', async () => {
     for (let minute = 0; minute < 9; minute++) {
       moveTo(NOON + minute * MINUTE);
