@@ -3,6 +3,7 @@ export * from './calls/call-credentials.js';
 export * from './calls/livekit-token.js';
 export * from './digest.js';
 export * from './paths/bounded-operations.js';
+export * from './paths/counted-operations.js';
 export * from './paths/path-table.js';
 export { readingsOfTarget, type RequestTarget } from './paths/request-target.js';
 export * from './ports/directory.port.js';

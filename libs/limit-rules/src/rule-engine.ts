@@ -113,6 +113,7 @@ export class RuleEngine {
       const rules = this.byEvent.get(facts.event);
       if (!rules || this.exempt.covers(facts)) continue;
       for (const { rates, exempt } of rules) {
+        if (facts.isResponse && rates.rule.unit !== 'bytes') continue;
         const key = keyOf(rates.rule.by, facts);
         if (key === undefined || exempt.covers(facts)) continue;
         const cost = rates.costOf(facts);
@@ -240,7 +241,8 @@ function settlementOf({ by, counts, successClears }: Rule, outcome: GroupOutcome
   if (outcome === 'cancel') return 'release';
   if (counts !== 'failures') {
     const hadNoRight = outcome === 'unauthenticated' || (outcome === 'forbidden' && isSharedKey(by) && by !== 'origin');
-    return hadNoRight ? 'release' : 'commit';
+    const sentNothing = outcome === 'rejected' && by === 'recipient';
+    return hadNoRight || sentNothing ? 'release' : 'commit';
   }
   if (outcome === 'forbidden') return 'commit';
   return outcome === 'success' && successClears ? 'reset' : 'release';
@@ -281,6 +283,8 @@ function keyOf(by: RuleKey, facts: RuleFacts): string | undefined {
       return facts.origin;
     case 'target_server':
       return facts.targetServer;
+    case 'recipient':
+      return facts.recipient;
     case 'server':
       return EVERYONE;
   }

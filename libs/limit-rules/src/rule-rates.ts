@@ -39,11 +39,11 @@ export class RuleRates {
   }
 
   /** What a request takes from the limit of this rule. */
-  costOf({ event, bytes = 0 }: RuleFacts): number {
+  costOf({ event, bytes = 0, amount = 1 }: RuleFacts): number {
     const { unit, costs } = this.rule;
     return unit === 'bytes'
       ? Math.max(1, Math.ceil(bytes / this.unitSize))
-      : Math.ceil((costs[event] ?? 1) / this.unitSize);
+      : Math.max(1, Math.ceil(((costs[event] ?? 1) * amount) / this.unitSize));
   }
 
   countedKey(key: string, cost: number): CountedKey {

@@ -15,6 +15,15 @@ export const RULE_EVENTS = [
   'create_room',
   'upload',
   'federation',
+  'interactive_auth',
+  'request_token',
+  'guest_registration',
+  'register_available',
+  'download',
+  'key_query',
+  'key_claim',
+  'user_directory',
+  'rendezvous',
 ] as const;
 
 export type RuleEvent = (typeof RULE_EVENTS)[number];
@@ -28,6 +37,7 @@ export const RULE_KEYS = [
   'room',
   'origin',
   'target_server',
+  'recipient',
   'server',
 ] as const;
 
@@ -35,13 +45,20 @@ export type RuleKey = (typeof RULE_KEYS)[number];
 
 /** Keys that a caller only names, without a proof that the budget is theirs to use. */
 export const isSharedKey = (by: RuleKey): boolean =>
-  by === 'room' || by === 'target_server' || by === 'server' || by === 'origin';
+  by === 'room' || by === 'target_server' || by === 'recipient' || by === 'server' || by === 'origin';
+
+/** Events whose length in bytes rules can count. */
+export const hasBytes = (event: RuleEvent): boolean => event === 'upload' || event === 'download';
+
+/** Events that have failures: attempts to prove something. */
+export const hasFailures = (event: RuleEvent): boolean => event === 'login' || event === 'interactive_auth';
 
 /**
  * Which requests count. `every`: all that are not refused, by a rule or, under a key that callers share, by the
  * homeserver for lack of a right (401, 403). `failures`: those that the homeserver answers with 403; a success clears
  * the key. `authenticated`: all but those that the homeserver answers with 401, because their key is only a claim until
- * then; under a key that callers share, as `every`. A 403 proves who the origin is, so it counts for an origin.
+ * then; under a key that callers share, as `every`. A 403 proves who the origin is, so it counts for an origin. For a
+ * recipient, no refusal of the homeserver counts (4xx): it has sent nothing.
  */
 export type RuleCounts = 'every' | 'failures' | 'authenticated';
 
@@ -114,12 +131,21 @@ export interface RuleFacts {
   readonly origin?: string | undefined;
   /** The server of an invited user. */
   readonly targetServer?: string | undefined;
-  /** The length of an upload. */
+  /** The keyed digest of the email address or phone number that a token is sent to. */
+  readonly recipient?: string | undefined;
+  /** The length of an upload, or of the response to a download. */
   readonly bytes?: number | undefined;
+  /** How many users or devices are asked for; 1 when left out. */
+  readonly amount?: number | undefined;
+  /** The facts of a response, of which only the bytes count: the request has been counted. */
+  readonly isResponse?: true | undefined;
 }
 
-/** How the homeserver handled a request, for rules that do not count every one. */
-export type RequestOutcome = 'success' | 'forbidden' | 'unauthenticated' | 'other';
+/**
+ * How the homeserver handled a request, for rules that do not count every one. `rejected`: refused with another status
+ * than 401 and 403 (4xx).
+ */
+export type RequestOutcome = 'success' | 'forbidden' | 'unauthenticated' | 'rejected' | 'other';
 
 /** Why a request is refused, or would be. */
 export interface RuleRefusal {

@@ -7,9 +7,11 @@ import { MetricsModule } from '../metrics/metrics.module.js';
 import { Caps } from '../rules/caps.js';
 import { Rules } from '../rules/rules.js';
 import { RulesModule } from '../rules/rules.module.js';
+import { RecipientKeys } from '../state/recipient-keys.js';
 import { AccountDataBound } from './account-data.bound.js';
 import type { Bound } from './bound.js';
 import { Bounds } from './bounds.js';
+import { CountedRules } from './counted-rules.js';
 import { CreateFilterBound } from './create-filter.bound.js';
 import { DehydratedDeviceBound } from './dehydrated-device.bound.js';
 import { DelayedEventCaps } from './delayed-event-caps.js';
@@ -67,9 +69,9 @@ export class BoundsModule {
         ...BOUNDS,
         {
           provide: OperationRules,
-          useFactory: (rules: Rules, identity: Identity, directory: Directory) =>
-            new OperationRules(rules, identity, directory),
-          inject: [Rules, Identity, Directory],
+          useFactory: (rules: Rules, identity: Identity, directory: Directory, recipients: RecipientKeys) =>
+            new OperationRules(rules, identity, directory, new CountedRules(rules, identity, recipients)),
+          inject: [Rules, Identity, Directory, RecipientKeys],
         },
         { provide: Bounds, useFactory: (...bounds: Bound[]) => new Bounds(bounds), inject: BOUNDS },
       ],

@@ -7,10 +7,11 @@ const table = new PathTable(boundedOperations);
 /** Whether a rule on federation applies to a request. */
 function applies(method: string, target: string): boolean {
   const count = (event: string): boolean => event === 'federation';
-  const rules = new OperationRules({ count } as Partial<Rules> as Rules, {} as Identity, {} as Directory);
+  const counted = { operationOf: () => undefined, run: () => Promise.reject(new Error('not counted')) };
+  const rules = new OperationRules({ count } as Partial<Rules> as Rules, {} as Identity, {} as Directory, counted);
   const classified = table.classify(method, target);
   if (classified.kind === 'ambiguous') throw new Error(`${target} is refused`);
-  return rules.applyTo(classified);
+  return rules.applyTo(classified, method, target);
 }
 
 describe('OperationRules', () => {

@@ -15,6 +15,7 @@ import { isJsonObject, parseUserId, parseXMatrix } from '@headgate/matrix-protoc
 import type { RulePart, Rules } from '../rules/rules.js';
 import type { Next } from './bound.js';
 import { factsOf } from './caller-facts.js';
+import type { CountedRules } from './counted-rules.js';
 import { Turns } from './turns.js';
 
 const MEMBER = 'm.room.member';
@@ -54,6 +55,7 @@ export class OperationRules {
     private readonly rules: Rules,
     private readonly identity: Identity,
     private readonly directory: Directory,
+    private readonly counted: Pick<CountedRules, 'operationOf' | 'run'>,
   ) {}
 
   /** @param bound runs the request's own bound */
@@ -67,12 +69,15 @@ export class OperationRules {
     if (this.countsPeer(classified)) return bound(() => this.runAsPeer(request, next));
     const events = this.eventsOf(operation);
     const handle = () => bound(next);
-    return events.length === 0 ? handle() : this.runAsUser(request, operation ?? '', events, handle);
+    if (events.length > 0) return this.runAsUser(request, operation ?? '', events, handle);
+    const counted = this.counted.operationOf(request.method, request.target);
+    return counted === undefined ? handle() : this.counted.run(request, counted, handle);
   }
 
-  /** Whether any rule counts such a request, or its facts are recorded. */
-  applyTo(classified: ClassifiedRequest): boolean {
-    return this.eventsOf(operationOf(classified)).length > 0 || this.countsPeer(classified);
+  /** Whether any rule counts such a request, or its facts are recorded. @param target as received */
+  applyTo(classified: ClassifiedRequest, method: string, target: string): boolean {
+    if (this.eventsOf(operationOf(classified)).length > 0 || this.countsPeer(classified)) return true;
+    return this.counted.operationOf(method, target) !== undefined;
   }
 
   private eventsOf(operation: string | undefined): readonly RuleEvent[] {

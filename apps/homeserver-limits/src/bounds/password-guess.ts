@@ -28,17 +28,22 @@ export function authIn(body: JsonObject): JsonObject | undefined {
 }
 
 /**
- * What a response says about the password in `auth`. A wrong one is a 401 there, but so is a right one that leaves
- * further stages, and a token that is not live.
+ * What a response says about the password in `auth`, or about the proof of another stage. A wrong one is a 401 there,
+ * but so is a right one that leaves further stages, and a token that is not live.
  * @param provesPassword whether a success proves that the password is right. Servers do not verify one that they don't
  *   need, so that a stranger could clear the failures of any account with it.
+ * @param stage the `type` of the `auth`
  */
-export function outcomeOfGuess(response: MatrixResponse, provesPassword: boolean): RequestOutcome {
+export function outcomeOfGuess(
+  response: MatrixResponse,
+  provesPassword: boolean,
+  stage: unknown = PASSWORD,
+): RequestOutcome {
   if (succeeded(response)) return provesPassword ? 'success' : 'other';
   if (response.status === 403) return 'forbidden';
   if (response.status !== 401) return 'other';
   const { errcode, completed } = jsonBodyOf(response) ?? {};
   if (errcode === 'M_UNKNOWN_TOKEN' || errcode === 'M_MISSING_TOKEN') return 'unauthenticated';
-  const isPassed = errcode === undefined && Array.isArray(completed) && completed.includes(PASSWORD);
+  const isPassed = errcode === undefined && Array.isArray(completed) && completed.includes(stage);
   return isPassed ? 'other' : 'forbidden';
 }

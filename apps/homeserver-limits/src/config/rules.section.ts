@@ -1,5 +1,7 @@
 import {
   CONTRACT_RULES,
+  hasBytes,
+  hasFailures,
   isSharedKey,
   type Rule,
   RULE_EVENTS,
@@ -73,6 +75,15 @@ const KEYS_OF: Readonly<Record<RuleEvent, readonly RuleKey[]>> = {
   create_room: ['user'],
   upload: ['user'],
   federation: ['origin'],
+  interactive_auth: ['account', 'account_source', 'user'],
+  request_token: ['recipient'],
+  guest_registration: [],
+  register_available: [],
+  download: ['user'],
+  key_query: ['user'],
+  key_claim: ['user'],
+  user_directory: ['user'],
+  rendezvous: [],
 };
 
 /** The parts of the configuration that rules come from. */
@@ -165,7 +176,7 @@ function ownRules(raw: unknown, source: string, problems: string[]): Rule[] {
 /** A key that a caller only claims must not be counted before it is verified, and logins count as in the contract. */
 function defaultCounts(events: readonly RuleEvent[]): Rule['counts'] {
   if (events.includes('federation')) return 'authenticated';
-  return events.includes('login') ? 'failures' : 'every';
+  return events.some(hasFailures) ? 'failures' : 'every';
 }
 
 function termsOf(
@@ -204,11 +215,10 @@ function checked(rule: Rule, path: string, problems: string[]): Rule {
     if (by === 'source' || by === 'server' || KEYS_OF[event].includes(by)) continue;
     problems.push(`${path}.by must be one of ${['source', 'server', ...KEYS_OF[event]].join(', ')} for ${event}`);
   }
-  if (unit === 'bytes' && on.some((event) => event !== 'upload'))
-    problems.push(`${path}.unit = "bytes" is for upload only`);
+  if (unit === 'bytes' && !on.every(hasBytes)) problems.push(`${path}.unit = "bytes" is for upload and download only`);
   if (unit === 'requests' && limit > MAX_RATE) problems.push(`${path}.limit must be at most ${MAX_RATE}`);
-  if (counts === 'failures' && on.some((event) => event !== 'login'))
-    problems.push(`${path}.counts = "failures" is for login only`);
+  if (counts === 'failures' && !on.every(hasFailures))
+    problems.push(`${path}.counts = "failures" is for login and interactive_auth only`);
   if (counts !== 'every' && (unit === 'bytes' || Object.keys(costs).length > 0)) {
     problems.push(`${path}.counts must be "every" for a rule with costs or bytes`);
   }

@@ -48,7 +48,7 @@ export class GatewayHomeserver extends Homeserver {
     const { calls, observer } = this.deps;
     if (calls && operation === 'sfuCredential') return calls.handle(request);
     const interest = observer.interest(request, operation);
-    const isSpecial = interest !== 'none' || READ_RESPONSES.has(operation) || TOKEN_REVOKING.has(operation);
+    const isSpecial = interest !== 'none' || readsResponse(request, operation) || TOKEN_REVOKING.has(operation);
     if (isSpecial) return this.forwardAndInspect(request, operation, interest);
     return this.forward(request, { isBounded: !UPLOADS.has(operation) });
   }
@@ -68,7 +68,7 @@ export class GatewayHomeserver extends Homeserver {
     operation: string,
     interest: Interest,
   ): Promise<MatrixResponse> {
-    const buffered = interest === 'body' || READ_RESPONSES.has(operation);
+    const buffered = interest === 'body' || readsResponse(request, operation);
     const response = await this.forward(request, { isBounded: true, buffered });
     this.forgetRevokedTokens(request, operation, response);
     if (interest !== 'none') await this.observe(request, operation, response);
@@ -154,6 +154,9 @@ const UPLOADS = new Set(['upload', 'uploadTo']);
 
 /** Their responses are buffered: the upload size is changed, and a 401 says what became of the password in `auth`. */
 const READ_RESPONSES = new Set(['mediaConfig', 'endTokens', 'authenticate']);
+
+const readsResponse = (request: MatrixRequest, operation: string): boolean =>
+  request.readsResponse || READ_RESPONSES.has(operation);
 
 const TOKEN_REVOKING = new Set(['logout', 'logoutAll', 'refreshToken', 'endTokens']);
 

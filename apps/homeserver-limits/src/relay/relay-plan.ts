@@ -53,7 +53,7 @@ export class RelayPlan {
       // It is forwarded as JSON.
       if (FORM.test(head.headers.value(HEADER['content-type']) ?? '')) return undefined;
     }
-    if (this.deps.rules.applyTo(classified)) return undefined;
+    if (this.deps.rules.applyTo(classified, method, target)) return undefined;
     const waitMs = requestedWaitMs({
       target,
       get query() {

@@ -37,7 +37,13 @@ export interface ReplayReport {
   firstInvalidLine: number | undefined;
 }
 
-const OUTCOMES: readonly string[] = ['success', 'forbidden', 'unauthenticated', 'other'] satisfies RequestOutcome[];
+const OUTCOMES: readonly string[] = [
+  'success',
+  'forbidden',
+  'unauthenticated',
+  'rejected',
+  'other',
+] satisfies RequestOutcome[];
 const EVENTS: ReadonlySet<string> = new Set(RULE_EVENTS);
 /** A gateway that was killed leaves requests without an outcome. */
 const MAX_PENDING = 100_000;
@@ -111,7 +117,8 @@ export class Replay {
     const { report } = this;
     for (const part of parts) Object.assign(part, { address, source });
     const answer = this.engine.admit(parts) as Admission | RuleRefusal;
-    report.requests++;
+    // The request of such a response has its own line.
+    if (parts[0]?.isResponse !== true) report.requests++;
     if (refused !== undefined) report.refusedThen++;
     if (answer.granted) {
       if (refused === undefined) this.hold(id, answer);

@@ -80,6 +80,11 @@ export class Rules {
     );
   }
 
+  /** Whether a rule on this event counts bytes, or they are recorded. */
+  countBytes(event: RuleEvent): boolean {
+    return this.isRecording || this.rulesOn(event).some(({ unit }) => unit === 'bytes');
+  }
+
   /** The keys of the rules on this event that callers share. */
   sharedKeysOf(event: RuleEvent): RuleKey[] {
     return this.rulesOn(event).flatMap(({ by }) => (isSharedKey(by) ? [by] : []));
@@ -169,7 +174,8 @@ const outcomeByStatus = (response: MatrixResponse): RequestOutcome =>
 
 function outcomeOf(status: unknown): RequestOutcome {
   if (status === 401) return 'unauthenticated';
-  return status === 403 ? 'forbidden' : 'other';
+  if (status === 403) return 'forbidden';
+  return typeof status === 'number' && status >= 400 && status < 500 ? 'rejected' : 'other';
 }
 
 const namesUsers = ({ users, appservices }: { users: readonly string[]; appservices: readonly string[] }): boolean =>

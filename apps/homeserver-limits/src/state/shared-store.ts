@@ -3,8 +3,8 @@ import { FallbackRateLimiter, type MemoryRateLimiter } from '@headgate/limits-co
 import { RedisRateLimiter, type RedisRateLimiterOptions } from '@headgate/limits-redis';
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { ConfigError } from '@headgate/nest-kit';
 import { readNamedFile } from '../config/read-file.js';
+import { firstLineOf, sharedSecret } from '../config/shared-secret.js';
 import type { SharedSection } from '../config/shared.section.js';
 
 /** How long the start waits for the server before this gateway counts on its own. */
@@ -14,9 +14,6 @@ const RETRY_MS = 20;
 const HEALTH_CHECK_MS = 1_000;
 /** Not the key of any caller: those are never empty. */
 const HEALTH_CHECK_KEY = '';
-/** The environment variable of the secret that keys the digests of names and addresses, instead of a file. */
-const SECRET_VARIABLE = 'LIMITS_SHARED_SECRET';
-const MIN_SECRET_LENGTH = 16;
 
 /**
  * Windows on a server that several gateways share, with a fallback to this gateway's own while the server is
@@ -36,7 +33,7 @@ export class SharedStore implements OnModuleInit, OnApplicationShutdown {
     private readonly own: MemoryRateLimiter,
     private readonly log: Logger,
   ) {
-    this.server = RedisRateLimiter.open(optionsOf(section, process.env[SECRET_VARIABLE]));
+    this.server = RedisRateLimiter.open(optionsOf(section));
     this.windows = new FallbackRateLimiter(this.server, own, { onChange: (error) => this.logChange(error) });
   }
 
@@ -81,9 +78,9 @@ export class SharedStore implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-function optionsOf(section: Readonly<SharedSection>, secretInEnvironment: string | undefined): RedisRateLimiterOptions {
+function optionsOf(section: Readonly<SharedSection>): RedisRateLimiterOptions {
   const { url, cluster, sentinel, username, password_file, ca_file, prefix, timeout_ms: timeoutMs } = section;
-  const secret = secretOf(section, secretInEnvironment);
+  const secret = sharedSecret(section);
   return {
     prefix,
     timeoutMs,
@@ -96,16 +93,3 @@ function optionsOf(section: Readonly<SharedSection>, secretInEnvironment: string
     ...(ca_file !== undefined && { tls: { ca: readNamedFile(ca_file) } }),
   };
 }
-
-function secretOf({ secret_file }: Readonly<SharedSection>, inEnvironment = ''): string | undefined {
-  if (secret_file === undefined && inEnvironment === '') return undefined;
-  if (secret_file !== undefined && inEnvironment !== '') {
-    throw new ConfigError('configuration', [`shared.secret_file and ${SECRET_VARIABLE} both have a secret`]);
-  }
-  const secret = secret_file === undefined ? inEnvironment : firstLineOf(secret_file);
-  if (secret.length >= MIN_SECRET_LENGTH) return secret;
-  const source = secret_file ?? SECRET_VARIABLE;
-  throw new ConfigError(source, [`the secret must be at least ${MIN_SECRET_LENGTH} characters`]);
-}
-
-const firstLineOf = (path: string): string => readNamedFile(path).split(/\r?\n/, 1)[0] ?? '';

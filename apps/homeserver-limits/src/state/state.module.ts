@@ -2,10 +2,12 @@ import { CapLedger, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core
 import { Global, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { LiveConfig } from '../config/live-config.js';
+import { sharedSecret } from '../config/shared-secret.js';
 import { sharedUrls } from '../config/shared.section.js';
 import { DATA_DIR, LOGGER } from '../config/settings.module.js';
 import { DataFolder } from './data-folder.js';
 import { ObservedWindows } from './observed-windows.js';
+import { RecipientKeys, recipientSecretIn } from './recipient-keys.js';
 import type { SharedStore } from './shared-store.js';
 import { SHARED_STORE } from './shared-store.token.js';
 import { WindowStateFile } from './window-state-file.js';
@@ -22,6 +24,13 @@ async function openSharedStore(
   return new SharedStore(shared, windows, log);
 }
 
+/** Gateways that share windows need the same secret. Without one, they count the recipients under plain digests. */
+function recipientKeysOf(config: LiveConfig, folder: DataFolder): RecipientKeys {
+  const { shared } = config.current;
+  const secret = sharedUrls(shared).length === 0 ? undefined : (sharedSecret(shared) ?? 'recipients');
+  return new RecipientKeys(() => secret ?? recipientSecretIn(folder.path));
+}
+
 /**
  * What the rules count: windows and caps, in this process or on a shared server, and the window state on disk. Global,
  * because Nest starts global modules first and stops them last: the state is written after the last request.
@@ -32,6 +41,7 @@ async function openSharedStore(
     { provide: DataFolder, useFactory: (path: string) => DataFolder.claim(path), inject: [DATA_DIR] },
     { provide: MemoryRateLimiter, useFactory: () => new MemoryRateLimiter() },
     { provide: CapLedger, useFactory: () => new CapLedger() },
+    { provide: RecipientKeys, useFactory: recipientKeysOf, inject: [LiveConfig, DataFolder] },
     {
       provide: WindowStateFile,
       useFactory: (windows: MemoryRateLimiter, folder: DataFolder, log: Logger) =>
@@ -46,6 +56,6 @@ async function openSharedStore(
       inject: [MemoryRateLimiter, WindowStateFile, SHARED_STORE],
     },
   ],
-  exports: [DataFolder, MemoryRateLimiter, CapLedger, RateLimiter, SHARED_STORE],
+  exports: [DataFolder, MemoryRateLimiter, CapLedger, RateLimiter, RecipientKeys, SHARED_STORE],
 })
 export class StateModule {}

@@ -32,6 +32,8 @@ export class MatrixRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly address: string;
   readonly source: string;
+  /** Whether a bound reads the body of the response, which a gateway then buffers. */
+  readsResponse = false;
   private readonly queryText: string;
   private readonly budget: BodyBudget;
   private body?: Promise<Buffer>;
