@@ -34,6 +34,7 @@ const RATES = {
   rc_delayed_event_mgmt: NEVER,
   rc_room_creation: NEVER,
   rc_key_requests: NEVER,
+  rc_3pid_validation: NEVER,
   rc_presence: { per_user: NEVER },
   rc_federation: { window_size: 1000, sleep_limit: 1e6, sleep_delay: 1, reject_limit: 1e6, concurrent: 100 },
 };
