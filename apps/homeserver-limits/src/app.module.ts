@@ -1,6 +1,7 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { BoundsModule } from './bounds/bounds.module.js';
 import type { Config } from './config/config.js';
+import { boundsRequests } from './config/server.section.js';
 import { type Settings, SettingsModule } from './config/settings.module.js';
 import { EdgeModule } from './edge/edge.module.js';
 import { GatewayModule } from './gateway/gateway.module.js';
@@ -21,7 +22,7 @@ export class AppModule {
    *   its operations
    */
   static forRoot(settings: Settings, homeserver: Type): DynamicModule {
-    const { operator, gateway } = settings.config.current;
+    const { operator } = settings.config.current;
     const bounds = BoundsModule.over(homeserver);
     return {
       module: AppModule,
@@ -33,16 +34,17 @@ export class AppModule {
         homeserver,
         bounds,
         EdgeModule.over(homeserver, bounds),
-        ...(hasRelay(gateway) ? [RelayModule.over(homeserver, bounds)] : []),
+        ...(hasRelay(settings.config.current) ? [RelayModule.over(homeserver, bounds)] : []),
         ...(operator.listen === undefined ? [] : [OperatorModule]),
       ],
     };
   }
 }
 
-/** TLS to the upstream is left to Node's client. */
-export const hasRelay = ({ relay, upstream }: Config['gateway']): boolean =>
-  relay && upstream !== undefined && upstream.startsWith('http:');
+/** TLS to the upstream is left to Node's client, and so are all requests if those in progress are counted. */
+export function hasRelay({ gateway: { relay, upstream }, server }: Config): boolean {
+  return relay && upstream !== undefined && upstream.startsWith('http:') && !boundsRequests(server);
+}
 
 /** The module of the mode. A gateway does not load the embedded homeserver. */
 export async function loadHomeserverModule({ config }: Settings): Promise<Type> {

@@ -43,7 +43,7 @@ export class LimitsApplication {
     if (gateway.upstream !== undefined) upgrades = app.get(UpgradeProxy, { strict: false });
     app.getHttpServer().on('upgrade', (request, socket, head) => upgrades?.handle(request, socket, head));
     dispatchDirectly(app.getHttpServer(), app.get(Dispatcher, { strict: false }), operator.listen === undefined);
-    if (hasRelay(gateway)) app.get(GatewayRelay, { strict: false }).attach(app.getHttpServer());
+    if (hasRelay(settings.config.current)) app.get(GatewayRelay, { strict: false }).attach(app.getHttpServer());
     app.get(ConnectionLimit, { strict: false }).attach(app.getHttpServer());
     app.useGlobalFilters(new MatrixErrorFilter());
     return new LimitsApplication(app, settings);

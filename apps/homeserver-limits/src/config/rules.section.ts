@@ -19,6 +19,8 @@ import { MAX_RATE, type RatelimitSection } from './ratelimit.section.js';
 const MAX_BYTES = 10 ** 15;
 const ALGORITHMS = ['fixed-window', 'gcra'] as const;
 const COUNTS = ['every', 'failures', 'authenticated'] as const;
+/** The bounds of `[server]` that may only report. */
+const REQUEST_LIMITS: readonly string[] = ['concurrent_requests', 'concurrent_polls'];
 /** Each rule takes up to four rates, of which a limiter has 255. */
 const MAX_RULES = 40;
 
@@ -111,7 +113,7 @@ export function parseRules(
   for (const name of new Set(names.filter((one, index) => names.indexOf(one) !== index))) {
     problems.push(`rules has two rules named ${name}`);
   }
-  for (const name of ratelimit.shadow.filter((one) => !names.includes(one))) {
+  for (const name of ratelimit.shadow.filter((one) => !names.includes(one) && !REQUEST_LIMITS.includes(one))) {
     problems.push(`each of ratelimit.shadow must be one of ${names.join(', ')}, not ${name}`);
   }
   if (rules.length > MAX_RULES) problems.push(`rules has more than ${MAX_RULES - CONTRACT_RULES.length} rules`);

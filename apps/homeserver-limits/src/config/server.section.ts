@@ -1,4 +1,4 @@
-import { IsArray, Min } from 'class-validator';
+import { IsArray, IsOptional, Min } from 'class-validator';
 import { IsListenAddress } from '@headgate/nest-kit';
 import { Flag, Network, OneOf, RegistrationToken, ServerName, WholeNumber } from './fields.js';
 
@@ -17,8 +17,16 @@ export class ServerSection {
   @WholeNumber(65_536) @Min(16, { message: '$property must be at least 16' }) body_memory_mib = 64;
   /** How many connections one source may have open. Those of trusted proxies are not bounded. */
   @WholeNumber(1_000_000) connections_per_source = 1_024;
+  /** How many requests one source may have in progress, without long polls. Undefined: any number. */
+  @IsOptional() @WholeNumber(1_000_000) concurrent_requests_per_source?: number;
+  /** The same for long polls. */
+  @IsOptional() @WholeNumber(1_000_000) concurrent_polls_per_source?: number;
   /** Embedded mode: whether users can register. */
   @Flag() registration = true;
   /** Embedded mode: registering requires one of these tokens. Empty: no token is required. */
   @IsArray() @RegistrationToken({ each: true }) registration_tokens: string[] = [];
 }
+
+/** Whether the requests in progress are bounded. */
+export const boundsRequests = (section: Readonly<ServerSection>): boolean =>
+  section.concurrent_requests_per_source !== undefined || section.concurrent_polls_per_source !== undefined;

@@ -16,6 +16,7 @@ import type { Bounds } from '../bounds/bounds.js';
 import type { OperationRules } from '../bounds/operation-rules.js';
 import { errorResponse } from '../errors/error-response.js';
 import type { CallerAddress } from './caller-address.js';
+import type { RequestLimit } from './request-limit.js';
 
 export interface DispatcherDeps {
   table: PathTable<string>;
@@ -25,17 +26,40 @@ export interface DispatcherDeps {
   addresses: CallerAddress;
   /** The memory that buffered request bodies share. */
   bodies: BodyBudget;
+  /** Bounds the requests of one source that are in progress; absent if they are not bounded. */
+  limit?: RequestLimit | undefined;
   log: Logger;
 }
+
+type KnownCaller = ReturnType<CallerAddress['of']>;
 
 /** The path of every request: classify it, run its bound, then let the homeserver handle it. */
 export class Dispatcher {
   constructor(private readonly deps: DispatcherDeps) {}
 
   async dispatch(raw: IncomingMessage, outgoing: ServerResponse, target: string): Promise<void> {
-    const response = await this.respond(raw, outgoing, target).catch((error: unknown) =>
-      this.refusal(error, raw, target),
-    );
+    const { limit, addresses } = this.deps;
+    if (!limit) return this.answer(raw, outgoing, target, () => this.respond(raw, outgoing, target));
+    let leave: (() => void) | undefined;
+    try {
+      await this.answer(raw, outgoing, target, async () => {
+        const caller = addresses.of(raw);
+        leave = limit.enter(raw, target, caller);
+        return this.respond(raw, outgoing, target, caller);
+      });
+    } finally {
+      leave?.();
+    }
+  }
+
+  /** Resolves when the response has been written, or the caller is gone and the upstream has responded. */
+  private async answer(
+    raw: IncomingMessage,
+    outgoing: ServerResponse,
+    target: string,
+    respond: () => Promise<MatrixResponse>,
+  ): Promise<void> {
+    const response = await respond().catch((error: unknown) => this.refusal(error, raw, target));
     if (!response) return;
     if (outgoing.destroyed) return discard(response);
     // A refusal may come before the body has been read. The client still has to receive it.
@@ -45,14 +69,19 @@ export class Dispatcher {
     if (!Buffer.isBuffer(response.body)) drain(raw);
   }
 
-  private respond(raw: IncomingMessage, outgoing: ServerResponse, target: string): Promise<MatrixResponse> {
+  private respond(
+    raw: IncomingMessage,
+    outgoing: ServerResponse,
+    target: string,
+    caller?: KnownCaller,
+  ): Promise<MatrixResponse> {
     const { table, bounds, rules, homeserver } = this.deps;
     const method = raw.method === 'HEAD' ? 'GET' : (raw.method ?? 'GET');
     const classified = table.classify(method, target);
     if (classified.kind === 'ambiguous') return Promise.reject(MatrixError.unrecognized());
     if (hasTwoHosts(raw)) return Promise.reject(twoHosts());
     if (hasUnsupportedEncoding(raw)) return Promise.reject(unsupportedEncoding());
-    const request = this.requestOf(raw, outgoing, target, classified);
+    const request = this.requestOf({ raw, response: outgoing, target }, classified, caller);
     if (raw.method === 'OPTIONS') return homeserver.preflight(request);
     if (classified.kind === 'unknown') {
       const handle = () => homeserver.handleUnknown(request, () => table.methodsOf(classified.target));
@@ -65,16 +94,14 @@ export class Dispatcher {
   }
 
   private requestOf(
-    raw: IncomingMessage,
-    response: ServerResponse,
-    target: string,
+    received: { raw: IncomingMessage; response: ServerResponse; target: string },
     classified: Exclude<Classified<string>, { kind: 'ambiguous' }>,
+    caller: KnownCaller = this.deps.addresses.of(received.raw),
   ): MatrixRequest {
-    const { address, source } = this.deps.addresses.of(raw);
     const params = classified.kind === 'matched' ? classified.match.params : {};
     const { query: queryText } = classified.target;
     const { bodies: budget } = this.deps;
-    return new MatrixRequest({ raw, response, target, params, queryText, address, source, budget });
+    return new MatrixRequest({ ...received, ...caller, params, queryText, budget });
   }
 
   private refusal(error: unknown, raw: IncomingMessage, target: string): MatrixResponse | undefined {

@@ -7,10 +7,16 @@ import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
+import { RefusalLog } from '../reports/refusal-log.js';
+import { ReportsModule } from '../reports/reports.module.js';
+import { Rules } from '../rules/rules.js';
+import { RulesModule } from '../rules/rules.module.js';
 import { CallerAddress } from './caller-address.js';
 import { CallerAddressModule } from './caller-address.module.js';
 import { ConnectionDrain } from './connection-drain.js';
 import { Dispatcher } from './dispatcher.js';
+import { openRequestLimit } from './open-request-limit.js';
+import { RequestLimit } from './request-limit.js';
 import { MatrixController } from './matrix.controller.js';
 
 const MIB = 1024 * 1024;
@@ -26,10 +32,11 @@ export class EdgeModule {
   static over(homeserver: Type, bounds: DynamicModule): DynamicModule {
     return {
       module: EdgeModule,
-      imports: [homeserver, bounds, CallerAddressModule, MetricsModule],
+      imports: [homeserver, bounds, CallerAddressModule, MetricsModule, RulesModule, ReportsModule],
       controllers: [MatrixController],
       providers: [
         ConnectionDrain,
+        { provide: RequestLimit, useFactory: openRequestLimit, inject: [LiveConfig, Rules, LimitsMetrics, RefusalLog] },
         {
           provide: BodyBudget,
           useFactory: ({ current: { server } }: LiveConfig) => new BodyBudget(server.body_memory_mib * MIB),
@@ -45,8 +52,9 @@ export class EdgeModule {
             addresses: CallerAddress,
             bodies: BodyBudget,
             log: Logger,
-          ) => new Dispatcher({ table, bounds: registry, rules, homeserver: backend, addresses, bodies, log }),
-          inject: [PathTable, Bounds, OperationRules, Homeserver, CallerAddress, BodyBudget, LOGGER],
+            limit?: RequestLimit,
+          ) => new Dispatcher({ table, bounds: registry, rules, homeserver: backend, addresses, bodies, limit, log }),
+          inject: [PathTable, Bounds, OperationRules, Homeserver, CallerAddress, BodyBudget, LOGGER, RequestLimit],
         },
       ],
     };

@@ -9,8 +9,11 @@ export interface RefusalEntry {
   readonly rule: string;
   /** What the rule counts under; absent for bounds of single requests. */
   readonly key?: string | undefined;
-  /** `limit`: the limit is used up. `block`: the key exceeded it too often. `cap`: waiting does not help. */
-  readonly reason: 'limit' | 'block' | 'cap';
+  /**
+   * `limit`: the limit is used up. `block`: the key exceeded it too often. `cap`: waiting does not help. `concurrent`:
+   * too many requests are in progress.
+   */
+  readonly reason: 'limit' | 'block' | 'cap' | 'concurrent';
   readonly limit?: number | undefined;
   readonly windowMs?: number | undefined;
   readonly retryAfterMs?: number | undefined;
@@ -57,6 +60,14 @@ export class RefusalLog {
 
   cap(rule: string, refused: { key?: string; limit?: number; address?: string } = {}): void {
     this.add({ rule, reason: 'cap', ...refused });
+  }
+
+  concurrent(
+    rule: string,
+    refused: Pick<RefusalEntry, 'key' | 'limit' | 'address' | 'retryAfterMs'>,
+    isShadow: boolean,
+  ): void {
+    this.add({ rule, reason: 'concurrent', ...refused, ...(isShadow && { shadow: true as const }) });
   }
 
   private add(refused: Omit<RefusalEntry, 'time'>): void {

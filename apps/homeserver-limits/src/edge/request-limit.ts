@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import { parseQuery, PathTable } from '@headgate/homeserver-contracts';
+import { RateExceeded } from '@headgate/limits-core';
+
+/** The names in metrics, logs and `ratelimit.shadow`. */
+export const REQUEST_LIMITS = ['concurrent_requests', 'concurrent_polls'] as const;
+export type RequestLimitName = (typeof REQUEST_LIMITS)[number];
+
+/** When a request in progress will end is not known. */
+const RETRY_MS = 1_000;
+
+export interface Refused {
+  readonly key: string;
+  readonly limit: number;
+  readonly address: string;
+  readonly retryAfterMs: number;
+}
+
+export interface RequestLimitDeps {
+  /** How many requests, and how many long polls, one source may have in progress. Undefined: any number. */
+  readonly limits: Readonly<Record<RequestLimitName, number | undefined>>;
+  readonly isShadow: (name: RequestLimitName) => boolean;
+  /** Whether a caller is not bounded, now. */
+  readonly isExempt: (caller: { address: string }) => boolean;
+  readonly onGranted: (name: RequestLimitName) => void;
+  readonly onRefused: (name: RequestLimitName, refused: Refused, isShadow: boolean) => void;
+}
+
+const POLLS = new PathTable([
+  { operation: 'poll', methods: ['GET', 'POST'], paths: ['/_matrix/client/{v}/sync', '/_matrix/client/{v}/events'] },
+]);
+/** A request without any of these does not wait: an initial sync is expensive. */
+const POSITIONS = ['since', 'pos', 'from'];
+
+/**
+ * Bounds the requests of one source that are in progress. Long polls have a tally of their own: each device has one,
+ * and it takes nothing while it waits. Only sources with a request in progress are in memory.
+ */
+export class RequestLimit {
+  private readonly open: Readonly<Record<RequestLimitName, Map<string, number>>> = {
+    concurrent_requests: new Map(),
+    concurrent_polls: new Map(),
+  };
+
+  constructor(private readonly deps: RequestLimitDeps) {}
+
+  /** How many sources have a request in progress. */
+  get sources(): number {
+    return new Set(REQUEST_LIMITS.flatMap((name) => [...this.open[name].keys()])).size;
+  }
+
+  /**
+   * Takes a place for a request.
+   * @returns gives the place back; call it once, however the request ends
+   * @throws RateExceeded when the source has none left
+   */
+  enter(
+    { method = 'GET' }: Pick<IncomingMessage, 'method'>,
+    target: string,
+    { address, source }: { address: string; source: string },
+  ): () => void {
+    const name = isPoll(method, target) ? 'concurrent_polls' : 'concurrent_requests';
+    const limit = this.deps.limits[name];
+    if (limit === undefined || this.deps.isExempt({ address })) return () => undefined;
+    const open = this.open[name];
+    const count = open.get(source) ?? 0;
+    if (count < limit) this.deps.onGranted(name);
+    else {
+      const isShadow = this.deps.isShadow(name);
+      this.deps.onRefused(name, { key: source, limit, address, retryAfterMs: RETRY_MS }, isShadow);
+      if (!isShadow) throw new RateExceeded({ rate: name, retryAfterMs: RETRY_MS });
+    }
+    open.set(source, count + 1);
+    return () => leave(open, source);
+  }
+}
+
+function leave(open: Map<string, number>, source: string): void {
+  const count = (open.get(source) ?? 0) - 1;
+  if (count > 0) open.set(source, count);
+  else open.delete(source);
+}
+
+function isPoll(method: string, target: string): boolean {
+  const mark = target.indexOf('?');
+  if (mark < 0 || !target.includes('timeout=', mark) || POLLS.classify(method, target).kind !== 'matched') return false;
+  const query = parseQuery(target.slice(mark + 1));
+  return Number(query.get('timeout')) > 0 && POSITIONS.some((name) => query.has(name));
+}
