@@ -1,5 +1,6 @@
 import type { RateLimiter, RateRefusal, Reservation } from '@headgate/limits-core';
 import { ExemptionList } from './exemption-list.js';
+import type { LimitOverrides } from './limit-overrides.js';
 import { all, type Maybe, then } from './maybe.js';
 import {
   type Admission,
@@ -44,6 +45,7 @@ export class RuleEngine {
     private readonly limiter: RateLimiter,
     private readonly listener: RuleListener,
     rules: RuleSet = { rules: [], exempt: NO_EXEMPTIONS },
+    private readonly overrides?: LimitOverrides,
   ) {
     this.configure(rules);
   }
@@ -55,7 +57,7 @@ export class RuleEngine {
   configure({ rules, exempt }: RuleSet): void {
     const byEvent = new Map<RuleEvent, Pick<Claim, 'rates' | 'exempt'>[]>();
     for (const rule of rules) {
-      const one = { rates: new RuleRates(rule, this.limiter), exempt: new ExemptionList(rule.exempt) };
+      const one = { rates: new RuleRates(rule, this.limiter, this.overrides), exempt: new ExemptionList(rule.exempt) };
       for (const event of rule.on) byEvent.set(event, [...(byEvent.get(event) ?? []), one]);
     }
     this.byEvent = byEvent;
@@ -187,8 +189,8 @@ export class RuleEngine {
 
   /** Requests in progress of strangers must not keep the others away for the rest of the window. */
   private refuseShared(claim: Claim, retryAfterMs: number): Maybe<RuleRefusal> {
-    const { rate, key, cost = 1 } = claim.rates.countedKey(claim.key, claim.cost);
-    return then(this.limiter.peek(rate, key), ({ counted, limit }) => {
+    const { rate, key, cost = 1, limit = rate.limit } = claim.rates.countedKey(claim.key, claim.cost);
+    return then(this.limiter.peek(rate, key), ({ counted }) => {
       const hasRoom = counted + Math.min(cost, limit) <= limit;
       return refusalOf(claim, 'limit', hasRoom ? Math.min(retryAfterMs, IN_FLIGHT_RETRY_MS) : retryAfterMs);
     });
@@ -262,7 +264,8 @@ const longer = (a: RateRefusal | undefined, b: RateRefusal | undefined): RateRef
   (b?.retryAfterMs ?? 0) > (a?.retryAfterMs ?? 0) ? b : a;
 
 function refusalOf({ rates, facts, key }: Claim, reason: RuleRefusal['reason'], retryAfterMs: number): RuleRefusal {
-  const { name, by, limit, windowMs } = rates.rule;
+  const { name, by, windowMs } = rates.rule;
+  const limit = rates.limitOf(key);
   return { granted: false, rule: name, event: facts.event, by, key, limit, windowMs, reason, retryAfterMs };
 }
 

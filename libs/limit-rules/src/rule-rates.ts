@@ -1,7 +1,10 @@
 import { type CountedKey, MAX_LIMIT, type Rate, type RateLimiter } from '@headgate/limits-core';
+import { type LimitOverrides, NO_OVERRIDES } from './limit-overrides.js';
 import { all, type Maybe, then } from './maybe.js';
 import type { Rule, RuleBlock, RuleFacts } from './rule.js';
 
+/** The fastest `gcra` rate of a limiter. */
+const MAX_GCRA_PER_MS = 100;
 /** Blocks of one key that are counted: 2^20 times the shortest first one is longer than any window. */
 const MAX_BLOCKS = 20;
 
@@ -25,6 +28,7 @@ export class RuleRates {
   constructor(
     readonly rule: Rule,
     private readonly limiter: RateLimiter,
+    private readonly overrides: LimitOverrides = NO_OVERRIDES,
   ) {
     const { limit, windowMs, algorithm, block } = rule;
     const [name = '', refusals = '', blocks = '', blockName = ''] = rateNamesOf(rule);
@@ -47,7 +51,21 @@ export class RuleRates {
   }
 
   countedKey(key: string, cost: number): CountedKey {
-    return { rate: this.rate, key, cost };
+    const limit = this.overrides.limitOf(this.rule, key);
+    return limit === undefined
+      ? { rate: this.rate, key, cost }
+      : { rate: this.rate, key, cost, limit: this.units(limit) };
+  }
+
+  /** The limit of a key. */
+  limitOf(key: string): number {
+    return this.overrides.limitOf(this.rule, key) ?? this.rule.limit;
+  }
+
+  /** The limiter's units of an own limit, within what it can count. */
+  private units(limit: number): number {
+    const max = this.rule.algorithm === 'gcra' ? Math.min(MAX_LIMIT, this.rule.windowMs * MAX_GCRA_PER_MS) : MAX_LIMIT;
+    return Math.max(1, Math.min(max, Math.floor(limit / this.unitSize)));
   }
 
   /** Milliseconds until the key is no longer blocked. */

@@ -48,7 +48,7 @@ async function amountIn(request: MatrixRequest, member: string): Promise<number>
   const body = await request.json(KEYS_LIMIT_BYTES, { maxValues: MAX_KEYS_VALUES });
   exactMembers(body, [member]);
   const users = body[member];
-  if (!isJsonObject(users)) return 1;
+  if (!isJsonObject(users)) return Math.max(1, sizeOf(users));
   return Object.values(users).reduce<number>((sum, devices) => sum + Math.max(1, sizeOf(devices)), 0);
 }
 

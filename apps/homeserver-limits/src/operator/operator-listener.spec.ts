@@ -4,6 +4,9 @@ import { RuleEngine, ruleOf } from '@headgate/limit-rules';
 import { pino } from 'pino';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { RefusalLog } from '../reports/refusal-log.js';
+import { parseConfig } from '../config/config.js';
+import { LiveConfig } from '../config/live-config.js';
+import { Overrides } from '../state/overrides.js';
 import { OperatorListener } from './operator-listener.js';
 
 const TOKEN = 'operator-token-0123';
@@ -35,6 +38,8 @@ describe('OperatorListener', () => {
       ledger,
       log,
       refusals,
+      overrides: new Overrides(),
+      config: new LiveConfig(parseConfig('')),
       readiness,
       metrics: new LimitsMetrics(windows),
     });

@@ -8,15 +8,18 @@ import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { explainListenFailure } from '../config/listen-failure.js';
+import { LiveConfig } from '../config/live-config.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { RefusalLog } from '../reports/refusal-log.js';
 import { StartLogger } from '../start-logger.js';
+import { Overrides } from '../state/overrides.js';
 import { OperatorController } from './operator.controller.js';
+import { OverrideLog, OverridesController } from './overrides.controller.js';
 import { OperatorGuard } from './operator.guard.js';
 import { ProbesController, Readiness } from './probes.controller.js';
 
 const REQUEST_TIMEOUT_MS = 30_000;
-/** Requests have no body that is read. */
+/** More than an override takes. */
 const MAX_BODY_BYTES = 1024;
 const MAX_PARAMETER_CHARACTERS = 100;
 
@@ -31,6 +34,9 @@ export interface OperatorListenerDeps {
   store: RateLimiter;
   ledger: CapLedger;
   refusals: RefusalLog;
+  overrides: Overrides;
+  /** The rules in force. */
+  config: LiveConfig;
   metrics: LimitsMetrics;
   readiness: Readiness;
   log: Logger;
@@ -58,16 +64,19 @@ export class OperatorListener implements OnApplicationBootstrap, BeforeApplicati
   }
 
   async listen(): Promise<void> {
-    const { listen, token, windows, store, ledger, refusals, metrics, readiness, log } = this.deps;
+    const { listen, token, windows, store, ledger, refusals, overrides, config, metrics, readiness, log } = this.deps;
     const address = ListenAddress.parse(listen);
     const module = {
       module: OperatorApiModule,
-      controllers: [ProbesController, OperatorController],
+      controllers: [ProbesController, OverridesController, OperatorController],
       providers: [
         { provide: MemoryRateLimiter, useValue: windows },
         { provide: RateLimiter, useValue: store },
         { provide: CapLedger, useValue: ledger },
         { provide: RefusalLog, useValue: refusals },
+        { provide: Overrides, useValue: overrides },
+        { provide: LiveConfig, useValue: config },
+        { provide: OverrideLog, useValue: log },
         { provide: LimitsMetrics, useValue: metrics },
         { provide: Readiness, useValue: readiness },
         { provide: APP_GUARD, useValue: new OperatorGuard(token) },

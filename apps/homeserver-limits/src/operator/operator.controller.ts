@@ -1,7 +1,10 @@
 import { CapLedger, type Rate, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
 import { blockRateNamesOf } from '@headgate/limit-rules';
 import { type JsonObject, MatrixError } from '@headgate/matrix-protocol';
+import { LiveConfig } from '../config/live-config.js';
 import { RefusalLog } from '../reports/refusal-log.js';
+import { Overrides } from '../state/overrides.js';
+import { countParameter, required } from './parameters.js';
 import { All, Controller, Delete, Get, Param, Query } from '@nestjs/common';
 
 const DEFAULT_REFUSALS = 100;
@@ -14,6 +17,8 @@ export class OperatorController {
     private readonly store: RateLimiter,
     private readonly ledger: CapLedger,
     private readonly refusals: RefusalLog,
+    private readonly overrides: Overrides,
+    private readonly config: LiveConfig,
   ) {}
 
   /** The rates and caps by name, with their terms. */
@@ -30,7 +35,14 @@ export class OperatorController {
   async inspect(@Param('rate') rate: string, @Query('key') key: unknown): Promise<JsonObject> {
     const found = this.rate(rate);
     const text = required(key, 'key');
-    return { rate, key: text, ...(await this.store.peek(found, text)) };
+    return { rate, key: text, ...(await this.store.peek(found, text)), ...this.ownLimit(rate, text) };
+  }
+
+  /** The limit that an override gives the key. */
+  private ownLimit(rate: string, key: string): { limit?: number } {
+    const rule = this.config.current.rules.rules.find(({ name }) => name === rate);
+    const limit = rule && this.overrides.limitOf(rule, key);
+    return limit === undefined ? {} : { limit };
   }
 
   /** Resets a key's window, its block and everything that leads to the next one. */
@@ -59,8 +71,7 @@ export class OperatorController {
   @Get('refusals')
   latestRefusals(@Query('rule') rule: unknown, @Query('limit') limit: unknown): JsonObject {
     if (rule !== undefined && typeof rule !== 'string') throw MatrixError.invalidParam('rule must be given once.');
-    const count = limit === undefined ? DEFAULT_REFUSALS : Number(limit);
-    if (!Number.isInteger(count) || count < 1) throw MatrixError.invalidParam('limit must be a whole number from 1.');
+    const count = countParameter('limit', limit, DEFAULT_REFUSALS);
     return { refusals: this.refusals.latest(rule, count) as unknown as JsonObject[] };
   }
 
@@ -74,9 +85,4 @@ export class OperatorController {
     if (!rate) throw MatrixError.notFound('There is no such rate.');
     return rate;
   }
-}
-
-function required(value: unknown, name: string): string {
-  if (typeof value !== 'string' || value === '') throw MatrixError.missingParam(name);
-  return value;
 }

@@ -10,6 +10,7 @@ import { MetricsModule } from '../metrics/metrics.module.js';
 import { RefusalLog } from '../reports/refusal-log.js';
 import { ReportsModule } from '../reports/reports.module.js';
 import { RulesModule } from '../rules/rules.module.js';
+import { Overrides } from '../state/overrides.js';
 import { OperatorListener } from './operator-listener.js';
 import type { Readiness } from './probes.controller.js';
 
@@ -32,13 +33,15 @@ const readinessOf = ({ httpAdapter }: HttpAdapterHost): Readiness => ({
         store: RateLimiter,
         ledger: CapLedger,
         refusals: RefusalLog,
+        overrides: Overrides,
         metrics: LimitsMetrics,
         adapterHost: HttpAdapterHost,
         log: Logger,
       ) => {
         const { listen = '', token } = config.current.operator;
         const readiness = readinessOf(adapterHost);
-        return new OperatorListener({ listen, token, windows, store, ledger, refusals, metrics, readiness, log });
+        const state = { windows, store, ledger, refusals, overrides };
+        return new OperatorListener({ listen, token, ...state, config, metrics, readiness, log });
       },
       inject: [
         LiveConfig,
@@ -46,6 +49,7 @@ const readinessOf = ({ httpAdapter }: HttpAdapterHost): Readiness => ({
         RateLimiter,
         CapLedger,
         RefusalLog,
+        Overrides,
         LimitsMetrics,
         HttpAdapterHost,
         LOGGER,

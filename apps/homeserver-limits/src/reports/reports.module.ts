@@ -4,6 +4,7 @@ import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
+import { Overrides } from '../state/overrides.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { RefusalLog } from './refusal-log.js';
@@ -16,12 +17,20 @@ export const RULE_LISTENER = Symbol('RuleListener');
 const NEAR_LIMIT = 0.8;
 
 /** Reports the decisions of the rules to the metrics and to the log of refusals. */
-export function reportDecisions(metrics: LimitsMetrics, refusals: RefusalLog, windows: Windows): RuleListener {
+export function reportDecisions(
+  metrics: LimitsMetrics,
+  refusals: RefusalLog,
+  windows: Windows,
+  overrides: Overrides,
+  config: LiveConfig,
+): RuleListener {
   return {
     onGranted(rule, key) {
       metrics.watch(rule, 'granted');
       const rate = windows.rate(rule);
-      if (rate && windows.peek(rate, key).counted >= rate.limit * NEAR_LIMIT) metrics.countNearLimit(rule);
+      if (!rate) return;
+      const limit = rate.limit * overrides.factorOf(config.current.rules.rules, rule, key);
+      if (windows.peek(rate, key).counted >= limit * NEAR_LIMIT) metrics.countNearLimit(rule);
     },
     onRefused(refusal, facts, isShadow) {
       metrics.watch(refusal.rule, isShadow ? 'shadow_refused' : 'refused');
@@ -47,7 +56,7 @@ export function reportDecisions(metrics: LimitsMetrics, refusals: RefusalLog, wi
     {
       provide: RULE_LISTENER,
       useFactory: reportDecisions,
-      inject: [LimitsMetrics, RefusalLog, MemoryRateLimiter],
+      inject: [LimitsMetrics, RefusalLog, MemoryRateLimiter, Overrides, LiveConfig],
     },
   ],
   exports: [RefusalLog, RequestLog, RULE_LISTENER],

@@ -8,6 +8,7 @@ import { MetricsModule } from '../metrics/metrics.module.js';
 import { RefusalLog } from '../reports/refusal-log.js';
 import { ReportsModule, RULE_LISTENER } from '../reports/reports.module.js';
 import { RequestLog } from '../reports/request-log.js';
+import { Overrides } from '../state/overrides.js';
 import { Caps, type CountFreshness } from './caps.js';
 import { ReloadConfig } from './reload-config.js';
 import { Rules } from './rules.js';
@@ -27,9 +28,14 @@ const SINGLE_REQUEST_BOUNDS = ['longest_delay', 'media_upload', 'federation_pdus
   providers: [
     {
       provide: Rules,
-      useFactory: (store: RateLimiter, config: LiveConfig, listener: RuleListener, requests?: RequestLog) =>
-        new Rules(store, config, listener, requests),
-      inject: [RateLimiter, LiveConfig, RULE_LISTENER, RequestLog],
+      useFactory: (
+        store: RateLimiter,
+        config: LiveConfig,
+        listener: RuleListener,
+        overrides: Overrides,
+        requests?: RequestLog,
+      ) => new Rules(store, config, listener, requests, overrides),
+      inject: [RateLimiter, LiveConfig, RULE_LISTENER, Overrides, RequestLog],
     },
     {
       provide: Caps,

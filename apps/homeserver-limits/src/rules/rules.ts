@@ -1,6 +1,7 @@
 import {
   type Admission,
   isSharedKey,
+  type LimitOverrides,
   type Maybe,
   rateNamesOf,
   type RequestOutcome,
@@ -42,8 +43,9 @@ export class Rules {
     private readonly config: LiveConfig,
     listener: RuleListener,
     private readonly recorder?: RequestRecorder,
+    overrides?: LimitOverrides,
   ) {
-    this.engine = new RuleEngine(windows, listener, config.current.rules);
+    this.engine = new RuleEngine(windows, listener, config.current.rules, overrides);
     this.rateNames = this.namesWith(config.current.rules);
   }
 

@@ -7,6 +7,7 @@ import { sharedUrls } from '../config/shared.section.js';
 import { DATA_DIR, LOGGER } from '../config/settings.module.js';
 import { DataFolder } from './data-folder.js';
 import { ObservedWindows } from './observed-windows.js';
+import { Overrides } from './overrides.js';
 import { RecipientKeys, recipientSecretIn } from './recipient-keys.js';
 import type { SharedStore } from './shared-store.js';
 import { SHARED_STORE } from './shared-store.token.js';
@@ -41,6 +42,12 @@ function recipientKeysOf(config: LiveConfig, folder: DataFolder): RecipientKeys 
     { provide: DataFolder, useFactory: (path: string) => DataFolder.claim(path), inject: [DATA_DIR] },
     { provide: MemoryRateLimiter, useFactory: () => new MemoryRateLimiter() },
     { provide: CapLedger, useFactory: () => new CapLedger() },
+    {
+      provide: Overrides,
+      useFactory: ({ current: { operator } }: LiveConfig, folder: DataFolder) =>
+        new Overrides({ dataDir: folder.path, isWritable: operator.listen !== undefined }),
+      inject: [LiveConfig, DataFolder],
+    },
     { provide: RecipientKeys, useFactory: recipientKeysOf, inject: [LiveConfig, DataFolder] },
     {
       provide: WindowStateFile,
@@ -56,6 +63,6 @@ function recipientKeysOf(config: LiveConfig, folder: DataFolder): RecipientKeys 
       inject: [MemoryRateLimiter, WindowStateFile, SHARED_STORE],
     },
   ],
-  exports: [DataFolder, MemoryRateLimiter, CapLedger, RateLimiter, RecipientKeys, SHARED_STORE],
+  exports: [DataFolder, MemoryRateLimiter, CapLedger, RateLimiter, Overrides, RecipientKeys, SHARED_STORE],
 })
 export class StateModule {}

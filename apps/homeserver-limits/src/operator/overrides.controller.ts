@@ -1,0 +1,62 @@
+import { type JsonObject, MatrixError } from '@headgate/matrix-protocol';
+import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { LiveConfig } from '../config/live-config.js';
+import { type Override, readOverride } from '../state/override.js';
+import { Overrides } from '../state/overrides.js';
+import { countParameter, required } from './parameters.js';
+
+const DEFAULT_ENTRIES = 100;
+
+/** Receives each change. */
+export abstract class OverrideLog {
+  abstract info: Logger['info'];
+}
+
+/** The limits of single users, rooms and other keys in place of those of their rules. */
+@Controller('overrides')
+export class OverridesController {
+  constructor(
+    private readonly overrides: Overrides,
+    private readonly config: LiveConfig,
+    private readonly log: OverrideLog,
+  ) {}
+
+  @Get()
+  list(): JsonObject {
+    return { overrides: this.overrides.list().map(shown) };
+  }
+
+  /** The latest changes, the newest first. */
+  @Get('journal')
+  journal(@Query('limit') limit: unknown): JsonObject {
+    const entries = this.overrides.journal(countParameter('limit', limit, DEFAULT_ENTRIES));
+    return {
+      journal: entries.map(({ timeMs, action, ...override }) => ({
+        time: new Date(timeMs).toISOString(),
+        action,
+        ...shown(override),
+      })),
+    };
+  }
+
+  @Put(':rule')
+  set(@Param('rule') rule: string, @Query('key') key: unknown, @Body() body: unknown): JsonObject {
+    const { rules } = this.config.current.rules;
+    const override = readOverride(rule, required(key, 'key'), body, { rules, nowMs: Date.now() });
+    this.overrides.set(override);
+    const answer = shown(override);
+    this.log.info(answer, 'an override was set');
+    return answer;
+  }
+
+  @Delete(':rule')
+  remove(@Param('rule') rule: string, @Query('key') key: unknown): JsonObject {
+    const text = required(key, 'key');
+    if (!this.overrides.delete(rule, text)) throw MatrixError.notFound('There is no such override.');
+    this.log.info({ rule, key: text }, 'an override was deleted');
+    return { rule, key: text };
+  }
+}
+
+const shown = ({ untilMs, ...override }: Override) => ({ ...override, until: new Date(untilMs).toISOString() });
