@@ -74,7 +74,7 @@ describe('overrides of the operator', () => {
     expect((await ask('GET', '/overrides')).body).toEqual({ overrides: [] });
   });
 
-  test('refuse what is not valid, and are for the operator only', async () => {
+  test('refuse invalid input, and are for the operator only', async () => {
     const path = target('messages', user.userId);
     const valid = { factor: 2, until, reason: 'x' };
     const invalid = [undefined, 'no', '[]', { ...valid, factor: 0 }, { ...valid, until: 'now' }, { factor: 2, until }];

@@ -1,5 +1,6 @@
 import { ManualClock, MemoryRateLimiter } from '@headgate/limits-core';
 import { CONTRACT_RULES, ruleOf } from './contract-rules.js';
+import type { LimitOverrides } from './limit-overrides.js';
 import { RuleEngine } from './rule-engine.js';
 import type { Admission, Exemptions, RequestOutcome, Rule, RuleFacts, RuleRefusal } from './rule.js';
 import { AsyncLimiter } from './testing/async-limiter.js';
@@ -11,7 +12,7 @@ const MINUTE_MS = 60_000;
 const messages = ruleOf({ name: 'messages', on: ['message'], by: 'user', limit: 3, windowMs: MINUTE_MS });
 
 describe.each(['here', 'on a server'] as const)('RuleEngine over windows %s', (where) => {
-  function open(rules: readonly Rule[], exempt = NO_ONE) {
+  function open(rules: readonly Rule[], exempt = NO_ONE, overrides?: LimitOverrides) {
     const clock = new ManualClock();
     const windows = new MemoryRateLimiter({ clock });
     const server = new AsyncLimiter(windows);
@@ -24,7 +25,7 @@ describe.each(['here', 'on a server'] as const)('RuleEngine over windows %s', (w
         log.push(`${refusal.rule} ${isShadow ? 'shadow_' : ''}refused`);
       },
     };
-    const engine = new RuleEngine(where === 'here' ? windows : server, listener, { rules, exempt });
+    const engine = new RuleEngine(where === 'here' ? windows : server, listener, { rules, exempt }, overrides);
     const admit = async (
       ...parts: (Partial<RuleFacts> & Pick<RuleFacts, 'event'>)[]
     ): Promise<Admission | RuleRefusal> => engine.admit(parts.map((part) => ({ ...HERE, ...part })));
@@ -41,6 +42,49 @@ describe.each(['here', 'on a server'] as const)('RuleEngine over windows %s', (w
     };
     return { clock, windows, server, engine, log, refusals, admit, passes, finish, count };
   }
+
+  test('takes the amount of a request from the limit, times its cost, and all of it for more', async () => {
+    const rule = ruleOf({ ...messages, on: ['key_query'], limit: 10, costs: { key_query: 2 } });
+    const { passes } = open([rule]);
+    const query = (user: string, amount: number) => passes({ event: 'key_query', user, amount });
+    expect(await query('@a:x', 4)).toBe(true);
+    expect(await query('@a:x', 2)).toBe(false);
+    expect(await query('@a:x', 0)).toBe(true);
+    expect(await query('@b:x', 1e9)).toBe(true);
+    expect(await query('@b:x', 0)).toBe(false);
+  });
+
+  test('counts the bytes of a response for rules by bytes only', async () => {
+    const requests = ruleOf({ ...messages, on: ['download'], limit: 2 });
+    const { passes, log } = open([requests, ruleOf({ ...requests, name: 'volume', limit: 100, unit: 'bytes' })]);
+    const download = (part: Partial<RuleFacts> = {}) => passes({ event: 'download', user: '@a:x', ...part });
+    expect(await download()).toBe(true);
+    for (const granted of [true, true, false]) expect(await download({ bytes: 40, isResponse: true })).toBe(granted);
+    expect(log.filter((line) => line.startsWith('messages'))).toEqual(['messages granted']);
+  });
+
+  test('keeps nothing of a recipient for a request that the homeserver refuses', async () => {
+    const rule = ruleOf({ ...messages, on: ['request_token'], by: 'recipient', limit: 2 });
+    const { finish } = open([rule, ruleOf({ ...rule, name: 'source', by: 'source', limit: 6 })]);
+    const ask = (outcome: RequestOutcome) => finish({ event: 'request_token', recipient: 'email:x' }, outcome);
+    for (const outcome of ['rejected', 'forbidden', 'unauthenticated'] as const) expect(await ask(outcome)).toBe(true);
+    expect(await ask('success')).toBe(true);
+    expect(await ask('other')).toBe(true);
+    expect(await ask('rejected')).toBe(false);
+  });
+
+  test('asks for the limit of each key in the middle of a decision', async () => {
+    const limits = new Map([['@a:x', 5]]);
+    const { passes, count, refusals } = open([messages], NO_ONE, { limitOf: (_rule, key) => limits.get(key) });
+    const send = (user: string) => () => passes({ event: 'message', user });
+    expect(await count(9, send('@a:x'))).toBe(5);
+    expect(await count(9, send('@b:x'))).toBe(3);
+    expect([...new Set(refusals.map(({ limit }) => limit))]).toEqual([5, 3]);
+    limits.set('@b:x', 4);
+    expect(await count(9, send('@b:x'))).toBe(1);
+    limits.set('@a:x', 1);
+    expect(await count(9, send('@a:x'))).toBe(0);
+  });
 
   test('refuses beyond the limit of each key, and says which rule refused whom and why', async () => {
     const { admit, passes, count, log } = open([messages]);

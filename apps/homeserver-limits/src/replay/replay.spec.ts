@@ -55,7 +55,9 @@ describe('a replay', () => {
       onSettled: (...args: Parameters<RequestLog['onSettled']>) => requests.onSettled(...args),
     };
     const listener = { onGranted: () => undefined, onRefused: () => undefined };
-    const rules = new Rules(new MemoryRateLimiter({ clock }), new LiveConfig(parseConfig(toml)), listener, recorder);
+    const rules = new Rules(new MemoryRateLimiter({ clock }), new LiveConfig(parseConfig(toml)), listener, {
+      recorder,
+    });
     const random = randomNumbers(7);
     const inProgress: (() => void)[] = [];
     for (let i = 0; i < count; i++) {
@@ -115,6 +117,23 @@ describe('a replay', () => {
     expect(messages.refused).toBeGreaterThan(0);
     expect([...messages.keys.keys()].every((key) => key.startsWith('@user'))).toBe(true);
     expect(report.refusedNow).toBeGreaterThanOrEqual(messages.refused);
+  });
+
+  test('counts the bytes of a response, which is no further request', async () => {
+    const line = (id: number, part: object) => ({
+      t: START_MS + id,
+      id,
+      address: '192.0.2.1',
+      parts: [{ event: 'download', user: '@a:b', ...part }],
+    });
+    const lines = [1, 2, 3].flatMap((n) => [line(2 * n, {}), line(2 * n + 1, { bytes: 400, isResponse: true })]);
+    await writeFile(log, lines.map((one) => JSON.stringify(one)).join('\n'));
+    const rule = (name: string, limit: number, more = '') =>
+      `[[rules]]\nname = "${name}"\non = ["download"]\nby = "user"\nlimit = ${limit}\nwindow = "1h"\n${more}`;
+    const { report } = replayed(`${rule('volume', 1000, 'unit = "bytes"\n')}${rule('count', 3)}`);
+    expect(report).toMatchObject({ requests: 3, refused: 1, refusedNow: 1 });
+    expect(report.rules.get('volume')!.refused).toBe(1);
+    expect(report.rules.get('count')!.refused).toBe(0);
   });
 
   test('reports a shadow rule without refusing', async () => {

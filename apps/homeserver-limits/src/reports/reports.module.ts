@@ -16,20 +16,22 @@ export const RULE_LISTENER = Symbol('RuleListener');
 /** From this part of its limit, a key is close to it. */
 const NEAR_LIMIT = 0.8;
 
-/** Reports the decisions of the rules to the metrics and to the log of refusals. */
+/**
+ * Reports the decisions of the rules to the metrics and to the log of refusals.
+ * @param factorOf how many times the limit of its rule a key has
+ */
 export function reportDecisions(
   metrics: LimitsMetrics,
   refusals: RefusalLog,
   windows: Windows,
-  overrides: Overrides,
-  config: LiveConfig,
+  factorOf: (rule: string, key: string) => number = () => 1,
 ): RuleListener {
   return {
     onGranted(rule, key) {
       metrics.watch(rule, 'granted');
       const rate = windows.rate(rule);
       if (!rate) return;
-      const limit = rate.limit * overrides.factorOf(config.current.rules.rules, rule, key);
+      const limit = rate.limit * factorOf(rule, key);
       if (windows.peek(rate, key).counted >= limit * NEAR_LIMIT) metrics.countNearLimit(rule);
     },
     onRefused(refusal, facts, isShadow) {
@@ -55,7 +57,16 @@ export function reportDecisions(
     },
     {
       provide: RULE_LISTENER,
-      useFactory: reportDecisions,
+      useFactory: (
+        metrics: LimitsMetrics,
+        refusals: RefusalLog,
+        windows: Windows,
+        overrides: Overrides,
+        config: LiveConfig,
+      ) =>
+        reportDecisions(metrics, refusals, windows, (rule, key) =>
+          overrides.factorOf(config.current.rules.rules, rule, key),
+        ),
       inject: [LimitsMetrics, RefusalLog, MemoryRateLimiter, Overrides, LiveConfig],
     },
   ],

@@ -34,7 +34,7 @@ const SINGLE_REQUEST_BOUNDS = ['longest_delay', 'media_upload', 'federation_pdus
         listener: RuleListener,
         overrides: Overrides,
         requests?: RequestLog,
-      ) => new Rules(store, config, listener, requests, overrides),
+      ) => new Rules(store, config, listener, { recorder: requests, overrides }),
       inject: [RateLimiter, LiveConfig, RULE_LISTENER, Overrides, RequestLog],
     },
     {

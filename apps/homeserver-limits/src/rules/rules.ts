@@ -32,9 +32,16 @@ export type RulePart = Omit<RuleFacts, 'address' | 'source'>;
 
 const ADMITTED: Admission = { granted: true, settle: () => undefined };
 
+export interface RulesOptions {
+  /** Receives the facts of all requests. */
+  readonly recorder?: RequestRecorder | undefined;
+  readonly overrides?: LimitOverrides;
+}
+
 /** The rates of the contract and the rules of the configuration. Switched off, they admit everything. */
 export class Rules {
   private readonly engine: RuleEngine;
+  private readonly recorder: RequestRecorder | undefined;
   /** Every name since the start: a limiter keeps its rates. */
   private rateNames: ReadonlySet<string> = new Set();
 
@@ -42,9 +49,9 @@ export class Rules {
     readonly windows: RateLimiter,
     private readonly config: LiveConfig,
     listener: RuleListener,
-    private readonly recorder?: RequestRecorder,
-    overrides?: LimitOverrides,
+    { recorder, overrides }: RulesOptions = {},
   ) {
+    this.recorder = recorder;
     this.engine = new RuleEngine(windows, listener, config.current.rules, overrides);
     this.rateNames = this.namesWith(config.current.rules);
   }
