@@ -134,6 +134,17 @@ describe("the operator's page, followed from the start", () => {
     expect(terms).toContainEqual(['invites', 60, 3_600_000]);
   });
 
+  test('sets the override of its example', async () => {
+    const { operator } = await withConfig(
+      `${block('toml', '[rates.login_account]')}${here('[operator]\nlisten = "127.0.0.1:9008"\n')}`,
+    );
+    const { stdout, status } = spawnSync('bash', ['-c', block('sh', '/overrides/')], { encoding: 'utf8' });
+    expect(status).toBe(0);
+    const override = { rule: 'invites', key: '@bot:example.org', factor: 5, reason: 'migrates rooms' };
+    expect(JSON.parse(stdout)).toMatchObject(override);
+    expect((await call(operator!, 'GET', '/overrides')).body.overrides).toEqual([expect.objectContaining(override)]);
+  });
+
   test('records requests, and replays them under other rules', async () => {
     const { url } = await withConfig(here('[log]\nrequests_file = "requests.jsonl"\n'));
     const body = { type: 'm.login.password', user: 'alice', password: 'wrong' };
