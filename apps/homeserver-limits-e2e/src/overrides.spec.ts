@@ -59,6 +59,29 @@ describe('overrides of the operator', () => {
     expect(await sendMany(3, other)).toEqual([200, 200, 429]);
   });
 
+  test('give one user more or less of a cap', async () => {
+    const set = (kind: string | null, key: string) =>
+      user.through(limits.url).call('POST', '/_matrix/client/v3/pushers/set', {
+        app_id: 'app',
+        pushkey: key,
+        kind,
+        app_display_name: 'A',
+        device_display_name: 'D',
+        lang: 'en',
+        data: { url: 'https://push.example/_matrix/push/v1/notify' },
+      });
+    expect((await ask('PUT', target('pushers', user.userId), { limit: 1, until, reason: 'one' })).status).toBe(200);
+    expect((await ask('PUT', target('*', user.userId), { factor: 9, until, reason: 'no cap' })).status).toBe(200);
+    expect((await set('http', 'a')).status).toBe(200);
+    expect((await set('http', 'b')).body.errcode).toBe('M_LIMIT_EXCEEDED');
+    expect((await ask('PUT', target('pushers', user.userId), { factor: 0.02, until, reason: '2' })).status).toBe(200);
+    expect((await set('http', 'b')).status).toBe(200);
+    expect((await set('http', 'c')).status).toBe(400);
+    for (const rule of ['pushers', '*']) expect((await ask('DELETE', target(rule, user.userId))).status).toBe(200);
+    expect((await set('http', 'c')).status).toBe(200);
+    expect((await ask('PUT', target('pushers', room), { factor: 2, until, reason: 'x' })).status).toBe(400);
+  });
+
   test('survive a kill, with their journal', async () => {
     await limits.end('SIGKILL');
     await limits.launch();
@@ -67,7 +90,7 @@ describe('overrides of the operator', () => {
     const { journal } = (await ask('GET', '/overrides/journal?limit=2')).body;
     expect(journal.map(({ action, rule }: { action: string; rule: string }) => [action, rule])).toEqual([
       ['deleted', '*'],
-      ['set', '*'],
+      ['deleted', 'pushers'],
     ]);
     expect((await ask('DELETE', target('messages', user.userId))).body).toEqual({ rule: 'messages', key: user.userId });
     expect((await ask('DELETE', target('messages', user.userId))).status).toBe(404);

@@ -14,8 +14,8 @@ import { factsOf } from './caller-facts.js';
 import { authIn, outcomeOfGuess, passwordGuess } from './password-guess.js';
 
 /**
- * Requests that ask for the password again: each is an attempt to log in to the account that its `auth` names. Proofs of
- * other stages count for the caller's own account, if a rule counts them.
+ * Requests that ask for the password again: each is an attempt to log in to the account that its `auth` names. Proofs
+ * of other stages count for the caller's own account, if a rule counts them.
  */
 @Injectable()
 export class InteractiveAuthBound extends Bound {

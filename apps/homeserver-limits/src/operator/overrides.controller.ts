@@ -1,6 +1,8 @@
+import { CapLedger } from '@headgate/limits-core';
 import { type JsonObject, MatrixError } from '@headgate/matrix-protocol';
 import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common';
 import type { Logger } from 'pino';
+import { MAX_CAP } from '../config/fields.js';
 import { LiveConfig } from '../config/live-config.js';
 import { type Override, readOverride } from '../state/override.js';
 import { Overrides } from '../state/overrides.js';
@@ -19,6 +21,7 @@ export class OverridesController {
   constructor(
     private readonly overrides: Overrides,
     private readonly config: LiveConfig,
+    private readonly ledger: CapLedger,
     private readonly log: OverrideLog,
   ) {}
 
@@ -42,7 +45,8 @@ export class OverridesController {
 
   @Put(':rule')
   set(@Param('rule') rule: string, @Query('key') key: unknown, @Body() body: unknown): JsonObject {
-    const { rules } = this.config.current.rules;
+    const caps = this.ledger.caps.map(({ name, limit }) => ({ name, by: 'user', limit, maxLimit: MAX_CAP }) as const);
+    const rules = [...this.config.current.rules.rules, ...caps];
     const override = readOverride(rule, required(key, 'key'), body, { rules, nowMs: Date.now() });
     this.overrides.set(override);
     const answer = shown(override);

@@ -15,6 +15,8 @@ export interface CapOptions {
   watch?: DecisionListener;
   /** Receives whether a count was cached. */
   onLookup?: (isHit: boolean) => void;
+  /** The limit of a user; that of the cap when left out. */
+  limitOf?: (cap: Pick<Cap, 'name' | 'limit'>, userId: string) => number;
   /** Receives each refusal. */
   onRefused?: (cap: string, refused: { key?: string; limit: number }) => void;
 }
@@ -31,6 +33,7 @@ export class Caps {
   private readonly now: () => number;
   private readonly watch: DecisionListener;
   private readonly onLookup: NonNullable<CapOptions['onLookup']>;
+  private readonly limitOf: NonNullable<CapOptions['limitOf']>;
   private readonly onRefused: NonNullable<CapOptions['onRefused']>;
 
   constructor(
@@ -42,6 +45,7 @@ export class Caps {
     this.now = options.now ?? (() => performance.now());
     this.watch = options.watch ?? (() => undefined);
     this.onLookup = options.onLookup ?? (() => undefined);
+    this.limitOf = options.limitOf ?? (({ limit }) => limit);
     this.onRefused = options.onRefused ?? (() => undefined);
     const terms = this.terms();
     this.filters = ledger.define('filters', terms.filters);
@@ -85,7 +89,10 @@ export class Caps {
     throw new CapExceeded({ cap: name, limit, resource });
   }
 
-  private async reserve(cap: Cap, write: CapWrite, count: CountHeld) {
+  private async reserve(general: Cap, write: CapWrite, count: CountHeld) {
+    // Holders are a user, or a user and their device or room.
+    const [userId = ''] = write.holder.split(' ', 1);
+    const cap = { ...general, limit: this.limitOf(general, userId) };
     const cacheKey = `${cap.name}\0${write.holder}`;
     let wasCounted = false;
     const counted = async () => {

@@ -45,13 +45,15 @@ const SINGLE_REQUEST_BOUNDS = ['longest_delay', 'media_upload', 'federation_pdus
         watch: DecisionListener,
         refusals: RefusalLog,
         metrics: LimitsMetrics,
+        overrides: Overrides,
       ) =>
         new Caps(ledger, config, freshnessOf(config), {
           watch,
+          limitOf: (cap, userId) => overrides.capOf(cap, userId),
           onLookup: (isHit) => metrics.recordLookup('counts', isHit),
           onRefused: (cap, refused) => refusals.cap(cap, refused),
         }),
-      inject: [CapLedger, LiveConfig, DECISION_LISTENER, RefusalLog, LimitsMetrics],
+      inject: [CapLedger, LiveConfig, DECISION_LISTENER, RefusalLog, LimitsMetrics, Overrides],
     },
     ReloadConfig,
   ],

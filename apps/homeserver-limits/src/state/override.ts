@@ -29,11 +29,13 @@ export interface OverridableRule {
   readonly name: string;
   readonly by: RuleKey;
   readonly limit: number;
+  /** The highest limit of its own that a key may have; a million units of the rule when left out. */
+  readonly maxLimit?: number;
 }
 
 /**
  * The override that an operator asks for.
- * @param rules the rules in force
+ * @param rules the rules in force, and the caps
  * @throws MatrixError M_INVALID_PARAM, M_NOT_FOUND for a rule that does not exist
  */
 export function readOverride(
@@ -52,7 +54,7 @@ export function readOverride(
   if ((factor === undefined) === (limit === undefined)) throw invalid('Give either factor or limit.');
   if (limit !== undefined && !named) throw invalid('An override of all rules has a factor, and no limit.');
   // The limiter counts in units of a millionth of the rule's limit.
-  const maxLimit = Math.ceil((named?.limit ?? 1) / MAX_RATE) * MAX_RATE;
+  const maxLimit = named?.maxLimit ?? Math.ceil((named?.limit ?? 1) / MAX_RATE) * MAX_RATE;
   if (limit !== undefined && !(Number.isInteger(limit) && Number(limit) >= 1 && Number(limit) <= maxLimit))
     throw invalid(`limit must be a whole number from 1 to ${maxLimit}.`);
   if (factor !== undefined && !(typeof factor === 'number' && factor > 0 && factor <= MAX_FACTOR))

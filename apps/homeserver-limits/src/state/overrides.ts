@@ -42,8 +42,8 @@ export interface OverridesOptions {
 }
 
 /**
- * Limits of single keys that the operator has set. They are in memory for decisions, and in a file with a journal of all
- * changes. Each change is on disk before it is answered.
+ * Limits of single keys that the operator has set. They are in memory for decisions, and in a file with a journal of
+ * all changes. Each change is on disk before it is answered.
  */
 export class Overrides implements LimitOverrides, OnApplicationShutdown {
   private readonly byKey = new Map<string, Override>();
@@ -68,8 +68,13 @@ export class Overrides implements LimitOverrides, OnApplicationShutdown {
     const own = this.inForce(name, key);
     const isForAll = own === undefined && (by === 'user' || by === 'room');
     const override = isForAll ? this.inForce(ALL_RULES, key) : own;
-    if (!override) return undefined;
-    return override.limit ?? Math.max(1, Math.round(limit * override.factor!));
+    return override && timesLimit(override, limit);
+  }
+
+  /** The limit that a user has of a cap. Overrides of all rules are none of caps. */
+  capOf({ name, limit }: Pick<OverridableRule, 'name' | 'limit'>, userId: string): number {
+    const override = this.byKey.size === 0 ? undefined : this.inForce(name, userId);
+    return override ? timesLimit(override, limit) : limit;
   }
 
   /** What an override makes of the limit of a rule, as a factor; 1 without one. */
@@ -143,6 +148,10 @@ export class Overrides implements LimitOverrides, OnApplicationShutdown {
     this.byKey.set(idOf(override.rule, override.key), override);
   }
 }
+
+/** The limit that an override makes of that of a rule. */
+const timesLimit = ({ limit, factor = 1 }: Override, ofRule: number): number =>
+  limit ?? Math.max(1, Math.round(ofRule * factor));
 
 const idOf = (rule: string, key: string): string => `${rule} ${key}`;
 
