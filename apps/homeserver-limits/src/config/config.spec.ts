@@ -25,6 +25,8 @@ describe('parseConfig', () => {
     ['limits', 'account_data_per_user'],
     ['limits', 'one_time_keys_per_device'],
     ['limits', 'pushers_per_user'],
+    ['server', 'concurrent_requests_per_source'],
+    ['server', 'concurrent_polls_per_source'],
     ['delayed_events', 'max_per_room'],
     ['delayed_events', 'max_delay_ms'],
     ['ratelimit', 'rings_per_minute'],

@@ -75,6 +75,17 @@ networks = ["127.0.0.1"]`;
     expect(exempt).toEqual({ users: ['@root:b.example'], appservices: [], networks: ['127.0.0.1'] });
   });
 
+  test('count failed proofs of a stage, and the bytes of downloads', () => {
+    const { rules } = parseConfig(rule('').replace('message', 'interactive_auth')).rules;
+    expect(rules.at(-1)).toMatchObject({ counts: 'failures' });
+    const volume = parseConfig(rule('unit = "bytes"').replace('"message"', '"upload", "download"')).rules.rules;
+    expect(volume.at(-1)).toMatchObject({ unit: 'bytes', counts: 'every' });
+  });
+
+  test('let the bounds on requests in progress report only', () => {
+    expect(() => parseConfig('[ratelimit]\nshadow = ["concurrent_requests", "concurrent_polls"]')).not.toThrow();
+  });
+
   test('count claimed origins only once they are authenticated', () => {
     const { rules } = parseConfig(rule('').replace('message', 'federation').replace('"user"', '"origin"')).rules;
     expect(rules.at(-1)).toMatchObject({ counts: 'authenticated' });
@@ -88,6 +99,19 @@ networks = ["127.0.0.1"]`;
     [rule('unit = "bytes"'), 'rules.mine.unit = "bytes" is for upload and download only'],
     [rule('counts = "failures"'), 'rules.mine.counts = "failures" is for login and interactive_auth only'],
     [rule('counts = "authenticated"\ncosts = { message = 2 }'), 'rules.mine.counts must be "every"'],
+    [rule('').replace('"user"', '"recipient"'), 'rules.mine.by must be one of source, server, user, room for message'],
+    [
+      rule('').replace('message', 'request_token'),
+      'rules.mine.by must be one of source, server, recipient for request_token',
+    ],
+    [
+      rule('block = {}').replace('message', 'request_token').replace('"user"', '"recipient"'),
+      'rules.mine.block is not for a rule by recipient',
+    ],
+    [
+      rule('').replace('message', 'guest_registration'),
+      'rules.mine.by must be one of source, server for guest_registration',
+    ],
     [rule('block = 5'), 'rules.mine.block must be a section'],
     [rule('block = { for = "2d" }'), 'rules.mine.block.for must not be longer than rules.mine.block.max'],
     [
