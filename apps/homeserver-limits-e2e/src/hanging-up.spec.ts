@@ -8,6 +8,7 @@ import { RecordingUpstream } from './testing/recording-upstream.js';
 const WHOAMI = '/_matrix/client/v3/account/whoami';
 const FILTER = '/_matrix/client/v3/user/@nora:b.example/filter';
 const LOGIN = '/_matrix/client/v3/login';
+const MAIL = '/_matrix/client/v3/register/email/requestToken';
 
 function json(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
@@ -23,10 +24,12 @@ describe('a caller who hangs up before the response', () => {
     upstream = await RecordingUpstream.listen();
     upstream.respond = ({ url }, response) => {
       if (url === WHOAMI) return json(response, 200, { user_id: '@nora:b.example', device_id: 'D' });
-      if (url === FILTER || url === LOGIN) return arrived(response);
+      if (url === FILTER || url === LOGIN || url === MAIL) return arrived(response);
       json(response, 200, {});
     };
-    const bounds = '[limits]\nfilters_per_user = 1\n';
+    const bounds =
+      '[limits]\nfilters_per_user = 1\n' +
+      '[[rules]]\nname = "mails"\non = ["request_token"]\nby = "recipient"\nlimit = 1\nwindow = "1h"\n';
     limits = await LimitsProcess.start(
       `[server]\nname = "b.example"\n[gateway]\nupstream = "${upstream.url}"\n${bounds}`,
     );
@@ -90,6 +93,14 @@ describe('a caller who hangs up before the response', () => {
     await hangUp(FILTER, { room: { timeline: { limit: 1 } } }, 500, { errcode: 'M_UNKNOWN', error: 'x' });
     while ((await createFilter(2)) === 400);
     expect(await createFilter(3)).toBe(400);
+  });
+
+  test('uses up the budget of a recipient only with a mail that the upstream accepts', async () => {
+    const body = { email: 'nora@mail.example', client_secret: 'x' };
+    await hangUp(MAIL, body, 400, { errcode: 'M_THREEPID_IN_USE', error: 'x' });
+    await hangUp(MAIL, body, 200, { sid: '1' });
+    expect((await call(limits.url, 'POST', MAIL, { body })).status).toBe(429);
+    expect(upstream.countOf(MAIL)).toBe(2);
   });
 
   test('has still used up an attempt at a password', async () => {

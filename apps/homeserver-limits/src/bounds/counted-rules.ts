@@ -67,6 +67,8 @@ export class CountedRules {
     const run = () => this.rules.run(request, [part], next);
     if (!this.rules.share(event)) return run();
     if (request.hasBody) await request.bytes(event === 'key_query' ? KEYS_LIMIT_BYTES : DEFAULT_JSON_LIMIT_BYTES);
+    // A caller who hangs up must not use up a budget of others with requests that the homeserver refuses.
+    request.outlivesCaller = true;
     // Otherwise one stranger with many parallel requests could hold every place.
     return this.turns.run(caller?.userId ?? request.source, run);
   }

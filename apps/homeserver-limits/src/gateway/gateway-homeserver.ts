@@ -54,7 +54,7 @@ export class GatewayHomeserver extends Homeserver {
   }
 
   override handleUnknown(request: MatrixRequest): Promise<MatrixResponse> {
-    return this.forward(request, { isBounded: false });
+    return this.forward(request, { isBounded: request.outlivesCaller });
   }
 
   override preflight(request: MatrixRequest): Promise<MatrixResponse> {

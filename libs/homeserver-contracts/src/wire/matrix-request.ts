@@ -34,6 +34,8 @@ export class MatrixRequest {
   readonly source: string;
   /** Whether a bound reads the body of the response, which a gateway then buffers. */
   readsResponse = false;
+  /** Whether a gateway forwards the request to its end even when the caller hangs up, as it does bounded operations. */
+  outlivesCaller = false;
   private readonly queryText: string;
   private readonly budget: BodyBudget;
   private body?: Promise<Buffer>;
