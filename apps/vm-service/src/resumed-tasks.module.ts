@@ -1,20 +1,23 @@
 import { Module, type OnApplicationBootstrap } from '@nestjs/common';
-import { INSTANCE_KINDS, isVm, parseRef } from '@headgate/domain-contracts';
+import { BackendDirectory, INSTANCE_KINDS, isVm, parseRef } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
-import { TaskBoard } from '@headgate/tasks';
+import { PastTimes, TaskBoard } from '@headgate/tasks';
 import { FleetModule } from './fleet/fleet.module.js';
 import { PluginsModule } from './plugins/plugins.module.js';
+import { StoreModule } from './store/store.module.js';
 import { TasksModule } from './tasks/tasks.module.js';
 
 /**
  * Continues the tasks of an earlier process when every context was listed or lost: they need the backends and the
  * plugins.
  */
-@Module({ imports: [TasksModule, FleetModule, PluginsModule] })
+@Module({ imports: [StoreModule, TasksModule, FleetModule, PluginsModule] })
 export class ResumedTasksModule implements OnApplicationBootstrap {
   constructor(
     private readonly board: TaskBoard,
     private readonly fleet: FleetReader,
+    private readonly times: PastTimes,
+    private readonly backends: BackendDirectory,
   ) {}
 
   /** One sentence about the state of an instance, for a task that makes no progress. */
@@ -29,6 +32,7 @@ export class ResumedTasksModule implements OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     this.board.describeWith((ref) => this.describe(ref));
+    this.times.compareBy((context) => this.backends.all().find((one) => one.context === context)?.kind);
     void this.fleet.whenSynced().then(() => this.board.resume());
   }
 }

@@ -6,7 +6,7 @@ import {
   type ImageKind,
   type PlacementField,
 } from '@headgate/domain-contracts';
-import { IsArray, IsBoolean, IsIn, IsInt, IsString, Min } from 'class-validator';
+import { IsArray, IsBoolean, IsIn, IsInt, IsNumber, IsString, Min } from 'class-validator';
 import { RoleView } from './access.js';
 import { IsMap, Nested, Optional } from './fields.js';
 import { NodeResourcesView } from './metrics.js';
@@ -49,12 +49,24 @@ export class AcceptedView {
   @Optional() @IsString() status?: string;
 }
 
+/** How long past runs took. */
+export class SecondsView {
+  /** In seconds: the shortest of fewer than five runs, otherwise less than one in ten was shorter. */
+  @IsNumber() @Min(0) low!: number;
+  /** In seconds: the longest of fewer than five runs, otherwise less than one in ten was longer. */
+  @IsNumber() @Min(0) high!: number;
+  /** The number of past runs that the range comes from: the last ones, at most 20 of each context. */
+  @IsInt() @Min(1) measured!: number;
+}
+
 /** One step of a plan. */
 export class PlanStepView {
   /** The name of the step, such as `create`. */
   @IsString() name!: string;
   /** One sentence that names the objects of the step. */
   @IsString() detail!: string;
+  /** How long the step took in past runs; absent if it was never measured. */
+  @Optional() @Nested(() => SecondsView) seconds?: SecondsView;
 }
 
 /** A reason why a request would be refused. */
@@ -75,6 +87,10 @@ export class PlanView {
   @IsArray() @IsString({ each: true }) warnings!: string[];
   /** All reasons why the request would fail; empty if it would succeed. */
   @IsArray() @Nested(() => RefusalView, { each: true }) refusals!: RefusalView[];
+  /** How long past runs took from the request to the end of its task; absent if none was measured. */
+  @Optional() @Nested(() => SecondsView) seconds?: SecondsView;
+  /** How long the guest was stopped or paused in past runs; absent if that was never measured. */
+  @Optional() @Nested(() => SecondsView) interruption?: SecondsView;
 }
 
 /**

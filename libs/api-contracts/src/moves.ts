@@ -21,7 +21,7 @@ import {
   Min,
   ValidateBy,
 } from 'class-validator';
-import { PlanStepView } from './answers.js';
+import { PlanStepView, SecondsView } from './answers.js';
 import { AreRefs, BulkQuery } from './bulk.js';
 import { IsBackendKind, IsContextName, IsInstanceName, Nested, Nullable, Optional } from './fields.js';
 
@@ -190,6 +190,11 @@ export class MovePlanView {
   @IsString() format!: string;
   /** Whether the source is deleted once the copy was verified. */
   @IsBoolean() deleteSource!: boolean;
+  /**
+   * How long past moves in this mode took, with about the same number of bytes between the same contexts; absent if
+   * none was measured. The downtime is estimated for this VM.
+   */
+  @Optional() @Nested(() => SecondsView) seconds?: SecondsView;
 }
 
 /** A refusal of one VM of a queue. */

@@ -1,5 +1,6 @@
 import { TASK_KINDS, type TaskKind, type TaskStatus } from '@headgate/domain-contracts';
 import { IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsNumber, IsString, Max, MaxLength, Min } from 'class-validator';
+import { SecondsView } from './answers.js';
 import { BulkTaskView, TaskMemberView } from './bulk.js';
 import { IsMap, Nested, Nullable, Optional } from './fields.js';
 
@@ -11,6 +12,10 @@ export class TaskStepView {
   @IsISO8601() startedAt!: string;
   /** When it ended, in ISO 8601; absent while it runs. */
   @Optional() @IsISO8601() finishedAt?: string;
+  /** How long past runs of the step had taken when it began; absent if it was never measured. */
+  @Optional() @Nested(() => SecondsView) promised?: SecondsView;
+  /** How many seconds it took; absent while it runs, and if it also waited for something else. */
+  @Optional() @IsNumber() @Min(0) tookSeconds?: number;
 }
 
 /** How much of the data of the current step was processed. */
@@ -69,6 +74,13 @@ export class TaskView {
   @Optional() @IsString() cancelRefusal?: string;
   /** The outcome in numbers and names, such as the downtime of a move. Its fields depend on the kind. */
   @Optional() @IsMap(true) result?: object;
+  /** How long past tasks of its kind had taken when it was started; absent if none was measured. */
+  @Optional() @Nested(() => SecondsView) promised?: SecondsView;
+  /**
+   * How many seconds it took; only of a task that has succeeded, without a restart, a pause or an outage of its
+   * backend.
+   */
+  @Optional() @IsNumber() @Min(0) tookSeconds?: number;
   /** Only of a bulk task. */
   @Optional() @Nested(() => BulkTaskView) bulk?: BulkTaskView;
   /** The instances of a bulk task, in one task only, not in the list. */

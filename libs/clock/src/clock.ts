@@ -3,6 +3,11 @@ export abstract class Clock {
   /** Milliseconds since the epoch. */
   abstract now(): number;
 
+  /** Milliseconds since an arbitrary moment. Differences are durations, also when the time of the system is changed. */
+  monotonic(): number {
+    return this.now();
+  }
+
   /** Calls back once after `ms` milliseconds, unless the returned function is called before. */
   abstract after(ms: number, callback: () => void): () => void;
 
@@ -43,6 +48,10 @@ export abstract class Clock {
 export class SystemClock extends Clock {
   override now(): number {
     return Date.now();
+  }
+
+  override monotonic(): number {
+    return performance.now();
   }
 
   override after(ms: number, callback: () => void): () => void {

@@ -1,5 +1,6 @@
 import {
   DomainError,
+  FORCED,
   buildPlan,
   isVm,
   refusal,
@@ -11,6 +12,7 @@ import {
   type PowerObserver,
   type PowerOptions,
   type VmStatus,
+  type Work,
 } from '@headgate/domain-contracts';
 import { InstanceChange, type Permit, type InstanceChangeDeps } from './instance-change.js';
 
@@ -49,6 +51,11 @@ export class ApplyPower extends InstanceChange<'power', PowerParams> {
 
   protected override actionOf(action: PowerAction, { force }: PowerOptions): string {
     return force ? `${action} by force` : action;
+  }
+
+  protected override workOf(instance: Instance, action: PowerAction, options: PowerOptions): Work {
+    const work = super.workOf(instance, action, options);
+    return options.force ? { ...work, variant: FORCED } : work;
   }
 
   /** @throws DomainError WRONG_STATE when a template would be started */

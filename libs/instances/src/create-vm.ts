@@ -156,7 +156,10 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm, Prep
   }
 }
 
-const workOf = (spec: VmSpec): Work => workOn(isBuilt(spec) ? 'build' : 'create', spec.ref);
+const workOf = (spec: VmSpec): Work => ({
+  ...workOn(isBuilt(spec) ? 'build' : 'create', spec.ref),
+  variant: spec.source.kind,
+});
 
 /** The ref of the imported image that a VM is created from, as text. */
 const importedImageOf = ({ ref: { context, namespace }, source }: VmSpec): string | undefined =>

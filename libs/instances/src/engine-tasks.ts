@@ -24,6 +24,7 @@ import {
   type TaskJournal,
   type TaskKind,
   type TaskRunner,
+  type WorkOutcome,
 } from '@headgate/domain-contracts';
 
 /** The instance of an operation, as it was when the operation was requested. */
@@ -160,6 +161,7 @@ export class EngineTasks<Params extends object> {
       steps: (input) => this.steps(input),
       resume: (journal, context) => this.resumption(journal, context),
       rollback: (journal, context) => this.undo(journal, context),
+      result: ({ steps }) => steps.at(-1)?.result as WorkOutcome | undefined,
     };
   }
 
@@ -192,12 +194,19 @@ export class EngineTasks<Params extends object> {
     }
   }
 
-  private async follow(context: StepContext<Params & EngineInput>): Promise<void> {
+  /** @returns what the work has measured, if it has */
+  private async follow(context: StepContext<Params & EngineInput>): Promise<WorkOutcome | undefined> {
     const { input } = context;
     const known = this.begun.get(input.request);
     this.begun.delete(input.request);
     const work = known?.hasBegun ? known.work : await this.continued(context);
-    await work?.(reporterOf(context));
+    let outcome: WorkOutcome | undefined;
+    await work?.(
+      reporterOf(context, (facts) => {
+        outcome = { ...outcome, ...facts };
+      }),
+    );
+    return outcome;
   }
 
   /** The rest of an operation that an earlier process has requested. */

@@ -56,7 +56,7 @@ describe('the plans of members', () => {
     clock.advance(10_000);
     const plans = await planning;
     expect(plans.map(({ ref }) => ref)).toEqual(['vm/lab/local/v0', 'vm/lab/local/v1']);
-    const plan = buildBulkPlan('start', refsOf(40), plans);
+    const plan = buildBulkPlan({ action: 'start' }, refsOf(40), plans);
     expect([plan.ok, plan.unplanned, plan.steps.length]).toEqual([true, 38, 40]);
     // A plan that fails later is not an unhandled rejection, and no further one is asked for.
     stuck.reject(new Error('too late'));
@@ -93,7 +93,7 @@ describe('the plan of a bulk task', () => {
       refuse(second, 'WRONG_STATE', 'It is a template.'),
       refuse(third, 'INSTANCE_NOT_FOUND', 'v2 does not exist.'),
     ];
-    expect(buildBulkPlan('start', refsOf(3), members)).toEqual({
+    expect(buildBulkPlan({ action: 'start' }, refsOf(3), members)).toEqual({
       ok: false,
       steps: [],
       warnings: [`${third} does not exist.`],
@@ -109,7 +109,7 @@ describe('the plan of a bulk task', () => {
   test('is ok when one member is not refused, and claims nothing about members that were not planned', () => {
     const [first, second] = refsOf(2) as [string, string];
     const members = [refuse(first, 'WRONG_STATE', 'It is a template.')];
-    expect(buildBulkPlan('start', [first, second], members)).toMatchObject({
+    expect(buildBulkPlan({ action: 'start' }, [first, second], members)).toMatchObject({
       ok: true,
       steps: [{ name: 'start', detail: second }],
       refusals: [],

@@ -5,7 +5,6 @@ import {
   needsRetry,
   parseRef,
   type Audit,
-  type BulkRequest,
   type Caller,
   type Clock,
   type DirectBulkRequest,
@@ -52,7 +51,7 @@ export class RunBulk extends Change<
   protected override async planPrepared({ request, members }: Bulk): Promise<BulkPlan> {
     const { actions, clock } = this;
     const plans = await planMembers(members, (ref) => actions.plan(request, ref), clock);
-    return buildBulkPlan(describe(request), members, plans);
+    return buildBulkPlan(request, members, plans);
   }
 
   /** @returns the ID of the task */
@@ -103,6 +102,3 @@ function expectMembers(refs: readonly InstanceRef[]): string[] {
   if (refs.length === 0) throw new DomainError('INVALID_INPUT', 'No instance matches.');
   return [...new Set(refs.map(formatRef))];
 }
-
-const describe = ({ action, force, tag }: BulkRequest): string =>
-  `${action}${force ? ' by force' : ''}${tag === undefined ? '' : ` ${tag}`}`;

@@ -36,7 +36,7 @@ export class MoveTask implements TaskDefinition<MoveInput> {
     return this.strategyOf(journal.input).rollback(journal, context);
   }
 
-  result(journal: TaskJournal<MoveInput>): object {
+  result(journal: TaskJournal<MoveInput>): object | undefined {
     return this.strategyOf(journal.input).result(journal);
   }
 

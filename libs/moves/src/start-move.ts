@@ -18,6 +18,7 @@ import { Concerns, type MovePlan } from './plan/move-plan.js';
 import type { MoveRequest } from './plan/move-request.js';
 import type { PlanMove } from './plan/plan-move.js';
 import { moveRefused } from './plan/refused-move.js';
+import { variantOfMove } from './plan/variant-of-move.js';
 import { workOfMove } from './plan/work-of-move.js';
 
 export interface AcceptedMove {
@@ -100,7 +101,9 @@ export class StartMove extends Change<
       ...(os !== undefined && { os }),
       ...(copiesFirmwareVariables && { copiesFirmwareVariables }),
     };
-    const start = { name: source.ref.name, ref: input.source, input, reservation, ...(id !== undefined && { id }) };
+    const variant = variantOfMove(plan);
+    const named = { name: source.ref.name, ref: input.source, ...(id !== undefined && { id }) };
+    const start = { ...named, input, variant, reservation };
     const started = await audit.of(
       caller,
       'move',

@@ -14,8 +14,10 @@ import {
   type Log,
   type Replicas,
   type Reservation,
+  type TimedSteps,
   type Use,
   type Work,
+  type WorkTimes,
 } from '@headgate/domain-contracts';
 import { SubjectClaims } from './subject-claims.js';
 
@@ -28,6 +30,8 @@ export interface LedgerDeps {
   readonly clock: Clock;
   readonly log?: Log;
   readonly replicas?: Pick<Replicas, 'id' | 'isMember' | 'claim' | 'release' | 'subscribe'>;
+  /** Measures the work from its reservation, so that a wait for other work does not count. */
+  readonly times?: WorkTimes;
 }
 
 /** A reservation in the ledger. */
@@ -58,13 +62,15 @@ export class Ledger extends Reservations {
   private readonly clock: Clock;
   private readonly log: Log;
   private readonly replicas: Pick<Replicas, 'isMember'>;
+  private readonly times: WorkTimes | undefined;
   /** Counts how often this replica became alive for the others. */
   private term = 0;
   /** The term in which the operation that runs has reserved what it uses. */
   private readonly terms = new AsyncLocalStorage<number>();
 
-  constructor({ clock, log = SILENT_LOG, replicas = new SingleReplica() }: LedgerDeps) {
+  constructor({ clock, log = SILENT_LOG, replicas = new SingleReplica(), times }: LedgerDeps) {
     super();
+    this.times = times;
     this.clock = clock;
     this.log = log;
     this.replicas = replicas;
@@ -92,8 +98,14 @@ export class Ledger extends Reservations {
   }
 
   override during<T>(work: Work, run: (reservation: Reservation) => Promise<T>): Promise<T> {
-    const { term } = this;
-    return super.during(work, (reservation) => this.terms.run(term, () => run(reservation)));
+    const { term, times } = this;
+    return super.during(work, (reservation) =>
+      this.terms.run(term, () => (times ? times.during(work, () => run(reservation)) : run(reservation))),
+    );
+  }
+
+  override withTimes<P extends TimedSteps>(work: Work, plan: P): P {
+    return this.times ? this.times.inPlan(work, plan) : plan;
   }
 
   override get isLost(): boolean {

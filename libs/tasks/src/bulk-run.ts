@@ -1,5 +1,6 @@
 import {
   attemptMember,
+  DEFAULT_AT_ONCE,
   DomainError,
   messageOf,
   parseRef,
@@ -24,8 +25,6 @@ import { waitUntil } from './wait-until.js';
 /** One call of a member takes less, also if a guest has to shut down first. */
 const MEMBER_LIMIT_MS = 15 * 60_000;
 const NOT_IN_TIME = 'It did not end within 15 min. It may still be carried out.';
-/** More at the same time would usually only wait in the backend. */
-const MAX_CONCURRENT_MEMBERS = 8;
 /** A queue without a limit of its own. */
 const DEFAULT_PER_HOST = 2;
 
@@ -187,7 +186,7 @@ export class BulkRun implements JournaledRun {
 
   private async runAll(): Promise<void> {
     const { queue, work, stopped } = this;
-    const { atOnce = MAX_CONCURRENT_MEMBERS, perHost = DEFAULT_PER_HOST } = this.journal.current.input;
+    const { atOnce = DEFAULT_AT_ONCE, perHost = DEFAULT_PER_HOST } = this.journal.current.input;
     const members = this.members.all().map((member) => ({ member, hosts: queue?.hostsOf(member.ref) ?? [] }));
     // The tasks of an earlier process continue, whether this one is paused or not.
     const begun = members

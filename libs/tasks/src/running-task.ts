@@ -14,6 +14,8 @@ import { toStored, type LiveJournal } from './live-journal.js';
 import { TaskLog, type LogPart } from './task-log.js';
 import { TaskMembers } from './task-members.js';
 import type { LiveTask } from './task-reader.js';
+import type { PastTimes } from './times/past-times.js';
+import { TaskTimer } from './times/task-timer.js';
 import { TransferMeter } from './transfer-meter.js';
 
 /** The error of a task that a restart of the service interrupted. */
@@ -34,6 +36,8 @@ export interface RunDeps {
   readonly onChange?: (task: Pick<RunningTask, 'summary'>) => void;
   /** One sentence about the present state of an instance or image, if it is known. */
   readonly describe?: (ref: string) => string | undefined;
+  /** Promises how long new tasks and their steps take. */
+  readonly times?: Pick<PastTimes, 'ofNewTask' | 'total' | 'step' | 'bulk'>;
 }
 
 /**
@@ -54,6 +58,8 @@ export class RunningTask implements TaskReporter, LiveTask {
   /** Writes run one after the other. */
   private writing: Promise<unknown> = Promise.resolve();
   private stepped: Promise<void> = Promise.resolve();
+  /** Absent for a task of an earlier process, whose time includes that without one. */
+  private timer: TaskTimer | undefined;
   /** Whether everything is in the store. */
   isWritten = false;
   readonly members: TaskMembers | undefined;
@@ -67,8 +73,17 @@ export class RunningTask implements TaskReporter, LiveTask {
     this.members = task.members && new TaskMembers(task.members);
   }
 
-  /** Journals the new task with all its members. @throws when the store can't be written */
-  async create(journal?: LiveJournal): Promise<void> {
+  /**
+   * Journals the new task with all its members.
+   * @param variant of the work of the request that starts it
+   * @throws when the store can't be written
+   */
+  async create(journal?: LiveJournal, variant?: string): Promise<void> {
+    const { times, clock } = this.deps;
+    const timedAs = times?.ofNewTask(variant);
+    const promised = timedAs && times?.total(timedAs);
+    this.task = { ...this.task, ...(timedAs && { timedAs }), ...(promised && { promised }) };
+    this.timer = new TaskTimer(clock);
     await this.deps.store.put(this.current, journal && toStored(journal));
     this.report();
   }
@@ -160,10 +175,13 @@ export class RunningTask implements TaskReporter, LiveTask {
 
   /** Begins a step without writing it. */
   beginStep(name: string): void {
-    const now = this.deps.clock.iso();
+    const { clock, times } = this.deps;
+    const now = clock.iso();
     const { transfer: _transfer, waitsFor: _waitsFor, ...task } = this.task;
-    this.meter = new TransferMeter(this.deps.clock);
-    this.task = { ...task, steps: [...finished(task.steps, now), { name, startedAt: now }] };
+    this.meter = new TransferMeter(clock);
+    const promised = task.timedAs && times?.step(task.timedAs, name);
+    const step: TaskStep = { name, startedAt: now, ...(promised && { promised }) };
+    this.task = { ...task, steps: [...finished(task.steps, now, this.timer?.next()), step] };
     this.lines.append(name);
     this.notify();
   }
@@ -193,8 +211,14 @@ export class RunningTask implements TaskReporter, LiveTask {
     this.flushSoon();
   }
 
+  /** It waits for something that does not belong to it: how long it takes does not count. */
+  delay(): void {
+    this.timer?.delay();
+  }
+
   /** Changes fields that are written at intervals. */
   update(fields: Partial<Task>): void {
+    if (fields.waiting !== undefined) this.delay();
     this.task = { ...this.task, ...fields };
     this.flushSoon();
   }
@@ -214,13 +238,15 @@ export class RunningTask implements TaskReporter, LiveTask {
       if (status === 'waiting') this.members?.set({ ref, status: 'skipped', error: masked });
     const { waiting: _waiting, transfer: _transfer, cancelable: _cancelable, ...running } = this.task;
     const { waitsFor: _waitsFor, cancelRefusal: _cancelRefusal, ...task } = running;
+    const [tookSeconds, stepSeconds] = error === undefined ? [this.timer?.total(), this.timer?.next()] : [];
     this.task = {
       ...task,
       status: error === undefined ? 'done' : 'error',
       error: masked,
       progress: error === undefined ? 1 : task.progress,
-      steps: finished(task.steps, now),
+      steps: finished(task.steps, now, stepSeconds),
       finishedAt: now,
+      ...(tookSeconds !== undefined && { tookSeconds }),
       ...(result ? { result } : {}),
     };
     if (error !== undefined) this.lines.append(error);
@@ -299,5 +325,10 @@ export class RunningTask implements TaskReporter, LiveTask {
   }
 }
 
-const finished = (steps: readonly TaskStep[], now: string): TaskStep[] =>
-  steps.map((step) => (step.finishedAt === undefined ? { ...step, finishedAt: now } : step));
+/** @param tookSeconds of the step that ends, if its time counts */
+const finished = (steps: readonly TaskStep[], now: string, tookSeconds: number | undefined): TaskStep[] =>
+  steps.map((step) =>
+    step.finishedAt === undefined
+      ? { ...step, finishedAt: now, ...(tookSeconds !== undefined && { tookSeconds }) }
+      : step,
+  );

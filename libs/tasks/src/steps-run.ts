@@ -65,7 +65,8 @@ export class StepsRun<Input extends object = object> implements JournaledRun {
       if (error instanceof Stalled && !error.hasStopped) return this.end(error);
       return this.rollBack(this.task.signal.aborted ? this.task.signal.reason : error);
     }
-    await this.task.end(undefined, this.definition.result && json(this.definition.result(this.journal.current)));
+    const result = this.definition.result?.(this.journal.current);
+    await this.task.end(undefined, result && json(result));
     return 'ended';
   }
 
@@ -260,6 +261,7 @@ export class StepsRun<Input extends object = object> implements JournaledRun {
       progress: (fraction) => report('progress', fraction, () => task.progress(fraction)),
       bytes: (doneBytes, totalBytes) => report('bytes', doneBytes, () => task.bytes(doneBytes, totalBytes)),
       waitsFor: (subject) => report('waitsFor', subject, () => task.update({ waitsFor: subject })),
+      isDelayed: () => task.delay(),
       close: () => {
         isOpen = false;
       },

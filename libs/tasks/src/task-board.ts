@@ -1,6 +1,7 @@
 import {
   DomainError,
   formatRef,
+  messageOf,
   SILENT_LOG,
   SingleReplica,
   TaskRunner,
@@ -35,6 +36,10 @@ import { TaskKinds } from './task-kinds.js';
 import type { LiveTask, TaskReader } from './task-reader.js';
 import { TaskRuns } from './task-runs.js';
 import { TaskStarts } from './task-starts.js';
+import type { PastTimes } from './times/past-times.js';
+
+/** How many tasks of the store say how long such tasks take. */
+const MAX_PAST_TASKS = 1000;
 
 /** Runs background work as tasks, reports their progress, and continues or ends those that a restart interrupted. */
 export class TaskBoard extends TaskRunner implements TaskReader {
@@ -59,10 +64,12 @@ export class TaskBoard extends TaskRunner implements TaskReader {
     log: Log = SILENT_LOG,
     private readonly replicas: Replicas = new SingleReplica(),
     private readonly reservations?: Reservations,
+    private readonly times?: PastTimes,
   ) {
     super();
     const onEnd = (task: Task): void => {
       this.reservations?.endTask(task.id);
+      this.times?.add(task);
       for (const listener of this.endListeners) listener(task);
     };
     const onChange = (task: { readonly summary: Task }): void => {
@@ -70,7 +77,8 @@ export class TaskBoard extends TaskRunner implements TaskReader {
       const { summary } = task;
       for (const listener of this.changeListeners) listener(summary);
     };
-    this.deps = { store, clock, log, onEnd, onChange, describe: (ref) => this.describe?.(ref) };
+    const describe = (ref: string): string | undefined => this.describe?.(ref);
+    this.deps = { store, clock, log, onEnd, onChange, describe, ...(times && { times }) };
     const { kinds } = this;
     const runs = (this.runs = new TaskRuns({ clock, log, release: (id) => this.reservations?.endTask(id) }));
     const find = (id: string): Task | undefined => runs.get(id)?.task.summary ?? store.get(id);
@@ -136,6 +144,7 @@ export class TaskBoard extends TaskRunner implements TaskReader {
    * the store was opened. The tasks of a shared store belong to other replicas.
    */
   async recover(): Promise<void> {
+    this.addPastTimes();
     if (this.shared.isShared) this.shared.follow();
     else {
       const left = this.store.running().filter(({ id }) => !this.runs.has(id));
@@ -240,6 +249,16 @@ export class TaskBoard extends TaskRunner implements TaskReader {
       this.adopt(task, true);
       this.shared.followHere(task.id, running);
       this.starts.beginJournaled(running, journal, true);
+    }
+  }
+
+  private addPastTimes(): void {
+    const { times, store, deps } = this;
+    if (!times) return;
+    try {
+      for (const task of store.recent(MAX_PAST_TASKS).toReversed()) times.add(task);
+    } catch (error) {
+      deps.log.warn({ reason: messageOf(error) }, 'reading how long past tasks took failed');
     }
   }
 

@@ -32,6 +32,12 @@ export interface TaskStartsDeps {
   readonly run: RunDeps;
 }
 
+interface CreatedTask {
+  readonly task: RunningTask;
+  readonly journal?: LiveJournal;
+  readonly variant?: string | undefined;
+}
+
 /** Journals new tasks and begins them, and begins those of an earlier process again. */
 export class TaskStarts {
   /** Tasks that are journaled, but do not run yet. */
@@ -62,7 +68,7 @@ export class TaskStarts {
     const start = { kind, name: subject.name, ref, ...(reservation && { reservation }) };
     const task = new RunningTask({ ...newTask(start, caller, deps.clock), cancelable: isCancelable(kind) }, deps);
     const run = () => runUnjournaled(task, kind, work, deps);
-    return this.create(task, undefined, () => runs.begin(task, run), reservation);
+    return this.create({ task }, () => runs.begin(task, run), reservation);
   }
 
   /** A task with steps. */
@@ -77,16 +83,18 @@ export class TaskStarts {
     const journal: LiveJournal = { task: created.id, version, caller, input: json<object>(input), steps: [] };
     const task = new RunningTask({ ...created, cancelable: true }, deps);
     const run = kinds.open(task, journal);
-    return this.create(task, journal, () => this.begin(task, run, false), reservation);
+    return this.create({ task, journal, variant: start.variant }, () => this.begin(task, run, false), reservation);
   }
 
   async startBulk(...[request, refs, caller, uidOf]: Parameters<TaskRunner['startBulk']>): Promise<string> {
     const { bulk, run: deps } = this.deps;
     const { kind, version } = bulk;
     const created = newTask({ kind, name: request.action, ref: '' }, caller, deps.clock);
-    const task = new RunningTask({ ...created, ...bulkParts(request, refs, uidOf) }, deps);
+    const promised = deps.times?.bulk(request, refs);
+    const parts = { ...bulkParts(request, refs, uidOf), ...(promised && { promised }) };
+    const task = new RunningTask({ ...created, ...parts }, deps);
     const journal: LiveJournal = { task: created.id, version, caller, input: json(request), steps: [] };
-    return this.create(task, journal, () => this.beginJournaled(task, journal, false));
+    return this.create({ task, journal }, () => this.beginJournaled(task, journal, false));
   }
 
   /** @throws Error for a kind that is not defined */
@@ -107,8 +115,7 @@ export class TaskStarts {
 
   /** Journals a new task and begins it. @throws DomainError NOT_READY; nothing has begun then */
   private async create(
-    task: RunningTask,
-    journal: LiveJournal | undefined,
+    { task, journal, variant }: CreatedTask,
     begin: () => string,
     reservation?: Reservation,
   ): Promise<string> {
@@ -118,7 +125,7 @@ export class TaskStarts {
       throw new DomainError('NOT_READY', 'This replica does not reach the store of the cluster; try again soon.');
     this.starting.add(id);
     try {
-      await expectWritable(() => task.create(journal));
+      await expectWritable(() => task.create(journal, variant));
       reservation?.giveTo(id);
       if (this.isClosed || !replicas.isMember) task.stop();
       return begin();

@@ -42,8 +42,10 @@ export const Changing = createParamDecorator((_data: unknown, context: Execution
   return new ChangeRequest(callerOf(http.getRequest<FastifyRequest>()), http.getResponse<FastifyReply>());
 });
 
-export const presentPlan = ({ steps, warnings, refusals }: Plan): PlanView => ({
+export const presentPlan = ({ steps, warnings, refusals, seconds, interruption }: Plan): PlanView => ({
   steps: [...steps],
   warnings: [...warnings],
   refusals: [...refusals],
+  ...(seconds && { seconds }),
+  ...(interruption && { interruption }),
 });

@@ -94,7 +94,9 @@ describe('the snapshots of a VM', () => {
     ];
     const before = await read();
     const answer = await edge.send(method, `${vms}${path}?dryRun=true`, body);
-    expect([answer.status, Object.keys(answer.json)]).toEqual([200, ['steps', 'warnings', 'refusals']]);
+    // Earlier requests may have been measured.
+    const { seconds: _seconds, ...plan } = answer.json;
+    expect([answer.status, Object.keys(plan)]).toEqual([200, ['steps', 'warnings', 'refusals']]);
     expect(await read()).toEqual(before);
   });
 });

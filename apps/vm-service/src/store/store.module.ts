@@ -30,6 +30,7 @@ import {
   SqliteWebhookStore,
 } from '@headgate/registry-store';
 import { Ledger } from '@headgate/reservations';
+import { PastTimes } from '@headgate/tasks';
 import type { ChosenContexts } from '../composition/choose-contexts.js';
 import type { Settings } from '../config/load-config.js';
 import { provideClass } from '../platform/provide-class.js';
@@ -59,11 +60,12 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
       inject: [SHARED_STORE],
       useFactory: (shared: SharedStore | undefined) => shared?.replicas ?? new SingleReplica(),
     },
+    provideClass(PastTimes, [Clock]),
     {
       provide: Reservations,
-      inject: [Clock, LOGGER, Replicas, CONTEXTS],
-      useFactory: (clock: Clock, log: Log, replicas: Replicas, { fence }: ChosenContexts) => {
-        const ledger = new Ledger({ clock, log, replicas });
+      inject: [Clock, LOGGER, Replicas, CONTEXTS, PastTimes],
+      useFactory: (clock: Clock, log: Log, replicas: Replicas, { fence }: ChosenContexts, times: PastTimes) => {
+        const ledger = new Ledger({ clock, log, replicas, times });
         fence?.follow(ledger);
         return ledger;
       },
@@ -90,6 +92,7 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
     Replicas,
     ReplyStore,
     Reservations,
+    PastTimes,
     TaskStore,
     WebhookStore,
     Audit,

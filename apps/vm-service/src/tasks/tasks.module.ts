@@ -1,6 +1,6 @@
 import { Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { Audit, Clock, Replicas, TaskRunner, TaskStore, Reservations } from '@headgate/domain-contracts';
-import { CancelTask, TaskBoard, TaskReader } from '@headgate/tasks';
+import { CancelTask, PastTimes, TaskBoard, TaskReader } from '@headgate/tasks';
 import { AccessModule } from '../access/access.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { LOGGER } from '../platform/tokens.js';
@@ -12,7 +12,7 @@ import { TasksController } from './tasks.controller.js';
   imports: [AccessModule, StoreModule],
   controllers: [TasksController],
   providers: [
-    provideClass(TaskBoard, [TaskStore, Clock, LOGGER, Replicas, Reservations]),
+    provideClass(TaskBoard, [TaskStore, Clock, LOGGER, Replicas, Reservations, PastTimes]),
     { provide: TaskRunner, useExisting: TaskBoard },
     { provide: TaskReader, useExisting: TaskBoard },
     provideClass(CancelTask, [TaskRunner, Audit]),

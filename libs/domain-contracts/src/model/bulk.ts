@@ -1,4 +1,5 @@
 import type { Caller } from './caller.js';
+import { addSeconds, type MeasuredSeconds } from './measured-seconds.js';
 import type { InstanceRef } from '../values/instance-ref.js';
 
 /** The actions that `POST /api/ext/bulk` carries out on each of its instances. */
@@ -79,6 +80,22 @@ export type MemberRef = InstanceRef & Pick<TaskMember, 'uid'>;
  * @returns the ID of the task that continues the action, if there is one
  */
 export type MemberWork = (request: DirectBulkRequest, ref: MemberRef, caller: Caller) => Promise<string | undefined>;
+
+/** How many members are worked on at the same time by default. More would usually only wait in the backend. */
+export const DEFAULT_AT_ONCE = 8;
+
+/**
+ * How long a bulk task takes.
+ * @param members how long each of its members takes
+ * @returns undefined if that is not known of all, or the members are not done when their requests are
+ */
+export function bulkSeconds(
+  { action, atOnce = DEFAULT_AT_ONCE, waitReady = false }: BulkRequest,
+  members: readonly (MeasuredSeconds | undefined)[],
+): MeasuredSeconds | undefined {
+  const endsWithRequest = action !== 'migrate' && action !== 'move' && !waitReady;
+  return endsWithRequest ? addSeconds(members, atOnce) : undefined;
+}
 
 /** The work of a queue: each member is carried out by a task of its own, which survives restarts. */
 export interface MemberTasks {

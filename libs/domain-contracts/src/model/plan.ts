@@ -1,9 +1,21 @@
 import { DomainError, type ErrorCode } from '../values/domain-error.js';
+import type { MeasuredSeconds } from './measured-seconds.js';
 
 /** One step of a use case. */
 export interface PlanStep {
   readonly name: string;
   readonly detail: string;
+  /** How long past runs of the step took. Added by `WorkTimes`. */
+  readonly seconds?: MeasuredSeconds;
+}
+
+/** What `WorkTimes` adds to a plan. */
+export interface TimedSteps {
+  readonly steps: readonly PlanStep[];
+  /** How long past runs of the whole work took. */
+  readonly seconds?: MeasuredSeconds;
+  /** How long the guest did not run during them. */
+  readonly interruption?: MeasuredSeconds;
 }
 
 /** The reason why a use case would be refused, and the remedy. */
@@ -16,8 +28,7 @@ export interface Refusal {
 export const refusal = (code: ErrorCode, reason: string, remedy: string): Refusal => ({ code, reason, remedy });
 
 /** The steps of a mutating use case: the response to `?dryRun=true`. The real run takes exactly these steps. */
-export interface Plan {
-  readonly steps: readonly PlanStep[];
+export interface Plan extends TimedSteps {
   readonly warnings: readonly string[];
   readonly refusals: readonly Refusal[];
 }

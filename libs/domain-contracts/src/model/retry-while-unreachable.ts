@@ -12,7 +12,7 @@ export const AWAY_PAUSE_MS = 10_000;
  */
 export async function retryWhileUnreachable<T>(
   clock: Clock,
-  { log, signal }: Pick<TaskContext, 'log' | 'signal'>,
+  { log, signal, isDelayed }: Pick<TaskContext, 'log' | 'signal' | 'isDelayed'>,
   work: () => Promise<T>,
 ): Promise<T> {
   const deadline = clock.now() + AWAY_LIMIT_MS;
@@ -22,6 +22,7 @@ export async function retryWhileUnreachable<T>(
     } catch (error) {
       const isAway = DomainError.is(error, 'BACKEND_UNREACHABLE', 'BACKEND_TIMEOUT');
       if (!isAway || clock.now() >= deadline) throw error;
+      isDelayed?.();
       const reason = messageOf(error);
       if (reason !== reported) log(`${reason} Trying again.`);
       reported = reason;

@@ -27,8 +27,8 @@ export interface TaskDefinition<Input extends object = object> {
    * repeated for up to an hour. Without it, nothing is undone, and the task says which step had begun.
    */
   rollback?(journal: TaskJournal<Input>, context: TaskContext): Promise<void>;
-  /** The result of a task whose steps are all finished. */
-  result?(journal: TaskJournal<Input>): object;
+  /** The result of a task whose steps are all finished, if it has one. */
+  result?(journal: TaskJournal<Input>): object | undefined;
 }
 
 export interface StepDefinition<Input extends object = object> extends Patience {
@@ -107,6 +107,8 @@ export interface TaskContext {
    *   ready"
    */
   waitsFor(subject: string): void;
+  /** The step waits for something that does not belong to it, such as the end of an outage: its time does not count. */
+  isDelayed?(): void;
 }
 
 export interface StepContext<Input extends object = object> extends TaskContext {
@@ -140,6 +142,8 @@ export interface TaskStart<Input extends object> {
   /** The ref of the instance, as text; empty if the task has none. */
   readonly ref: string;
   readonly input: Input;
+  /** In place of that of the work which the request has reserved. */
+  readonly variant?: string;
   /** The task has it until it ends. */
   readonly reservation?: Reservation;
 }

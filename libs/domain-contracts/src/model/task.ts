@@ -1,4 +1,6 @@
 import type { BulkTask, TaskMember } from './bulk.js';
+import type { MeasuredSeconds } from './measured-seconds.js';
+import type { Operation } from './operations.js';
 import type { Work } from './work.js';
 
 export const TASK_KINDS = [
@@ -21,6 +23,18 @@ export interface TaskStep {
   readonly name: string;
   readonly startedAt: string;
   readonly finishedAt?: string;
+  /** How long past runs of the step took when it began. */
+  readonly promised?: MeasuredSeconds;
+  /** How long it took, if it was finished without a wait for something that does not belong to it. */
+  readonly tookSeconds?: number;
+}
+
+/** Work of the same values is expected to take about the same time. */
+export interface TimedWork {
+  readonly operation: Operation;
+  /** The context of its instance or image. */
+  readonly context: string;
+  readonly variant?: string;
 }
 
 /** How much of the data of the current step was processed. */
@@ -69,6 +83,15 @@ export interface Task {
   readonly result?: object;
   /** What the task reserves until it ends. */
   readonly reserves?: Work;
+  /** Absent for a task that is compared with no other, such as a bulk task. */
+  readonly timedAs?: TimedWork;
+  /** How long such tasks had taken when it was started. */
+  readonly promised?: MeasuredSeconds;
+  /**
+   * How long it took, if it has succeeded in one process and without a wait for something that does not belong to it,
+   * such as the end of a pause.
+   */
+  readonly tookSeconds?: number;
   /** Only for a bulk task. */
   readonly bulk?: BulkTask;
   /** The instances of a bulk task, in their order. Missing in lists of tasks, and in old tasks. */

@@ -12,6 +12,8 @@ export interface Use {
 export interface Work {
   readonly operation: Operation;
   readonly uses: readonly Use[];
+  /** What else decides how long it takes, such as `by force`. Of few different values. */
+  readonly variant?: string;
 }
 
 /**
@@ -24,6 +26,9 @@ export function workOn(operation: Operation, subject: InstanceRef | string, name
   if (name) uses.push({ subject: formatRef(name), mode: 'exclusive' });
   return { operation, uses };
 }
+
+/** The variant of a stop that powers a VM off. */
+export const FORCED = 'by force';
 
 /** An operation that is carried out. */
 export interface Holder {

@@ -1,5 +1,5 @@
 import { busyError, withConflicts } from '../model/busy.js';
-import type { Plan } from '../model/plan.js';
+import type { Plan, TimedSteps } from '../model/plan.js';
 import type { Conflict, Holder, Reservation, Use, Work } from '../model/work.js';
 import { DomainError } from '../values/domain-error.js';
 
@@ -43,9 +43,14 @@ export abstract class Reservations {
   /** @param listener receives the subjects whose `taskOf` may have changed, until the returned function is called */
   abstract subscribe(listener: (subjects: readonly string[]) => void): () => void;
 
-  /** The plan with the operations that it would meet at this moment. */
-  inPlan<P extends Plan>({ uses }: Work, plan: P): P {
-    return withConflicts(plan, this.conflictsOf(uses));
+  /** The plan with the durations of earlier work of its kind. By default, none are known. */
+  withTimes<P extends TimedSteps>(_work: Work, plan: P): P {
+    return plan;
+  }
+
+  /** The plan with the operations that it would meet at this moment, and with durations. */
+  inPlan<P extends Plan>(work: Work, plan: P): P {
+    return withConflicts(this.withTimes(work, plan), this.conflictsOf(work.uses));
   }
 
   /**

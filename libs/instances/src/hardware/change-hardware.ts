@@ -6,7 +6,9 @@ import {
   type HardwareChange,
   type HardwarePlan,
   type HardwareResult,
+  type Instance,
   type PendingSetting,
+  type Work,
 } from '@headgate/domain-contracts';
 import { InstanceChange, type Permit } from '../instance-change.js';
 import { planWithPossibleName, withPossibleName } from './refuse-impossible-names.js';
@@ -28,6 +30,11 @@ export class ChangeHardware extends InstanceChange<'hardware', [change: Hardware
 
   protected override actionOf(change: HardwareChange): string {
     return describeHardwareChange(change);
+  }
+
+  protected override workOf(instance: Instance, change: HardwareChange): Work {
+    const work = super.workOf(instance, change);
+    return 'restart' in change && change.restart ? { ...work, variant: 'with a restart' } : work;
   }
 
   protected override planOn(

@@ -8,6 +8,7 @@ import {
   type Instance,
   type Plan,
   type SnapshotRequest,
+  type Work,
 } from '@headgate/domain-contracts';
 import { InstanceChange, type Permit, type InstanceChangeDeps } from '../instance-change.js';
 import type { SnapshotTasks } from './snapshot-tasks.js';
@@ -51,6 +52,11 @@ export class CreateSnapshot extends InstanceChange<
 
   protected override actionOf({ name }: SnapshotRequest): string {
     return `create snapshot ${name}`;
+  }
+
+  protected override workOf(instance: Instance, request: SnapshotRequest): Work {
+    const work = super.workOf(instance, request);
+    return request.memory ? { ...work, variant: 'with memory' } : work;
   }
 
   /** The name contains that of the VM, because in a cluster the VMs of a namespace share the names of snapshots. */

@@ -2,6 +2,7 @@ import {
   DomainError,
   messageOf,
   type Loss,
+  type MeasuredSeconds,
   type MoveRefusalCode,
   type PlanStep,
   type Refusal,
@@ -29,6 +30,8 @@ export interface MovePlan {
   readonly destination: string;
   readonly mode: string;
   readonly steps: readonly PlanStep[];
+  /** How long past moves like it took. */
+  readonly seconds?: MeasuredSeconds;
   readonly warnings: readonly string[];
   /** Properties that the copy will not have, as text. */
   readonly dropped: readonly string[];

@@ -9,6 +9,8 @@ import {
   type InstanceDirectory,
   type InstanceRef,
   type PlanStep,
+  type TimedSteps,
+  type Work,
   type PortableVm,
   type Reservations,
   type ResourceMapping,
@@ -19,6 +21,7 @@ import type { Throughput } from '../estimates/throughput.js';
 import { checkSnapshots, checkSource, readSource } from './check-source.js';
 import { chooseDestination, type ChosenDestination } from './choose-destination.js';
 import { findStateLosses } from './find-state-losses.js';
+import { variantOfMove } from './variant-of-move.js';
 import { workOfMove } from './work-of-move.js';
 import { Concerns, type DowntimeEstimate, type MovePlan } from './move-plan.js';
 import type { MoveRequest } from './move-request.js';
@@ -90,7 +93,7 @@ export class PlanMove {
     if (chosen) this.checkName(chosen, concerns);
     const { losses = [], availableBytes, copiesFirmwareVariables = false } = facts ?? {};
     const ok = concerns.refusals.length === 0;
-    const plan: MovePlan = {
+    const plan = this.withTimes(workOfMove(ref, chosen), {
       ok,
       source: formatRef(ref),
       destination: chosen ? formatRef(chosen.ref) : '',
@@ -106,7 +109,7 @@ export class PlanMove {
       maxDowntimeSeconds: facts?.downtime?.maxSeconds ?? null,
       format: facts?.format ?? '',
       deleteSource,
-    };
+    });
     return {
       plan,
       mapping,
@@ -116,6 +119,16 @@ export class PlanMove {
       ...(chosen && { destination: chosen.ref }),
       ...(availableBytes !== undefined && { availableBytes }),
     };
+  }
+
+  /** Its downtime is estimated for this VM, so that the one of other moves is left out. */
+  private withTimes(work: Work, plan: MovePlan): MovePlan {
+    const timed: MovePlan & TimedSteps = plan;
+    const { interruption: _interruption, ...shown } = this.deps.reservations.withTimes(
+      { ...work, variant: variantOfMove(plan) },
+      timed,
+    );
+    return shown;
   }
 
   /**

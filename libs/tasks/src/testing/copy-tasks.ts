@@ -1,5 +1,7 @@
 import {
   ADMINISTRATOR,
+  SILENT_LOG,
+  SingleReplica,
   type Caller,
   type StepContext,
   type TaskDefinition,
@@ -7,6 +9,7 @@ import {
 } from '@headgate/domain-contracts';
 import { FixedClock, MemoryTaskStore } from '@headgate/testing';
 import { TaskBoard } from '../task-board.js';
+import { PastTimes } from '../times/past-times.js';
 
 export interface CopyInput {
   readonly disk: string;
@@ -36,9 +39,10 @@ export const namesOf = ({ steps }: TaskJournal): string[] =>
 export class CopyTasks {
   readonly store = new MemoryTaskStore();
   readonly clock = new FixedClock();
+  times = new PastTimes(this.clock);
 
   open(steps: Steps, more: object = {}): { board: TaskBoard; start: () => Promise<string> } {
-    const board = new TaskBoard(this.store, this.clock);
+    const board = new TaskBoard(this.store, this.clock, SILENT_LOG, new SingleReplica(), undefined, this.times);
     const definition: TaskDefinition<CopyInput> = {
       kind: 'move',
       steps: () => [
@@ -62,6 +66,7 @@ export class CopyTasks {
 
   /** A restart after a kill: the promises of the first process never settle, and the store keeps what it wrote. */
   async restart(steps: Steps, more: object = {}): Promise<TaskBoard> {
+    this.times = new PastTimes(this.clock);
     const { board } = this.open(steps, more);
     await board.recover();
     board.resume();

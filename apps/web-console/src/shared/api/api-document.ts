@@ -1850,12 +1850,16 @@ export interface components {
         };
         /** @description The plan of one instance of a bulk task: the one that a dry run of a single request returns. */
         BulkMemberPlanView: {
+            /** @description How long the guest was stopped or paused in past runs; absent if that was never measured. */
+            interruption?: components["schemas"]["SecondsView"];
             /** @description Whether there is no refusal. */
             ok: boolean;
             /** @description The ref of the instance. */
             ref: string;
             /** @description All reasons why the request would fail; empty if it would succeed. */
             refusals: components["schemas"]["RefusalView"][];
+            /** @description How long past runs took from the request to the end of its task; absent if none was measured. */
+            seconds?: components["schemas"]["SecondsView"];
             /** @description The steps in their order; empty if the request would be refused. */
             steps: components["schemas"]["PlanStepView"][];
             /** @description Consequences that the caller may not expect, one sentence each. */
@@ -1863,12 +1867,16 @@ export interface components {
         };
         /** @description The response to a dry run of POST /api/ext/bulk. `steps` has one step for each instance that is not refused. The request is accepted although some or all instances are refused: their members fail when their turn comes. */
         BulkPlanView: {
+            /** @description How long the guest was stopped or paused in past runs; absent if that was never measured. */
+            interruption?: components["schemas"]["SecondsView"];
             /** @description The plans of the instances, in their order. */
             members: components["schemas"]["BulkMemberPlanView"][];
             /** @description False when every instance is refused. `refusals` has the distinct reasons then, at most 100, and is empty else. */
             ok: boolean;
             /** @description All reasons why the request would fail; empty if it would succeed. */
             refusals: components["schemas"]["RefusalView"][];
+            /** @description How long past runs took from the request to the end of its task; absent if none was measured. */
+            seconds?: components["schemas"]["SecondsView"];
             /** @description The steps in their order; empty if the request would be refused. */
             steps: components["schemas"]["PlanStepView"][];
             /** @description The number of instances that are not in `members`, because planning takes at most 10 seconds. Their steps are those of instances without a refusal. */
@@ -3237,6 +3245,8 @@ export interface components {
             ok: boolean;
             /** @description All reasons why the move is refused, each with its remedy. */
             refusals: components["schemas"]["MoveConcernView"][];
+            /** @description How long past moves in this mode took, with about the same number of bytes between the same contexts; absent if none was measured. The downtime is estimated for this VM. */
+            seconds?: components["schemas"]["SecondsView"];
             /** @description A ref. */
             source: string;
             /** @description The steps in their order. */
@@ -3439,11 +3449,17 @@ export interface components {
             detail: string;
             /** @description The name of the step, such as `create`. */
             name: string;
+            /** @description How long the step took in past runs; absent if it was never measured. */
+            seconds?: components["schemas"]["SecondsView"];
         };
         /** @description The response to a dry run (`?dryRun=true`): the steps that a real run would take. */
         PlanView: {
+            /** @description How long the guest was stopped or paused in past runs; absent if that was never measured. */
+            interruption?: components["schemas"]["SecondsView"];
             /** @description All reasons why the request would fail; empty if it would succeed. */
             refusals: components["schemas"]["RefusalView"][];
+            /** @description How long past runs took from the request to the end of its task; absent if none was measured. */
+            seconds?: components["schemas"]["SecondsView"];
             /** @description The steps in their order; empty if the request would be refused. */
             steps: components["schemas"]["PlanStepView"][];
             /** @description Consequences that the caller may not expect, one sentence each. */
@@ -3554,6 +3570,8 @@ export interface components {
             ok: boolean;
             /** @description All reasons why the move is refused, each with its remedy. */
             refusals: components["schemas"]["MoveConcernView"][];
+            /** @description How long past moves in this mode took, with about the same number of bytes between the same contexts; absent if none was measured. The downtime is estimated for this VM. */
+            seconds?: components["schemas"]["SecondsView"];
             /** @description A ref. */
             source: string;
             /** @description The steps in their order. */
@@ -3580,6 +3598,15 @@ export interface components {
              * @example 4Gi
              */
             mem?: string;
+        };
+        /** @description How long past runs took. */
+        SecondsView: {
+            /** @description In seconds: the longest of fewer than five runs, otherwise less than one in ten was longer. */
+            high: number;
+            /** @description In seconds: the shortest of fewer than five runs, otherwise less than one in ten was shorter. */
+            low: number;
+            /** @description The number of past runs that the range comes from: the last ones, at most 20 of each context. */
+            measured: number;
         };
         /** @description An element of GET /api/vms/{ns}/{name}/snapshots. */
         SnapshotView: {
@@ -3649,11 +3676,15 @@ export interface components {
             finishedAt?: string;
             /** @description The name of the step. */
             name: string;
+            /** @description How long past runs of the step had taken when it began; absent if it was never measured. */
+            promised?: components["schemas"]["SecondsView"];
             /**
              * Format: date-time
              * @description When it began, in ISO 8601.
              */
             startedAt: string;
+            /** @description How many seconds it took; absent while it runs, and if it also waited for something else. */
+            tookSeconds?: number;
         };
         /** @description How much of the data of the current step was processed. */
         TaskTransferView: {
@@ -3698,6 +3729,8 @@ export interface components {
             members?: components["schemas"]["TaskMemberView"][];
             /** @description The completed part, a number from 0 to 1; null when it is unknown. */
             progress: number | null;
+            /** @description How long past tasks of its kind had taken when it was started; absent if none was measured. */
+            promised?: components["schemas"]["SecondsView"];
             /** @description Empty for a bulk task. */
             ref: string;
             /** @description The outcome in numbers and names, such as the downtime of a move. Its fields depend on the kind. */
@@ -3716,6 +3749,8 @@ export interface components {
             status: "running" | "done" | "error";
             /** @description The steps that have begun. */
             steps: components["schemas"]["TaskStepView"][];
+            /** @description How many seconds it took; only of a task that has succeeded, without a restart, a pause or an outage of its backend. */
+            tookSeconds?: number;
             /** @description Only while a step reports bytes. */
             transfer?: components["schemas"]["TaskTransferView"];
             /** @description Why it does not continue at the moment: it is paused, or its journal can't be written. */
