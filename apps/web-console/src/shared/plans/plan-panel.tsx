@@ -63,9 +63,26 @@ export function PlanPanel<T>(props: PlanPanelProps<T>) {
     refetchInterval: ({ state: { data } }) =>
       data?.refusals.some(({ code }) => code === 'BUSY') ? BUSY_REFETCH_MS : false,
   });
-  const { mutate, error, isPending, data: result, isSuccess } = useMutation({ mutationFn: run, onSuccess: onDone });
-  if (isSuccess && outcome)
-    return <PlanResult title={title} outcome={outcome(result)} steps={plan.data?.steps ?? []} onClose={onClose} />;
+  const {
+    mutate,
+    error,
+    isPending,
+    data: done,
+  } = useMutation({
+    mutationFn: () => timed(run),
+    onSuccess: ({ result }) => onDone(result),
+  });
+  if (done && outcome)
+    return (
+      <PlanResult
+        title={title}
+        outcome={outcome(done.result)}
+        steps={plan.data?.steps ?? []}
+        promised={plan.data?.seconds}
+        tookSeconds={done.seconds}
+        onClose={onClose}
+      />
+    );
 
   const isRefused = (plan.data?.refusals.length ?? 0) > 0;
   const isStale = !isPending && plan.data !== undefined && plan.data.state !== subject?.state;
@@ -115,4 +132,11 @@ export function PlanPanel<T>(props: PlanPanelProps<T>) {
       {error && <ErrorAlert title={failure} error={error} />}
     </PanelFrame>
   );
+}
+
+/** How long the user waits for the answer. */
+async function timed<T>(run: () => Promise<T>): Promise<{ result: T; seconds: number }> {
+  const begin = performance.now();
+  const result = await run();
+  return { result, seconds: (performance.now() - begin) / 1000 };
 }

@@ -1,4 +1,5 @@
-import type { PlanStepView } from '@headgate/api-contracts';
+import type { PlanStepView, SecondsView } from '@headgate/api-contracts';
+import { readablePromise } from '../quantity/duration.js';
 import { readableSizes } from '../quantity/quantity.js';
 import { TaskBar } from '../tasks/task-bar.js';
 import { isRunning, useTask } from '../tasks/use-tasks.js';
@@ -21,11 +22,15 @@ interface PlanResultProps {
   title: string;
   outcome: Outcome;
   steps: readonly PlanStepView[];
+  /** The estimate of the plan. */
+  promised?: SecondsView | undefined;
+  /** How long the request took. */
+  tookSeconds: number;
   onClose: () => void;
 }
 
 /** The result of a plan: its steps, ticked off as they end, and how to undo it. */
-export function PlanResult({ title, outcome, steps, onClose }: PlanResultProps) {
+export function PlanResult({ title, outcome, steps, promised, tookSeconds, onClose }: PlanResultProps) {
   const { task: id, undo } = outcome;
   const { data: task } = useTask(id);
   const isDone = id === undefined || (task !== undefined && !isRunning(task));
@@ -55,6 +60,7 @@ export function PlanResult({ title, outcome, steps, onClose }: PlanResultProps) 
         </div>
       )}
       {task && <TaskBar task={task} />}
+      {id === undefined && promised && <p className="hg-note">{`Done: ${readablePromise(promised, tookSeconds)}`}</p>}
       {isDone && !hasFailed && steps.length > 0 && (
         <ol className="hg-steps" aria-label="Steps that were carried out">
           {steps.map(({ name, detail }) => (

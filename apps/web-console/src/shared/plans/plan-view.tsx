@@ -1,5 +1,6 @@
 import type { MovePlanView, PlanView as Plan } from '@headgate/api-contracts';
 import { useEffect, useRef } from 'react';
+import { readableEstimate, readableRange } from '../quantity/duration.js';
 import { readableSizes } from '../quantity/quantity.js';
 import { Alert } from '../ui/alert.js';
 
@@ -22,12 +23,18 @@ export function PlanView({ plan, title }: { plan: Plan | MovePlanView; title: st
       ))}
       <h3>{title}</h3>
       <ol>
-        {plan.steps.map(({ name, detail }) => (
+        {plan.steps.map(({ name, detail, seconds: ofStep }) => (
           <li key={`${name} ${detail}`}>
             <b>{name}</b> <span className="hg-note">{readableSizes(detail)}</span>
+            {/* That of a single step is that of the plan. */}
+            {ofStep && plan.steps.length > 1 && <span className="hg-note">{` · ${readableRange(ofStep)}`}</span>}
           </li>
         ))}
       </ol>
+      {plan.seconds && <p className="hg-note">{`Takes ${readableEstimate(plan.seconds)}.`}</p>}
+      {'interruption' in plan && plan.interruption && (
+        <p className="hg-note">{`The guest is interrupted for ${readableEstimate(plan.interruption)}.`}</p>
+      )}
       {plan.warnings.map((warning) => (
         <Alert key={warning} isPlain variant="warning" title={readableSizes(warning)} />
       ))}

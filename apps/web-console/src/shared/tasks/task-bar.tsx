@@ -1,11 +1,12 @@
 import type { TaskView } from '@headgate/api-contracts';
+import { readableEstimate, readablePromise, readableSeconds } from '../quantity/duration.js';
 import { readableBytes, readableSizes } from '../quantity/quantity.js';
 import { Progress } from '../ui/progress.js';
 import { taskTitle } from './task-title.js';
 
 /** The progress of one task, as text and as a bar. */
 export function TaskBar({ task }: { task: TaskView }) {
-  const { status, progress, error, waiting, waitsFor } = task;
+  const { status, progress, error, waiting, waitsFor, promised, tookSeconds } = task;
   const title = taskTitle(task);
   const percent = status === 'done' ? 100 : Math.round((progress ?? 0) * 100);
   const failed = status === 'error';
@@ -19,8 +20,13 @@ export function TaskBar({ task }: { task: TaskView }) {
         tone={failed ? 'danger' : status === 'done' ? 'success' : 'progress'}
       />
       <p className={failed ? 'hg-status--danger' : 'hg-note'} role={failed ? 'alert' : undefined}>
-        {failed ? readableSizes(error) : status === 'done' ? 'Done' : (waiting ?? currentStep(task))}
+        {failed
+          ? readableSizes(error)
+          : status === 'done'
+            ? ['Done', readablePromise(promised, tookSeconds)].filter(Boolean).join(': ')
+            : (waiting ?? currentStep(task))}
       </p>
+      {status === 'running' && promised && <p className="hg-note">Usually takes {readableEstimate(promised)}</p>}
       {status === 'running' && waitsFor !== undefined && <p className="hg-note">Waits for {waitsFor}</p>}
     </div>
   );
@@ -32,11 +38,6 @@ function currentStep({ steps, transfer }: TaskView): string {
   if (!transfer) return name;
   const { doneBytes, totalBytes, remainingSeconds } = transfer;
   const total = totalBytes === null ? '' : ` of ${readableBytes(totalBytes)}`;
-  const left = remainingSeconds === null ? '' : `, ${formatSeconds(remainingSeconds)} left`;
+  const left = remainingSeconds === null ? '' : `, ${readableSeconds(remainingSeconds)} left`;
   return `${name}: ${readableBytes(doneBytes)}${total}${left}`;
-}
-
-function formatSeconds(seconds: number): string {
-  if (seconds < 60) return `${seconds} s`;
-  return seconds < 3600 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }

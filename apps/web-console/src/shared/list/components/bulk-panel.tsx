@@ -4,6 +4,7 @@ import { bulkReport, memberCount } from '../../bulk/bulk-report.js';
 import { bulkOptions, USUAL_CHOICES } from '../../bulk/bulk-options.js';
 import { useBulkTask } from '../../bulk/use-bulk-task.js';
 import type { Instance } from '../../instances/instance.js';
+import { readablePromise } from '../../quantity/duration.js';
 import { isRunning } from '../../tasks/use-tasks.js';
 import { useSettled } from '../../ui/use-settled.js';
 import { countLabel, type ListKind } from '../list-kind.js';
@@ -69,6 +70,7 @@ export function BulkPanel<E extends Instance>(props: BulkPanelProps<E>) {
         title={title}
         kind={kind}
         report={bulkReport(operation.label, task, refused.length)}
+        time={readablePromise(task.promised, task.tookSeconds)}
         error={error}
         onClose={onClose}
         onRetry={retry}

@@ -3,10 +3,12 @@ import { useState } from 'react';
 import type { BulkOperation } from '../../actions/bulk-operations.js';
 import { curlOf } from '../../actions/api-request.js';
 import { bulkOptions, type BulkChoices } from '../../bulk/bulk-options.js';
+import type { BulkPlan as ServicePlan } from '../../bulk/bulk-request.js';
 import { BulkOrder } from '../../bulk/components/bulk-order.js';
 import type { Instance } from '../../instances/instance.js';
 import { PanelFrame } from '../../plans/panel-frame.js';
 import { StalePlan } from '../../plans/stale-plan.js';
+import { readableEstimate } from '../../quantity/duration.js';
 import { Alert } from '../../ui/alert.js';
 import { Button } from '../../ui/button.js';
 import { CopyButton } from '../../ui/copy.js';
@@ -25,7 +27,7 @@ interface BulkPlanProps<E extends Instance> {
   operation: BulkOperation<E>;
   planned: PlannedMembers<E>;
   /** The request for the plan of the service. */
-  preview: Pick<UseQueryResult, 'error' | 'isLoading' | 'isPlaceholderData' | 'refetch'>;
+  preview: Pick<UseQueryResult<ServicePlan>, 'data' | 'error' | 'isLoading' | 'isPlaceholderData' | 'refetch'>;
   /** Whether the plan is about the present input. */
   isSettled: boolean;
   /** How many instances changed since the plan was created. */
@@ -116,6 +118,9 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
       <NameList kind={kind} title="Skipped" names={refused.map(({ entry, reason }) => `${nameOf(entry)}: ${reason}`)} />
       <NameList kind={kind} title="Warnings" names={warnings.map((one) => `${nameOf(one.entry)}: ${one.warning}`)} />
       <NameList kind={kind} title="Nothing changes for" names={unchanged.map(nameOf)} />
+      {preview.data?.seconds && included.length > 0 && (
+        <p className="hg-note">{`Takes ${readableEstimate(preview.data.seconds)}.`}</p>
+      )}
       {unplanned > 0 && (
         <p className="hg-note">
           {countLabel(kind, unplanned)} could not be checked in time. The service checks them when their turn comes.

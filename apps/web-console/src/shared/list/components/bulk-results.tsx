@@ -11,6 +11,8 @@ interface BulkResultsProps {
   title: string;
   kind: { readonly singular: string; readonly plural: string };
   report: BulkReport;
+  /** How long it was expected to take, and has taken; empty if neither is known. */
+  time: string;
   error: Error | null;
   onClose: () => void;
   onRetry: () => void;
@@ -21,7 +23,7 @@ interface BulkResultsProps {
 
 /** The results of a bulk operation: why instances failed, and how to continue with them. */
 export function BulkResults(props: BulkResultsProps) {
-  const { title, kind, report, error, onClose, onRetry, onSelect, onUndo } = props;
+  const { title, kind, report, time, error, onClose, onRetry, onSelect, onUndo } = props;
   const { failed, unfinished, summary, text } = report;
   return (
     <PanelFrame
@@ -55,6 +57,7 @@ export function BulkResults(props: BulkResultsProps) {
     >
       {error && <ErrorAlert title="The request failed" error={error} />}
       <p role="status">{summary}</p>
+      {time !== '' && <p className="hg-note">Done: {time}</p>}
       <NameList
         kind={kind}
         title="Failed"
