@@ -15,7 +15,7 @@ import { TaskLog, type LogPart } from './task-log.js';
 import { TaskMembers } from './task-members.js';
 import type { LiveTask } from './task-reader.js';
 import type { PastTimes } from './times/past-times.js';
-import { TaskTimer } from './times/task-timer.js';
+import { TaskTimer, type StepTimes } from './times/task-timer.js';
 import { TransferMeter } from './transfer-meter.js';
 
 /** The error of a task that a restart of the service interrupted. */
@@ -186,6 +186,12 @@ export class RunningTask implements TaskReporter, LiveTask {
     this.notify();
   }
 
+  /** A part of the running step begins. */
+  part(name: string): void {
+    this.timer?.beginPart(name);
+    this.log(name);
+  }
+
   log(line: string): void {
     this.lines.append(line);
     this.flushSoon();
@@ -238,13 +244,13 @@ export class RunningTask implements TaskReporter, LiveTask {
       if (status === 'waiting') this.members?.set({ ref, status: 'skipped', error: masked });
     const { waiting: _waiting, transfer: _transfer, cancelable: _cancelable, ...running } = this.task;
     const { waitsFor: _waitsFor, cancelRefusal: _cancelRefusal, ...task } = running;
-    const [tookSeconds, stepSeconds] = error === undefined ? [this.timer?.total(), this.timer?.next()] : [];
+    const [tookSeconds, stepTimes] = error === undefined ? [this.timer?.total(), this.timer?.next()] : [];
     this.task = {
       ...task,
       status: error === undefined ? 'done' : 'error',
       error: masked,
       progress: error === undefined ? 1 : task.progress,
-      steps: finished(task.steps, now, stepSeconds),
+      steps: finished(task.steps, now, stepTimes),
       finishedAt: now,
       ...(tookSeconds !== undefined && { tookSeconds }),
       ...(result ? { result } : {}),
@@ -325,10 +331,6 @@ export class RunningTask implements TaskReporter, LiveTask {
   }
 }
 
-/** @param tookSeconds of the step that ends, if its time counts */
-const finished = (steps: readonly TaskStep[], now: string, tookSeconds: number | undefined): TaskStep[] =>
-  steps.map((step) =>
-    step.finishedAt === undefined
-      ? { ...step, finishedAt: now, ...(tookSeconds !== undefined && { tookSeconds }) }
-      : step,
-  );
+/** @param times of the step that ends, if they count */
+const finished = (steps: readonly TaskStep[], now: string, times: StepTimes = {}): TaskStep[] =>
+  steps.map((step) => (step.finishedAt === undefined ? { ...step, finishedAt: now, ...times } : step));

@@ -257,6 +257,7 @@ export class StepsRun<Input extends object = object> implements JournaledRun {
       caller,
       signal,
       log: (text) => report('log', text, () => task.log(text)),
+      part: (name) => report('log', name, () => task.part(name)),
       mask: (secret) => task.mask(secret),
       progress: (fraction) => report('progress', fraction, () => task.progress(fraction)),
       bytes: (doneBytes, totalBytes) => report('bytes', doneBytes, () => task.bytes(doneBytes, totalBytes)),

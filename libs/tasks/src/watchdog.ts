@@ -134,6 +134,7 @@ export const observed = (task: RunningTask, observe: Observe): TaskReporter => (
     observe('waitsFor', subject);
     task.update({ waitsFor: subject });
   },
+  isDelayed: () => task.delay(),
   commit: async (reason) => {
     task.signal.throwIfAborted();
     task.update({ cancelable: false, cancelRefusal: reason });

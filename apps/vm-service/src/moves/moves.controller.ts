@@ -30,7 +30,7 @@ import { findMembers } from '../bulk/find-members.js';
 import { Needs } from '../platform/needs.decorator.js';
 import { answer, Describe, planAnswer } from '../platform/answers.decorator.js';
 import { CurrentCaller } from '../platform/caller.decorator.js';
-import { Changing, ChangeRequest } from '../platform/change-request.js';
+import { Changing, ChangeRequest, presentSteps } from '../platform/change-request.js';
 import { errorBody } from '../platform/domain-error.filter.js';
 
 type PlanAnswer = MovePlanView | MoveQueuePlanView;
@@ -141,7 +141,7 @@ const scratchOf = ({ scratch }: MoveDto): { scratch?: boolean } =>
 
 const present = (plan: MovePlan): MovePlanView => ({
   ...plan,
-  steps: [...plan.steps],
+  steps: presentSteps(plan.steps),
   warnings: [...plan.warnings],
   dropped: [...plan.dropped],
   losses: [...plan.losses],

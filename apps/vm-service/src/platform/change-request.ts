@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { ChangeQuery, PlanView } from '@headgate/api-contracts';
+import type { ChangeQuery, PlanStepView, PlanView } from '@headgate/api-contracts';
 import type { AnyPlan, Caller, Change, Plan } from '@headgate/domain-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from './caller.decorator.js';
@@ -43,9 +43,12 @@ export const Changing = createParamDecorator((_data: unknown, context: Execution
 });
 
 export const presentPlan = ({ steps, warnings, refusals, seconds, interruption }: Plan): PlanView => ({
-  steps: [...steps],
+  steps: presentSteps(steps),
   warnings: [...warnings],
   refusals: [...refusals],
   ...(seconds && { seconds }),
   ...(interruption && { interruption }),
 });
+
+export const presentSteps = (steps: Plan['steps']): PlanStepView[] =>
+  steps.map(({ reportedAs: _reportedAs, ...step }) => step);

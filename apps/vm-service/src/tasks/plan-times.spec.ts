@@ -25,6 +25,12 @@ describe('the durations in plans', () => {
         await work(report);
       };
     };
+    const snapshots = edge.lab.require('snapshots');
+    const restore = snapshots.restore.bind(snapshots);
+    snapshots.restore = async (...args) => {
+      const work = await restore(...args);
+      return (report) => work({ ...report, commit: async () => takeTime() });
+    };
     power.apply = async (...args) => {
       takeTime();
       await apply(...args);
@@ -81,6 +87,20 @@ describe('the durations in plans', () => {
       { name: 'Follow the migration', promised: { low: 2, high: 4, measured: 2 }, tookSeconds: 3 },
     ]);
     expect(task).not.toHaveProperty('timedAs');
+  });
+
+  test('of a step are those of the part of the task that carries it out', async () => {
+    const restore = '/api/vms/default/db/snapshots/one/restore';
+    await edge.send('POST', '/api/vms/default/db/snapshots', { name: 'one' });
+    seconds = 2;
+    const { json } = await edge.send('POST', restore);
+    const task = await edge.logged(json['task'], 'never logged');
+    expect(task).toMatchObject({ status: 'done', log: expect.stringContaining('shut down\nrestore') });
+    expect(JSON.stringify(task['steps'])).not.toContain('parts');
+    const once = { low: 2, high: 2, measured: 1 };
+    const nothing = { low: 0, measured: 1 };
+    // The guest was shut down before the disks were restored.
+    expect(await planOf(restore)).toMatchObject({ seconds: once, steps: [{ name: 'restore', seconds: nothing }] });
   });
 
   test('survive a restart of the service, if they are those of tasks', async () => {

@@ -5,6 +5,8 @@ import type { MeasuredSeconds } from './measured-seconds.js';
 export interface PlanStep {
   readonly name: string;
   readonly detail: string;
+  /** The names of the task's steps, or of their parts, that carry it out; its own by default. Not for users. */
+  readonly reportedAs?: readonly string[];
   /** How long past runs of the step took. Added by `WorkTimes`. */
   readonly seconds?: MeasuredSeconds;
 }

@@ -96,6 +96,8 @@ export interface TaskContext {
   readonly signal: AbortSignal;
   /** Appends to the log: control characters are removed, and passwords and tokens masked. */
   log(text: string): void;
+  /** Logs the name of a part of the step, which begins now and is measured. */
+  part?(name: string): void;
   /** Masks this text in all further lines and errors of the task. */
   mask(secret: string): void;
   /** @param fraction of the step, 0 to 1 */

@@ -27,6 +27,8 @@ export interface TaskStep {
   readonly promised?: MeasuredSeconds;
   /** How long it took, if it was finished without a wait for something that does not belong to it. */
   readonly tookSeconds?: number;
+  /** The times of the parts that its log names, for plans. Not for users. */
+  readonly parts?: readonly { readonly name: string; readonly tookSeconds: number }[];
 }
 
 /** Work of the same values is expected to take about the same time. */
@@ -123,6 +125,8 @@ export interface TaskReporter {
   outcome?(facts: WorkOutcome): void;
   /** @param subject completes "waits for": "the snapshot before-upgrade to be ready" */
   waitsFor?(subject: string): void;
+  /** The step waits for something that does not belong to it, such as other work: its time does not count. */
+  isDelayed?(): void;
   /**
    * Call it before the first change that can't be undone: from then on, a cancellation is refused.
    * @param reason one sentence

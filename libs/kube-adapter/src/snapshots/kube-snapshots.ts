@@ -38,6 +38,11 @@ import {
   type SnapshotSource,
 } from './snapshot-objects.js';
 
+/** The parts of a restore, as its task names them. */
+const STOP = 'Stopping the VM';
+const RESTORE = 'Restoring the disks';
+const START = 'Starting the VM';
+
 const PHASES: Readonly<Record<string, SnapshotPhase>> = {
   InProgress: 'InProgress',
   Succeeded: 'Succeeded',
@@ -123,9 +128,13 @@ export class KubeSnapshots extends InstanceSnapshots {
     const running = isLive(found) || isToRun(found);
     return buildPlan(
       [
-        ...(running ? [{ name: 'stop', detail: `Power off ${ref.name} immediately.` }] : []),
-        { name: 'restore', detail: `VirtualMachineRestore of ${name}: new PVCs and the saved specification.` },
-        ...(staysOn(found) ? [{ name: 'start', detail: `Start ${ref.name}.` }] : []),
+        ...(running ? [{ name: 'stop', detail: `Power off ${ref.name} immediately.`, reportedAs: [STOP] }] : []),
+        {
+          name: 'restore',
+          detail: `VirtualMachineRestore of ${name}: new PVCs and the saved specification.`,
+          reportedAs: [RESTORE],
+        },
+        ...(staysOn(found) ? [{ name: 'start', detail: `Start ${ref.name}.`, reportedAs: [START] }] : []),
       ],
       { refusals },
     );
@@ -230,7 +239,7 @@ export class KubeSnapshots extends InstanceSnapshots {
       } finally {
         // After a failure the VM has its previous content.
         if (isToStart && !report.signal.aborted) {
-          report.step('Starting the VM');
+          report.step(START);
           await this.power.apply(ref, 'start');
         }
       }
@@ -312,7 +321,7 @@ export class KubeSnapshots extends InstanceSnapshots {
   }
 
   private async stop(ref: InstanceRef, report: TaskReporter): Promise<void> {
-    report.step('Stopping the VM');
+    report.step(STOP);
     const { vmi: before } = await findVm(this.deps.api, ref);
     await this.power.apply(ref, 'stop', { force: true });
     // It may have been created only now.
@@ -337,7 +346,7 @@ export class KubeSnapshots extends InstanceSnapshots {
     { report, begun, key }: { report: TaskReporter; begun: RestoreObject | undefined; key: OperationKey | undefined },
   ): Promise<void> {
     await report.commit?.(`The cluster replaces the disks of ${ref.name}.`);
-    report.step('Restoring the disks');
+    report.step(RESTORE);
     const restore = begun ?? (await this.createRestore(ref, snapshot, key));
     const awaited = `the VirtualMachineRestore ${restore.metadata.name} to be complete`;
     report.waitsFor?.(awaited);

@@ -133,13 +133,25 @@ export class LibvirtImages extends ImportedImages implements ImportedBases {
       );
     const get =
       origin.kind === 'url'
-        ? { name: 'download', detail: `Download the image ${displayUrl(origin.url)}.` }
+        ? {
+            name: 'download',
+            detail: `Download the image ${displayUrl(origin.url)}.`,
+            reportedAs: ['Downloading the image'],
+          }
         : { name: 'upload', detail: 'Receive the file of the image.' };
     return buildPlan(
       [
         get,
-        { name: 'check', detail: 'Check that the image is a disk that refers to no other file.' },
-        { name: 'store', detail: `Store a disk of ${formatBytes(bytes)} as ${pool.name}/${this.volumeOf(name)}.` },
+        {
+          name: 'check',
+          detail: 'Check that the image is a disk that refers to no other file.',
+          reportedAs: ['Checking the image'],
+        },
+        {
+          name: 'store',
+          detail: `Store a disk of ${formatBytes(bytes)} as ${pool.name}/${this.volumeOf(name)}.`,
+          reportedAs: ['Converting the image', 'Storing the image'],
+        },
       ],
       { refusals },
     );

@@ -27,6 +27,7 @@ export interface DiskProgress {
   step(name: string): void;
   log(line: string): void;
   progress(fraction: number): void;
+  isDelayed?(): void;
 }
 
 export interface DiskRequest {
@@ -110,6 +111,7 @@ export class BootDiskBuilder {
       if (found) return found;
       if (bases.isBuilding(name)) {
         context.report.step('Waiting for another VM that fetches the same image');
+        context.report.isDelayed?.();
         return await bases.awaitBuild(name, signal);
       }
       const make = async (): Promise<StoredFile> => this.prepare((await this.save(image, context)).file, context);

@@ -258,7 +258,8 @@ describe('planCreation', () => {
     test('downloads it and compares it with the checksum of its publisher', async () => {
       const { steps, refusals } = await planCreation(spec({ source: image() }), deps());
       expect(refusals).toEqual([]);
-      expect(steps).toContainEqual({ name: 'download', detail: 'Download the image https://images.example/a.qcow2.' });
+      const detail = 'Download the image https://images.example/a.qcow2.';
+      expect(steps).toContainEqual({ name: 'download', detail, reportedAs: ['Downloading the image'] });
       expect(steps).toContainEqual({
         name: 'verify',
         detail: expect.stringContaining('https://images.example/SHA256SUMS'),
@@ -276,7 +277,8 @@ describe('planCreation', () => {
       const source = image('aarch64') as Extract<VmSource, { kind: 'image' }>;
       const entry = { ...source.entry, containerDisk: 'registry.example.org/arch:1' };
       const { steps } = await planCreation(spec({ source: { kind: 'image', entry } }), deps());
-      expect(steps).toContainEqual({ name: 'pull', detail: expect.stringContaining('registry.example.org/arch:1') });
+      const detail = expect.stringContaining('registry.example.org/arch:1');
+      expect(steps).toContainEqual({ name: 'pull', detail, reportedAs: ['Downloading the image'] });
     });
 
     test('refuses a private address', async () => {

@@ -8,6 +8,8 @@ import {
 } from '@headgate/domain-contracts';
 import { OWN_NETWORK } from '../network/guest-network.js';
 
+const DOWNLOAD = ['Downloading the image'];
+
 /** The steps of creating a VM, as shown to the user. */
 export function creationSteps(
   spec: VmSpec,
@@ -18,38 +20,62 @@ export function creationSteps(
     ...(startsNetwork ? [{ name: 'network', detail: `Start the network ${OWN_NETWORK}.` }] : []),
     { name: 'define', detail: `Define the VM ${name} in libvirt.` },
     ...sourceSteps(spec, arch),
-    ...(hasSeed ? [{ name: 'seed', detail: 'Write the cloud-init seed.' }] : []),
-    ...(spec.start ? [{ name: 'start', detail: `Start ${name}.` }] : []),
+    ...(hasSeed
+      ? [{ name: 'seed', detail: 'Write the cloud-init seed.', reportedAs: ['Writing the cloud-init seed'] }]
+      : []),
+    ...(spec.start ? [{ name: 'start', detail: `Start ${name}.`, reportedAs: ['Starting the VM'] }] : []),
   ];
 }
 
 function sourceSteps({ source, diskBytes }: VmSpec, arch: string): PlanStep[] {
-  const disk = { name: 'disk', detail: `Create its disk of ${formatBytes(diskBytes)}.` };
+  const disk = {
+    name: 'disk',
+    detail: `Create its disk of ${formatBytes(diskBytes)}.`,
+    reportedAs: ['Creating the disk'],
+  };
   switch (source.kind) {
     case 'pvc':
       return [{ name: 'disk', detail: `Use the volume ${source.claim} as its disk.` }];
     case 'iso':
-      return [{ name: 'download', detail: `Download the ISO ${displayUrl(source.url)}.` }, disk];
+      return [
+        {
+          name: 'download',
+          detail: `Download the ISO ${displayUrl(source.url)}.`,
+          reportedAs: ['Downloading the ISO'],
+        },
+        disk,
+      ];
     case 'import':
-      return [{ name: 'download', detail: `Download the image ${displayUrl(source.url)}.` }, disk];
+      return [
+        { name: 'download', detail: `Download the image ${displayUrl(source.url)}.`, reportedAs: DOWNLOAD },
+        disk,
+      ];
     case 'image':
       if (source.entry.imported)
         return [{ name: 'base', detail: `Use the imported image ${source.entry.name}.` }, disk];
       if (source.entry.builtLocally !== undefined)
-        return [{ name: 'build', detail: `Use the image ${source.entry.name}, which is built on this machine.` }, disk];
+        return [
+          {
+            name: 'build',
+            detail: `Use the image ${source.entry.name}, which is built on this machine.`,
+            reportedAs: ['Building the image'],
+          },
+          disk,
+        ];
       return [...fetchSteps(source, arch), disk];
     case 'bootc':
       return [disk];
     default:
-      return [{ name: 'pull', detail: `Pull the container disk ${source.image}.` }, disk];
+      return [{ name: 'pull', detail: `Pull the container disk ${source.image}.`, reportedAs: DOWNLOAD }, disk];
   }
 }
 
 function fetchSteps(source: Extract<VmSource, { kind: 'image' }>, arch: string): PlanStep[] {
   const image = cloudImageOf(source, arch);
-  if (!image) return [{ name: 'pull', detail: `Pull the container disk ${containerDiskOf(source)}.` }];
+  if (!image)
+    return [{ name: 'pull', detail: `Pull the container disk ${containerDiskOf(source)}.`, reportedAs: DOWNLOAD }];
   return [
-    { name: 'download', detail: `Download the image ${displayUrl(image.url)}.` },
+    { name: 'download', detail: `Download the image ${displayUrl(image.url)}.`, reportedAs: DOWNLOAD },
     { name: 'verify', detail: `Compare it with the checksum in ${displayUrl(image.checksums)}.` },
   ];
 }

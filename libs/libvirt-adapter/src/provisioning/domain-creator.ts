@@ -197,4 +197,5 @@ const forward = (report: TaskReporter): Omit<TaskReporter, 'signal'> => ({
   step: (name) => report.step(name),
   log: (line) => report.log(line),
   progress: (fraction) => report.progress(fraction),
+  isDelayed: () => report.isDelayed?.(),
 });

@@ -28,7 +28,7 @@ import type { DiskHolds } from '../locks/disk-holds.js';
 import type { LayerMerger } from './layer-merger.js';
 import { editDomainXml } from './edit-domain-xml.js';
 import type { FoundDisks } from './snapshot-disks.js';
-import { SnapshotPlans, type Prepared } from './snapshot-plans.js';
+import { PARTS, SnapshotPlans, type Prepared } from './snapshot-plans.js';
 import type { TpmState } from './tpm-state.js';
 
 export interface LibvirtSnapshotsDeps extends DiskChangesDeps {
@@ -187,7 +187,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
   }
 
   private async start({ uuid }: DomainId, report: TaskReporter): Promise<void> {
-    report.step('Starting the VM');
+    report.step(PARTS.start);
     await startDomain(this.deps.connection.domains, uuid);
   }
 
@@ -274,7 +274,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     const { connection, pool, clock } = this.deps;
     const folder = await pool.path();
     const paths = overlays.map((one) => ({ target: one.target, path: `${folder}/${one.name}` }));
-    report.step('Saving the memory');
+    report.step(PARTS.saveMemory);
     report.signal.throwIfAborted();
     const stop = followJob(uuid, report, { jobs: connection.jobs, clock });
     try {
@@ -353,11 +353,11 @@ export class LibvirtSnapshots extends InstanceSnapshots {
       await this.changes.createOverlays(overlays);
       if (nvram.nvram !== undefined && snapshot.nvram !== undefined) await pool.copy(nvram.nvram, snapshot.nvram);
       if (isActive) {
-        report.step('Stopping the VM');
+        report.step(PARTS.stop);
         await connection.domains.destroy(uuid).catch(ignoreStopped);
       }
       await report.commit?.(`The disks of ${name} are replaced.`);
-      report.step('Restoring the disks');
+      report.step(PARTS.restoreDisks);
       await this.changes.redefine(uuid, { disks: overlays, ...nvram, metadata: (metadata) => metadata });
     } catch (error) {
       await this.settle(uuid, 'failed');
@@ -402,7 +402,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
       // The disks may have changed since an interruption, for example because the host has started the VM.
       if (cause === 'completed') await this.resumeMemory(domain, pending, report);
     } else if (pending.wasRunning) {
-      report.step('Starting the VM');
+      report.step(PARTS.start);
       await startDomain(connection.domains, uuid);
     }
   }
@@ -417,7 +417,7 @@ export class LibvirtSnapshots extends InstanceSnapshots {
     const { uuid, name } = description;
     const folder = await pool.path();
     const path = `${folder}/${pending.memory}`;
-    report.step('Restoring the memory');
+    report.step(PARTS.restoreMemory);
     try {
       const saved = await connection.savedMemory.xml(path);
       const { metadata } = (await editor.read(uuid)).description;

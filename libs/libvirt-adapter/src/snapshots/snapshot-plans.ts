@@ -21,6 +21,15 @@ import type { TpmState } from './tpm-state.js';
 /** libvirt itself supports chains of 200 files, and every file takes memory and time. */
 const MAX_SNAPSHOTS = 64;
 
+/** The parts of the tasks that are steps of their plans, too. */
+export const PARTS = {
+  saveMemory: 'Saving the memory',
+  stop: 'Stopping the VM',
+  restoreDisks: 'Restoring the disks',
+  start: 'Starting the VM',
+  restoreMemory: 'Restoring the memory',
+} as const;
+
 export interface SnapshotPlansDeps {
   readonly editor: DomainEditor;
   readonly pool: StoragePool;
@@ -67,6 +76,7 @@ export class SnapshotPlans {
             {
               name: 'memory',
               detail: `Save the memory of the guest, up to ${formatBytes(domain.description.memoryBytes)}.`,
+              reportedAs: [PARTS.saveMemory],
             },
           ]
         : []),
@@ -106,19 +116,29 @@ export class SnapshotPlans {
     const kept = [...targets].filter((target) => !snapshot.disks.some((disk) => disk.target === target));
     const { warnings, refusals: noSpace } = await this.checkSpace({ ...found, disks: snapshot.disks });
     const steps: PlanStep[] = [
-      ...(domain.isActive ? [{ name: 'stop', detail: `Force stop ${id.name}.` }] : []),
+      ...(domain.isActive ? [{ name: 'stop', detail: `Force stop ${id.name}.`, reportedAs: [PARTS.stop] }] : []),
       ...snapshot.disks.map(({ target }) => ({
         name: 'overlay',
         detail: `Create an overlay on the saved content of the disk ${target}.`,
       })),
       ...(snapshot.nvram === undefined ? [] : [{ name: 'nvram', detail: 'Restore the variables of the firmware.' }]),
       ...(snapshot.tpm === undefined ? [] : [{ name: 'tpm', detail: 'Restore the state of the TPM.' }]),
-      { name: 'switch', detail: 'Let the VM use the overlays, and remove the content since the last snapshot.' },
+      {
+        name: 'switch',
+        detail: 'Let the VM use the overlays, and remove the content since the last snapshot.',
+        reportedAs: [PARTS.restoreDisks],
+      },
       ...(snapshot.memory === undefined
         ? domain.isActive
-          ? [{ name: 'start', detail: `Start ${id.name}.` }]
+          ? [{ name: 'start', detail: `Start ${id.name}.`, reportedAs: [PARTS.start] }]
           : []
-        : [{ name: 'memory', detail: `Start ${id.name} with the saved memory, so that its guest continues there.` }]),
+        : [
+            {
+              name: 'memory',
+              detail: `Start ${id.name} with the saved memory, so that its guest continues there.`,
+              reportedAs: [PARTS.restoreMemory],
+            },
+          ]),
     ];
     const extra = kept.map((target) => `The disk ${target} is not part of the snapshot and stays as it is.`);
     const plan = buildPlan(steps, { warnings: [...warnings, ...extra], refusals: [...refusals, ...noSpace] });

@@ -125,6 +125,20 @@ describe('the times of tasks', () => {
     expect(task?.steps[1]).toMatchObject({ name: 'copy', promised: copySeconds, tookSeconds: 4 });
   });
 
+  test('have those of the parts that the steps name, also together', async () => {
+    const { task } = await run(async ({ part }) => {
+      part?.('Converting the image');
+      tasks.clock.advance(2000);
+      part?.('Storing the image');
+      tasks.clock.advance(5000);
+    });
+    expect(task?.log).toBe('prepare\ncopy\nConverting the image\nStoring the image\nswitch');
+    const store = { name: 'store', detail: '', reportedAs: ['Converting the image', 'Storing the image'] };
+    const upload = { name: 'upload', detail: '', reportedAs: ['Converting the image', 'Uploading the image'] };
+    const { steps } = tasks.times.inPlan(work, { steps: [store, upload] });
+    expect(steps).toEqual([{ ...store, seconds: { low: 7, high: 7, measured: 1 } }, upload]);
+  });
+
   test('survive a restart', async () => {
     await run(takes(3));
     await tasks.restart({});

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
+  addSeconds,
   bulkSeconds,
   FORCED,
   WorkTimes,
@@ -75,7 +76,10 @@ export class PastTimes extends WorkTimes {
     if (status !== 'done' || !timedAs || tookSeconds === undefined) return;
     const durations = this.of(timedAs);
     durations.addTotal(tookSeconds);
-    for (const step of steps) if (step.tookSeconds !== undefined) durations.addStep(step.name, step.tookSeconds);
+    for (const { name, tookSeconds: ofStep, parts = [] } of steps) {
+      if (ofStep !== undefined) durations.addStep(name, ofStep);
+      for (const part of parts) durations.addStep(part.name, part.tookSeconds);
+    }
     const downtimeMs: unknown = result && 'downtimeMs' in result ? result.downtimeMs : undefined;
     if (typeof downtimeMs === 'number') durations.addInterruption(downtimeMs / 1000);
   }
@@ -106,7 +110,9 @@ export class PastTimes extends WorkTimes {
     const interruption = rangeIn(durations, ({ ofInterruption }) => ofInterruption);
     const isOnly = plan.steps.length === 1;
     const steps = plan.steps.map((step) => {
-      const own = rangeIn(durations, (one) => one.ofStep(step.name)) ?? (isOnly ? seconds : undefined);
+      const { name, reportedAs = [name] } = step;
+      const parts = reportedAs.map((part) => rangeIn(durations, (one) => one.ofStep(part)));
+      const own = addSeconds(parts) ?? (isOnly ? seconds : undefined);
       return own ? { ...step, seconds: own } : step;
     });
     return { ...plan, steps, seconds, ...(interruption && { interruption }) };
