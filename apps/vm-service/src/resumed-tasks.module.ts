@@ -32,7 +32,8 @@ export class ResumedTasksModule implements OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     this.board.describeWith((ref) => this.describe(ref));
-    this.times.compareBy((context) => this.backends.all().find((one) => one.context === context)?.kind);
+    const kinds = new Map(this.backends.all().map(({ context, kind }) => [context, kind]));
+    this.times.compareBy((context) => kinds.get(context));
     void this.fleet.whenSynced().then(() => this.board.resume());
   }
 }

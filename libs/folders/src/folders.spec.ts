@@ -90,7 +90,7 @@ describe('Folders', () => {
       move: new MoveFolder(folders, writer),
       add: new AddFolderMember(folders, instances, writer, reservations),
       take: new RemoveFolderMember(folders, instances, writer, reservations),
-      act: new RunFolderAction(folders, instances, power),
+      act: new RunFolderAction(folders, instances, power, reservations),
     };
   });
 

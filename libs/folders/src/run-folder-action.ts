@@ -1,4 +1,5 @@
 import {
+  addSeconds,
   attemptMember,
   buildPlan,
   Change,
@@ -8,12 +9,14 @@ import {
   messageOf,
   parseRef,
   runMembers,
+  workOn,
   type Caller,
   type Instance,
   type InstanceDirectory,
   type InstanceRef,
   type Plan,
   type PowerAction,
+  type Reservations,
 } from '@headgate/domain-contracts';
 import type { Folders } from './folders.js';
 
@@ -61,6 +64,7 @@ export class RunFolderAction extends Change<
     private readonly folders: Folders,
     private readonly directory: InstanceDirectory,
     private readonly actions: MemberActions,
+    private readonly times: Pick<Reservations, 'withTimes'>,
   ) {
     super();
   }
@@ -77,9 +81,13 @@ export class RunFolderAction extends Change<
       const skipped = instance && reasonToSkip(instance, action);
       if (!instance) warnings.push(`${ref} does not exist.`);
       else if (skipped) warnings.push(`${ref} is skipped: ${skipped}`);
-      else steps.push({ name: action, detail: ref });
+      else steps.push(...this.times.withTimes(workOn(action, ref), buildPlan([{ name: action, detail: ref }])).steps);
     }
-    return buildPlan(steps, { warnings });
+    const seconds = addSeconds(
+      steps.map((step) => step.seconds),
+      MAX_CONCURRENT_MEMBERS,
+    );
+    return { ...buildPlan(steps, { warnings }), ...(seconds && { seconds }) };
   }
 
   protected override async runPrepared(

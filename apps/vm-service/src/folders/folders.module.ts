@@ -31,7 +31,7 @@ import { ReadFolders } from './read-folders.js';
     provideClass(MoveFolder, [Folders, Audit]),
     provideClass(AddFolderMember, [Folders, InstanceDirectory, Audit, Reservations]),
     provideClass(RemoveFolderMember, [Folders, InstanceDirectory, Audit, Reservations]),
-    provideClass(RunFolderAction, [Folders, InstanceDirectory, InstanceActions]),
+    provideClass(RunFolderAction, [Folders, InstanceDirectory, InstanceActions, Reservations]),
   ],
   exports: [ReadFolders],
 })

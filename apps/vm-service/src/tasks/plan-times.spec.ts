@@ -143,4 +143,16 @@ describe('the durations in plans', () => {
     const { json } = await edge.send('POST', '/api/ext/bulk', { action: 'stop', refs: refs.slice(1, 2), atOnce: 1 });
     expect(await edge.logged(json['task'], 'never logged')).toMatchObject({ promised: each, tookSeconds: 3 });
   });
+
+  test('are in the plan of an action on a folder', async () => {
+    await stop(2);
+    await edge.send('POST', '/api/folders', { path: 'prod' });
+    for (const ref of ['vm/lab/default/db', 'vm/other/default/twin'])
+      await edge.send('POST', '/api/folders/members', { path: 'prod', ref });
+    await edge.send('POST', '/api/vms/default/twin/start?context=other');
+    const plan = await planOf('/api/folders/action', { path: 'prod', action: 'stop' });
+    // The other context is of the same kind.
+    const each = { low: 2, high: 2, measured: 1 };
+    expect(plan).toMatchObject({ steps: [{ seconds: each }, { seconds: each }], seconds: each });
+  });
 });

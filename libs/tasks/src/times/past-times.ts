@@ -19,6 +19,8 @@ import { RecentMap } from './recent-map.js';
 /** Operations, with their variants. */
 const MAX_KINDS = 500;
 const MAX_CONTEXTS = 200;
+/** How many other contexts of the kind are enough for a promise. */
+const MAX_ALIKE = 3;
 
 /** A request that is being measured. */
 interface Scope {
@@ -72,7 +74,7 @@ export class PastTimes extends WorkTimes {
   }
 
   /** Counts a task that has ended, if it was measured. */
-  add({ status, timedAs, tookSeconds, steps, result }: Omit<Task, 'log'>): void {
+  add({ status, timedAs, tookSeconds, steps = [], result }: Omit<Task, 'log'>): void {
     if (status !== 'done' || !timedAs || tookSeconds === undefined) return;
     const durations = this.of(timedAs);
     durations.addTotal(tookSeconds);
@@ -124,20 +126,21 @@ export class PastTimes extends WorkTimes {
       .of(context, () => new Durations());
   }
 
-  /** Those of the context, or of all contexts of its kind. */
+  /** Those of the context, or of the contexts of its kind that were used last. */
   private comparable({ operation, variant = '', context }: TimedWork): readonly Durations[] {
     const contexts = this.byKind.get(`${operation} ${variant}`);
     const own = contexts?.get(context);
     if (!contexts || own) return own ? [own] : [];
     const kind = this.kindOf(context);
     if (kind === undefined) return [];
-    return [...contexts.all()].filter(([other]) => this.kindOf(other) === kind).map(([, durations]) => durations);
+    const alike = [...contexts.all()].filter(([other]) => this.kindOf(other) === kind);
+    return alike.slice(-MAX_ALIKE).map(([, durations]) => durations);
   }
 }
 
 function timedAs({ operation, uses: [first], variant }: Work): TimedWork {
-  const [kind = '', context = ''] = (first?.subject ?? '').split('/').map(decodeURIComponent);
+  const [kind, context = ''] = (first?.subject ?? '').split('/', 2);
   // A container starts in another way than a VM.
-  const variants = [kind === 'ct' ? 'container' : undefined, variant].filter((part) => part !== undefined);
-  return { operation, context, ...(variants.length > 0 && { variant: variants.join(' ') }) };
+  const whole = kind === 'ct' ? ['container', variant].filter(Boolean).join(' ') : variant;
+  return { operation, context: decodeURIComponent(context), ...(whole !== undefined && { variant: whole }) };
 }
