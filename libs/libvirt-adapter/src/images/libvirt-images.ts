@@ -26,7 +26,7 @@ import {
 import { maxImageBytes, openImage, parseImageUrl, SPACE_WATERMARK_BYTES, type Downloads } from '@headgate/downloads';
 import type { WorkInProgress } from '../work-in-progress/work-in-progress.js';
 import type { BaseReferences } from '../storage/base-references.js';
-import { convertImage } from '../storage/convert-image.js';
+import { CONVERSION_STEPS, convertImage } from '../storage/convert-image.js';
 import type { DiskUsage } from '../storage/disk-usage.js';
 import type { JsonIndex } from '../storage/json-index.js';
 import type { QemuImg } from '../storage/qemu-img.js';
@@ -69,6 +69,9 @@ interface RunningImport {
 }
 
 const SERVICE_HEX_DIGITS = 8;
+/** Steps of the task that are steps of the plan, too. */
+const DOWNLOAD = 'Downloading the image';
+const STORE = 'Storing the image';
 /** Volumes of the imported images of all services that share the pool. */
 const IMAGE_NAME = /^image-[0-9a-f]{8}-.+\.qcow2(?:\.partial)?$/;
 const INTERRUPTED =
@@ -136,7 +139,7 @@ export class LibvirtImages extends ImportedImages implements ImportedBases {
         ? {
             name: 'download',
             detail: `Download the image ${displayUrl(origin.url)}.`,
-            reportedAs: ['Downloading the image'],
+            reportedAs: [DOWNLOAD],
           }
         : { name: 'upload', detail: 'Receive the file of the image.' };
     return buildPlan(
@@ -145,12 +148,12 @@ export class LibvirtImages extends ImportedImages implements ImportedBases {
         {
           name: 'check',
           detail: 'Check that the image is a disk that refers to no other file.',
-          reportedAs: ['Checking the image'],
+          reportedAs: [CONVERSION_STEPS.check],
         },
         {
           name: 'store',
           detail: `Store a disk of ${formatBytes(bytes)} as ${pool.name}/${this.volumeOf(name)}.`,
-          reportedAs: ['Converting the image', 'Storing the image'],
+          reportedAs: [CONVERSION_STEPS.convert, STORE],
         },
       ],
       { refusals },
@@ -295,7 +298,7 @@ export class LibvirtImages extends ImportedImages implements ImportedBases {
       const options = { folder, maxBytes: bytes, images, space: downloads.space };
       const disk = await convertImage(source, { ...options, report: { step: (step) => report.step(step), signal } });
       if (disk.bytes < bytes) await images.grow(disk.file, bytes);
-      report.step('Storing the image');
+      report.step(STORE);
       await pool.moveInto(volume, disk.file, { signal, watermarkBytes: SPACE_WATERMARK_BYTES });
       signal.throwIfAborted();
       await records.set(name, { ...record, phase: IMAGE_PHASE.ready });
@@ -334,7 +337,7 @@ export class LibvirtImages extends ImportedImages implements ImportedBases {
       signal,
     }: { bytes: number; running: RunningImport; report: TaskReporter; signal: AbortSignal },
   ): Promise<void> {
-    report.step('Downloading the image');
+    report.step(DOWNLOAD);
     const { http, space, partials } = this.deps.downloads;
     const source = checksum === undefined ? url : `${url.split('#')[0]}#${checksum}`;
     const image = await openImage(http, source, signal);

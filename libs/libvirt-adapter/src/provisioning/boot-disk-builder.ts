@@ -19,7 +19,7 @@ import { checkFits, convertImage } from '../storage/convert-image.js';
 import { checkIso } from '../storage/disk-image.js';
 import type { QemuImg } from '../storage/qemu-img.js';
 import type { StoragePool } from '../storage/storage-pool.js';
-import { cloudImageOf, containerDiskOf, importedName } from './creation-steps.js';
+import { cloudImageOf, containerDiskOf, importedName, TASK_STEPS } from './creation-steps.js';
 
 /** Receives the progress of building a disk. */
 export interface DiskProgress {
@@ -64,7 +64,7 @@ export class BootDiskBuilder {
     if (image !== undefined) {
       await this.deps.imported.use(image, async (base) => {
         checkFits(base.bytes, spec.diskBytes);
-        report.step('Creating the disk');
+        report.step(TASK_STEPS.disk);
         await pool.createOverlay(disk, spec.diskBytes, base);
       });
       return;
@@ -76,7 +76,7 @@ export class BootDiskBuilder {
     }
     await this.withBase(request, report, async (base) => {
       checkFits(base.bytes, spec.diskBytes);
-      report.step('Creating the disk');
+      report.step(TASK_STEPS.disk);
       await pool.createOverlay(disk, spec.diskBytes, base);
     });
   }
@@ -142,7 +142,7 @@ export class BootDiskBuilder {
     const { signal } = report;
     if (source.kind === 'import' || source.kind === 'iso') return openImage(http, source.url, signal);
     if (source.kind === 'image' && source.entry.builtLocally !== undefined && this.deps.tinyGuest) {
-      report.step('Building the image');
+      report.step(TASK_STEPS.build);
       return this.openLocal(await this.deps.tinyGuest());
     }
     if (source.kind === 'bootc' && source.disk !== undefined) return this.openLocal(source.disk);
@@ -170,7 +170,7 @@ export class BootDiskBuilder {
     { request: { spec, folder }, report }: Context,
   ): Promise<{ file: string; digest: string }> {
     const isIso = spec.source.kind === 'iso';
-    if (image.path === undefined) report.step(isIso ? 'Downloading the ISO' : 'Downloading the image');
+    if (image.path === undefined) report.step(isIso ? TASK_STEPS.downloadIso : TASK_STEPS.download);
     const file = image.path ?? join(folder, 'source');
     const digest = await image.save(file, {
       maxBytes: isIso ? MAX_ISO_BYTES : maxImageBytes(spec.diskBytes),

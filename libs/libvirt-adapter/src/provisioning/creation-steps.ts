@@ -8,7 +8,16 @@ import {
 } from '@headgate/domain-contracts';
 import { OWN_NETWORK } from '../network/guest-network.js';
 
-const DOWNLOAD = ['Downloading the image'];
+/** The steps of the tasks that are steps of their plans, too. */
+export const TASK_STEPS = {
+  build: 'Building the image',
+  download: 'Downloading the image',
+  downloadIso: 'Downloading the ISO',
+  disk: 'Creating the disk',
+  seed: 'Writing the cloud-init seed',
+  start: 'Starting the VM',
+} as const;
+const DOWNLOAD = [TASK_STEPS.download];
 
 /** The steps of creating a VM, as shown to the user. */
 export function creationSteps(
@@ -20,10 +29,8 @@ export function creationSteps(
     ...(startsNetwork ? [{ name: 'network', detail: `Start the network ${OWN_NETWORK}.` }] : []),
     { name: 'define', detail: `Define the VM ${name} in libvirt.` },
     ...sourceSteps(spec, arch),
-    ...(hasSeed
-      ? [{ name: 'seed', detail: 'Write the cloud-init seed.', reportedAs: ['Writing the cloud-init seed'] }]
-      : []),
-    ...(spec.start ? [{ name: 'start', detail: `Start ${name}.`, reportedAs: ['Starting the VM'] }] : []),
+    ...(hasSeed ? [{ name: 'seed', detail: 'Write the cloud-init seed.', reportedAs: [TASK_STEPS.seed] }] : []),
+    ...(spec.start ? [{ name: 'start', detail: `Start ${name}.`, reportedAs: [TASK_STEPS.start] }] : []),
   ];
 }
 
@@ -31,7 +38,7 @@ function sourceSteps({ source, diskBytes }: VmSpec, arch: string): PlanStep[] {
   const disk = {
     name: 'disk',
     detail: `Create its disk of ${formatBytes(diskBytes)}.`,
-    reportedAs: ['Creating the disk'],
+    reportedAs: [TASK_STEPS.disk],
   };
   switch (source.kind) {
     case 'pvc':
@@ -41,7 +48,7 @@ function sourceSteps({ source, diskBytes }: VmSpec, arch: string): PlanStep[] {
         {
           name: 'download',
           detail: `Download the ISO ${displayUrl(source.url)}.`,
-          reportedAs: ['Downloading the ISO'],
+          reportedAs: [TASK_STEPS.downloadIso],
         },
         disk,
       ];
@@ -58,7 +65,7 @@ function sourceSteps({ source, diskBytes }: VmSpec, arch: string): PlanStep[] {
           {
             name: 'build',
             detail: `Use the image ${source.entry.name}, which is built on this machine.`,
-            reportedAs: ['Building the image'],
+            reportedAs: [TASK_STEPS.build],
           },
           disk,
         ];

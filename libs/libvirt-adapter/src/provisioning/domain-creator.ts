@@ -19,6 +19,7 @@ import type { CreationPlan } from './creation-plan.js';
 import type { DomainEditor } from '../domains/domain-editor.js';
 import { startDomain } from '../domains/start-domain.js';
 import type { DomainRemover } from '../removal/domain-remover.js';
+import { TASK_STEPS } from './creation-steps.js';
 import { nameVolumes, type DomainFiles } from './domain-files.js';
 import type { writeSeedIso } from '../seeds/seed-iso.js';
 import type { WorkInProgress } from '../work-in-progress/work-in-progress.js';
@@ -137,7 +138,7 @@ export class DomainCreator {
         report,
       );
       if (!plan.hasSeed) return;
-      report.step('Writing the cloud-init seed');
+      report.step(TASK_STEPS.seed);
       const seed = await writeSeed({ uuid, hostname: spec.ref.name, userData: spec.cloudInit }, folder);
       await pool.createFrom(files.names.seed, seed, report);
     } finally {
@@ -180,7 +181,7 @@ export class DomainCreator {
       await editor.updateMetadata(uuid, ({ provisioning: _done, ...metadata }) => metadata);
       if (spec.autostart) await connection.domains.setAutostart(uuid, true);
       if (!spec.start) return;
-      report.step('Starting the VM');
+      report.step(TASK_STEPS.start);
       await startDomain(connection.domains, uuid);
     });
   }

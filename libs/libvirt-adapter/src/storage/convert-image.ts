@@ -20,6 +20,9 @@ export interface ConversionOptions {
   readonly report: Pick<TaskReporter, 'step' | 'signal'>;
 }
 
+/** Named in plans, too. */
+export const CONVERSION_STEPS = { check: 'Checking the image', convert: 'Converting the image' } as const;
+
 /**
  * Checks an image from an unknown origin, and converts it to a new qcow2 file in the private folder.
  * @throws DomainError INVALID_SOURCE, INVALID_QUANTITY when it is larger than the limit, INSUFFICIENT_STORAGE
@@ -28,11 +31,11 @@ export async function convertImage(
   source: string,
   { folder, maxBytes, images, space, report }: ConversionOptions,
 ): Promise<StoredFile> {
-  report.step('Checking the image');
+  report.step(CONVERSION_STEPS.check);
   const file = (await isOva(source)) ? await unpackOva(source, { folder, maxBytes, space, report }) : source;
   const found = await images.check(file, await inspectImage(file));
   checkFits(found.bytes, maxBytes);
-  report.step('Converting the image');
+  report.step(CONVERSION_STEPS.convert);
   const converted = join(folder, 'disk.qcow2');
   // The converted image takes no more space than the original, unless that is compressed.
   const release = await space.reserve(await allocatedBytes(file));
