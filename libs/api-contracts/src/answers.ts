@@ -87,7 +87,10 @@ export class PlanView {
   @IsArray() @IsString({ each: true }) warnings!: string[];
   /** All reasons why the request would fail; empty if it would succeed. */
   @IsArray() @Nested(() => RefusalView, { each: true }) refusals!: RefusalView[];
-  /** How long past runs took from the request to the end of its task; absent if none was measured. */
+  /**
+   * How long past runs took, from the request to the end of its task or of the guest's shutdown; absent if none was
+   * measured.
+   */
   @Optional() @Nested(() => SecondsView) seconds?: SecondsView;
   /** How long the guest was stopped or paused in past runs; absent if that was never measured. */
   @Optional() @Nested(() => SecondsView) interruption?: SecondsView;

@@ -1,7 +1,7 @@
 import {
-  addSeconds,
   attemptMember,
   buildPlan,
+  bulkSeconds,
   Change,
   DomainError,
   isRunningStatus,
@@ -83,9 +83,9 @@ export class RunFolderAction extends Change<
       else if (skipped) warnings.push(`${ref} is skipped: ${skipped}`);
       else steps.push(...this.times.withTimes(workOn(action, ref), buildPlan([{ name: action, detail: ref }])).steps);
     }
-    const seconds = addSeconds(
+    const seconds = bulkSeconds(
+      { action, atOnce: MAX_CONCURRENT_MEMBERS },
       steps.map((step) => step.seconds),
-      MAX_CONCURRENT_MEMBERS,
     );
     return { ...buildPlan(steps, { warnings }), ...(seconds && { seconds }) };
   }

@@ -54,8 +54,12 @@ export class ApplyPower extends InstanceChange<'power', PowerParams> {
   }
 
   protected override workOf(instance: Instance, action: PowerAction, options: PowerOptions): Work {
-    const work = super.workOf(instance, action, options);
-    return options.force ? { ...work, variant: FORCED } : work;
+    const ended: readonly VmStatus[] = ENDS[action](options);
+    return {
+      ...super.workOf(instance, action, options),
+      ...(options.force && { variant: FORCED }),
+      ...(ended.length === 0 && { endsLater: true }),
+    };
   }
 
   /** @throws DomainError WRONG_STATE when a template would be started */

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import type { VirtualMachine, VmStatus } from '@headgate/domain-contracts';
 import { Fleet } from '@headgate/fleet';
 import { ShutdownEstimates } from '@headgate/moves';
+import { PastTimes } from '@headgate/tasks';
 import { buildVm, FixedClock, MemoryBackend, MemoryShutdownTimes, withStatus } from '@headgate/testing';
 import { ObservedShutdowns } from './observed-shutdowns.js';
 
@@ -23,7 +24,7 @@ describe('the shutdowns that users request', () => {
     fleet = new Fleet({ clock, present: () => ({}) });
     fleet.attach(lab);
     times = new MemoryShutdownTimes();
-    shutdowns = new ObservedShutdowns(fleet, new ShutdownEstimates(times), clock);
+    shutdowns = new ObservedShutdowns(fleet, new ShutdownEstimates(times), clock, new PastTimes(clock));
     shutdowns.onApplicationBootstrap();
   });
   afterEach(async () => {

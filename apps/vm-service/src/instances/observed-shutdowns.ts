@@ -3,19 +3,22 @@ import {
   Clock,
   isVm,
   PowerObserver,
+  workOn,
   type PowerAction,
   type PowerOptions,
   type VirtualMachine,
 } from '@headgate/domain-contracts';
 import { FleetReader, type FleetEntry, type FleetEvent } from '@headgate/fleet';
 import { ShutdownEstimates } from '@headgate/moves';
+import { PastTimes } from '@headgate/tasks';
 
 /** A guest that stops later ignored the request, and was stopped in another way. */
 const LIMIT_MS = 180_000;
 
 /**
  * Measures how long a guest takes to shut down whenever a user stops its VM, so that the downtime of its first move can
- * be estimated. The backends accept the request immediately; the list shows when the guest has stopped.
+ * be estimated, and that plans of shutdowns have durations. The backends accept the request immediately; the list shows
+ * when the guest has stopped.
  */
 @Injectable()
 export class ObservedShutdowns extends PowerObserver implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -27,6 +30,7 @@ export class ObservedShutdowns extends PowerObserver implements OnApplicationBoo
     private readonly fleet: FleetReader,
     private readonly estimates: ShutdownEstimates,
     private readonly clock: Clock,
+    private readonly times: PastTimes,
   ) {
     super();
   }
@@ -57,7 +61,7 @@ export class ObservedShutdowns extends PowerObserver implements OnApplicationBoo
   }
 
   private begin(uid: string): void {
-    const now = this.clock.now();
+    const now = this.clock.monotonic();
     for (const [earlier, at] of this.begun) {
       if (now - at <= LIMIT_MS) break;
       this.begun.delete(earlier);
@@ -78,7 +82,9 @@ export class ObservedShutdowns extends PowerObserver implements OnApplicationBoo
     if (stale) return void this.begun.delete(uid);
     if (!isVm(instance) || instance.status !== 'Stopped') return;
     this.begun.delete(uid);
-    const elapsedMs = this.clock.now() - at;
-    if (elapsedMs <= LIMIT_MS) this.estimates.record({ uid }, elapsedMs);
+    const elapsedMs = this.clock.monotonic() - at;
+    if (elapsedMs > LIMIT_MS) return;
+    this.estimates.record({ uid }, elapsedMs);
+    this.times.record(workOn('stop', instance.ref), elapsedMs / 1000);
   }
 }

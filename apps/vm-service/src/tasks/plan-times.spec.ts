@@ -6,6 +6,7 @@ import { Edge } from '../testing/edge.js';
 
 const MIGRATE = '/api/vms/default/db/migrate';
 const STOP = '/api/vms/default/db/stop';
+const FORCE = '&force=true';
 
 describe('the durations in plans', () => {
   let edge: Edge;
@@ -56,7 +57,7 @@ describe('the durations in plans', () => {
   };
   const stop = async (takesSeconds: number): Promise<void> => {
     seconds = takesSeconds;
-    expect((await edge.send('POST', STOP)).status).toBe(200);
+    expect((await edge.send('POST', `${STOP}?force=true`)).status).toBe(200);
     await edge.send('POST', '/api/vms/default/db/start');
   };
 
@@ -74,7 +75,7 @@ describe('the durations in plans', () => {
     await migrate(4.5);
     expect(await planOf(MIGRATE)).toMatchObject({ seconds: { low: 2, high: 4.5, measured: 3 } });
     // No other operation has them.
-    expect(await planOf(STOP)).not.toHaveProperty('seconds');
+    expect(await planOf(STOP, undefined, FORCE)).not.toHaveProperty('seconds');
   });
 
   test('are in the task: the promise, and the measured one', async () => {
@@ -109,16 +110,27 @@ describe('the durations in plans', () => {
     await edge.reopen();
     setClock();
     expect(await planOf(MIGRATE)).toMatchObject({ seconds: { low: 3, high: 3, measured: 1 } });
-    expect(await planOf(STOP)).not.toHaveProperty('seconds');
+    expect(await planOf(STOP, undefined, FORCE)).not.toHaveProperty('seconds');
   });
 
   test('are those of requests that start no task, too', async () => {
     await stop(2);
-    expect(await planOf(STOP)).toMatchObject({
+    expect(await planOf(STOP, undefined, FORCE)).toMatchObject({
       seconds: { low: 2, high: 2, measured: 1 },
       steps: [{ name: 'stop', seconds: { measured: 1 } }],
     });
-    expect(await planOf(STOP, undefined, '&force=true')).not.toHaveProperty('seconds');
+  });
+
+  test('of a shutdown are the time until the guest has stopped', async () => {
+    seconds = 6;
+    await edge.send('POST', STOP);
+    // The list shows it.
+    for (let status: unknown; status !== 'Stopped';) {
+      const { json } = await edge.send('GET', '/api/vms');
+      status = (json as unknown as { name: string; status: string }[]).find(({ name }) => name === 'db')?.status;
+    }
+    expect(await planOf(STOP)).toMatchObject({ seconds: { low: 6, high: 6, measured: 1 } });
+    expect(await planOf(STOP, undefined, FORCE)).not.toHaveProperty('seconds');
   });
 
   test('do not count what has failed', async () => {
@@ -126,31 +138,31 @@ describe('the durations in plans', () => {
       elapsedMs += 60_000;
       throw new Error('no answer');
     };
-    expect((await edge.send('POST', STOP)).status).toBeGreaterThanOrEqual(400);
-    expect(await planOf(STOP)).not.toHaveProperty('seconds');
+    expect((await edge.send('POST', `${STOP}?force=true`)).status).toBeGreaterThanOrEqual(400);
+    expect(await planOf(STOP, undefined, FORCE)).not.toHaveProperty('seconds');
   });
 
   test('are in the plan of each member of a bulk task, and of all of them', async () => {
     await stop(2);
     await stop(4);
     const refs = ['web', 'db', 'twin'].map((name) => `vm/lab/default/${name}`);
-    const plan = (await planOf('/api/ext/bulk', { action: 'stop', refs, atOnce: 1 })) as BulkPlanView;
+    const plan = (await planOf('/api/ext/bulk', { action: 'stop', force: true, refs, atOnce: 1 })) as BulkPlanView;
     const each = { low: 2, high: 4, measured: 2 };
     expect(plan.members.map((member) => member.seconds)).toEqual([each, each, each]);
     expect(plan.steps.map((step) => step.seconds)).toEqual([each, each, each]);
     expect(plan.seconds).toEqual({ low: 6, high: 12, measured: 2 });
     seconds = 3;
-    const { json } = await edge.send('POST', '/api/ext/bulk', { action: 'stop', refs: refs.slice(1, 2), atOnce: 1 });
+    const order = { action: 'stop', force: true, refs: refs.slice(1, 2), atOnce: 1 };
+    const { json } = await edge.send('POST', '/api/ext/bulk', order);
     expect(await edge.logged(json['task'], 'never logged')).toMatchObject({ promised: each, tookSeconds: 3 });
   });
 
   test('are in the plan of an action on a folder', async () => {
     await stop(2);
     await edge.send('POST', '/api/folders', { path: 'prod' });
-    for (const ref of ['vm/lab/default/db', 'vm/other/default/twin'])
+    for (const ref of ['vm/lab/default/web', 'vm/other/default/twin'])
       await edge.send('POST', '/api/folders/members', { path: 'prod', ref });
-    await edge.send('POST', '/api/vms/default/twin/start?context=other');
-    const plan = await planOf('/api/folders/action', { path: 'prod', action: 'stop' });
+    const plan = await planOf('/api/folders/action', { path: 'prod', action: 'start' });
     // The other context is of the same kind.
     const each = { low: 2, high: 2, measured: 1 };
     expect(plan).toMatchObject({ steps: [{ seconds: each }, { seconds: each }], seconds: each });

@@ -77,10 +77,18 @@ describe('the durations in plans', () => {
     expect(await panel().findByText('Usually takes 2 to 4 s, measured 12 times')).toBeTruthy();
   });
 
-  test('are compared with the time of a request without a task', async () => {
+  test('stay a promise while the guest shuts down', async () => {
     planned('POST /api/vms/tailvm/web-1/restart', { status: 'ok' }, plan({ seconds: SECONDS }));
     const user = await open('Restart…');
     await user.click(panel().getByRole('button', { name: 'Restart web-1' }));
+    expect(await panel().findByText('Usually takes 2 to 4 s, measured 12 times')).toBeTruthy();
+    expect(panel().queryByText(/took/)).toBeNull();
+  });
+
+  test('are compared with the time of a request without a task', async () => {
+    planned('POST /api/vms/tailvm/web-1/pause', { status: 'ok' }, plan({ seconds: SECONDS }));
+    const user = await open('Pause…');
+    await user.click(panel().getByRole('button', { name: 'Pause web-1' }));
     expect(await panel().findByText('Done: promised 2 to 4 s, took less than 1 s')).toBeTruthy();
   });
 

@@ -90,12 +90,15 @@ export const DEFAULT_AT_ONCE = 8;
  * @returns undefined if that is not known of all, or the members are not done when their requests are
  */
 export function bulkSeconds(
-  { action, atOnce = DEFAULT_AT_ONCE, waitReady = false }: BulkRequest,
+  { action, force = false, atOnce = DEFAULT_AT_ONCE, waitReady = false }: BulkRequest,
   members: readonly (MeasuredSeconds | undefined)[],
 ): MeasuredSeconds | undefined {
-  const endsWithRequest = action !== 'migrate' && action !== 'move' && !waitReady;
-  return endsWithRequest ? addSeconds(members, atOnce) : undefined;
+  const endsLater = END_LATER.has(action) || (action === 'stop' && !force) || waitReady;
+  return endsLater ? undefined : addSeconds(members, atOnce);
 }
+
+/** Actions that go on when their request is answered. */
+const END_LATER: ReadonlySet<BulkRequest['action']> = new Set(['restart', 'migrate', 'move']);
 
 /** The work of a queue: each member is carried out by a task of its own, which survives restarts. */
 export interface MemberTasks {

@@ -14,6 +14,8 @@ export interface Work {
   readonly uses: readonly Use[];
   /** What else decides how long it takes, such as `by force`. Of few different values. */
   readonly variant?: string;
+  /** The answer to its request is only its beginning, such as of a shutdown: the time until then says nothing. */
+  readonly endsLater?: true;
 }
 
 /**

@@ -9,6 +9,9 @@ export abstract class WorkTimes {
    */
   abstract during<T>(work: Work, run: () => Promise<T>): Promise<T>;
 
+  /** Counts work that was measured elsewhere, such as one that ends after its request. */
+  abstract record(work: Work, seconds: number): void;
+
   /** The plan with the durations of past runs, if there are any. */
   abstract inPlan<P extends TimedSteps>(work: Work, plan: P): P;
 }

@@ -63,16 +63,27 @@ describe('the times of requests', () => {
     expect(times.inPlan(workOn('create', WEB), plan('create'))).toMatchObject({ seconds: { low: 2 } });
   });
 
+  test('are measured elsewhere where the request only begins the work', async () => {
+    const work: Work = { ...workOn('stop', WEB), endsLater: true };
+    await request(work, 0.1);
+    expect(times.inPlan(work, plan('stop'))).not.toHaveProperty('seconds');
+    times.record(work, 8);
+    expect(times.inPlan(work, plan('stop'))).toMatchObject({ seconds: { low: 8, high: 8, measured: 1 } });
+  });
+
   test('add up for a bulk task, unless a member was never measured', async () => {
-    await request(workOn('stop', WEB), 2);
-    await request(workOn('stop', WEB), 4);
+    await request(workOn('start', WEB), 2);
+    await request(workOn('start', WEB), 4);
     const refs = ['a', 'b', 'c', 'd'].map((name) => `vm/lab/local/${name}`);
-    expect(times.bulk({ action: 'stop', atOnce: 1 }, refs)).toEqual({ low: 8, high: 16, measured: 2 });
-    expect(times.bulk({ action: 'stop', atOnce: 2 }, refs)).toEqual({ low: 4, high: 12, measured: 2 });
-    expect(times.bulk({ action: 'stop' }, refs)).toEqual({ low: 2, high: 4, measured: 2 });
-    expect(times.bulk({ action: 'stop' }, [...refs, 'vm/other/local/e'])).toBeUndefined();
+    expect(times.bulk({ action: 'start', atOnce: 1 }, refs)).toEqual({ low: 8, high: 16, measured: 2 });
+    expect(times.bulk({ action: 'start', atOnce: 2 }, refs)).toEqual({ low: 4, high: 12, measured: 2 });
+    expect(times.bulk({ action: 'start' }, refs)).toEqual({ low: 2, high: 4, measured: 2 });
+    expect(times.bulk({ action: 'start' }, [...refs, 'vm/other/local/e'])).toBeUndefined();
     expect(times.bulk({ action: 'stop', force: true }, refs)).toBeUndefined();
-    expect(times.bulk({ action: 'stop', waitReady: true }, refs)).toBeUndefined();
+    // Shutdowns go on after their requests.
+    await request(workOn('stop', WEB), 2);
+    expect(times.bulk({ action: 'stop' }, refs)).toBeUndefined();
+    expect(times.bulk({ action: 'start', waitReady: true }, refs)).toBeUndefined();
   });
 
   test('are forgotten for the kinds that were used longest ago', async () => {

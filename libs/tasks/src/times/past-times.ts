@@ -57,11 +57,15 @@ export class PastTimes extends WorkTimes {
     const begin = this.clock.monotonic();
     try {
       const result = await this.scopes.run(scope, run);
-      if (!scope.isReplaced) this.of(timedAs(work)).addTotal((this.clock.monotonic() - begin) / 1000);
+      if (!scope.isReplaced && !work.endsLater) this.record(work, (this.clock.monotonic() - begin) / 1000);
       return result;
     } finally {
       scope.hasEnded = true;
     }
+  }
+
+  override record(work: Work, seconds: number): void {
+    this.of(timedAs(work)).addTotal(seconds);
   }
 
   /** The work of the request that starts a task at this moment, unless it has started one before. */

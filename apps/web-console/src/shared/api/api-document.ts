@@ -1858,7 +1858,7 @@ export interface components {
             ref: string;
             /** @description All reasons why the request would fail; empty if it would succeed. */
             refusals: components["schemas"]["RefusalView"][];
-            /** @description How long past runs took from the request to the end of its task; absent if none was measured. */
+            /** @description How long past runs took, from the request to the end of its task or of the guest's shutdown; absent if none was measured. */
             seconds?: components["schemas"]["SecondsView"];
             /** @description The steps in their order; empty if the request would be refused. */
             steps: components["schemas"]["PlanStepView"][];
@@ -1875,7 +1875,7 @@ export interface components {
             ok: boolean;
             /** @description All reasons why the request would fail; empty if it would succeed. */
             refusals: components["schemas"]["RefusalView"][];
-            /** @description How long past runs took from the request to the end of its task; absent if none was measured. */
+            /** @description How long past runs took, from the request to the end of its task or of the guest's shutdown; absent if none was measured. */
             seconds?: components["schemas"]["SecondsView"];
             /** @description The steps in their order; empty if the request would be refused. */
             steps: components["schemas"]["PlanStepView"][];
@@ -3458,7 +3458,7 @@ export interface components {
             interruption?: components["schemas"]["SecondsView"];
             /** @description All reasons why the request would fail; empty if it would succeed. */
             refusals: components["schemas"]["RefusalView"][];
-            /** @description How long past runs took from the request to the end of its task; absent if none was measured. */
+            /** @description How long past runs took, from the request to the end of its task or of the guest's shutdown; absent if none was measured. */
             seconds?: components["schemas"]["SecondsView"];
             /** @description The steps in their order; empty if the request would be refused. */
             steps: components["schemas"]["PlanStepView"][];

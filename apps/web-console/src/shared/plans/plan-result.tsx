@@ -1,5 +1,5 @@
 import type { PlanStepView, SecondsView } from '@headgate/api-contracts';
-import { readablePromise } from '../quantity/duration.js';
+import { readableEstimate, readablePromise } from '../quantity/duration.js';
 import { readableSizes } from '../quantity/quantity.js';
 import { TaskBar } from '../tasks/task-bar.js';
 import { isRunning, useTask } from '../tasks/use-tasks.js';
@@ -14,6 +14,8 @@ export interface Outcome {
   readonly title: string;
   /** The task that continues it. */
   readonly task?: string | undefined;
+  /** Whether it goes on without a task, such as the shutdown of a guest. */
+  readonly goesOn?: boolean;
   /** Begins the opposite. */
   readonly undo?: (() => void) | undefined;
 }
@@ -31,7 +33,7 @@ interface PlanResultProps {
 
 /** The result of a plan: its steps, ticked off as they end, and how to undo it. */
 export function PlanResult({ title, outcome, steps, promised, tookSeconds, onClose }: PlanResultProps) {
-  const { task: id, undo } = outcome;
+  const { task: id, goesOn = false, undo } = outcome;
   const { data: task } = useTask(id);
   const isDone = id === undefined || (task !== undefined && !isRunning(task));
   const hasFailed = task?.status === 'error';
@@ -60,7 +62,11 @@ export function PlanResult({ title, outcome, steps, promised, tookSeconds, onClo
         </div>
       )}
       {task && <TaskBar task={task} />}
-      {id === undefined && promised && <p className="hg-note">{`Done: ${readablePromise(promised, tookSeconds)}`}</p>}
+      {id === undefined && promised && (
+        <p className="hg-note">
+          {goesOn ? `Usually takes ${readableEstimate(promised)}` : `Done: ${readablePromise(promised, tookSeconds)}`}
+        </p>
+      )}
       {isDone && !hasFailed && steps.length > 0 && (
         <ol className="hg-steps" aria-label="Steps that were carried out">
           {steps.map(({ name, detail }) => (

@@ -44,6 +44,7 @@ export function ActionPanel({ order, onClose, onUndo }: ActionPanelProps) {
       outcome={({ task }) => ({
         title: doneSentence(instance, action),
         task,
+        goesOn: id === 'stop' || id === 'restart',
         undo: inverse && (() => onUndo({ id: inverse, instance })),
       })}
     />
