@@ -1,4 +1,13 @@
-import { ADMINISTRATOR, DomainError, formatRef, workOn, type Caller } from '@headgate/domain-contracts';
+import {
+  ADMINISTRATOR,
+  DomainError,
+  formatRef,
+  workOn,
+  WorkTimes,
+  type Caller,
+  type TimedSteps,
+  type Work,
+} from '@headgate/domain-contracts';
 import { Ledger } from '@headgate/reservations';
 import { ManualReplica, MemoryShutdownTimes } from '@headgate/testing';
 import type { MovePlan } from './plan/move-plan.js';
@@ -13,21 +22,43 @@ const ANN: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 const WEB = formatRef(refOf('web'));
 const REQUEST = { ref: WEB, toBackend: 'memory', toContext: 'other' };
 
+const SECONDS = { low: 2, high: 4, measured: 3 };
+
+/** Knows the times of all work, and remembers for which variants it was asked. */
+class KnownTimes extends WorkTimes {
+  readonly asked: (string | undefined)[] = [];
+
+  override during<T>(_work: Work, run: () => Promise<T>): Promise<T> {
+    return run();
+  }
+
+  override record(): void {
+    throw new Error('A move is measured as a task.');
+  }
+
+  override inPlan<P extends TimedSteps>({ variant }: Work, plan: P): P {
+    this.asked.push(variant);
+    return { ...plan, seconds: SECONDS, interruption: SECONDS };
+  }
+}
+
 describe('the start of a move', () => {
   let claims: Map<string, string>;
 
   beforeEach(() => (claims = new Map()));
 
   /** A replica that does not see the tasks of the others yet. */
-  const join = (name: string, { fails = false } = {}) => {
+  const join = (name: string, { fails = false, times }: { fails?: boolean; times?: WorkTimes } = {}) => {
     const moving = new Moving();
     const { clock, directory, backends, auditor: audit } = moving;
-    const reservations = new Ledger({ clock, replicas: new ManualReplica(name, claims) });
+    const reservations = new Ledger({ clock, replicas: new ManualReplica(name, claims), ...(times && { times }) });
     const throughput = new Throughput();
     const shutdowns = new ShutdownEstimates(new MemoryShutdownTimes());
     const planMove = new PlanMove({ directory, backends, reservations, throughput, shutdowns });
     let count = 0;
-    const start: StartMoveDeps['task']['start'] = async ({ reservation }) => {
+    const variants: (string | undefined)[] = [];
+    const start: StartMoveDeps['task']['start'] = async ({ reservation, variant }) => {
+      variants.push(variant);
       if (fails) throw new DomainError('BACKEND_UNREACHABLE', 'The store does not answer.');
       const task = `${name}-${++count}`;
       reservation?.giveTo(task);
@@ -35,7 +66,7 @@ describe('the start of a move', () => {
     };
     const startMove = new StartMove({ planMove, task: { start }, backends, reservations, audit });
     const move = () => startMove.run(REQUEST, undefined, ANN);
-    return { moving, clock, reservations, move };
+    return { moving, clock, reservations, startMove, variants, move };
   };
 
   test('reserves the source and the name of the copy until the task has ended', async () => {
@@ -63,6 +94,17 @@ describe('the start of a move', () => {
     });
     const plan = planOfRefusal<MovePlan>(refused);
     expect(plan?.refusals.map(({ code }) => code).sort()).toEqual(['MOVE_IN_PROGRESS', 'SOURCE_HAS_SNAPSHOTS']);
+  });
+
+  test('promises the time of moves like it, and its own downtime', async () => {
+    const times = new KnownTimes();
+    const { startMove, variants, move } = join('a', { times });
+    const plan = await startMove.plan(REQUEST, undefined);
+    expect(plan).toMatchObject({ ok: true, seconds: SECONDS });
+    expect(plan).not.toHaveProperty('interruption');
+    await move();
+    const variant = 'cold to other, stopped, up to 1 GiB';
+    expect([times.asked, variants]).toEqual([[variant, variant], [variant]]);
   });
 
   test('begins one of two that replicas accept at the same time', async () => {
