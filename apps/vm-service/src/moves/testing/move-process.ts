@@ -29,9 +29,9 @@ import { ClockWithoutTimers, KillingStore } from '../../testing/killing-store.js
 import { NoAuditLog } from '../../testing/no-audit-log.js';
 import { ServiceRecords } from '../service-records.js';
 
-// move-crash.stress.spec.ts runs this in a process of its own, which moves VMs between two simulated clusters of the spec, and
-// kills itself with SIGKILL before or after a write to the store. move-crash.spec.ts of vm-service-e2e does the same
-// with two libvirts. Without `killAt`, it prints the writes and the tasks when all of them have ended.
+// move-crash.stress.spec.ts runs this in a process of its own, which moves VMs between two simulated clusters of the
+// spec, and kills itself with SIGKILL before or after a write to the store. move-crash.spec.ts of vm-service-e2e does
+// the same with two libvirts. Without `killAt`, it prints the writes and the tasks when all of them have ended.
 //   move-process ORDER-AS-JSON
 export interface ProcessParams {
   readonly database: string;

@@ -29,8 +29,8 @@ export interface BuildTarget {
   readonly buildsInCluster?: boolean;
 }
 
-// crash.stress.spec.ts runs this in a process of its own, which kills itself with SIGKILL before or after a write to the
-// store, or when the log contains a text. Without `killAt`, it prints the number of writes and the ended tasks.
+// crash.stress.spec.ts runs this in a process of its own, which kills itself with SIGKILL before or after a write to
+// the store, or when the log contains a text. Without `killAt`, it prints the number of writes and the ended tasks.
 //   build-process FOLDER TARGET install|start|restart [before:N|after:N|log:TEXT]
 const [folder = '', targetJson = '{"podman":""}', phase = '', killAt = ''] = process.argv.slice(2);
 const target = JSON.parse(targetJson) as BuildTarget;

@@ -26,9 +26,9 @@ import { TaskBoard } from '@headgate/tasks';
 import { ClockWithoutTimers, KillingStore } from '../../testing/killing-store.js';
 import { NoAuditLog } from '../../testing/no-audit-log.js';
 
-// engine-crash.stress.spec.ts runs this in a process of its own, which asks a simulated cluster of the spec for one operation,
-// and kills itself with SIGKILL before or after a write to the store. Without `killAt`, it prints the writes and the
-// tasks when all of them have ended.
+// engine-crash.stress.spec.ts runs this in a process of its own, which asks a simulated cluster of the spec for one
+// operation, and kills itself with SIGKILL before or after a write to the store. Without `killAt`, it prints the
+// writes and the tasks when all of them have ended.
 //   engine-process ORDER-AS-JSON
 export interface EngineProcessParams {
   readonly database: string;

@@ -3,8 +3,8 @@ import { ADMINISTRATOR, SystemClock, type Task, type TaskJournal } from '@headga
 import { RegistryDatabase, SqliteTaskStore } from '@headgate/registry-store';
 import { TaskBoard } from '@headgate/tasks';
 
-// crash.stress.spec.ts runs this in a process of its own, which kills itself with SIGKILL before or after a write to the
-// store. Without `killAt`, it prints the number of writes and the ended tasks.
+// crash.stress.spec.ts runs this in a process of its own, which kills itself with SIGKILL before or after a write to
+// the store. Without `killAt`, it prints the number of writes and the ended tasks.
 //   task-process DATABASE EFFECTS MODE start|restart [before:N|after:N]
 const [database = '', effects = '', mode = '', phase = '', killAt = ''] = process.argv.slice(2);
 

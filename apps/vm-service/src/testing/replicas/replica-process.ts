@@ -2,8 +2,8 @@ import { ADMINISTRATOR, DomainError } from '@headgate/domain-contracts';
 import { TaskBoard } from '@headgate/tasks';
 import { runReplica, type PreparedReplica } from './replica-service.js';
 
-// replicas.stress.spec.ts runs this in processes of its own, which it kills: the whole service, and a kind of task whose steps
-// each create an object in the cluster.
+// replicas.stress.spec.ts runs this in processes of its own, which it kills: the whole service, and a kind of task
+// whose steps each create an object in the cluster.
 const RETRY_MS = 200;
 const STEPS = ['first', 'second', 'third', 'fourth'];
 const caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
