@@ -207,6 +207,30 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the pages of the
     expect(await unnamedControls(page)).toEqual([]);
   });
 
+  test('can be installed as an application, with the icon of the manifest', async () => {
+    await open('/vms');
+    const session = await page.context().newCDPSession(page);
+    const { errors, data = '{}' } = await session.send('Page.getAppManifest');
+    expect(errors).toEqual([]);
+    expect(await session.send('Page.getInstallabilityErrors')).toEqual({ installabilityErrors: [] });
+    const { icons } = JSON.parse(data) as { icons: { src: string; sizes: string }[] };
+    const sizes = await page.evaluate(
+      (sources) =>
+        Promise.all(
+          sources.map(async (src) => {
+            const image = new Image();
+            image.src = `/api/ext/page/${src}`;
+            await image.decode();
+            return `${image.naturalWidth}x${image.naturalHeight}`;
+          }),
+        ),
+      icons.filter((icon) => icon.sizes !== 'any').map(({ src }) => src),
+    );
+    expect(sizes).toEqual(icons.flatMap((icon) => (icon.sizes === 'any' ? [] : [icon.sizes])));
+    expect(sizes.length).toBeGreaterThan(0);
+    await session.detach();
+  });
+
   test('requested no other origin and logged no error', () => {
     expect(browser.foreign).toEqual([]);
     expect(browser.errors).toEqual([]);

@@ -36,6 +36,9 @@ GET    /                                                no       yes    yes   ye
 GET    /app.js                                          no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /style.css                                       no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /icons.js                                        no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /api/ext/page/manifest.webmanifest               no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /api/ext/page/icon.svg                           no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /api/ext/page/icon.png                           no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /healthz                                         yes      yes    yes   yes   -       yes    yes      yes   yes
 GET    /readyz                                          yes      yes    yes   yes   -       yes    yes      yes   yes
 GET    /metrics                                         no       yes    yes   no    -       no     no       no    no

@@ -3,13 +3,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DomainError } from '@headgate/domain-contracts';
 
-/** The files of the console; the last one is served as a part of app.js. */
+/** The files of the console. `screen-libraries.js` is served as a part of app.js. */
 const ASSETS = {
   'index.html': 'text/html; charset=utf-8',
   'style.css': 'text/css; charset=utf-8',
   'app.js': 'text/javascript; charset=utf-8',
   'icons.js': 'text/javascript; charset=utf-8',
   'screen-libraries.js': 'text/javascript; charset=utf-8',
+  'manifest.webmanifest': 'application/manifest+json',
+  'icon.svg': 'image/svg+xml',
+  'icon.png': 'image/png',
 } as const;
 export type AssetName = keyof typeof ASSETS;
 

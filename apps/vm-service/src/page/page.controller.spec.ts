@@ -13,6 +13,7 @@ describe('the page', () => {
       writeFileSync(join(page, `${name}.br`), `${name} in Brotli`);
       writeFileSync(join(page, `${name}.gz`), `${name} in gzip`);
     }
+    for (const name of ['manifest.webmanifest', 'icon.svg', 'icon.png']) writeFileSync(join(page, name), name);
     await edge.open();
     for (const [path, type, file] of [
       ['/', 'text/html', 'index.html'],
@@ -47,6 +48,17 @@ describe('the page', () => {
     // Fonts come from the style sheet only, never from an address.
     const policy = String((await edge.send('GET', '/')).headers['content-security-policy']).split('; ');
     expect(policy.filter((directive) => directive.startsWith('font-src'))).toEqual(['font-src data:']);
+    expect(policy).toContain("manifest-src 'self'");
+    for (const [file, type] of [
+      ['manifest.webmanifest', 'application/manifest+json'],
+      ['icon.svg', 'image/svg+xml'],
+      ['icon.png', 'image/png'],
+    ] as const) {
+      const answer = await edge.send('GET', `/api/ext/page/${file}`);
+      expect([answer.status, answer.headers['content-type'], answer.body]).toEqual([200, type, file]);
+      expect((await edge.send('GET', `/${file}`)).status).toBe(404);
+    }
+    expect((await edge.send('GET', '/api/ext/page/secret.txt')).status).toBe(404);
     expect((await edge.send('GET', '/screen-libraries.js')).status).toBe(404);
     expect((await edge.send('GET', '/app.js?part=secret')).status).toBe(400);
     await edge.close();

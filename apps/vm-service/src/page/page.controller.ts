@@ -17,6 +17,7 @@ const POLICY = [
   // The font is a part of the style sheet.
   'font-src data:',
   "connect-src 'self'",
+  "manifest-src 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -54,6 +55,28 @@ export class PageController {
   @Describe('The web console.', answer(200, 'text/javascript'))
   icons(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     return this.answer('icons.js', request, reply);
+  }
+
+  // The contract leaves only four files to the root.
+  @Needs(anyCaller)
+  @Get('api/ext/page/manifest.webmanifest')
+  @Describe('What a browser needs to install the web console.', answer(200, 'application/manifest+json'))
+  manifest(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    return this.answer('manifest.webmanifest', request, reply);
+  }
+
+  @Needs(anyCaller)
+  @Get('api/ext/page/icon.svg')
+  @Describe('The icon of the web console.', answer(200, 'image/svg+xml'))
+  icon(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    return this.answer('icon.svg', request, reply);
+  }
+
+  @Needs(anyCaller)
+  @Get('api/ext/page/icon.png')
+  @Describe('The icon of the web console, for devices that draw no SVG.', answer(200, 'image/png'))
+  bitmap(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    return this.answer('icon.png', request, reply);
   }
 
   private answer(name: AssetName, request: FastifyRequest, reply: FastifyReply): void {

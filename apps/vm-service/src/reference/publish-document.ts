@@ -8,7 +8,14 @@ import { SECURITY, SECURITY_SCHEMES } from './security-schemes.js';
 import { TAGS } from './tags.js';
 
 /** Pages and scripts are no part of the API. */
-const PAGE_TYPES: ReadonlySet<string> = new Set(['text/html', 'text/css', 'text/javascript']);
+const PAGE_TYPES: ReadonlySet<string> = new Set([
+  'text/html',
+  'text/css',
+  'text/javascript',
+  'application/manifest+json',
+  'image/svg+xml',
+  'image/png',
+]);
 
 const STREAM_TYPE = 'text/event-stream';
 const STREAMS: Readonly<Record<string, StreamDescription>> = {
