@@ -13,7 +13,11 @@ export class RawTargetClient {
 
   constructor(private readonly port: number) {}
 
-  async get(target: string): Promise<RawResponse> {
+  get(target: string): Promise<RawResponse> {
+    return this.send('GET', target);
+  }
+
+  async send(method: string, target: string, body = ''): Promise<RawResponse> {
     const socket = (this.socket ??= await this.open());
     let received = '';
     const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
@@ -24,7 +28,9 @@ export class RawTargetClient {
     };
     const onClose = (): void => reject(new Error(`no response to ${target}: ${received}`));
     socket.on('data', onData).once('close', onClose);
-    socket.write(`GET ${target} HTTP/1.1\r\nHost: b\r\nAccept-Encoding: identity\r\n${MARK}: 1\r\n\r\n`);
+    const length = body === '' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+    const head = `${method} ${target} HTTP/1.1\r\nHost: b\r\nAccept-Encoding: identity\r\n${MARK}: 1\r\n${length}`;
+    socket.write(`${head}\r\n${body}`);
     try {
       return await promise;
     } finally {

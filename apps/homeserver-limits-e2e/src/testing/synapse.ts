@@ -44,6 +44,8 @@ export interface SynapseOptions {
   /** The file with the certificate authorities of other servers. */
   caPath?: string;
   settings?: object;
+  /** Whether `/_synapse/metrics` counts the requests. */
+  hasMetrics?: boolean;
 }
 
 /** Synapse on a free port, with a database in a temporary folder. It limits nothing itself. */
@@ -55,11 +57,16 @@ export class Synapse {
     readonly url: string,
   ) {}
 
-  static async start({ serverName = 'b.example', caPath, settings = {} }: SynapseOptions = {}): Promise<Synapse> {
+  static async start({
+    serverName = 'b.example',
+    caPath,
+    settings = {},
+    hasMetrics = false,
+  }: SynapseOptions = {}): Promise<Synapse> {
     const folder = await mkdtemp(join(tmpdir(), 'limits-e2e-synapse-'));
     const port = await freePort();
     const federation = caPath === undefined ? {} : { federation_custom_ca_list: [caPath] };
-    const config = { ...configOf(folder, port, serverName), ...federation, ...settings };
+    const config = { ...configOf(folder, port, serverName, hasMetrics), ...federation, ...settings };
     await writeFile(
       join(folder, 'signing.key'),
       `ed25519 a_test ${randomBytes(32).toString('base64').replace('=', '')}\n`,
@@ -94,8 +101,9 @@ export class Synapse {
   }
 }
 
-const configOf = (folder: string, port: number, serverName: string) => ({
+const configOf = (folder: string, port: number, serverName: string, hasMetrics: boolean) => ({
   server_name: serverName,
+  enable_metrics: hasMetrics,
   pid_file: join(folder, 'pid'),
   listeners: [
     {
@@ -104,7 +112,7 @@ const configOf = (folder: string, port: number, serverName: string) => ({
       type: 'http',
       tls: false,
       x_forwarded: true,
-      resources: [{ names: ['client', 'federation', 'openid'], compress: false }],
+      resources: [{ names: ['client', 'federation', 'openid', ...(hasMetrics ? ['metrics'] : [])], compress: false }],
     },
   ],
   database: { name: 'sqlite3', args: { database: join(folder, 'homeserver.db') } },
