@@ -185,6 +185,8 @@ export interface VmiObject extends KubeObject {
 export interface VolumeStatus {
   readonly name: string;
   readonly phase?: string;
+  /** Exists for hot-plugged disks. */
+  readonly hotplugVolume?: object;
   readonly persistentVolumeClaimInfo?: { readonly claimName?: string; readonly accessModes?: readonly string[] };
 }
 

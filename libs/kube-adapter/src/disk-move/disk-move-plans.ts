@@ -136,6 +136,9 @@ function vmRefusals(state: VmState): Refusal[] {
   if (vmi?.status?.phase !== 'Running')
     refuse('WRONG_STATE', `${name} is not running. Only disks of a running VM are moved.`, 'Start it first.');
   if (isMigrating(state)) refuse('BUSY', `${name} is being migrated.`, wait);
+  // Which nodes can use a disk is known when it is attached, and a migration has to attach it on its target.
+  const changing = vmi?.status?.volumeStatus?.find((one) => one.hotplugVolume && one.phase !== 'Ready');
+  if (changing) refuse('BUSY', `The disk ${changing.name} of ${name} is being attached or detached.`, wait);
   if (snapshotInProgress) refuse('BUSY', `The snapshot ${snapshotInProgress} of ${name} is in progress.`, wait);
   if (restoreInProgress) refuse('BUSY', `The restore ${restoreInProgress} of ${name} is in progress.`, wait);
   if (isTrue(conditions, 'RestartRequired')) {

@@ -32,7 +32,10 @@ interface Machine {
 interface Live {
   readonly metadata: { readonly uid: string };
   readonly spec: { readonly volumes?: readonly Volume[] };
-  readonly status?: { readonly migratedVolumes?: unknown };
+  readonly status?: {
+    readonly migratedVolumes?: unknown;
+    readonly volumeStatus?: readonly { readonly hotplugVolume?: object; readonly phase?: string }[];
+  };
 }
 
 /** A clock on which time passes faster than its timers. */
@@ -85,6 +88,17 @@ describe('moving the disk of a VM in a cluster', () => {
     await harness.backend.require('power').apply(ref, 'start');
     await harness.becomes(ref, 'Running');
     return ref;
+  };
+  /** Waits until all hot-plugged disks are usable. */
+  const untilAttached = (ref: InstanceRef): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const check = (): void => {
+      const hotplugged = live(ref)?.status?.volumeStatus?.filter(({ hotplugVolume }) => hotplugVolume) ?? [];
+      if (hotplugged.length > 0 && hotplugged.every(({ phase }) => phase === 'Ready')) resolve();
+    };
+    const unsubscribe = store().subscribe(VMIS, check);
+    check();
+    return promise.finally(unsubscribe);
   };
   const volumeOf = (ref: InstanceRef): string => claimOf(machine(ref).spec.template.spec.volumes) ?? '';
   const move = async (ref: InstanceRef, report: TaskReporter = recordingReporter()): Promise<void> => {
@@ -469,7 +483,20 @@ describe('moving the disk of a VM in a cluster', () => {
       await harness.backend.require('hardware').apply(ref, { kind: 'attach-volume', disk: { sizeBytes: 1024 ** 3 } });
       await harness.backend.require('power').apply(ref, 'start');
       await harness.becomes(ref, 'Running');
+      await untilAttached(ref);
       expect(await refusals(ref)).toEqual(['NOT_SUPPORTED']);
+    });
+
+    test('while another disk is being attached', async () => {
+      await open();
+      const ref = await runningVm();
+      // It stays pending, because its claim does not exist.
+      store().patch(VMIS as never, keyOf(ref), (vmi: unknown) => {
+        const { spec, status } = vmi as { spec: { volumes: object[] }; status: { volumeStatus: object[] } };
+        spec.volumes.push({ name: 'data', persistentVolumeClaim: { claimName: 'data', hotpluggable: true } });
+        status.volumeStatus.push({ name: 'data', target: '', phase: 'Pending', hotplugVolume: {} });
+      });
+      expect(await refusals(ref)).toEqual(['BUSY']);
     });
 
     test('while changes wait for a restart', async () => {
