@@ -27,6 +27,13 @@ const CAUSES: readonly Cause[] = [
   { code: 'INSTANCE_NOT_FOUND', reason: /./, asked: [], because: ['delete'] },
   { code: 'BUSY', reason: /is being deleted/, asked: [], because: ['delete'] },
   { code: 'BUSY', reason: /migrat/, asked: [...HARDWARE, 'migrate', 'move-disk', 'snapshot'], because: MIGRATED },
+  // The cluster attaches and detaches disks of a running guest after the response.
+  {
+    code: 'BUSY',
+    reason: /being attached or detached/,
+    asked: ['move-disk'],
+    because: ['attach-volume', 'detach-volume'],
+  },
   {
     code: 'BUSY',
     reason: /being (stopped|started|restarted)/,

@@ -1,4 +1,5 @@
 import { Reservations, type Conflict, type Task } from '@headgate/domain-contracts';
+import type { KubeObject } from '@headgate/kube-sandbox';
 import {
   driverOf,
   PRECONDITIONS,
@@ -68,6 +69,23 @@ const QUIET_TURNS = 1_000;
 /** Turns of the event loop between two looks at all VMs, and how many times as long as a look there is none. */
 const TURNS_PER_LOOK = 10;
 const LOOK_PAUSE = 3;
+
+/** The hot-plugged disks that running guests can't use yet, which the cluster attaches after the response. */
+const attachingIn = (objects: ReadonlyMap<string, readonly KubeObject[]>): readonly string[] =>
+  [...objects].flatMap(([name, all]) =>
+    all.flatMap((one) => {
+      const { status } = one as KubeObject & { status?: { volumeStatus?: readonly PluggedVolume[] } };
+      const disks =
+        status?.volumeStatus?.filter(({ hotplugVolume, phase }) => hotplugVolume && phase !== 'Ready') ?? [];
+      return disks.map((disk) => `${disk.name} of ${name}`);
+    }),
+  );
+
+interface PluggedVolume {
+  readonly name: string;
+  readonly phase?: string;
+  readonly hotplugVolume?: object;
+}
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -140,6 +158,8 @@ export class ClusterMeetings {
     );
     const names = lanes.map(({ vm }) => vm.name);
     await this.untilAtRest(names);
+    const attaching = (): readonly string[] => attachingIn(objectsByName(this.lab.lab.sandbox.store, names));
+    await this.look(async () => attaching().length === 0, 'all disks are attached', attaching);
     const inNeed = lanes.filter(({ first, second }) =>
       [first, second].some((operation) => driverOf(operation).given === 'snapshot'),
     );
