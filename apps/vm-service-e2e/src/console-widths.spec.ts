@@ -175,7 +175,9 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
         all.map((one) => one.getBoundingClientRect().toJSON() as DOMRect),
       );
       expect(boxes.length).toBeGreaterThanOrEqual(9);
-      expect(boxes.filter(({ width, height }) => width > 0 && (width < 44 || height < 44))).toEqual([]);
+      expect(
+        boxes.filter(({ width, height }) => width > 0 && (Math.round(width) < 44 || Math.round(height) < 44)),
+      ).toEqual([]);
       const toolbar = await page.locator('.hg-toolbar').evaluate((element) => element.getBoundingClientRect().height);
       expect(toolbar).toBeLessThan(2 * 44);
       await page.getByRole('button', { name: /^Tasks/ }).click();
@@ -213,7 +215,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
           controls
             .map((control) => control.getBoundingClientRect())
             .filter(({ width }) => width > 0)
-            .filter(({ width, height }) => width < 44 || height < 44),
+            .filter(({ width, height }) => Math.round(width) < 44 || Math.round(height) < 44),
         );
       const controls = page.locator('.hg-row .hg-cell--select, .hg-row button');
       expect(await controls.count()).toBeGreaterThan(10);

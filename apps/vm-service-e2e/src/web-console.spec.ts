@@ -1,5 +1,5 @@
 import type { TaskView, VmView } from '@headgate/api-contracts';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { unnamedControls } from './accessible-names.js';
 import { Api } from './api.js';
 import { openBrowser, type Browser } from './browser.js';
@@ -111,13 +111,21 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     const planned = page.waitForResponse((response) => response.url().includes('/api/ext/bulk?dryRun=true'));
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await planned;
-    expect((await api.send('DELETE', `/api/vms/${gone.namespace}/${gone.name}`)).status).toBe(200);
+    // Deleted when the page has sent its request: otherwise it could see that its plan is stale.
+    let deletion: number | undefined;
+    const isRequest = (url: URL): boolean => url.pathname === '/api/ext/bulk' && !url.searchParams.has('dryRun');
+    const deleteFirst = async (route: Route): Promise<void> => {
+      deletion = (await api.send('DELETE', `/api/vms/${gone.namespace}/${gone.name}`)).status;
+      await route.continue();
+    };
+    await page.route(isRequest, deleteFirst, { times: 1 });
     await panel()
       .getByRole('button', { name: /^Start \d/ })
       .click();
     await panel()
       .getByText(`${stopped.length - 1} succeeded, 1 failed, 0 skipped.`)
       .waitFor();
+    expect(deletion).toBe(200);
     expect(await panel().getByRole('list', { name: 'Failed' }).innerText()).toContain(`lab/${gone.name}: `);
     await panel().getByRole('button', { name: 'Close' }).last().click();
     const starts = stopped.filter((vm) => vm !== gone);
@@ -166,7 +174,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     await actions.locator('[role=tooltip]', { hasText: reason }).first().waitFor({ state: 'attached' });
     await link.click();
     await page.getByRole('heading', { name: `Migrate ${vm.name}`, level: 1 }).waitFor();
-    await page.getByText('Done', { exact: true }).waitFor();
+    await page.getByText(/^Done($|:)/).waitFor();
     await page.goBack();
     await actions.getByRole('button', { name: 'Shut down' }).and(page.locator(':not([aria-disabled])')).waitFor();
     expect(await link.count()).toBe(0);
