@@ -1,5 +1,6 @@
 import { USAGE_SERIES } from '../usage.js';
 import { unknownValues, type HistoryRow } from './history-row.js';
+import { floorTo } from './levels.js';
 
 const SERIES_COUNT = USAGE_SERIES.length;
 const MIN_CAPACITY = 16;
@@ -77,7 +78,7 @@ export class StepSums {
 export function mergeRows(rows: readonly HistoryRow[], stepMs: number): HistoryRow[] {
   const steps = new Map<number, HistoryRow[]>();
   for (const row of rows) {
-    const time = Math.floor(row.time / stepMs) * stepMs;
+    const time = floorTo(row.time, stepMs);
     const same = steps.get(time);
     if (same) same.push(row);
     else steps.set(time, [row]);
