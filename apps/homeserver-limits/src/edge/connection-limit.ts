@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { CallerAddress } from './caller-address.js';
+import { OpenCounts } from './open-counts.js';
 
 export interface ConnectionLimitDeps {
   addresses: Pick<CallerAddress, 'trusts' | 'sourceOfPeer'>;
@@ -12,7 +13,7 @@ export interface ConnectionLimitDeps {
 
 /** Bounds the open connections of each source, apart from those of trusted proxies, which come from many callers. */
 export class ConnectionLimit {
-  private readonly open = new Map<string, number>();
+  private readonly counts = new OpenCounts();
 
   constructor(private readonly deps: ConnectionLimitDeps) {}
 
@@ -33,19 +34,12 @@ export class ConnectionLimit {
     if (remoteAddress === undefined) return false;
     if (addresses.trusts(remoteAddress)) return true;
     const source = addresses.sourceOfPeer(remoteAddress);
-    const count = this.open.get(source) ?? 0;
-    if (count >= maxPerSource) {
+    if (this.counts.of(source) >= maxPerSource) {
       onRefused(source);
       return false;
     }
-    this.open.set(source, count + 1);
-    socket.once('close', () => this.release(source));
+    this.counts.open(source);
+    socket.once('close', () => this.counts.close(source));
     return true;
-  }
-
-  private release(source: string): void {
-    const count = (this.open.get(source) ?? 0) - 1;
-    if (count > 0) this.open.set(source, count);
-    else this.open.delete(source);
   }
 }

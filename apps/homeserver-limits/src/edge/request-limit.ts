@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parseQuery, PathTable } from '@headgate/homeserver-contracts';
 import { RateExceeded } from '@headgate/limits-core';
+import { OpenCounts } from './open-counts.js';
 
 /** The names in metrics, logs and `ratelimit.shadow`. */
 export const REQUEST_LIMITS = ['concurrent_requests', 'concurrent_polls'] as const;
@@ -37,16 +38,16 @@ const POSITIONS = ['since', 'pos', 'from'];
  * and it takes nothing while it waits. Only sources with a request in progress are in memory.
  */
 export class RequestLimit {
-  private readonly open: Readonly<Record<RequestLimitName, Map<string, number>>> = {
-    concurrent_requests: new Map(),
-    concurrent_polls: new Map(),
+  private readonly counts: Readonly<Record<RequestLimitName, OpenCounts>> = {
+    concurrent_requests: new OpenCounts(),
+    concurrent_polls: new OpenCounts(),
   };
 
   constructor(private readonly deps: RequestLimitDeps) {}
 
   /** How many sources have a request in progress. */
   get sources(): number {
-    return new Set(REQUEST_LIMITS.flatMap((name) => [...this.open[name].keys()])).size;
+    return new Set(REQUEST_LIMITS.flatMap((name) => [...this.counts[name].sources()])).size;
   }
 
   /**
@@ -62,23 +63,16 @@ export class RequestLimit {
     const name = isPoll(method, target) ? 'concurrent_polls' : 'concurrent_requests';
     const limit = this.deps.limits[name];
     if (limit === undefined || this.deps.isExempt({ address })) return () => undefined;
-    const open = this.open[name];
-    const count = open.get(source) ?? 0;
-    if (count < limit) this.deps.onGranted(name);
+    const counts = this.counts[name];
+    if (counts.of(source) < limit) this.deps.onGranted(name);
     else {
       const isShadow = this.deps.isShadow(name);
       this.deps.onRefused(name, { key: source, limit, address, retryAfterMs: RETRY_MS }, isShadow);
       if (!isShadow) throw new RateExceeded({ rate: name, retryAfterMs: RETRY_MS });
     }
-    open.set(source, count + 1);
-    return () => leave(open, source);
+    counts.open(source);
+    return () => counts.close(source);
   }
-}
-
-function leave(open: Map<string, number>, source: string): void {
-  const count = (open.get(source) ?? 0) - 1;
-  if (count > 0) open.set(source, count);
-  else open.delete(source);
 }
 
 function isPoll(method: string, target: string): boolean {
