@@ -93,8 +93,8 @@ export class CreatedTokenView extends TokenView {
   @IsString() token!: string;
 }
 
-/** GET /api/ext/journal */
-export class JournalQueryDto {
+/** The query of GET /api/ext/journal/summary. */
+export class JournalFilterDto {
   /** The ref of an instance, or the text of another object such as `folder/prod`. */
   @Optional() @IsJournalRef() ref?: string;
   /** A login. */
@@ -103,10 +103,16 @@ export class JournalQueryDto {
   @Optional() @IsString() @MaxLength(40) token?: string;
   /** Only entries with this outcome. */
   @Optional() @IsIn(AUDIT_OUTCOMES) outcome?: AuditOutcome;
+  /** A part of the action such as `snapshot`, in any case. */
+  @Optional() @IsString() @MaxLength(100) @Matches(/\S/, { message: '$property must have a word.' }) action?: string;
   /** The first moment. */
   @Optional() @IsISO8601({ strict: true }) @MaxLength(40) since?: string;
   /** The moment after the last one. */
   @Optional() @IsISO8601({ strict: true }) @MaxLength(40) until?: string;
+}
+
+/** GET /api/ext/journal */
+export class JournalQueryDto extends JournalFilterDto {
   /** The maximum number of entries, 1 to 1000; default 100. The header Svc-Cursor leads to the next page. */
   @Optional() @IsCountText(1, 1000) limit?: string;
   /** The Svc-Cursor of the previous page. */

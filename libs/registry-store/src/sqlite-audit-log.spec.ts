@@ -91,6 +91,66 @@ describe('the audit log of the registry', () => {
     expect(all()[0]?.message).toHaveLength(2000);
   });
 
+  describe('counts the actions of spans of time', () => {
+    const MINUTE_MS = 60_000;
+    const count = (since: number) => new SqliteFleetAuditLog(database).countActions({ since, spanMs: 10 * MINUTE_MS });
+
+    test('by users, by tokens and failed, without denied requests, downloads and the requests of tasks', () => {
+      const since = clock.now();
+      log().append(entry());
+      log().append(entry({ token: 'abcdefghij' }));
+      log().append(entry({ outcome: 'error' }));
+      log().append(entry({ outcome: 'denied', kind: 'request' }));
+      log().append(entry({ kind: 'request', route: 'POST /api/ext/bulk', status: 202 }));
+      log().append(entry({ kind: 'request', route: 'GET /api/vms/:ns/:name/export', status: 200 }));
+      log().append(entry({ kind: 'request', route: 'POST /api/ext/tokens', status: 201 }));
+      expect(count(since)).toEqual([{ span: 0, users: 2, tokens: 1, failed: 1 }]);
+    });
+
+    test('at the edges of the spans', () => {
+      const since = clock.now();
+      log().append(entry({ time: new Date(since - 1).toISOString() }));
+      log().append(entry());
+      clock.advance(10 * MINUTE_MS - 1);
+      log().append(entry());
+      clock.advance(1);
+      log().append(entry());
+      clock.advance(20 * MINUTE_MS);
+      log().append(entry());
+      expect(count(since).map(({ span, users }) => [span, users])).toEqual([
+        [0, 2],
+        [1, 1],
+        [3, 1],
+      ]);
+    });
+  });
+
+  test('summarizes the entries that a query finds', () => {
+    log().append(entry());
+    log().append(entry({ caller: 'bob', ref: '', outcome: 'error' }));
+    log().append(entry({ caller: 'bob', token: 'abcdefghij', outcome: 'denied' }));
+    log().append(entry({ ref: 'vm/local/local/db', action: 'Stop' }));
+    const fleet = new SqliteFleetAuditLog(database);
+    expect(fleet.summarize({ limit: 2 })).toEqual({
+      entries: 4,
+      failed: 1,
+      denied: 1,
+      objects: 2,
+      callers: [
+        { caller: 'ann', token: '', entries: 2 },
+        { caller: 'bob', token: '', entries: 1 },
+      ],
+    });
+    expect(fleet.summarize({ limit: 2, action: 'sto' })).toMatchObject({ entries: 1, objects: 1 });
+    expect(fleet.summarize({ limit: 2, caller: 'eve' })).toEqual({
+      entries: 0,
+      failed: 0,
+      denied: 0,
+      objects: 0,
+      callers: [],
+    });
+  });
+
   test('refuses to change an entry', () => {
     log().append(entry());
     expect(() => database.run(`UPDATE audit SET caller = 'eve'`)).toThrow(/never changed/);

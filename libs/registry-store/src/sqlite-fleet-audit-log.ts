@@ -1,5 +1,13 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { FleetAuditLog, type JournalEntry, type JournalQuery } from '@headgate/domain-contracts';
+import {
+  FleetAuditLog,
+  type ActivityCount,
+  type ActivitySpans,
+  type CallerCount,
+  type JournalEntry,
+  type JournalQuery,
+  type JournalSummary,
+} from '@headgate/domain-contracts';
 import type { RegistryDatabase } from './registry-database.js';
 
 const CONDITIONS: Readonly<Record<Exclude<keyof JournalQuery, 'limit'>, string>> = {
@@ -7,10 +15,17 @@ const CONDITIONS: Readonly<Record<Exclude<keyof JournalQuery, 'limit'>, string>>
   caller: 'caller = ?',
   token: 'token = ?',
   outcome: 'outcome = ?',
+  action: 'instr(lower(action), lower(?)) > 0',
   since: 'time >= ?',
   until: 'time < ?',
   before: 'id < ?',
 };
+
+/**
+ * Entries that count as actions. A request that began a task has further entries of its own, and a download changes
+ * nothing.
+ */
+const IS_ACTION = `(kind = 'action' OR (status IS NOT 202 AND route NOT LIKE 'GET %'))`;
 
 /** The audit log of the registry, across all instances. */
 export class SqliteFleetAuditLog extends FleetAuditLog {
@@ -19,21 +34,59 @@ export class SqliteFleetAuditLog extends FleetAuditLog {
   }
 
   override find(query: JournalQuery): readonly JournalEntry[] {
-    const conditions: string[] = [];
-    const values: SQLInputValue[] = [];
-    for (const [field, condition] of Object.entries(CONDITIONS)) {
-      const value = query[field as keyof typeof CONDITIONS];
-      if (value === undefined) continue;
-      conditions.push(condition);
-      values.push(value);
-    }
+    const { where, values } = toWhere(query);
     return this.database
       .all<JournalEntry>(
         `SELECT id AS number, time, caller, action, ref, outcome, message, kind, token, address, route, status, code FROM audit
-           ${conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`} ORDER BY id DESC LIMIT ?`,
+           ${where} ORDER BY id DESC LIMIT ?`,
         ...values,
         query.limit,
       )
       .map((row) => ({ ...row }));
   }
+
+  override countActions({ since, spanMs }: ActivitySpans): readonly ActivityCount[] {
+    return this.database
+      .all<ActivityCount>(
+        `SELECT CAST((CAST(round(unixepoch(time, 'subsec') * 1000) AS INTEGER) - ?) / ? AS INTEGER) AS span,
+           sum(outcome = 'ok' AND token = '') AS users, sum(outcome = 'ok' AND token <> '') AS tokens,
+           sum(outcome = 'error') AS failed
+           FROM audit WHERE time >= ? AND outcome <> 'denied' AND ${IS_ACTION} GROUP BY span ORDER BY span`,
+        since,
+        spanMs,
+        new Date(since).toISOString(),
+      )
+      .map((row) => ({ ...row }));
+  }
+
+  override summarize(query: JournalQuery): JournalSummary {
+    const { where, values } = toWhere(query);
+    const [counts] = this.database.all<Omit<JournalSummary, 'callers'>>(
+      `SELECT count(*) AS entries, coalesce(sum(outcome = 'error'), 0) AS failed,
+         coalesce(sum(outcome = 'denied'), 0) AS denied, count(DISTINCT nullif(ref, '')) AS objects FROM audit ${where}`,
+      ...values,
+    );
+    const callers = this.database.all<CallerCount>(
+      `SELECT caller, token, count(*) AS entries FROM audit ${where}
+         GROUP BY caller, token ORDER BY entries DESC, caller, token LIMIT ?`,
+      ...values,
+      query.limit,
+    );
+    return {
+      ...(counts ?? { entries: 0, failed: 0, denied: 0, objects: 0 }),
+      callers: callers.map((row) => ({ ...row })),
+    };
+  }
+}
+
+function toWhere(query: JournalQuery): { where: string; values: SQLInputValue[] } {
+  const conditions: string[] = [];
+  const values: SQLInputValue[] = [];
+  for (const [field, condition] of Object.entries(CONDITIONS)) {
+    const value = query[field as keyof typeof CONDITIONS];
+    if (value === undefined) continue;
+    conditions.push(condition);
+    values.push(value);
+  }
+  return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
 }

@@ -130,6 +130,8 @@ GET    /api/ext/tokens                                  no       no     yes   no
 POST   /api/ext/tokens                                  no       no     yes   no    -       no     no       no    no
 DELETE /api/ext/tokens/{id}                             no       no     yes   no    -       no     no       no    no
 GET    /api/ext/journal                                 no       no     yes   no    -       no     no       no    no
+GET    /api/ext/journal/activity                        no       yes    yes   no    -       no     no       no    no
+GET    /api/ext/journal/summary                         no       no     yes   no    -       no     no       no    no
 GET    /api/ext/webhooks                                no       no     yes   no    -       no     no       no    no
 POST   /api/ext/webhooks                                no       no     yes   no    -       no     no       no    no
 DELETE /api/ext/webhooks/{id}                           no       no     yes   no    -       no     no       no    no

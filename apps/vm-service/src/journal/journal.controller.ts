@@ -6,6 +6,7 @@ import type { FastifyReply } from 'fastify';
 import { Needs } from '../platform/needs.decorator.js';
 import { answerList, Describe } from '../platform/answers.decorator.js';
 import { STATUS } from '../platform/error-status.js';
+import { toJournalFilters } from './journal-filters.js';
 
 const DEFAULT_LIMIT = 100;
 
@@ -29,15 +30,11 @@ export class JournalController {
   }
 }
 
-function toJournalQuery({ cursor, limit, since, until, ...filters }: JournalQueryDto): JournalQuery {
-  return {
-    ...filters,
-    ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
-    ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
-    ...(cursor === undefined ? {} : { before: Number(cursor) }),
-    limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
-  };
-}
+const toJournalQuery = ({ cursor, limit, ...filters }: JournalQueryDto): JournalQuery => ({
+  ...toJournalFilters(filters),
+  ...(cursor === undefined ? {} : { before: Number(cursor) }),
+  limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
+});
 
 /** Operations that run in the background fail with a code, but after the response. */
 const statusOf = (code: string): number | null =>

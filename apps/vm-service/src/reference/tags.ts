@@ -1,5 +1,6 @@
 /** The parts of the API, by the names of their controllers. */
 export const TAGS: Readonly<Record<string, string>> = {
+  Activity: 'The journal in numbers.',
   ApiDocs: 'The API document.',
   Bulk: 'One action for many instances, as a task.',
   Checkpoints: 'Points in time since which the changes of a disk can be exported.',

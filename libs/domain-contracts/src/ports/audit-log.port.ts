@@ -57,6 +57,8 @@ export interface JournalQuery {
   readonly caller?: string;
   readonly token?: string;
   readonly outcome?: AuditOutcome;
+  /** A part of the action, in any case. */
+  readonly action?: string;
   /** ISO 8601, inclusive. */
   readonly since?: string;
   /** ISO 8601, exclusive. */
@@ -72,8 +74,51 @@ export interface JournalEntry extends Required<Omit<AuditEntry, 'status'>> {
   readonly status: number | null;
 }
 
+/** Spans of equal length, whose actions are counted. */
+export interface ActivitySpans {
+  /** The start of the first span, in milliseconds since the epoch. */
+  readonly since: number;
+  /** The length of each span in milliseconds. */
+  readonly spanMs: number;
+}
+
+/** How many actions were recorded in one span, without denied ones. */
+export interface ActivityCount {
+  /** The number of the span; the first one is 0. */
+  readonly span: number;
+  /** Actions of users that succeeded. */
+  readonly users: number;
+  /** Actions with an API token that succeeded. */
+  readonly tokens: number;
+  /** Actions that failed. */
+  readonly failed: number;
+}
+
+/** The entries of one caller, or of one of their API tokens. */
+export interface CallerCount {
+  readonly caller: string;
+  /** The ID of the API token, or empty. */
+  readonly token: string;
+  readonly entries: number;
+}
+
+/** Which entries a query finds, in numbers. */
+export interface JournalSummary {
+  readonly entries: number;
+  readonly failed: number;
+  readonly denied: number;
+  /** How many different objects the entries are about. */
+  readonly objects: number;
+  /** Those with the most entries first. */
+  readonly callers: readonly CallerCount[];
+}
+
 /** Read access to the whole audit log, across all instances. */
 export abstract class FleetAuditLog {
   /** The newest first. */
   abstract find(query: JournalQuery): readonly JournalEntry[];
+  /** Spans without an action are absent. */
+  abstract countActions(spans: ActivitySpans): readonly ActivityCount[];
+  /** At most `limit` callers are listed. */
+  abstract summarize(query: JournalQuery): JournalSummary;
 }

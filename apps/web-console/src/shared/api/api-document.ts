@@ -388,6 +388,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/journal/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The number of recorded actions in the last hour, 24 hours, 7 days or 30 days, in spans of a minute, 10 minutes, an hour or 6 hours
+         * @description The number of recorded actions in the last hour, 24 hours, 7 days or 30 days, in spans of a minute, 10 minutes, an hour or 6 hours. Denied requests are not counted.
+         */
+        get: operations["Activity.activity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/journal/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How many entries of the journal match, on how many objects, and of which callers
+         * @description How many entries of the journal match, on how many objects, and of which callers; for administrators.
+         */
+        get: operations["Activity.summary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/openapi.json": {
         parameters: {
             query?: never;
@@ -1723,6 +1763,33 @@ export interface components {
             /** @description The ID of the task: GET /api/tasks/{id} reports its progress. */
             task: string;
         };
+        /** @description The number of actions in one span of time. */
+        ActivityCountView: {
+            /** @description Actions that failed. */
+            failed: number;
+            /** @description When the span began, in milliseconds since the epoch. */
+            t: number;
+            /** @description Actions with an API token that succeeded. */
+            tokens: number;
+            /** @description Actions of users that succeeded. */
+            users: number;
+        };
+        /** @description GET /api/ext/journal/activity */
+        ActivityView: {
+            /** @description Oldest first. Spans without an action are left out. */
+            counts: components["schemas"]["ActivityCountView"][];
+            /** @description When the first span begins, in milliseconds since the epoch. */
+            from: number;
+            /**
+             * @description How far back the actions are counted.
+             * @enum {string}
+             */
+            range: "1h" | "24h" | "7d" | "30d";
+            /** @description The length of a span in milliseconds. */
+            stepMs: number;
+            /** @description When the last span ends, which may not be over yet, in milliseconds since the epoch. */
+            to: number;
+        };
         /** @description POST /api/folders/members. An instance is in one folder at most. */
         AddFolderMemberDto: {
             /**
@@ -1946,6 +2013,15 @@ export interface components {
             action: "create" | "build" | "delete" | "start" | "stop" | "restart" | "pause" | "unpause" | "tag" | "patch" | "template" | "folder" | "scale" | "attach-volume" | "detach-volume" | "expand-volume" | "add-nic" | "change-nic" | "remove-nic" | "change-medium" | "set-boot-order" | "set-autostart" | "set-placement" | "attach-host-device" | "detach-host-device" | "move-disk" | "migrate" | "snapshot" | "restore" | "delete-snapshot" | "delete-checkpoint" | "clone" | "move" | "export" | "export-running" | "guest-password" | "guest-command" | "import" | "upload-image" | "use-image" | "delete-image";
             /** @description The ID of the task. */
             task: string;
+        };
+        /** @description The number of entries of one caller, or of one of their API tokens. */
+        CallerCountView: {
+            /** @description The login; empty for a caller without an identity. */
+            caller: string;
+            /** @description The number of entries. */
+            entries: number;
+            /** @description The ID of the API token, or empty. */
+            token: string;
         };
         /** @description GET /api/capabilities */
         CapabilitiesView: {
@@ -2999,6 +3075,19 @@ export interface components {
             time: string;
             /** @description The ID of the API token, or empty. */
             token: string;
+        };
+        /** @description GET /api/ext/journal/summary */
+        JournalSummaryView: {
+            /** @description The 20 callers with the most entries, those with the most first. */
+            callers: components["schemas"]["CallerCountView"][];
+            /** @description The number of requests that were denied. */
+            denied: number;
+            /** @description The number of entries. */
+            entries: number;
+            /** @description The number of actions that failed. */
+            failed: number;
+            /** @description The number of different objects, such as instances and folders. */
+            objects: number;
         };
         /** @description A property of the VM that the copy will not have. */
         LossView: {
@@ -4984,6 +5073,8 @@ export interface operations {
     "Journal.read": {
         parameters: {
             query?: {
+                /** @description A part of the action such as `snapshot`, in any case. */
+                action?: string;
                 /** @description A login. */
                 caller?: string;
                 /** @description The Svc-Cursor of the previous page. */
@@ -5034,6 +5125,100 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JournalEntryView"][];
+                };
+            };
+        };
+    };
+    "Activity.activity": {
+        parameters: {
+            query?: {
+                /** @description How far back the actions are counted. `24h` by default. */
+                range?: "1h" | "24h" | "7d" | "30d";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityView"];
+                };
+            };
+        };
+    };
+    "Activity.summary": {
+        parameters: {
+            query?: {
+                /** @description A part of the action such as `snapshot`, in any case. */
+                action?: string;
+                /** @description A login. */
+                caller?: string;
+                /** @description Only entries with this outcome. */
+                outcome?: "ok" | "error" | "denied";
+                /** @description The ref of an instance, or the text of another object such as `folder/prod`. */
+                ref?: string;
+                /** @description The first moment. */
+                since?: string;
+                /** @description The ID of an API token. */
+                token?: string;
+                /** @description The moment after the last one. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JournalSummaryView"];
                 };
             };
         };
