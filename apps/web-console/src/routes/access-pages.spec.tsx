@@ -1,5 +1,5 @@
-import { screen, within } from '@testing-library/react';
-import type { JournalEntryView, TokenView, WebhookView } from '@headgate/api-contracts';
+import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import type { JournalEntryView, JournalSummaryView, TokenView, WebhookView } from '@headgate/api-contracts';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 import { PANEL } from '../testing/panel.js';
@@ -38,6 +38,49 @@ const token: TokenView = {
 };
 
 describe('the journal', () => {
+  const summary: JournalSummaryView = {
+    entries: 3,
+    failed: 1,
+    denied: 1,
+    objects: 1,
+    callers: [
+      { caller: 'ann', token: '', entries: 2 },
+      { caller: 'ann', token: 'abcdefghij', entries: 1 },
+    ],
+  };
+  beforeEach(() => service.on('GET /api/ext/journal/summary', summary));
+
+  test('counts the entries of each caller, shows theirs only, and keeps its filters in the address', async () => {
+    const queries: string[] = [];
+    service.on('GET /api/ext/journal', ({ query }: { query: URLSearchParams }) => {
+      query.delete('limit');
+      queries.push(query.toString());
+      return { body: [entry(1)] };
+    });
+    const { user } = await openConsole(
+      '/journal?action=stop&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
+      [],
+      service,
+    );
+    const callers = within(await screen.findByRole('group', { name: 'Callers' }));
+    expect(screen.getByText('3 entries about 1 object, 1 failed, 1 denied')).toBeTruthy();
+    await user.click(callers.getByRole('button', { name: 'ann, token abcdefghij 1' }));
+    await waitFor(() =>
+      expect(queries.at(-1)).toBe(
+        'caller=ann&token=abcdefghij&action=stop&since=2026-01-01T00%3A00%3A00.000Z&until=2026-01-02T00%3A00%3A00.000Z',
+      ),
+    );
+    expect(location.hash).toContain('user=ann&token=abcdefghij');
+    await user.click(callers.getByRole('button', { name: 'All 3' }));
+    expect(location.hash).not.toContain('user');
+    await user.clear(screen.getByLabelText('From'));
+    await waitFor(() => expect(queries.at(-1)).toBe('action=stop'));
+    fireEvent.change(screen.getByLabelText('To'), { target: { value: '2026-01-03T00:00' } });
+    const to = new Date('2026-01-03T00:00');
+    await waitFor(() => expect(new URLSearchParams(queries.at(-1)).get('until')).toBe(to.toISOString()));
+    expect(new URLSearchParams(queries.at(-1)).get('since')).toBe(new Date(to.getTime() - 86_400_000).toISOString());
+  });
+
   test('lists who did what, loads older entries, and filters', async () => {
     service.on('GET /api/ext/journal', ({ query }: { query: URLSearchParams }) => {
       if (query.get('outcome') === 'denied')
@@ -62,6 +105,7 @@ describe('the journal', () => {
 
   test('shows why it could not be loaded', async () => {
     service.fails('GET /api/ext/journal', 403, 'Reading the journal is for administrators.');
+    service.fails('GET /api/ext/journal/summary', 403, 'Reading the journal is for administrators.');
     await openConsole('/journal', [], service);
     expect(await screen.findByText(/is for administrators/)).toBeTruthy();
   });

@@ -81,6 +81,7 @@ const PAGES: readonly PageRequest[] = [
     request: 'GET /api/ext/journal',
     failure: "Couldn't load the journal",
     empty: [[], 'Changes and denied requests appear here, with their user and outcome.'],
+    others: { 'GET /api/ext/journal/summary': { entries: 0, failed: 0, denied: 0, objects: 0, callers: [] } },
   },
   {
     path: '/integrations',

@@ -25,6 +25,7 @@ export function givenService(): MockService {
   service.on('GET /api/nodes', []);
   service.on('GET /api/datavolumes', []);
   service.on('GET /api/doctor', []);
+  service.on('GET /api/ext/journal/activity', { range: '24h', from: 0, to: 1, stepMs: 1, counts: [] });
   service.install();
   return service;
 }

@@ -1,12 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import type { JournalEntryView, JournalQueryDto } from '@headgate/api-contracts';
-import { getResponse } from '../../../shared/api/request.js';
-
-export interface JournalFilters {
-  readonly caller: string;
-  readonly ref: string;
-  readonly outcome: NonNullable<JournalQueryDto['outcome']> | '';
-}
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import type { JournalEntryView, JournalFilterDto } from '@headgate/api-contracts';
+import { getJson, getResponse } from '../../../shared/api/request.js';
 
 interface JournalPage {
   readonly entries: readonly JournalEntryView[];
@@ -17,18 +11,12 @@ interface JournalPage {
 const PAGE_ENTRIES = 100;
 
 /** The journal, the newest entries first; older ones are loaded on request. */
-export const useJournal = ({ caller, ref, outcome }: JournalFilters) =>
+export const useJournal = (filters: JournalFilterDto) =>
   useInfiniteQuery({
-    queryKey: ['journal', caller, ref, outcome],
+    queryKey: ['journal', filters],
     initialPageParam: undefined as string | undefined,
     queryFn: async ({ signal, pageParam }): Promise<JournalPage> => {
-      const query = {
-        caller: caller || undefined,
-        ref: ref || undefined,
-        outcome: outcome || undefined,
-        cursor: pageParam,
-        limit: PAGE_ENTRIES,
-      };
+      const query = { ...filters, cursor: pageParam, limit: PAGE_ENTRIES };
       const response = await getResponse('/api/ext/journal', { query, signal });
       return {
         entries: (await response.json()) as JournalEntryView[],
@@ -36,4 +24,13 @@ export const useJournal = ({ caller, ref, outcome }: JournalFilters) =>
       };
     },
     getNextPageParam: ({ cursor }) => cursor,
+  });
+
+/** How many entries match, and of which callers. */
+export const useJournalSummary = (filters: JournalFilterDto) =>
+  useQuery({
+    queryKey: ['journal', 'summary', filters],
+    queryFn: ({ signal }) => getJson('/api/ext/journal/summary', { query: { ...filters }, signal }),
+    placeholderData: keepPreviousData,
+    staleTime: 0,
   });

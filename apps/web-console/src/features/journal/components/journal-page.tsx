@@ -1,6 +1,8 @@
 import type { JournalEntryView } from '@headgate/api-contracts';
-import { useDeferredValue, useId, useState } from 'react';
+import { useId } from 'react';
 import { Link } from 'wouter';
+import { ActivityChart } from '../../../shared/activity/activity-chart.js';
+import { SpanFields } from '../../../shared/activity/span-fields.js';
 import { pathOfRef, paths } from '../../../shared/location/paths.js';
 import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
 import { Button } from '../../../shared/ui/button.js';
@@ -14,18 +16,15 @@ import { ReloadButton } from '../../../shared/ui/reload-button.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
-import { useJournal, type JournalFilters } from '../api/use-journal.js';
-
-const OUTCOMES = { ok: 'Succeeded', error: 'Failed', denied: 'Denied' } as const;
+import { useJournal } from '../api/use-journal.js';
+import { OUTCOMES, useJournalFilters } from '../use-journal-filters.js';
+import { JournalCallers } from './journal-callers.js';
 
 /** Who did what, on all instances and the service itself. */
 export function JournalPage() {
   usePageTitle('Journal');
   const outcomeId = useId();
-  const [caller, setCaller] = useState('');
-  const [ref, setRef] = useState('');
-  const [outcome, setOutcome] = useState<JournalFilters['outcome']>('');
-  const filters = { caller: useDeferredValue(caller.trim()), ref: useDeferredValue(ref.trim()), outcome };
+  const { fields, change, filters } = useJournalFilters();
   const { data, error, refetch, isFetching, hasNextPage, fetchNextPage } = useJournal(filters);
   const entries = data?.pages.flatMap((page) => page.entries);
 
@@ -39,19 +38,27 @@ export function JournalPage() {
         <Link href={paths.activity}>Tasks</Link>
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
+      <ActivityChart />
       <form
         aria-label="Filters"
         className="hg-toolbar hg-toolbar--fields hg-gap-below"
         onSubmit={(event) => event.preventDefault()}
       >
-        <LabeledInput label="User" value={caller} onChange={setCaller} />
-        <LabeledInput label="Object" placeholder="vm/prod/default/web-1" value={ref} onChange={setRef} />
+        <LabeledInput label="User" value={fields.user} onChange={(user) => change({ user, token: '' })} />
+        <LabeledInput
+          label="Action"
+          placeholder="snapshot"
+          value={fields.action}
+          onChange={(action) => change({ action })}
+        />
+        <LabeledInput
+          label="Object"
+          placeholder="vm/prod/default/web-1"
+          value={fields.object}
+          onChange={(object) => change({ object })}
+        />
         <Field label="Outcome" id={outcomeId}>
-          <SelectInput
-            id={outcomeId}
-            value={outcome}
-            onChange={(chosen) => setOutcome(chosen as JournalFilters['outcome'])}
-          >
+          <SelectInput id={outcomeId} value={fields.outcome} onChange={(outcome) => change({ outcome })}>
             <option value="">All</option>
             {Object.entries(OUTCOMES).map(([value, label]) => (
               <option key={value} value={value}>
@@ -60,12 +67,14 @@ export function JournalPage() {
             ))}
           </SelectInput>
         </Field>
+        <SpanFields />
       </form>
+      <JournalCallers filters={filters} onChoose={change} />
       {error && <ErrorAlert title="Couldn't load the journal" error={error} onRetry={() => void refetch()} />}
       {!entries && !error && <Skeleton height="10rem" label="Loading the journal" />}
       {entries?.length === 0 && (
         <EmptyState title="No entries" level={2}>
-          {caller || ref || outcome
+          {Object.keys(filters).length > 0
             ? 'No entry matches the filters.'
             : 'Changes and denied requests appear here, with their user and outcome.'}
         </EmptyState>

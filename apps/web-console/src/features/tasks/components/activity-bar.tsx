@@ -3,12 +3,13 @@ import { taskTitle } from '../../../shared/tasks/task-title.js';
 import { isRunning } from '../../../shared/tasks/use-tasks.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
+import { Pulse } from './pulse.js';
 import { useTasksDrawer } from './use-tasks-drawer.js';
 
 /** The running tasks that are shown with their progress. */
 const SHOWN = 2;
 
-/** The bar at the bottom of all pages: the tasks that run, and what changed last. Opens the drawer with all tasks. */
+/** The bar at the bottom of all pages: the tasks that run, what changed last, and the pulse of a day. Opens the drawer with all tasks. */
 export function ActivityBar() {
   const { tasks, running, label, isOpen, toggle, drawer } = useTasksDrawer();
   const last = lastEnded(tasks);
@@ -32,6 +33,7 @@ export function ActivityBar() {
           </span>
         </span>
       )}
+      <Pulse />
       {drawer}
     </footer>
   );

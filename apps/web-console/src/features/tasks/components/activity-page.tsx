@@ -1,9 +1,15 @@
+import type { TaskView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { ActivityChart } from '../../../shared/activity/activity-chart.js';
+import { useActivitySelection, type TimeSpan } from '../../../shared/activity/activity-span.js';
 import { paths } from '../../../shared/location/paths.js';
 import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
+import { useSearchFields } from '../../../shared/location/use-search-fields.js';
 import { isAdministrator, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { taskTitle } from '../../../shared/tasks/task-title.js';
 import { useTasks } from '../../../shared/tasks/use-tasks.js';
+import { SearchInput } from '../../../shared/ui/inputs.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { TaskFilter, TaskList, type TaskSelection } from './task-list.js';
@@ -11,7 +17,10 @@ import { TaskFilter, TaskList, type TaskSelection } from './task-list.js';
 /** The latest tasks of all users. Administrators find the journal of all requests from here. */
 export function ActivityPage() {
   usePageTitle('Activity');
-  const { data: tasks, error } = useTasks();
+  const { data, error } = useTasks();
+  const [{ q }, change] = useSearchFields(['q']);
+  const { span } = useActivitySelection();
+  const tasks = data?.filter((task) => isIn(span, task) && matches(task, q));
   const { data: whoami } = useWhoami();
   const [selection, setSelection] = useState<TaskSelection>('all');
   return (
@@ -22,15 +31,42 @@ export function ActivityPage() {
         </h1>
         {tasks && <TaskFilter tasks={tasks} selection={selection} onChange={setSelection} />}
         <span className="hg-spring" />
+        <SearchInput
+          aria-label="Filter tasks by instance, user, or action"
+          placeholder="Instance, user, or action"
+          value={q}
+          onChange={(text) => change({ q: text })}
+        />
         {isAdministrator(whoami) && <Link href={paths.journal}>Journal of all requests</Link>}
       </div>
+      <ActivityChart />
       {tasks || error ? (
         <div className="hg-card hg-task">
-          <TaskList tasks={tasks ?? []} error={error} selection={selection} onOpen={() => undefined} />
+          <TaskList
+            tasks={tasks ?? []}
+            error={error}
+            selection={selection}
+            isFiltered={q !== '' || span !== undefined}
+            onOpen={() => undefined}
+          />
         </div>
       ) : (
         <Skeleton height="6rem" label="Loading the tasks" />
       )}
     </div>
   );
+}
+
+/** Whether a task ran in a span. */
+const isIn = (span: TimeSpan | undefined, { startedAt, finishedAt }: TaskView): boolean =>
+  span === undefined ||
+  (Date.parse(startedAt) < span.to && (finishedAt === null || Date.parse(finishedAt) >= span.from));
+
+/** Whether each word is part of the title, the ref or the user of a task. */
+function matches(task: TaskView, query: string): boolean {
+  const text = [taskTitle(task), task.ref, task.caller].join(' ').toLowerCase();
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
 }

@@ -38,19 +38,21 @@ interface TaskListProps {
   tasks: readonly TaskView[];
   error: Error | null;
   selection: TaskSelection;
+  /** Whether some of them were left out already. */
+  isFiltered?: boolean;
   /** Called when the user follows a link to an instance. */
   onOpen: () => void;
 }
 
 /** The latest tasks, or why they could not be loaded. */
-export function TaskList({ tasks, error, selection, onOpen }: TaskListProps) {
+export function TaskList({ tasks, error, selection, isFiltered = false, onOpen }: TaskListProps) {
   const shown = tasks.filter(SELECTIONS[selection].shows);
   return (
     <>
       {error && <ErrorAlert title="Couldn't load the tasks" error={error} />}
       {!error && shown.length === 0 && (
         <p className="hg-note">
-          {tasks.length === 0
+          {tasks.length === 0 && !isFiltered
             ? 'No tasks yet. Tasks appear here when VMs are created, built, or migrated, and for actions on several instances.'
             : 'No matching tasks'}
         </p>

@@ -1,0 +1,38 @@
+import type { HistoryRange } from '@headgate/api-contracts';
+import { useSearchFields } from '../location/use-search-fields.js';
+import { isRange } from './activity-ranges.js';
+
+/** A span of time in milliseconds since the epoch; `to` is the moment after it. */
+export interface TimeSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface ActivitySelection {
+  readonly range: HistoryRange;
+  /** Undefined while everything is shown. */
+  readonly span: TimeSpan | undefined;
+  readonly chooseRange: (range: HistoryRange) => void;
+  readonly chooseSpan: (span: TimeSpan | undefined) => void;
+}
+
+const DEFAULT_RANGE: HistoryRange = '24h';
+
+/** The range of the chart and the span that is selected in it, which are part of the address. */
+export function useActivitySelection(): ActivitySelection {
+  const [{ range, from, to }, change] = useSearchFields(['range', 'from', 'to']);
+  return {
+    range: isRange(range) ? range : DEFAULT_RANGE,
+    span: toSpan(from, to),
+    chooseRange: (chosen) => change({ range: chosen === DEFAULT_RANGE ? '' : chosen, from: '', to: '' }),
+    chooseSpan: (span) => change({ from: toText(span?.from), to: toText(span?.to) }),
+  };
+}
+
+/** An address that was changed by hand selects nothing. */
+function toSpan(from: string, to: string): TimeSpan | undefined {
+  const span = { from: Date.parse(from), to: Date.parse(to) };
+  return span.from < span.to ? span : undefined;
+}
+
+const toText = (time: number | undefined): string => (time === undefined ? '' : new Date(time).toISOString());
