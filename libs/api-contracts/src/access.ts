@@ -1,4 +1,5 @@
 import {
+  AUDIT_KINDS,
   AUDIT_OUTCOMES,
   INSTANCE_KINDS,
   TOKEN_ACTIONS,
@@ -135,9 +136,9 @@ export class JournalEntryView {
   @IsString() address!: string;
   /**
    * `action`: recorded by the operation itself. `request`: any other request that was denied or would have changed
-   * something.
+   * something. `simulated`: invented for the past of a simulated cluster.
    */
-  @IsIn(['action', 'request']) kind!: AuditKind;
+  @IsIn(AUDIT_KINDS) kind!: AuditKind;
   /** Such as `start`; of a request the same as its route. */
   @IsString() action!: string;
   /** The method and the pattern of the path. */

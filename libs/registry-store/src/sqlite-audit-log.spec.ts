@@ -125,6 +125,19 @@ describe('the audit log of the registry', () => {
     });
   });
 
+  test('has an invented past until it is replaced, and none next to entries of its own', () => {
+    log().replaceSimulated([entry({ action: 'old' }), entry({ action: 'new' })]);
+    expect(all()).toMatchObject([
+      { action: 'new', kind: 'simulated' },
+      { action: 'old', kind: 'simulated' },
+    ]);
+    expect(new SqliteFleetAuditLog(database).countActions({ since: 0, spanMs: DAY_MS })).toMatchObject([{ users: 2 }]);
+    expect(log().recent(10)).toEqual([]);
+    log().append(entry());
+    log().replaceSimulated([entry({ action: 'old' })]);
+    expect(all()).toMatchObject([{ action: 'start', kind: 'action' }]);
+  });
+
   test('summarizes the entries that a query finds', () => {
     log().append(entry());
     log().append(entry({ caller: 'bob', ref: '', outcome: 'error' }));

@@ -34,9 +34,25 @@ export class SqliteAuditLog extends AuditLog {
   }
 
   override append(entry: AuditEntry): void {
+    const id = this.insert(entry);
+    if (id % ENTRIES_PER_CLEANUP === 0) this.deleteOld();
+  }
+
+  override replaceSimulated(entries: readonly AuditEntry[]): void {
+    // Usually there is nothing to do, which has to work on a full disk, too.
+    if (entries.length === 0 && !this.database.get(`SELECT 1 FROM audit WHERE kind = 'simulated' LIMIT 1`)) return;
+    this.database.transaction(() => {
+      this.database.run(`DELETE FROM audit WHERE kind = 'simulated'`);
+      // They would be newer than those that the log has.
+      if (this.database.get('SELECT 1 FROM audit LIMIT 1')) return;
+      for (const entry of entries) this.insert({ ...entry, kind: 'simulated' });
+    });
+  }
+
+  private insert(entry: AuditEntry): number {
     const { time, caller, action, ref, outcome, message, status } = entry;
     const { kind = 'action', token = '', address = '', route = '', code = '' } = entry;
-    const id = this.database.insert(
+    return this.database.insert(
       `INSERT INTO audit (time, caller, action, ref, outcome, message, kind, token, address, route, status, code)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       time,
@@ -52,7 +68,6 @@ export class SqliteAuditLog extends AuditLog {
       status ?? null,
       code,
     );
-    if (id % ENTRIES_PER_CLEANUP === 0) this.deleteOld();
   }
 
   override recent(limit: number, ref?: string): readonly AuditEntry[] {

@@ -25,7 +25,7 @@ const CONDITIONS: Readonly<Record<Exclude<keyof JournalQuery, 'limit'>, string>>
  * Entries that count as actions. A request that began a task has further entries of its own, and a download changes
  * nothing.
  */
-const IS_ACTION = `(kind = 'action' OR (status IS NOT 202 AND route NOT LIKE 'GET %'))`;
+const IS_ACTION = `(kind <> 'request' OR (status IS NOT 202 AND route NOT LIKE 'GET %'))`;
 
 /** The audit log of the registry, across all instances. */
 export class SqliteFleetAuditLog extends FleetAuditLog {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import {
   SettingError,
   SystemClock,
+  type AuditEntry,
   type Backend,
   type BackendDeps,
   type BackendKind,
@@ -25,6 +26,8 @@ export interface ChosenContexts {
   readonly simulated: ReadonlySet<string>;
   /** The folders of the simulated instances. */
   readonly simulatedFolders?: readonly FolderAssignment[];
+  /** The invented past of the simulated instances, if there are no others. */
+  readonly simulatedPast?: readonly AuditEntry[];
   /** Whether the image that is built on this machine can be used. */
   readonly hasTinyGuest: boolean;
   /** Keeps the backends from changing their engines while this replica may not. */
@@ -75,6 +78,7 @@ export async function chooseContexts({
     backends: peers(),
     simulated: new Set(simulated.map(({ backend }) => backend.context)),
     simulatedFolders: simulated.flatMap(({ folders = [] }) => folders),
+    simulatedPast: simulated.length < opened.length ? [] : simulated.flatMap(({ past = [] }) => past),
     fence,
     hasTinyGuest:
       options.tinyGuest !== undefined &&

@@ -10,11 +10,12 @@ export const sandboxKind: BackendKind<SandboxSettings> = {
   traits: kubevirtKind.traits,
   settings: SandboxSettings,
   open: async ({ context, settings, clock, log }) => {
-    const [conventions, { KubeSandbox }, seeds, { sandboxFleet }] = await Promise.all([
+    const [conventions, { KubeSandbox }, seeds, { sandboxFleet }, { sandboxJournal }] = await Promise.all([
       import('@headgate/kube-adapter'),
       import('@headgate/kube-sandbox'),
       import('@headgate/kubevirt-sandbox'),
       import('./sandbox-fleet.js'),
+      import('./sandbox-journal.js'),
     ]);
     const simulation = new seeds.KubevirtSimulation({ cluster: { nodes: [...seeds.CONTROL_PLANE] } });
     const sandbox = await KubeSandbox.listen({ extensions: [simulation] });
@@ -28,6 +29,7 @@ export const sandboxKind: BackendKind<SandboxSettings> = {
       clock,
       log,
     });
-    return { backend, isSimulated: true, folders, close: () => sandbox.close() };
+    const past = sandboxJournal({ refs: folders.map(({ ref }) => ref), now: clock.now(), choose: seeds.seededNumber });
+    return { backend, isSimulated: true, folders, past, close: () => sandbox.close() };
   },
 };

@@ -1,15 +1,34 @@
-import { Module } from '@nestjs/common';
+import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { AuditLog } from '@headgate/domain-contracts';
+import type { ChosenContexts } from '../composition/choose-contexts.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { IdentityModule } from '../identity/identity.module.js';
+import { CONTEXTS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { ActivityController } from './activity.controller.js';
 import { JournalController } from './journal.controller.js';
 import { RequestRecorder } from './request-recorder.js';
 
-/** The audit log of the whole fleet, and the requests that belong into it. */
+/**
+ * The audit log of the whole fleet, and the requests that belong into it. The past of simulated instances is in it
+ * while the service runs; what a killed service has left is replaced or removed at the next start.
+ */
 @Module({
   imports: [StoreModule, FleetModule, IdentityModule],
   controllers: [JournalController, ActivityController],
   providers: [RequestRecorder],
 })
-export class JournalModule {}
+export class JournalModule implements OnApplicationBootstrap, OnApplicationShutdown {
+  constructor(
+    private readonly log: AuditLog,
+    @Inject(CONTEXTS) private readonly contexts: Pick<ChosenContexts, 'simulatedPast'>,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.log.replaceSimulated(this.contexts.simulatedPast ?? []);
+  }
+
+  onApplicationShutdown(): void {
+    this.log.replaceSimulated([]);
+  }
+}

@@ -31,9 +31,10 @@ export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number];
 
 /**
  * `action`: recorded by a use case. `request`: a request that no use case recorded, such as one that was refused
- * before.
+ * before. `simulated`: invented for the past of a simulated cluster.
  */
-export type AuditKind = 'action' | 'request';
+export const AUDIT_KINDS = ['action', 'request', 'simulated'] as const;
+export type AuditKind = (typeof AUDIT_KINDS)[number];
 
 /** The log of actions and their callers. Entries are never changed. */
 export abstract class AuditLog {
@@ -47,6 +48,13 @@ export abstract class AuditLog {
   }
 
   abstract append(entry: AuditEntry): void;
+
+  /**
+   * Replaces the invented past of simulated instances, the oldest entry first. A log that has entries of its own gets
+   * none. By default, there is no such past.
+   */
+  replaceSimulated(_entries: readonly AuditEntry[]): void {}
+
   /** The actions of use cases, newest first; only those of one instance if `ref` is given. */
   abstract recent(limit: number, ref?: string): readonly AuditEntry[];
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '@headgate/clock';
 import type { BackendTraits } from '../model/backend-traits.js';
+import type { AuditEntry } from './audit-log.port.js';
 import type { Backend } from './backend.port.js';
 import type { FolderAssignment } from './folder-store.port.js';
 import type { Log } from './log.port.js';
@@ -64,6 +65,10 @@ export interface OpenedBackend {
   readonly isSimulated?: boolean;
   /** The folders of its simulated instances. They exist while the service runs. */
   readonly folders?: readonly FolderAssignment[];
+  /**
+   * The invented past of its simulated instances, the oldest entry first. It is in the journal while the service runs.
+   */
+  readonly past?: readonly AuditEntry[];
   /** Closes the engine behind the backend when this process runs it. Called after the backend was closed. */
   close?(): Promise<void>;
 }

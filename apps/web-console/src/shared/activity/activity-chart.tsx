@@ -1,27 +1,37 @@
 import type { ActivityView, HistoryRange } from '@headgate/api-contracts';
+import { Link, useSearch } from 'wouter';
 import { Button } from '../ui/button.js';
 import { ACTIVITY_KINDS, activityText, type ActivityKind } from './activity-bars.js';
 import { RANGES } from './activity-ranges.js';
 import { ActivityGraph } from './activity-graph.js';
-import { useActivitySelection, type TimeSpan } from './activity-span.js';
+import { timesOf, useActivitySelection, type TimeSpan } from './activity-span.js';
+import { timeTicks } from './time-ticks.js';
 import { useActivity } from './use-activity.js';
 import { useSpanDrag } from './use-span-drag.js';
 
-const SCALE_LABELS = 6;
+interface ActivityChartProps {
+  /** The page that lists the actions, if the user can open it and it is another one. */
+  actionsPath?: string | undefined;
+}
 
 /**
  * How much was done over a range, from which a span can be selected for the lists below. Absent for callers who see a
  * part of the fleet only.
  */
-export function ActivityChart() {
+export function ActivityChart({ actionsPath }: ActivityChartProps) {
   const { range, span, chooseRange, chooseSpan } = useActivitySelection();
   const activity = useActivity(range);
+  const search = timesOf(useSearch());
   if (!activity) return null;
   return (
     <section className="hg-activity" aria-label="Actions over time">
       <div className="hg-toolbar">
         <h2>The last {RANGES[range].label}</h2>
-        <span className="hg-note">{activityText(activity)}</span>
+        {actionsPath === undefined ? (
+          <span className="hg-note">{activityText(activity)}</span>
+        ) : (
+          <Link href={search === '' ? actionsPath : `${actionsPath}?${search}`}>{activityText(activity)}</Link>
+        )}
         <span className="hg-activity-legend" aria-hidden="true">
           {(Object.keys(ACTIVITY_KINDS) as ActivityKind[]).map((kind) => (
             <span key={kind}>
@@ -46,7 +56,7 @@ export function ActivityChart() {
         </div>
       </div>
       <Bars activity={activity} label={RANGES[range].label} selected={span} onSelect={chooseSpan} />
-      <Scale activity={activity} format={RANGES[range].scale} />
+      <Scale activity={activity} />
       {span && (
         <p className="hg-activity-span">
           <span>{spanText(span)}</span>
@@ -69,14 +79,15 @@ interface BarsProps {
 /** A mouse or a finger selects spans here; the fields below the chart do the same with the keyboard. */
 function Bars({ activity, label, selected, onSelect }: BarsProps) {
   const { span, handlers } = useSpanDrag(activity, selected, onSelect);
-  const part = (time: number): string =>
-    `${(Math.min(1, Math.max(0, (time - activity.from) / (activity.to - activity.from))) * 100).toFixed(3)}%`;
   return (
     <div className="hg-activity-bars" {...handlers}>
       {span && (
         <span
           className="hg-activity-selected"
-          style={{ insetInlineStart: part(span.from), insetInlineEnd: `calc(100% - ${part(span.to)})` }}
+          style={{
+            insetInlineStart: partOf(span.from, activity),
+            insetInlineEnd: `calc(100% - ${partOf(span.to, activity)})`,
+          }}
         />
       )}
       <ActivityGraph activity={activity} role="img" aria-label={`${activityText(activity)} in the last ${label}`} />
@@ -84,17 +95,24 @@ function Bars({ activity, label, selected, onSelect }: BarsProps) {
   );
 }
 
-function Scale({ activity: { from, to }, format }: { activity: ActivityView; format: Intl.DateTimeFormatOptions }) {
-  const written = new Intl.DateTimeFormat(undefined, format);
-  const stepMs = (to - from) / (SCALE_LABELS - 1);
+function Scale({ activity: { range, from, to } }: { activity: ActivityView }) {
+  const { tickMinutes, scale } = RANGES[range];
+  const written = new Intl.DateTimeFormat(undefined, scale);
   return (
-    <p className="hg-chart-scale hg-note" aria-hidden="true">
-      {Array.from({ length: SCALE_LABELS }, (_none, index) => (
-        <span key={index}>{index === SCALE_LABELS - 1 ? 'Now' : written.format(from + index * stepMs)}</span>
+    <p className="hg-activity-scale hg-note" aria-hidden="true">
+      {timeTicks(from, to, tickMinutes).map((tick) => (
+        <span key={tick} style={{ insetInlineStart: partOf(tick, { from, to }) }}>
+          {written.format(tick)}
+        </span>
       ))}
+      <span>Now</span>
     </p>
   );
 }
+
+/** Where a time is between two others, in percent. */
+const partOf = (time: number, { from, to }: TimeSpan): string =>
+  `${(Math.min(1, Math.max(0, (time - from) / (to - from))) * 100).toFixed(3)}%`;
 
 const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 

@@ -16,11 +16,12 @@ interface ActivitySelection {
   readonly chooseSpan: (span: TimeSpan | undefined) => void;
 }
 
+const FIELDS = ['range', 'from', 'to'] as const;
 const DEFAULT_RANGE: HistoryRange = '24h';
 
 /** The range of the chart and the span that is selected in it, which are part of the address. */
 export function useActivitySelection(): ActivitySelection {
-  const [{ range, from, to }, change] = useSearchFields(['range', 'from', 'to']);
+  const [{ range, from, to }, change] = useSearchFields(FIELDS);
   return {
     range: isRange(range) ? range : DEFAULT_RANGE,
     span: toSpan(from, to),
@@ -36,3 +37,10 @@ function toSpan(from: string, to: string): TimeSpan | undefined {
 }
 
 const toText = (time: number | undefined): string => (time === undefined ? '' : new Date(time).toISOString());
+
+/** The part of an address that selects a range and a span, for another page with the chart. */
+export const timesOf = (search: string): string => {
+  const params = new URLSearchParams(search);
+  for (const name of [...params.keys()]) if (!(FIELDS as readonly string[]).includes(name)) params.delete(name);
+  return params.toString();
+};

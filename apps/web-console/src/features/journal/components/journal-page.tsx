@@ -39,11 +39,7 @@ export function JournalPage() {
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
       <ActivityChart />
-      <form
-        aria-label="Filters"
-        className="hg-toolbar hg-toolbar--fields hg-gap-below"
-        onSubmit={(event) => event.preventDefault()}
-      >
+      <form aria-label="Filters" className="hg-filters hg-gap-below" onSubmit={(event) => event.preventDefault()}>
         <LabeledInput label="User" value={fields.user} onChange={(user) => change({ user, token: '' })} />
         <LabeledInput
           label="Action"
@@ -80,7 +76,11 @@ export function JournalPage() {
         </EmptyState>
       )}
       {entries && entries.length > 0 && (
-        <Table label="Journal" columns={['Time', 'User', 'From', 'Action', 'Object', 'Outcome', 'Message']}>
+        <Table
+          label="Journal"
+          className="hg-journal"
+          columns={['Time', 'User', 'From', 'Action', 'Object', 'Outcome', 'Message']}
+        >
           {entries.map((entry) => (
             <JournalRow key={entry.number} entry={entry} />
           ))}
@@ -96,7 +96,7 @@ export function JournalPage() {
 }
 
 function JournalRow({ entry }: { entry: JournalEntryView }) {
-  const { time, caller, token, address, action, ref, outcome, status, code, message } = entry;
+  const { time, kind, caller, token, address, action, ref, outcome, status, code, message } = entry;
   return (
     <tr>
       <td>
@@ -111,6 +111,7 @@ function JournalRow({ entry }: { entry: JournalEntryView }) {
       <td>{isInstance(ref) ? <Link href={pathOfRef(ref)}>{ref}</Link> : ref || '–'}</td>
       <td>{OUTCOMES[outcome]}</td>
       <td>
+        {kind === 'simulated' && <span className="hg-note">Simulated </span>}
         {message}{' '}
         {outcome !== 'ok' && <small className="hg-api-code">{[status, code].filter(Boolean).join(' ')}</small>}
       </td>

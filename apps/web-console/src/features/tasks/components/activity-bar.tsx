@@ -9,7 +9,10 @@ import { useTasksDrawer } from './use-tasks-drawer.js';
 /** The running tasks that are shown with their progress. */
 const SHOWN = 2;
 
-/** The bar at the bottom of all pages: the tasks that run, what changed last, and the pulse of a day. Opens the drawer with all tasks. */
+/**
+ * The bar at the bottom of all pages: the tasks that run, the last change, and the pulse of a day. Opens the drawer
+ * with all tasks.
+ */
 export function ActivityBar() {
   const { tasks, running, label, isOpen, toggle, drawer } = useTasksDrawer();
   const last = lastEnded(tasks);

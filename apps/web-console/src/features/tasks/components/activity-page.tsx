@@ -39,7 +39,7 @@ export function ActivityPage() {
         />
         {isAdministrator(whoami) && <Link href={paths.journal}>Journal of all requests</Link>}
       </div>
-      <ActivityChart />
+      <ActivityChart actionsPath={isAdministrator(whoami) ? paths.journal : undefined} />
       {tasks || error ? (
         <div className="hg-card hg-task">
           <TaskList
