@@ -1,0 +1,181 @@
+/** What the benchmark of the console measures on one page of Chromium. */
+
+export const median = (values) => values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
+
+/** Times in milliseconds from the navigation until something was painted, and until the first row was in the page. */
+export async function openList(page, url) {
+  await page.goto('about:blank');
+  await page.goto(`${url}/#/vms`, { waitUntil: 'commit' });
+  await page.locator('.hg-row').first().waitFor();
+  return page.evaluate(() => ({
+    paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN,
+    row: performance.now(),
+  }));
+}
+
+/** Limits the speed of the network to megabits per second, with a latency in milliseconds. */
+export async function limitNetwork(page, megabits, latency) {
+  const session = await page.context().newCDPSession(page);
+  const bytes = (megabits * 1e6) / 8;
+  const limits = { offline: false, latency, downloadThroughput: bytes, uploadThroughput: bytes };
+  await session.send('Network.enable');
+  await session.send('Network.emulateNetworkConditions', limits);
+}
+
+/** Until all rows have been loaded. */
+export const allRows = (page, count) => page.locator(`[aria-rowcount="${count + 1}"]`).waitFor();
+
+export const domNodes = (page) => page.evaluate(() => document.querySelectorAll('*').length);
+
+/** The time from a click on a row until the panel has all its parts, in milliseconds. */
+export async function fillPeek(page, index) {
+  const name = page.locator('.hg-row').nth(index).getByRole('rowheader');
+  await name.waitFor();
+  return name.evaluate(
+    (cell) =>
+      new Promise((resolve) => {
+        const began = performance.now();
+        const isFilled = () => {
+          const panel = document.querySelector('aside[aria-label^="Details of"]');
+          return panel !== null && panel.querySelector('.hg-spinner, .hg-skeleton') === null;
+        };
+        const check = () => (isFilled() ? resolve(performance.now() - began) : requestAnimationFrame(check));
+        cell.click();
+        requestAnimationFrame(check);
+      }),
+  );
+}
+
+/** The longest time between two frames while the list scrolls, in milliseconds. */
+export const longestFrame = (page, frames, stepPx) =>
+  page.evaluate(
+    async ([count, step]) => {
+      const table = document.querySelector('.hg-table');
+      const frame = () => new Promise((next) => requestAnimationFrame(next));
+      let longest = 0;
+      let last = await frame();
+      for (let index = 0; index < count; index++) {
+        table.scrollTop += step;
+        const now = await frame();
+        longest = Math.max(longest, now - last);
+        last = now;
+      }
+      table.scrollTop = 0;
+      return longest;
+    },
+    [frames, stepPx],
+  );
+
+/**
+ * The time from the answer to a request that gives a VM a tag until its row is in the list of that tag, in
+ * milliseconds; 0 if it was there before.
+ */
+export async function seeTag(page, url, { path, tag }) {
+  await page.evaluate((hash) => (location.hash = hash), `/vms?q=${encodeURIComponent(`tag:${tag}`)}`);
+  await page.locator('.hg-row').first().waitFor({ state: 'detached' });
+  return page.evaluate(
+    async ([target, body]) => {
+      const visible = new Promise((resolve) => {
+        const observer = new MutationObserver(() => {
+          if (document.querySelector('.hg-row') === null) return;
+          observer.disconnect();
+          resolve(performance.now());
+        });
+        observer.observe(document.body, { childList: true, subtree: true });
+      });
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(target, { method: 'POST', headers, body: JSON.stringify(body) });
+      if (!answer.ok) throw new Error(`${target}: ${answer.status} ${await answer.text()}`);
+      const acknowledged = performance.now();
+      return Math.max(0, (await visible) - acknowledged);
+    },
+    [`${url}${path}`, { tag, on: true }],
+  );
+}
+
+/** The time from an event in the field of the palette until its results are in the page, in milliseconds. */
+export async function searchPalette(page, text) {
+  const input = page.locator('.hg-palette-input');
+  const type = (value) =>
+    input.evaluate((element, typed) => {
+      const began = performance.now();
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(element, typed);
+      // React renders an input event before it returns; reading the layout includes the styles.
+      element.dispatchEvent(new Event('input', { bubbles: true }));
+      document.querySelector('.hg-palette-foot').getBoundingClientRect();
+      return performance.now() - began;
+    }, value);
+  await type('');
+  return type(text);
+}
+
+/** The part of the CPU that the page's thread uses while nothing happens, and the requests that it sends meanwhile. */
+export async function idle(page, ms) {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  const taskSeconds = async () => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return metrics.find(({ name }) => name === 'TaskDuration').value;
+  };
+  let requests = 0;
+  const count = () => requests++;
+  page.on('request', count);
+  const began = await taskSeconds();
+  await page.waitForTimeout(ms);
+  const share = ((await taskSeconds()) - began) / (ms / 1000);
+  page.off('request', count);
+  await session.detach();
+  return { share, requests };
+}
+
+/**
+ * The part of the style sheet that a tour does not use: the pages in a wide window and on a phone, the panel of a
+ * machine, its menu, a plan, the palette and the keys.
+ */
+export async function unusedCss(page, url, places) {
+  await page.coverage.startCSSCoverage({ resetOnNavigation: false });
+  for (const viewport of [
+    { width: 1440, height: 900 },
+    { width: 390, height: 844 },
+  ]) {
+    await page.setViewportSize(viewport);
+    await page.goto('about:blank');
+    await page.goto(url);
+    for (const place of places) await visit(page, place);
+    await visit(page, '/vms');
+    const row = page.locator('.hg-row').first();
+    await row.getByRole('rowheader').click();
+    await page.keyboard.press('.');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('restart web');
+    await page.waitForTimeout(500);
+    await page.keyboard.press('Enter');
+    await page.waitForTimeout(500);
+  }
+  const sheets = await page.coverage.stopCSSCoverage();
+  // Each navigation loads the sheet again. The embedded font is no style.
+  const usedOf = new Map();
+  for (const { text = '', ranges } of sheets) {
+    const used = usedOf.get(text) ?? new Uint8Array(text.length);
+    for (const { start, end } of ranges) used.fill(1, start, end);
+    usedOf.set(text, used);
+  }
+  let [total, used] = [0, 0];
+  for (const [text, marks] of usedOf)
+    for (const match of text.matchAll(/url\(["']?data:[^)]*\)|[^]/g)) {
+      if (match[0].length > 1) continue;
+      total++;
+      used += marks[match.index];
+    }
+  return 1 - used / total;
+}
+
+async function visit(page, place) {
+  await page.evaluate((path) => (location.hash = path), place);
+  await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+  await page.waitForFunction(() => !document.querySelector('.hg-spinner, .hg-skeleton'));
+}
