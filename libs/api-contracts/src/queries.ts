@@ -118,7 +118,7 @@ export class ListQuery extends ContextQuery {
 }
 
 /** The topics of the event stream of a page. */
-export const STREAM_TOPICS = ['vms', 'cts', 'usage', 'tasks', 'folders', 'contexts', 'health'] as const;
+export const STREAM_TOPICS = ['vms', 'cts', 'usage', 'tasks', 'folders', 'contexts', 'health', 'activity'] as const;
 export type StreamTopic = (typeof STREAM_TOPICS)[number];
 
 /** The query of the event stream of a page. */

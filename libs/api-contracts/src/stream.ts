@@ -1,3 +1,4 @@
+import type { ActivityView } from './activity.js';
 import type { CapabilitiesView } from './answers.js';
 import type { ContainerView } from './containers.js';
 import type { FoldersView } from './folders.js';
@@ -48,6 +49,8 @@ export interface StreamEvents {
   /** The capabilities, whenever they are different. */
   readonly 'contexts.snapshot': CapabilitiesView;
   readonly 'health.snapshot': StreamHealthView;
+  /** The number of actions of the last 24 hours, after each entry of the journal. */
+  readonly 'activity.snapshot': ActivityView;
   /** The snapshots are complete. Values that have to be read first follow later. */
   readonly ready: object;
   /** Instead of the snapshots: the changes since the given position follow. */

@@ -1,27 +1,11 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { everything } from '@headgate/access';
-import {
-  ActivityQuery,
-  ActivityView,
-  JournalFilterDto,
-  JournalSummaryView,
-  type HistoryRange,
-} from '@headgate/api-contracts';
-import { Clock, FleetAuditLog } from '@headgate/domain-contracts';
+import { ActivityQuery, ActivityView, JournalFilterDto, JournalSummaryView } from '@headgate/api-contracts';
+import { FleetAuditLog } from '@headgate/domain-contracts';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Needs } from '../platform/needs.decorator.js';
 import { toJournalFilters } from './journal-filters.js';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-
-/** The length of the spans of each range, and their number. */
-const SPANS: Readonly<Record<HistoryRange, { readonly stepMs: number; readonly spans: number }>> = {
-  '1h': { stepMs: MINUTE_MS, spans: 60 },
-  '24h': { stepMs: 10 * MINUTE_MS, spans: 144 },
-  '7d': { stepMs: HOUR_MS, spans: 168 },
-  '30d': { stepMs: 6 * HOUR_MS, spans: 120 },
-};
+import { ReadActivity } from './read-activity.js';
 
 const MAX_CALLERS = 20;
 
@@ -30,7 +14,7 @@ const MAX_CALLERS = 20;
 export class ActivityController {
   constructor(
     private readonly journal: FleetAuditLog,
-    private readonly clock: Clock,
+    private readonly counts: ReadActivity,
   ) {}
 
   @Needs(everything('read'))
@@ -40,16 +24,7 @@ export class ActivityController {
     answer(200, ActivityView),
   )
   activity(@Query() { range = '24h' }: ActivityQuery): ActivityView {
-    const { stepMs, spans } = SPANS[range];
-    // Multiples of the length: the counts of a span stay the same while the range moves on.
-    const to = (Math.floor(this.clock.now() / stepMs) + 1) * stepMs;
-    const from = to - spans * stepMs;
-    const counts = this.journal
-      .countActions({ since: from, spanMs: stepMs })
-      // Entries of a clock that was ahead.
-      .filter(({ span }) => span < spans)
-      .map(({ span, ...numbers }) => ({ t: from + span * stepMs, ...numbers }));
-    return { range, from, to, stepMs, counts };
+    return this.counts.read(range);
   }
 
   @Needs(everything('manage', { doing: 'Reading the journal' }))

@@ -7,6 +7,7 @@ import { CONTEXTS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { ActivityController } from './activity.controller.js';
 import { JournalController } from './journal.controller.js';
+import { ReadActivity } from './read-activity.js';
 import { RequestRecorder } from './request-recorder.js';
 
 /**
@@ -16,7 +17,8 @@ import { RequestRecorder } from './request-recorder.js';
 @Module({
   imports: [StoreModule, FleetModule, IdentityModule],
   controllers: [JournalController, ActivityController],
-  providers: [RequestRecorder],
+  providers: [RequestRecorder, ReadActivity],
+  exports: [ReadActivity],
 })
 export class JournalModule implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(

@@ -106,6 +106,10 @@ const topicEvents: Readonly<Record<keyof StreamEvents, EventDescription>> = {
     description: 'The capabilities of all contexts, whenever they change.',
     schema: reference('CapabilitiesView'),
   },
+  'activity.snapshot': {
+    description: 'The number of actions of the last 24 hours, at most a second after an entry of the journal.',
+    schema: reference('ActivityView'),
+  },
   'health.snapshot': {
     description: 'The number of checks by their result, whenever it changes.',
     schema: object({ ok: count, warning: count, error: count }),

@@ -11,6 +11,11 @@ const vera = { 'tailscale-user-login': 'vera' };
 const bob = { 'tailscale-user-login': 'bob' };
 const DB = 'vm/lab/default/db';
 const WEB = 'vm/lab/default/web';
+const ROUTES: Readonly<Record<string, string>> = {
+  health: '/api/doctor',
+  contexts: '/api/capabilities',
+  activity: '/api/ext/journal/activity',
+};
 const CONFIG = `
 admins: [ann]
 roles:
@@ -73,13 +78,17 @@ describe('GET /api/ext/stream', () => {
       async () => (await token({ folder: 'prod' })).headers,
       ['vms', 'cts', 'usage', 'tasks', 'folders'],
     ],
-    ['an administrator', async () => ann, ['vms', 'cts', 'usage', 'tasks', 'folders', 'contexts', 'health']],
+    [
+      'an administrator',
+      async () => ann,
+      ['vms', 'cts', 'usage', 'tasks', 'folders', 'contexts', 'health', 'activity'],
+    ],
   ])('shows %s what the routes answer, and no other topic', async (_title, callerOf, topics) => {
     const caller = await callerOf();
     const stream = await open(caller);
     await stream.next('ready');
     if (topics.includes('contexts')) await stream.next('contexts.snapshot');
-    if (topics.includes('health')) await stream.next('health.snapshot');
+    for (const topic of ['health', 'activity']) if (topics.includes(topic)) await stream.next(`${topic}.snapshot`);
     for (const [topic, path] of [
       ['vms', '/api/vms'],
       ['cts', '/api/cts'],
@@ -93,6 +102,7 @@ describe('GET /api/ext/stream', () => {
 
   test.each([
     ['a viewer', async () => vera, 'health'],
+    ['a viewer', async () => vera, 'activity'],
     ['a caller without any role', async () => bob, 'contexts'],
     ['a token for a folder', async () => (await token({ folder: 'prod' })).headers, 'contexts'],
     ['a token for a folder', async () => (await token({ folder: 'prod' })).headers, 'health'],
@@ -100,7 +110,7 @@ describe('GET /api/ext/stream', () => {
     const headers = { ...(await callerOf()), accept: 'text/event-stream' };
     const { status, json } = await edge.send('GET', `/api/ext/stream?topics=vms,${topic}`, undefined, headers);
     expect([status, json.code]).toEqual([403, 'NOT_PERMITTED']);
-    const path = topic === 'health' ? '/api/doctor' : '/api/capabilities';
+    const path = ROUTES[topic] ?? '';
     expect((await edge.send('GET', path, undefined, headers)).json.error).toBe(json.error);
   });
 

@@ -1,11 +1,12 @@
 import 'reflect-metadata';
+import type { ActivityView } from '@headgate/api-contracts';
 import { formatRef } from '@headgate/domain-contracts';
 import { unreachable, Edge } from '../testing/edge.js';
 import { STEADY_READING } from '../testing/steady-reading.js';
 import { StreamReader } from '../testing/stream-reader.js';
 
 const DB = { kind: 'vm', context: 'lab', namespace: 'default', name: 'db' } as const;
-const ALL = ['vms', 'cts', 'usage', 'tasks', 'folders', 'contexts', 'health'];
+const ALL = ['vms', 'cts', 'usage', 'tasks', 'folders', 'contexts', 'health', 'activity'];
 
 interface Entry {
   readonly ref: string;
@@ -55,6 +56,15 @@ describe('GET /api/ext/stream', () => {
     });
   });
 
+  test('sends the number of actions after each entry of the journal', async () => {
+    const stream = await open('?topics=activity');
+    const users = ({ counts }: ActivityView): number => counts.reduce((sum, count) => sum + count.users, 0);
+    expect(users((await stream.next<ActivityView>('activity.snapshot')).data)).toBe(0);
+    await edge.send('POST', '/api/vms/default/web/start');
+    const { data } = await stream.next<ActivityView>('activity.snapshot', (activity) => users(activity) === 1);
+    expect(data).toEqual((await edge.send('GET', '/api/ext/journal/activity')).json);
+  });
+
   test('sends the changes of instances, tasks, folders, and contexts', async () => {
     const stream = await open('?topics=vms,tasks,folders,contexts');
     await stream.next('ready');
@@ -97,7 +107,7 @@ describe('GET /api/ext/stream', () => {
     [
       'an unknown topic',
       '?topics=vms,logs',
-      '"logs" is no topic; the topics are vms, cts, usage, tasks, folders, contexts, health.',
+      '"logs" is no topic; the topics are vms, cts, usage, tasks, folders, contexts, health, activity.',
     ],
     ['no topic', '?topics=', '"" is no topic'],
     ['an empty topic', '?topics=vms,,cts', '"" is no topic'],

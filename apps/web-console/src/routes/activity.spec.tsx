@@ -1,8 +1,6 @@
-import { jest } from '@jest/globals';
 import type { ActivityView, HistoryRange } from '@headgate/api-contracts';
-import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { buildTask } from '../testing/build-task.js';
-import { buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 
@@ -82,28 +80,19 @@ describe('the pulse', () => {
     expect(service.asked('GET /api/ext/journal/activity')).toEqual([]);
   });
 
-  test('is requested again after a change, and not without one', async () => {
-    jest.useFakeTimers({ advanceTimers: true });
-    try {
-      givenActivity();
-      const { receive } = await openConsole('/plugins', [], service.on('GET /api/plugins', []));
-      await bar().findByRole('link', { name: /actions/ });
-      for (let tens = 0; tens < 12; tens++) {
-        await act(() => jest.advanceTimersByTimeAsync(10_000));
-        await receive(() => service.pageStream.emit('beat', {}));
-      }
-      expect(service.asked('GET /api/ext/journal/activity')).toHaveLength(1);
-      await receive(() => service.stream.emit('changed', buildVm({ name: 'web-1', status: 'Stopped' })));
-      await act(() => jest.advanceTimersByTimeAsync(2_200));
-      expect(service.asked('GET /api/ext/journal/activity')).toHaveLength(2);
-      await receive(() => service.stream.emit('changed', buildVm({ name: 'web-1', status: 'Running' })));
-      await act(() => jest.advanceTimersByTimeAsync(20_000));
-      expect(service.asked('GET /api/ext/journal/activity')).toHaveLength(2);
-      await act(() => jest.advanceTimersByTimeAsync(12_000));
-      expect(service.asked('GET /api/ext/journal/activity')).toHaveLength(3);
-    } finally {
-      jest.useRealTimers();
-    }
+  test('follows the stream without further requests, and the other ranges are requested again', async () => {
+    givenActivity();
+    const { user, receive } = await openConsole('/activity', [], service);
+    await bar().findByRole('link', { name: /^13 actions/ });
+    const requests = (): string[] =>
+      service.asked('GET /api/ext/journal/activity').map(({ query }) => query.get('range') ?? '');
+    expect(requests()).toEqual(['24h']);
+    await user.click(await screen.findByRole('button', { name: 'Last 7 days' }));
+    await screen.findByRole('heading', { name: 'The last 7 days' });
+    const counts = [{ t: START, users: 2, tokens: 0, failed: 0 }];
+    await receive(() => service.pageStream.emit('activity.snapshot', { ...activity(), counts }));
+    expect(await bar().findByRole('link', { name: /^2 actions in the last 24 hours/ })).toBeTruthy();
+    await waitFor(() => expect(requests()).toEqual(['24h', '7d', '7d']));
   });
 });
 

@@ -8,6 +8,7 @@ import { formatRef, type InstanceRef } from '../values/instance-ref.js';
 export class Audit {
   /** The callers of requests that already have an entry. */
   private readonly recorded = new WeakSet<Author>();
+  private readonly listeners = new Set<() => void>();
 
   constructor(
     private readonly log: AuditLog,
@@ -71,6 +72,13 @@ export class Audit {
       ...(origin === undefined ? {} : origin),
       ...entry,
     });
+    for (const listener of [...this.listeners]) listener();
+  }
+
+  /** Calls back after each entry, until the returned function is called. */
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   /** Whether the request of a caller has an entry. Every request has a caller object of its own. */

@@ -1,14 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { expectAllowed, may } from '@headgate/access';
 import { STREAM_TOPICS, type CheckView, type StreamHealthView, type StreamTopic } from '@headgate/api-contracts';
-import { Clock, DomainError, FolderDirectory, type Grant, type Log } from '@headgate/domain-contracts';
+import { Audit, Clock, DomainError, FolderDirectory, type Grant, type Log } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
 import { MetricsSampler } from '@headgate/metrics';
 import { TaskReader } from '@headgate/tasks';
 import { ReadCapabilities } from '../../cluster/read-capabilities.js';
 import { ReadChecks } from '../../doctor/read-checks.js';
 import { ReadFolders } from '../../folders/read-folders.js';
+import { ReadActivity } from '../../journal/read-activity.js';
 import { LOGGER } from '../../platform/tokens.js';
+import { ActivityTopic } from './activity-topic.js';
 import { ContextsTopic } from './contexts-topic.js';
 import { EntriesTopic } from './entries-topic.js';
 import { FoldersTopic } from './folders-topic.js';
@@ -36,6 +38,8 @@ export class Topics {
     folders: FolderDirectory,
     capabilities: ReadCapabilities,
     checks: ReadChecks,
+    activity: ReadActivity,
+    audit: Audit,
     clock: Clock,
     @Inject(LOGGER) log: Log,
   ) {
@@ -52,6 +56,7 @@ export class Topics {
         polled(() => capabilities.read(), CAPABILITIES_INTERVAL_MS),
       ),
       new HealthTopic(polled(async () => countsOf(await checks.read()), CHECKS_INTERVAL_MS)),
+      new ActivityTopic({ read: activity, audit, clock, log }),
     ];
     this.byName = new Map(all.map((topic) => [topic.name, topic]));
   }

@@ -7,7 +7,7 @@ import type {
   VmView,
 } from '@headgate/api-contracts';
 import type { InstanceCollection } from '../api/instance-path.js';
-import { CONTEXT_KEYS, STREAMED_KEYS, usageKey, type StreamQueries } from '../queries/stream-queries.js';
+import { ACTIVITY_KEYS, CONTEXT_KEYS, STREAMED_KEYS, usageKey, type StreamQueries } from '../queries/stream-queries.js';
 import { FleetStore, type FleetPhase, type FleetState } from './fleet-store.js';
 
 export const COLLECTIONS: readonly InstanceCollection[] = ['vms', 'cts'];
@@ -71,6 +71,10 @@ export class PageStore implements PageSink {
     'tasks.removed': ({ id }) => this.setTasks((tasks) => tasks.filter((task) => task.id !== id)),
     'folders.snapshot': (folders) => this.queries.set(STREAMED_KEYS.folders, folders),
     'health.snapshot': (counts) => this.queries.set(STREAMED_KEYS.health, counts),
+    'activity.snapshot': (activity) => {
+      this.queries.set(STREAMED_KEYS.activity, activity);
+      for (const key of ACTIVITY_KEYS) this.queries.invalidate(key);
+    },
     'contexts.status': ({ context, up, reason }) => {
       const status = { up, ...(reason !== undefined && { reason }) };
       for (const name of COLLECTIONS) this.lists[name].contextStatus(context, status);

@@ -2,6 +2,7 @@ import { skipToken, useQuery, type QueryClient, type QueryKey } from '@tanstack/
 
 /** Queries whose answers the stream of the page keeps up to date. */
 export const STREAMED_KEYS = {
+  activity: ['activity', '24h'],
   capabilities: ['capabilities'],
   folders: ['folders'],
   health: ['health'],
@@ -10,6 +11,9 @@ export const STREAMED_KEYS = {
 
 /** The usage of the measured instances of a list. */
 export const usageKey = (collection: 'vms' | 'cts') => ['usage', collection] as const;
+
+/** The ranges of the activity that the stream does not send, but which differ with each action, too. */
+export const ACTIVITY_KEYS = ['1h', '7d', '30d'].map((range) => ['activity', range] as const);
 
 /** Answers that the stream does not send, but which differ with the contexts. */
 export const CONTEXT_KEYS = { images: ['imported-images'], nodes: ['nodes'] } as const;
