@@ -63,7 +63,7 @@ describe('the pulse', () => {
   test('shows the actions of a day in the bar, and leads to the page of the activity', async () => {
     givenActivity();
     const { user } = await openConsole('/plugins', [], service.on('GET /api/plugins', []));
-    await user.click(await bar().findByRole('link', { name: '13 actions, 1 failed in the last 24 hours' }));
+    await user.click(await bar().findByRole('link', { name: '24 h: 13 actions, 1 failed' }));
     expect(await screen.findByRole('heading', { name: 'Activity', level: 1 })).toBeTruthy();
   });
 
@@ -83,7 +83,7 @@ describe('the pulse', () => {
   test('follows the stream without further requests, and the other ranges are requested again', async () => {
     givenActivity();
     const { user, receive } = await openConsole('/activity', [], service);
-    await bar().findByRole('link', { name: /^13 actions/ });
+    await bar().findByRole('link', { name: /^24 h: 13 actions/ });
     const requests = (): string[] =>
       service.asked('GET /api/ext/journal/activity').map(({ query }) => query.get('range') ?? '');
     expect(requests()).toEqual(['24h']);
@@ -91,7 +91,7 @@ describe('the pulse', () => {
     await screen.findByRole('heading', { name: 'The last 7 days' });
     const counts = [{ t: START, users: 2, tokens: 0, failed: 0 }];
     await receive(() => service.pageStream.emit('activity.snapshot', { ...activity(), counts }));
-    expect(await bar().findByRole('link', { name: /^2 actions in the last 24 hours/ })).toBeTruthy();
+    expect(await bar().findByRole('link', { name: '24 h: 2 actions' })).toBeTruthy();
     await waitFor(() => expect(requests()).toEqual(['24h', '7d', '7d']));
   });
 });

@@ -8,8 +8,8 @@ import { useWhoami } from '../queries/use-whoami.js';
 const POLL_MS = 60_000;
 
 /**
- * The number of actions of a range, kept up to date by the stream of the page. Undefined while they are loading, and for
- * callers who see a part of the fleet only.
+ * The number of actions of a range, kept up to date by the stream of the page. Undefined while they are loading, and
+ * for callers who see a part of the fleet only.
  */
 export function useActivity(range: HistoryRange): ActivityView | undefined {
   const { data: whoami } = useWhoami();

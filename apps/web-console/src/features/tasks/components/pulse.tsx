@@ -8,7 +8,7 @@ import { paths } from '../../../shared/location/paths.js';
 export function Pulse() {
   const activity = useActivity('24h');
   if (!activity || activity.counts.length === 0) return null;
-  const text = `${activityText(activity)} in the last 24 hours`;
+  const text = `24 h: ${activityText(activity)}`;
   return (
     <Link href={paths.activity} className="hg-pulse" aria-label={text} title={text}>
       <span aria-hidden="true">24 h</span>
