@@ -9,12 +9,13 @@ import {
   type Rule,
   type RuleEvent,
   type RuleFacts,
-  type RuleKey,
   type RuleRefusal,
   type RuleSet,
 } from './rule.js';
 import type { RuleListener } from './rule-listener.js';
+import { ruleKeyOf } from './rule-key.js';
 import { RuleRates } from './rule-rates.js';
+import { countsAtOnce, type GroupOutcome, settlementOf } from './settlement.js';
 
 /** One rule and one of its keys, with what a request takes from its limit. */
 interface Claim {
@@ -27,8 +28,6 @@ interface Claim {
 
 const ADMITTED = { granted: true as const, settle: () => undefined };
 const NO_EXEMPTIONS = { users: [], appservices: [], networks: [] };
-/** The key of rules with one budget for everyone. */
-const EVERYONE = '*';
 /** How soon to try again when only requests in progress, which may turn out not to count, leave no room. */
 const IN_FLIGHT_RETRY_MS = 1000;
 
@@ -116,7 +115,7 @@ export class RuleEngine {
       if (!rules || this.exempt.covers(facts)) continue;
       for (const { rates, exempt } of rules) {
         if (facts.isResponse && rates.rule.unit !== 'bytes') continue;
-        const key = keyOf(rates.rule.by, facts);
+        const key = ruleKeyOf(rates.rule.by, facts);
         if (key === undefined || exempt.covers(facts)) continue;
         const cost = rates.costOf(facts);
         const same = claims.find((claim) => claim.rates === rates && claim.key === key);
@@ -206,9 +205,6 @@ export class RuleEngine {
   }
 }
 
-/** `cancel`: the request is refused after all. */
-type GroupOutcome = RequestOutcome | 'cancel';
-
 interface Reserved {
   readonly granted: true;
   settle(outcome: GroupOutcome): Maybe<void>;
@@ -218,9 +214,6 @@ interface GroupReservation {
   readonly rule: Rule;
   readonly reservation: Reservation;
 }
-
-/** Whether a request counts whatever its outcome is. */
-const countsAtOnce = ({ counts, by }: Rule): boolean => counts === 'every' && !isSharedKey(by);
 
 /** The claims that are reserved, grouped by how they are settled. */
 function groupsOf(claims: readonly Claim[]): Claim[][] {
@@ -237,17 +230,6 @@ function groupsOf(claims: readonly Claim[]): Claim[][] {
 function settleAll(reservations: readonly GroupReservation[], outcome: GroupOutcome): Maybe<void> {
   const settled = reservations.map(({ rule, reservation }) => reservation[settlementOf(rule, outcome)]());
   return then(all(settled), () => undefined);
-}
-
-function settlementOf({ by, counts, successClears }: Rule, outcome: GroupOutcome): 'commit' | 'reset' | 'release' {
-  if (outcome === 'cancel') return 'release';
-  if (counts !== 'failures') {
-    const hadNoRight = outcome === 'unauthenticated' || (outcome === 'forbidden' && isSharedKey(by) && by !== 'origin');
-    const sentNothing = outcome === 'rejected' && by === 'recipient';
-    return hadNoRight || sentNothing ? 'release' : 'commit';
-  }
-  if (outcome === 'forbidden') return 'commit';
-  return outcome === 'success' && successClears ? 'reset' : 'release';
 }
 
 /** Undoes what came before when the work fails, now or later. */
@@ -267,28 +249,4 @@ function refusalOf({ rates, facts, key }: Claim, reason: RuleRefusal['reason'], 
   const { name, by, windowMs } = rates.rule;
   const limit = rates.limitOf(key);
   return { granted: false, rule: name, event: facts.event, by, key, limit, windowMs, reason, retryAfterMs };
-}
-
-/** The value that a rule counts under; undefined if the request has none, so that the rule does not apply. */
-function keyOf(by: RuleKey, facts: RuleFacts): string | undefined {
-  switch (by) {
-    case 'account':
-      return facts.account;
-    case 'account_source':
-      return facts.account === undefined ? undefined : `${facts.account} ${facts.source}`;
-    case 'source':
-      return facts.source;
-    case 'user':
-      return facts.user;
-    case 'room':
-      return facts.room;
-    case 'origin':
-      return facts.origin;
-    case 'target_server':
-      return facts.targetServer;
-    case 'recipient':
-      return facts.recipient;
-    case 'server':
-      return EVERYONE;
-  }
 }

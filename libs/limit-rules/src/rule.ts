@@ -137,6 +137,8 @@ export interface RuleFacts {
   readonly bytes?: number | undefined;
   /** How many users or devices are asked for; 1 when left out. */
   readonly amount?: number | undefined;
+  /** The path of the request, without its query. Reports show it, and no rule depends on it. */
+  readonly path?: string | undefined;
   /** The facts of a response, of which only the bytes count: the request has been counted. */
   readonly isResponse?: true | undefined;
 }

@@ -96,9 +96,16 @@ function crossSectionProblems({ rtc, gateway, operator, shared }: Config): strin
   if (
     operator.listen !== undefined &&
     operator.token === undefined &&
+    Object.keys(operator.tokens).length === 0 &&
     !ListenAddress.parse(operator.listen).isLoopback
   ) {
     problems.push('operator.token is needed when operator.listen is not a loopback address');
+  }
+  if (operator.token !== undefined && Object.values(operator.tokens).includes(operator.token)) {
+    problems.push('operator.token is also one of operator.tokens');
+  }
+  if (operator.token !== undefined && Object.hasOwn(operator.tokens, 'operator')) {
+    problems.push('operator.tokens.operator is the name of operator.token');
   }
   return problems;
 }

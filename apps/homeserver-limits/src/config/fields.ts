@@ -42,6 +42,21 @@ export const HeaderToken = (length: number) =>
     new RegExp(`^[!-~]{${length},}$`).test(value),
   );
 
+/** Tokens of operators by name. */
+export const OperatorTokens = () =>
+  rule(
+    'operatorTokens',
+    'a table of names (1 to 64 of A-Z a-z 0-9 . _ -) and different tokens of at least 16 visible ASCII characters',
+    (value) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+      const tokens = Object.values(value);
+      const isNamed = Object.keys(value).every((name) => /^[A-Za-z0-9._-]{1,64}$/.test(name));
+      return isNamed && new Set(tokens).size === tokens.length && tokens.every(isHeaderToken);
+    },
+  );
+
+const isHeaderToken = (value: unknown): boolean => typeof value === 'string' && /^[!-~]{16,}$/.test(value);
+
 export const ServerName = (options?: ValidationOptions) =>
   textRule('serverName', 'a server name', isServerName, options);
 

@@ -2,6 +2,7 @@ import type { FailureStatus } from '@headgate/http-relay';
 import type { MemoryRateLimiter } from '@headgate/limits-core';
 import { type DecisionListener, LimitMetrics } from '@headgate/limits-nest';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import type { DecisionHistory } from './decision-history.js';
 import { FastHistogram } from './fast-histogram.js';
 
 /** The token of the function that receives each decision of a rule. */
@@ -53,10 +54,15 @@ export class LimitsMetrics {
     registers: [this.registry],
   });
 
+  /** Receives each decision of a rule. */
+  readonly watch: DecisionListener;
   private readonly waiting: (() => number)[] = [];
 
-  constructor(windows: MemoryRateLimiter) {
+  /** @param history also receives each decision */
+  constructor(windows: MemoryRateLimiter, history?: DecisionHistory) {
     this.limits = new LimitMetrics(this.registry, windows);
+    const { recordDecision } = this.limits;
+    this.watch = history ? both(recordDecision, history.record) : recordDecision;
     collectDefaultMetrics({ register: this.registry });
     this.upstreamSeconds.register(this.registry);
     for (const status of ['502', '503', '504']) this.upstreamFailures.inc({ status }, 0);
@@ -99,11 +105,6 @@ export class LimitsMetrics {
   readonly countRefusedConnection = (): void => this.refusedConnections.inc();
 
   readonly countUntrustedForwarded = (): void => this.untrustedForwarded.inc();
-
-  /** Receives each decision of a rule. */
-  get watch(): DecisionListener {
-    return this.limits.recordDecision;
-  }
 
   /** @param count the number of requests that wait for a connection to the upstream, on one of the ways to it */
   addWaiting(count: () => number): void {
@@ -154,3 +155,10 @@ export class LimitsMetrics {
     });
   }
 }
+
+const both =
+  (one: DecisionListener, other: DecisionListener): DecisionListener =>
+  (rule, outcome) => {
+    one(rule, outcome);
+    other(rule, outcome);
+  };

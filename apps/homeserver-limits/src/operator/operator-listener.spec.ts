@@ -1,11 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { CapLedger, ManualClock, type Rate, MemoryRateLimiter } from '@headgate/limits-core';
 import { RuleEngine, ruleOf } from '@headgate/limit-rules';
 import { pino } from 'pino';
+import { DecisionHistory } from '../metrics/decision-history.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
+import { RecentRequests } from '../reports/recent-requests.js';
 import { RefusalLog } from '../reports/refusal-log.js';
 import { parseConfig } from '../config/config.js';
 import { LiveConfig } from '../config/live-config.js';
+import { OperatorJournal } from '../state/operator-journal.js';
 import { Overrides } from '../state/overrides.js';
 import { OperatorListener } from './operator-listener.js';
 
@@ -18,13 +24,18 @@ describe('OperatorListener', () => {
   let listener: OperatorListener | undefined;
   let refusals: RefusalLog;
   let readiness: { isReady: boolean };
+  let folder: string;
   beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'limits-operator-'));
     windows = new MemoryRateLimiter({ clock: new ManualClock() });
     rate = windows.define('ring', { limit: 2, windowMs: 60_000 });
     ledger = new CapLedger();
     ledger.define('pushers', { limit: 3, resource: 'pushers' });
   });
-  afterEach(() => listener?.close());
+  afterEach(async () => {
+    await listener?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   const open = async (token?: string): Promise<void> => {
     const log = pino({ level: 'silent' });
@@ -32,7 +43,10 @@ describe('OperatorListener', () => {
     readiness = { isReady: true };
     listener = new OperatorListener({
       listen: '127.0.0.1:0',
-      token,
+      ...(token !== undefined && { tokens: { operator: token } }),
+      journal: new OperatorJournal(folder),
+      recent: new RecentRequests(),
+      history: new DecisionHistory(),
       windows,
       store: windows,
       ledger,

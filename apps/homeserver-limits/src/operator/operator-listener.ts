@@ -5,29 +5,41 @@ import { MatrixErrorFilter, toMatrixError } from '@headgate/limits-nest';
 import { edgeAdapter, ListenAddress } from '@headgate/nest-kit';
 import { type BeforeApplicationShutdown, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { explainListenFailure } from '../config/listen-failure.js';
 import { LiveConfig } from '../config/live-config.js';
+import { DecisionHistory } from '../metrics/decision-history.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
+import { RecentRequests } from '../reports/recent-requests.js';
 import { RefusalLog } from '../reports/refusal-log.js';
+import { Proposals } from '../replay/proposal.js';
 import { StartLogger } from '../start-logger.js';
+import { OperatorJournal } from '../state/operator-journal.js';
 import { Overrides } from '../state/overrides.js';
 import { OperatorController } from './operator.controller.js';
 import { OverrideLog, OverridesController } from './overrides.controller.js';
-import { OperatorGuard } from './operator.guard.js';
+import { DeskController } from './desk.controller.js';
+import { DeskDataController } from './desk-data.controller.js';
+import { DeskFiles, SECURITY_HEADERS } from './desk-files.js';
+import { Explanations } from './explanations.js';
+import { Lifts } from './lifts.js';
+import { OperatorGuard, type OperatorTokenTable } from './operator.guard.js';
 import { ProbesController, Readiness } from './probes.controller.js';
+import { RefusalStream } from './refusal-stream.js';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** More than an override takes. */
 const MAX_BODY_BYTES = 1024;
+/** Of proposed rules. */
+const MAX_PROPOSAL_BYTES = 64 * 1024;
 const MAX_PARAMETER_CHARACTERS = 100;
 
 export interface OperatorListenerDeps {
   /** HOST:PORT. */
   listen: string;
-  /** The bearer token of every caller. Without one, the listener is on a loopback address. */
-  token?: string | undefined;
+  /** The bearer tokens of callers by the names of operators. Without any, the listener is on a loopback address. */
+  tokens?: OperatorTokenTable;
   /** Knows the rates by name. */
   windows: MemoryRateLimiter;
   /** Where the rates count: the windows, or those that several gateways share. */
@@ -35,6 +47,12 @@ export interface OperatorListenerDeps {
   ledger: CapLedger;
   refusals: RefusalLog;
   overrides: Overrides;
+  /** What operators did. */
+  journal: OperatorJournal;
+  recent: RecentRequests;
+  history: DecisionHistory;
+  /** Where the page is; next to the program when left out. */
+  deskFiles?: DeskFiles;
   /** The rules in force. */
   config: LiveConfig;
   metrics: LimitsMetrics;
@@ -51,9 +69,12 @@ class OperatorApiModule {}
  */
 export class OperatorListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private app?: NestFastifyApplication;
+  private readonly stream: RefusalStream;
   url?: string;
 
-  constructor(private readonly deps: OperatorListenerDeps) {}
+  constructor(private readonly deps: OperatorListenerDeps) {
+    this.stream = new RefusalStream(deps.refusals);
+  }
 
   onApplicationBootstrap(): Promise<void> {
     return this.listen();
@@ -64,11 +85,13 @@ export class OperatorListener implements OnApplicationBootstrap, BeforeApplicati
   }
 
   async listen(): Promise<void> {
-    const { listen, token, windows, store, ledger, refusals, overrides, config, metrics, readiness, log } = this.deps;
+    const { listen, tokens, windows, store, ledger, refusals, overrides, config, metrics, readiness, log } = this.deps;
+    const { journal, recent, history, deskFiles = new DeskFiles() } = this.deps;
+    const lifts = new Lifts(windows, store, journal);
     const address = ListenAddress.parse(listen);
     const module = {
       module: OperatorApiModule,
-      controllers: [ProbesController, OverridesController, OperatorController],
+      controllers: [ProbesController, DeskController, DeskDataController, OverridesController, OperatorController],
       providers: [
         { provide: MemoryRateLimiter, useValue: windows },
         { provide: RateLimiter, useValue: store },
@@ -76,10 +99,20 @@ export class OperatorListener implements OnApplicationBootstrap, BeforeApplicati
         { provide: RefusalLog, useValue: refusals },
         { provide: Overrides, useValue: overrides },
         { provide: LiveConfig, useValue: config },
+        { provide: OperatorJournal, useValue: journal },
+        { provide: DecisionHistory, useValue: history },
+        { provide: DeskFiles, useValue: deskFiles },
+        { provide: Lifts, useValue: lifts },
+        {
+          provide: Explanations,
+          useValue: new Explanations(windows, store, config, overrides, recent, refusals),
+        },
+        { provide: RefusalStream, useValue: this.stream },
+        { provide: Proposals, useValue: new Proposals(() => config.current.log.requests_file) },
         { provide: OverrideLog, useValue: log },
         { provide: LimitsMetrics, useValue: metrics },
         { provide: Readiness, useValue: readiness },
-        { provide: APP_GUARD, useValue: new OperatorGuard(token) },
+        { provide: APP_GUARD, useValue: new OperatorGuard(tokens) },
         { provide: APP_FILTER, useClass: MatrixErrorFilter },
       ],
     };
@@ -93,6 +126,7 @@ export class OperatorListener implements OnApplicationBootstrap, BeforeApplicati
 
   async close(): Promise<void> {
     if (!this.app) return;
+    this.stream.close();
     this.server.closeAllConnections();
     await this.app.close();
   }
@@ -102,8 +136,8 @@ export class OperatorListener implements OnApplicationBootstrap, BeforeApplicati
   }
 }
 
-const operatorAdapter = () =>
-  edgeAdapter({
+function operatorAdapter(): FastifyAdapter {
+  const adapter = edgeAdapter({
     bodyBytes: MAX_BODY_BYTES,
     requestMs: REQUEST_TIMEOUT_MS,
     parameterLength: MAX_PARAMETER_CHARACTERS,
@@ -112,3 +146,13 @@ const operatorAdapter = () =>
       return { status: refusal.status, body: refusal.body() };
     },
   });
+  const fastify = adapter.getInstance();
+  fastify.addHook('onRequest', (_request, reply, done) => {
+    void reply.headers(SECURITY_HEADERS);
+    done();
+  });
+  fastify.addHook('onRoute', (route) => {
+    if (route.url === '/replay') route.bodyLimit = MAX_PROPOSAL_BYTES;
+  });
+  return adapter;
+}

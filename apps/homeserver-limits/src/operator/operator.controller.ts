@@ -1,10 +1,12 @@
-import { CapLedger, type Rate, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
-import { blockRateNamesOf } from '@headgate/limit-rules';
+import { CapLedger, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
 import { type JsonObject, MatrixError } from '@headgate/matrix-protocol';
 import { LiveConfig } from '../config/live-config.js';
 import { RefusalLog } from '../reports/refusal-log.js';
 import { Overrides } from '../state/overrides.js';
-import { countParameter, required } from './parameters.js';
+import type { OperatorIdentity } from '../state/operator-entry.js';
+import { Lifts } from './lifts.js';
+import { Operator } from './operator.guard.js';
+import { countParameter, optionalReason, required } from './parameters.js';
 import { All, Controller, Delete, Get, Param, Query } from '@nestjs/common';
 
 const DEFAULT_REFUSALS = 100;
@@ -19,21 +21,30 @@ export class OperatorController {
     private readonly refusals: RefusalLog,
     private readonly overrides: Overrides,
     private readonly config: LiveConfig,
+    private readonly lifts: Lifts,
   ) {}
 
   /** The rates and caps by name, with their terms. */
   @Get('rules')
   rules(): JsonObject {
     return {
-      rates: this.windows.rates.map(({ name, limit, windowMs }) => ({ name, limit, windowMs })),
+      rates: this.windows.rates.map(({ name, limit, windowMs }) => ({ name, limit, windowMs, ...this.termsOf(name) })),
       caps: this.ledger.caps.map(({ name, limit, resource }) => ({ name, limit, what: resource })),
       keys: this.windows.stats.keys,
     };
   }
 
+  /** What a rule counts, and under which keys; nothing for a rate of its blocks. */
+  private termsOf(name: string): JsonObject {
+    const rule = this.config.current.rules.rules.find((one) => one.name === name);
+    if (!rule) return {};
+    const { on, by, shadow, unit, limit } = rule;
+    return { on: [...on], by, shadow, unit, limit };
+  }
+
   @Get('rates/:rate')
   async inspect(@Param('rate') rate: string, @Query('key') key: unknown): Promise<JsonObject> {
-    const found = this.rate(rate);
+    const found = this.lifts.rate(rate);
     const text = required(key, 'key');
     return { rate, key: text, ...(await this.store.peek(found, text)), ...this.ownLimit(rate, text) };
   }
@@ -47,13 +58,16 @@ export class OperatorController {
 
   /** Resets a key's window, its block and everything that leads to the next one. */
   @Delete('rates/:rate')
-  async reset(@Param('rate') rate: string, @Query('key') key: unknown): Promise<JsonObject> {
-    const found = this.rate(rate);
+  async reset(
+    @Param('rate') rate: string,
+    @Query('key') key: unknown,
+    @Query('reason') reason: unknown,
+    @Operator() operator: OperatorIdentity,
+  ): Promise<JsonObject> {
+    this.lifts.rate(rate);
     const text = required(key, 'key');
-    const blockRates = blockRateNamesOf(rate).map((name) => this.windows.rate(name));
-    const rates = [found, ...blockRates.filter((one) => one !== undefined)];
-    const existed = await Promise.all(rates.map((one) => this.store.reset(one, text)));
-    return { rate, key: text, forgiven: existed.includes(true) };
+    const { lifted } = await this.lifts.lift(operator, rate, text, optionalReason(reason));
+    return { rate, key: text, forgiven: lifted };
   }
 
   /** The known counts of a holder: a user ID, or a user ID, a space and the device or room. Null: not counted yet. */
@@ -78,11 +92,5 @@ export class OperatorController {
   @All('*')
   unknown(): never {
     throw MatrixError.unrecognized();
-  }
-
-  private rate(name: string): Rate {
-    const rate = this.windows.rate(name);
-    if (!rate) throw MatrixError.notFound('There is no such rate.');
-    return rate;
   }
 }

@@ -5,11 +5,14 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
+import { DecisionHistory } from '../metrics/decision-history.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
+import { RecentRequests } from '../reports/recent-requests.js';
 import { RefusalLog } from '../reports/refusal-log.js';
 import { ReportsModule } from '../reports/reports.module.js';
 import { RulesModule } from '../rules/rules.module.js';
+import { OperatorJournal } from '../state/operator-journal.js';
 import { Overrides } from '../state/overrides.js';
 import { OperatorListener } from './operator-listener.js';
 import type { Readiness } from './probes.controller.js';
@@ -34,14 +37,18 @@ const readinessOf = ({ httpAdapter }: HttpAdapterHost): Readiness => ({
         ledger: CapLedger,
         refusals: RefusalLog,
         overrides: Overrides,
+        journal: OperatorJournal,
+        recent: RecentRequests,
+        history: DecisionHistory,
         metrics: LimitsMetrics,
         adapterHost: HttpAdapterHost,
         log: Logger,
       ) => {
-        const { listen = '', token } = config.current.operator;
+        const { listen = '', token, tokens: named } = config.current.operator;
+        const tokens = token === undefined ? named : { operator: token, ...named };
         const readiness = readinessOf(adapterHost);
-        const state = { windows, store, ledger, refusals, overrides };
-        return new OperatorListener({ listen, token, ...state, config, metrics, readiness, log });
+        const state = { windows, store, ledger, refusals, overrides, journal, recent, history };
+        return new OperatorListener({ listen, tokens, ...state, config, metrics, readiness, log });
       },
       inject: [
         LiveConfig,
@@ -50,6 +57,9 @@ const readinessOf = ({ httpAdapter }: HttpAdapterHost): Readiness => ({
         CapLedger,
         RefusalLog,
         Overrides,
+        OperatorJournal,
+        RecentRequests,
+        DecisionHistory,
         LimitsMetrics,
         HttpAdapterHost,
         LOGGER,

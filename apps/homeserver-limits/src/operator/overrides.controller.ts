@@ -6,7 +6,10 @@ import { MAX_CAP } from '../config/fields.js';
 import { LiveConfig } from '../config/live-config.js';
 import { type Override, readOverride } from '../state/override.js';
 import { Overrides } from '../state/overrides.js';
-import { countParameter, required } from './parameters.js';
+import type { OperatorIdentity } from '../state/operator-entry.js';
+import { OperatorJournal } from '../state/operator-journal.js';
+import { Operator } from './operator.guard.js';
+import { countParameter, optionalReason, required } from './parameters.js';
 
 const DEFAULT_ENTRIES = 100;
 
@@ -23,6 +26,7 @@ export class OverridesController {
     private readonly config: LiveConfig,
     private readonly ledger: CapLedger,
     private readonly log: OverrideLog,
+    private readonly operators: OperatorJournal,
   ) {}
 
   @Get()
@@ -44,20 +48,39 @@ export class OverridesController {
   }
 
   @Put(':rule')
-  set(@Param('rule') rule: string, @Query('key') key: unknown, @Body() body: unknown): JsonObject {
+  async set(
+    @Param('rule') rule: string,
+    @Query('key') key: unknown,
+    @Body() body: unknown,
+    @Operator() operator: OperatorIdentity,
+  ): Promise<JsonObject> {
     const caps = this.ledger.caps.map(({ name, limit }) => ({ name, by: 'user', limit, maxLimit: MAX_CAP }) as const);
     const rules = [...this.config.current.rules.rules, ...caps];
     const override = readOverride(rule, required(key, 'key'), body, { rules, nowMs: Date.now() });
-    this.overrides.set(override);
+    const { reason, factor, limit, untilMs } = override;
+    const detail = `${factor === undefined ? limit : `${factor} times`} until ${new Date(untilMs).toISOString()}`;
+    const action = { ...operator, action: 'set_override', rule, key: override.key, reason, detail } as const;
+    await this.operators.perform(action, () => this.overrides.set(override));
     const answer = shown(override);
     this.log.info(answer, 'an override was set');
     return answer;
   }
 
   @Delete(':rule')
-  remove(@Param('rule') rule: string, @Query('key') key: unknown): JsonObject {
+  async remove(
+    @Param('rule') rule: string,
+    @Query('key') key: unknown,
+    @Query('reason') reason: unknown,
+    @Operator() operator: OperatorIdentity,
+  ): Promise<JsonObject> {
     const text = required(key, 'key');
-    if (!this.overrides.delete(rule, text)) throw MatrixError.notFound('There is no such override.');
+    const action = { ...operator, action: 'delete_override', rule, key: text, reason: optionalReason(reason) } as const;
+    const existed = await this.operators.perform(
+      action,
+      () => this.overrides.delete(rule, text),
+      (hasChanged) => hasChanged,
+    );
+    if (!existed) throw MatrixError.notFound('There is no such override.');
     this.log.info({ rule, key: text }, 'an override was deleted');
     return { rule, key: text };
   }

@@ -4,6 +4,7 @@ import { ConfigError } from '@headgate/nest-kit';
 import { parseConfig } from '../config/config.js';
 import { eachLine } from './log-lines.js';
 import { Replay, type ReplayReport } from './replay.js';
+import { toJson, topKeys } from './report.js';
 
 export const REPLAY_HELP = `Usage: homeserver-limits replay --log FILE --rules FILE [--top COUNT] [--json]
 
@@ -56,22 +57,6 @@ function readable<Result>(path: string, work: () => Result): Result {
     if (code === undefined) throw error;
     throw new ConfigError(path, [`cannot be read: ${message}`]);
   }
-}
-
-const topKeys = (keys: ReadonlyMap<string, number>, count: number): [key: string, refusals: number][] =>
-  [...keys].sort(([, one], [, other]) => other - one).slice(0, count);
-
-function toJson({ rules, ...report }: ReplayReport, top: number): object {
-  return {
-    ...report,
-    rules: [...rules].map(([name, { refused, wouldBeRefused, keys }]) => ({
-      name,
-      refused,
-      wouldBeRefused,
-      keys: keys.size,
-      top: topKeys(keys, top).map(([key, refusals]) => ({ key, refusals })),
-    })),
-  };
 }
 
 function toText(report: ReplayReport, top: number): string {

@@ -20,6 +20,8 @@ export interface RefusalEntry {
   readonly event?: string | undefined;
   readonly address?: string | undefined;
   readonly user?: string | undefined;
+  /** Without the query. */
+  readonly path?: string | undefined;
   /** The rule only reports: the request was not refused. */
   readonly shadow?: true;
 }
@@ -35,6 +37,8 @@ const TRACKED_KEYS = 10_000;
 export class RefusalLog {
   private readonly recent: RefusalEntry[] = [];
   private readonly repeated = new LeastRecentlyUsed<string, { loggedAtMs: number; more: number }>(TRACKED_KEYS);
+  /** The number of refusals since the start: the position of the stream. */
+  private total = 0;
   private second = 0;
   private lines = 0;
   private suppressed = 0;
@@ -52,10 +56,25 @@ export class RefusalLog {
     return matching.slice(-limit).reverse();
   }
 
-  rate(refusal: RuleRefusal, { address, user }: RuleFacts, isShadow: boolean): void {
+  /** The number of refusals since the start. */
+  get position(): number {
+    return this.total;
+  }
+
+  /**
+   * The refusals after a position, the oldest first. Of more than `limit`, the latest; `skipped` counts the others.
+   * @param after a position; one that is ahead, such as that of a previous process, is the present one
+   */
+  since(after: number, limit: number): { entries: RefusalEntry[]; skipped: number; position: number } {
+    const count = Math.max(0, this.total - after);
+    const entries = count === 0 ? [] : this.recent.slice(-Math.min(count, limit));
+    return { entries, skipped: count - entries.length, position: this.total };
+  }
+
+  rate(refusal: RuleRefusal, { address, user, path }: RuleFacts, isShadow: boolean): void {
     const { rule, key, reason, limit, windowMs, retryAfterMs, event } = refusal;
     const shadow = isShadow ? { shadow: true as const } : {};
-    this.add({ rule, key, reason, limit, windowMs, retryAfterMs, event, address, user, ...shadow });
+    this.add({ rule, key, reason, limit, windowMs, retryAfterMs, event, address, user, path, ...shadow });
   }
 
   cap(rule: string, refused: { key?: string; limit?: number; address?: string } = {}): void {
@@ -74,12 +93,13 @@ export class RefusalLog {
     const nowMs = this.now();
     const entry = { time: new Date(nowMs).toISOString(), ...refused };
     this.recent.push(entry);
+    this.total++;
     // Removing one by one would move the whole array each time.
     if (this.recent.length >= 2 * RECENT) this.recent.splice(0, RECENT);
     if (this.isLogged()) this.write(entry, nowMs);
   }
 
-  private write({ time: _, ...refused }: RefusalEntry, nowMs: number): void {
+  private write({ time: _, path: _path, ...refused }: RefusalEntry, nowMs: number): void {
     const id = `${refused.rule}\0${refused.key}`;
     const known = this.repeated.get(id);
     if (known && nowMs - known.loggedAtMs < REPEAT_MS) {

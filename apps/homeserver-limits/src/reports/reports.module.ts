@@ -7,6 +7,7 @@ import { LOGGER } from '../config/settings.module.js';
 import { Overrides } from '../state/overrides.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
+import { RecentRequests } from './recent-requests.js';
 import { RefusalLog } from './refusal-log.js';
 import { RequestLog } from './request-log.js';
 
@@ -56,6 +57,12 @@ export function reportDecisions(
       inject: [LiveConfig, LOGGER],
     },
     {
+      provide: RecentRequests,
+      useFactory: ({ current: { operator } }: LiveConfig) =>
+        operator.listen === undefined ? undefined : new RecentRequests(),
+      inject: [LiveConfig],
+    },
+    {
       provide: RULE_LISTENER,
       useFactory: (
         metrics: LimitsMetrics,
@@ -70,6 +77,6 @@ export function reportDecisions(
       inject: [LimitsMetrics, RefusalLog, MemoryRateLimiter, Overrides, LiveConfig],
     },
   ],
-  exports: [RefusalLog, RequestLog, RULE_LISTENER],
+  exports: [RefusalLog, RecentRequests, RequestLog, RULE_LISTENER],
 })
 export class ReportsModule {}

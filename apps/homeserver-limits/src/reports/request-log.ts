@@ -67,7 +67,7 @@ export class RequestLog implements RequestRecorder, OnApplicationShutdown {
       id: request,
       address,
       ...(source !== address && { source }),
-      parts: facts.map(({ address: _address, source: _source, ...part }) => part),
+      parts: facts.map(({ address: _address, source: _source, path: _path, ...part }) => part),
       ...(refusedBy !== undefined && { refused: refusedBy }),
     });
     return request;

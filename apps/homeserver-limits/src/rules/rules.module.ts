@@ -5,6 +5,7 @@ import { Module } from '@nestjs/common';
 import { LiveConfig } from '../config/live-config.js';
 import { DECISION_LISTENER, LimitsMetrics } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
+import { RecentRequests } from '../reports/recent-requests.js';
 import { RefusalLog } from '../reports/refusal-log.js';
 import { ReportsModule, RULE_LISTENER } from '../reports/reports.module.js';
 import { RequestLog } from '../reports/request-log.js';
@@ -34,8 +35,9 @@ const SINGLE_REQUEST_BOUNDS = ['longest_delay', 'media_upload', 'federation_pdus
         listener: RuleListener,
         overrides: Overrides,
         requests?: RequestLog,
-      ) => new Rules(store, config, listener, { recorder: requests, overrides }),
-      inject: [RateLimiter, LiveConfig, RULE_LISTENER, Overrides, RequestLog],
+        recent?: RecentRequests,
+      ) => new Rules(store, config, listener, { recorder: requests, observer: recent, overrides }),
+      inject: [RateLimiter, LiveConfig, RULE_LISTENER, Overrides, RequestLog, RecentRequests],
     },
     {
       provide: Caps,

@@ -30,11 +30,18 @@ export class RuleExceeded extends RateExceeded {
 /** What a bound knows about a part of a request. The address is that of the request. */
 export type RulePart = Omit<RuleFacts, 'address' | 'source'>;
 
+/** What the rules read of a request. */
+type RuledRequest = Pick<MatrixRequest, 'address' | 'source'> & Partial<Pick<MatrixRequest, 'target'>>;
+
+const MAX_PATH_CHARACTERS = 300;
+
 const ADMITTED: Admission = { granted: true, settle: () => undefined };
 
 export interface RulesOptions {
   /** Receives the facts of all requests. */
   readonly recorder?: RequestRecorder | undefined;
+  /** Receives the facts of the requests that rules count, and no others. */
+  readonly observer?: RequestRecorder | undefined;
   readonly overrides?: LimitOverrides;
 }
 
@@ -42,6 +49,7 @@ export interface RulesOptions {
 export class Rules {
   private readonly engine: RuleEngine;
   private readonly recorder: RequestRecorder | undefined;
+  private readonly observer: RequestRecorder | undefined;
   /** Every name since the start: a limiter keeps its rates. */
   private rateNames: ReadonlySet<string> = new Set();
 
@@ -49,9 +57,10 @@ export class Rules {
     readonly windows: RateLimiter,
     private readonly config: LiveConfig,
     listener: RuleListener,
-    { recorder, overrides }: RulesOptions = {},
+    { recorder, observer, overrides }: RulesOptions = {},
   ) {
     this.recorder = recorder;
+    this.observer = observer;
     this.engine = new RuleEngine(windows, listener, config.current.rules, overrides);
     this.rateNames = this.namesWith(config.current.rules);
   }
@@ -115,11 +124,13 @@ export class Rules {
   }
 
   /** Throws or rejects with RuleExceeded. */
-  admit({ address, source }: Pick<MatrixRequest, 'address' | 'source'>, parts: readonly RulePart[]): Maybe<Admission> {
+  admit({ address, source, target }: RuledRequest, parts: readonly RulePart[]): Maybe<Admission> {
     if (!this.isEnabled && !this.recorder) return ADMITTED;
-    const facts = parts.map((part) => ({ ...part, address, source }));
+    const path = this.observer && target !== undefined ? pathOf(target) : undefined;
+    const facts = parts.map((part) => ({ ...part, address, source, path }));
     return then(this.isEnabled ? this.engine.admit(facts) : ADMITTED, (decision) => {
-      const admission = this.recorder ? recorded(this.recorder, facts, decision) : decision;
+      const observed = this.observer ? recorded(this.observer, facts, decision) : decision;
+      const admission = this.recorder ? recorded(this.recorder, facts, observed) : observed;
       if (!admission.granted) throw new RuleExceeded(admission);
       return admission;
     });
@@ -130,7 +141,7 @@ export class Rules {
    * @param outcomeIn reads the outcome from a response; by its status when left out
    */
   async run(
-    request: Pick<MatrixRequest, 'address' | 'source'>,
+    request: RuledRequest,
     parts: readonly RulePart[],
     next: () => Promise<MatrixResponse>,
     outcomeIn: (response: MatrixResponse) => RequestOutcome = outcomeByStatus,
@@ -177,6 +188,9 @@ function recorded(
   };
   return { granted: true, settle };
 }
+
+/** Without the query, which may have an access token. */
+const pathOf = (target: string): string => target.split('?', 1)[0]!.slice(0, MAX_PATH_CHARACTERS);
 
 const outcomeByStatus = (response: MatrixResponse): RequestOutcome =>
   succeeded(response) ? 'success' : outcomeOf(response.status);

@@ -7,6 +7,7 @@ import { sharedUrls } from '../config/shared.section.js';
 import { DATA_DIR, LOGGER } from '../config/settings.module.js';
 import { DataFolder } from './data-folder.js';
 import { ObservedWindows } from './observed-windows.js';
+import { OperatorJournal } from './operator-journal.js';
 import { Overrides } from './overrides.js';
 import { RecipientKeys, recipientSecretIn } from './recipient-keys.js';
 import type { SharedStore } from './shared-store.js';
@@ -48,6 +49,12 @@ function recipientKeysOf(config: LiveConfig, folder: DataFolder): RecipientKeys 
         new Overrides({ dataDir: folder.path, isWritable: operator.listen !== undefined }),
       inject: [LiveConfig, DataFolder],
     },
+    {
+      provide: OperatorJournal,
+      useFactory: ({ current: { operator } }: LiveConfig, folder: DataFolder) =>
+        operator.listen === undefined ? undefined : new OperatorJournal(folder.path),
+      inject: [LiveConfig, DataFolder],
+    },
     { provide: RecipientKeys, useFactory: recipientKeysOf, inject: [LiveConfig, DataFolder] },
     {
       provide: WindowStateFile,
@@ -63,6 +70,15 @@ function recipientKeysOf(config: LiveConfig, folder: DataFolder): RecipientKeys 
       inject: [MemoryRateLimiter, WindowStateFile, SHARED_STORE],
     },
   ],
-  exports: [DataFolder, MemoryRateLimiter, CapLedger, RateLimiter, Overrides, RecipientKeys, SHARED_STORE],
+  exports: [
+    DataFolder,
+    MemoryRateLimiter,
+    CapLedger,
+    RateLimiter,
+    Overrides,
+    OperatorJournal,
+    RecipientKeys,
+    SHARED_STORE,
+  ],
 })
 export class StateModule {}
