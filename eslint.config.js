@@ -50,5 +50,5 @@ export default tseslint.config(
     rules: { '@nx/enforce-module-boundaries': 'off', 'no-console': 'off' },
   },
   ...consoleZones,
-  { files: ['apps/web-console/**/*.tsx'], ...reactHooks.configs.flat['recommended-latest'] },
+  { files: ['apps/{web-console,limits-desk}/**/*.tsx'], ...reactHooks.configs.flat['recommended-latest'] },
 );
