@@ -11,7 +11,7 @@ export function stateOf({ blockedForMs, isFull, shadow }: Explanation): { tone: 
 
 /** A key of a rule with the requests that used its limit. */
 export function ExplanationCard({ one, nowMs, onLift }: { one: Explanation; nowMs: number; onLift: () => void }) {
-  const { rule, key, limit, counted, inFlight, windowMs, closesInMs, blockedForMs, isFull, requests } = one;
+  const { rule, key, limit, counted, inFlight, windowMs, closesInMs, blockedForMs, requests } = one;
   const { tone, word } = stateOf(one);
   return (
     <section className="desk-card desk-stack" aria-label={`${rule}`}>
@@ -21,7 +21,7 @@ export function ExplanationCard({ one, nowMs, onLift }: { one: Explanation; nowM
           {rule} for <Name>{key}</Name>
         </h2>
         <span className="desk-spring" />
-        <Button onClick={onLift} kind={isFull ? 'primary' : undefined!}>
+        <Button onClick={onLift} {...(tone === 'bad' && { kind: 'primary' as const })}>
           Lift…
         </Button>
       </div>
@@ -30,7 +30,7 @@ export function ExplanationCard({ one, nowMs, onLift }: { one: Explanation; nowM
         {inFlight > 0 && `, ${inFlight} in progress`}
         {closesInMs > 0 && ` · the window ends in ${duration(closesInMs)}`}
         {blockedForMs > 0 && ` · the block ends in ${duration(blockedForMs)}`}
-        <UsedBar used={(counted + inFlight) / limit} isFull={isFull} />
+        <UsedBar used={(counted + inFlight) / limit} isFull={tone === 'bad'} />
       </div>
       {requests.length > 0 ? (
         <Requests requests={requests} nowMs={nowMs} />

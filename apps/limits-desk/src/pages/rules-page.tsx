@@ -10,6 +10,8 @@ const NONE: Record<Series, readonly number[]> = {
   shadow_refused: Array<number>(60).fill(0),
 };
 
+const number = new Intl.NumberFormat('en-US');
+
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /** Each rule with its decisions over the last hour; shadow rules next to those that refuse. */
@@ -35,7 +37,7 @@ export function RulesPage() {
       {error !== undefined && <Alert>{error}</Alert>}
       {rules && (
         <div className="desk-card">
-          <table className="desk-table">
+          <table className="desk-table desk-table--graphs">
             <thead>
               <tr>
                 {['Rule', 'State', 'Limit', 'By'].map((label) => (
@@ -63,7 +65,14 @@ export function RulesPage() {
                 />
               ))}
               {caps.map(({ name, limit }) => (
-                <Row key={name} name={name} isShadow={false} limit={`${limit} held`} by="cap" values={valuesOf(name)} />
+                <Row
+                  key={name}
+                  name={name}
+                  isShadow={false}
+                  limit={`${number.format(limit)} held`}
+                  by="cap"
+                  values={valuesOf(name)}
+                />
               ))}
             </tbody>
           </table>
@@ -74,7 +83,7 @@ export function RulesPage() {
 }
 
 const limitText = ({ limit, unit, windowMs }: Rate): string =>
-  `${limit}${unit === 'bytes' ? ' bytes' : ''} in ${windowText(windowMs)}`;
+  `${number.format(limit)}${unit === 'bytes' ? ' bytes' : ''} in ${windowText(windowMs)}`;
 
 interface RowProps {
   readonly name: string;
@@ -99,7 +108,7 @@ function Row({ name, isShadow, limit, by, values }: RowProps) {
       <Cell label="By">{by}</Cell>
       {(['granted', 'refused', 'shadow_refused'] as const).map((series) => (
         <Cell key={series} label={series.replace('shadow_refused', 'would be refused')} className="desk-number">
-          {sum(values[series])}
+          {number.format(sum(values[series]))}
         </Cell>
       ))}
       <td>

@@ -21,7 +21,7 @@ export function WhyPage({ subject }: { subject: string }) {
         <PageHead title="Why refused" />
         <div className="desk-stack">
           <form
-            className="desk-row"
+            className="desk-row desk-row--end"
             role="search"
             onSubmit={(event) => {
               event.preventDefault();
@@ -62,16 +62,15 @@ export function WhyPage({ subject }: { subject: string }) {
 function Found({ why, nowMs, onLift }: { why: Why; nowMs: number; onLift: (one: Explanation) => void }) {
   const { subject, rules, refusals } = why;
   const full = rules.filter(({ isFull, shadow }) => isFull && !shadow);
+  const names = [...new Set(full.map(({ rule }) => rule))].join(' and ');
   return (
     <>
       <p className="desk-second">
-        {full.length === 0
-          ? 'No rule refuses requests of '
-          : `${full.map(({ rule }) => rule).join(' and ')} refuses requests of `}
+        {full.length === 0 ? 'No rule refuses' : `${names} ${full.length === 1 ? 'refuses' : 'refuse'}`} requests of{' '}
         <b>
           <Name>{subject}</Name>
         </b>
-        {full.length === 0 && '. A cap refuses until something is deleted; it has no window.'}
+        {full.length === 0 ? '. A cap has no window: it refuses until something is deleted.' : '.'}
       </p>
       {[...rules]
         .sort((a, b) => Number(b.isFull) - Number(a.isFull))

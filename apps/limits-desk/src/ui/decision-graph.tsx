@@ -1,6 +1,6 @@
 import type { Series } from '../api/types.js';
 
-const HEIGHT = 44;
+const HEIGHT = 28;
 const STEP = 4;
 const SERIES: readonly Series[] = ['granted', 'refused', 'shadow_refused'];
 const WORDS: Record<Series, string> = { granted: 'granted', refused: 'refused', shadow_refused: 'would be refused' };

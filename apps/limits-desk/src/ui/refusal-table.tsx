@@ -54,7 +54,7 @@ function Row({ refusal, nowMs }: { refusal: Refusal; nowMs: number }) {
       <td>
         <State tone={shadow ? 'warn' : 'bad'}>{shadow ? 'Would be refused' : WORDS[reason]}</State>
       </td>
-      <Cell label="Rule">
+      <Cell label="Rule" className="desk-nowrap">
         <Name>{rule}</Name>
       </Cell>
       <Cell label="Who">
@@ -62,7 +62,7 @@ function Row({ refusal, nowMs }: { refusal: Refusal; nowMs: number }) {
           <Name>{subject}</Name>
         </b>
       </Cell>
-      <Cell label="Address">
+      <Cell label="Address" className="desk-nowrap">
         <Name>{address}</Name>
       </Cell>
       <Cell label="Request">
