@@ -1,82 +1,23 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { CapLedger, ManualClock, type Rate, MemoryRateLimiter } from '@headgate/limits-core';
 import { RuleEngine, ruleOf } from '@headgate/limit-rules';
-import { pino } from 'pino';
-import { DecisionHistory } from '../metrics/decision-history.js';
-import { LimitsMetrics } from '../metrics/limits-metrics.js';
-import { RecentRequests } from '../reports/recent-requests.js';
-import { RefusalLog } from '../reports/refusal-log.js';
-import { parseConfig } from '../config/config.js';
-import { LiveConfig } from '../config/live-config.js';
-import { OperatorJournal } from '../state/operator-journal.js';
-import { Overrides } from '../state/overrides.js';
-import { OperatorListener } from './operator-listener.js';
+import { OperatorFixture } from './testing/operator-fixture.js';
 
 const TOKEN = 'operator-token-0123';
 
 describe('OperatorListener', () => {
-  let windows: MemoryRateLimiter;
-  let rate: Rate;
-  let ledger: CapLedger;
-  let listener: OperatorListener | undefined;
-  let refusals: RefusalLog;
-  let readiness: { isReady: boolean };
-  let folder: string;
+  let fixture: OperatorFixture;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'limits-operator-'));
-    windows = new MemoryRateLimiter({ clock: new ManualClock() });
-    rate = windows.define('ring', { limit: 2, windowMs: 60_000 });
-    ledger = new CapLedger();
-    ledger.define('pushers', { limit: 3, resource: 'pushers' });
+    fixture = new OperatorFixture();
   });
-  afterEach(async () => {
-    await listener?.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterEach(() => fixture.close());
 
-  const open = async (token?: string): Promise<void> => {
-    const log = pino({ level: 'silent' });
-    refusals = new RefusalLog(log, () => false);
-    readiness = { isReady: true };
-    listener = new OperatorListener({
-      listen: '127.0.0.1:0',
-      ...(token !== undefined && { tokens: { operator: token } }),
-      journal: new OperatorJournal(folder),
-      recent: new RecentRequests(),
-      history: new DecisionHistory(),
-      windows,
-      store: windows,
-      ledger,
-      log,
-      refusals,
-      overrides: new Overrides(),
-      config: new LiveConfig(parseConfig('')),
-      readiness,
-      metrics: new LimitsMetrics(windows),
-    });
-    await listener.listen();
-  };
-
-  async function ask(target: string, headers: Record<string, string> = {}, method = 'GET') {
-    const { hostname, port } = new URL(listener?.url ?? '');
-    const { promise, resolve, reject } = Promise.withResolvers<{ status?: number; body: Record<string, unknown> }>();
-    const outgoing = request({ hostname, port, path: target, method, headers, agent: false }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.once('end', () => resolve({ status: response.statusCode, body: JSON.parse(text) }));
-    });
-    outgoing.once('error', reject).end();
-    return promise;
-  }
+  const open = (token?: string) => fixture.open(token === undefined ? {} : { operator: token });
+  const ask: OperatorFixture['ask'] = (...args) => fixture.ask(...args);
 
   test.each([['2001:db8:0:0::/64'], ['@a+b/c:b.example'], ['user:al ice'], ['user:é%'], ['a&key=b']])(
     'finds and resets the encoded key %s',
     async (key) => {
       await open();
-      windows.count(rate, key);
+      fixture.windows.count(fixture.rate, key);
       const target = `/rates/ring?key=${encodeURIComponent(key)}`;
       expect((await ask(target)).body).toMatchObject({ rate: 'ring', key, counted: 1, limit: 2 });
       expect((await ask(target, {}, 'DELETE')).body).toEqual({ rate: 'ring', key, forgiven: true });
@@ -90,7 +31,7 @@ describe('OperatorListener', () => {
     const block = { after: 2, withinMs: 60_000, forMs: 600_000, maxMs: 600_000, forgetMs: 600_000 };
     const rule = ruleOf({ name: 'messages', on: ['message'], by: 'user', limit: 1, windowMs: 60_000, block });
     const engine = new RuleEngine(
-      windows,
+      fixture.windows,
       { onGranted: () => undefined, onRefused: () => undefined },
       { rules: [rule], exempt },
     );
@@ -107,16 +48,16 @@ describe('OperatorListener', () => {
 
   test('reports known counts, and null for unknown ones', async () => {
     await open();
-    const [cap] = ledger.caps;
-    ledger.reconcile(cap!, '@a:b', 2);
+    const [cap] = fixture.ledger.caps;
+    fixture.ledger.reconcile(cap!, '@a:b', 2);
     expect((await ask('/held?holder=@a:b')).body.caps).toEqual({ pushers: { held: 2, limit: 3 } });
     expect((await ask('/held?holder=@c:b')).body.caps).toEqual({ pushers: { held: null, limit: 3 } });
   });
 
   test('lists the latest refusals with the rule and the reason, the newest first', async () => {
     await open();
-    for (const key of ['@a:b', '@c:b']) refusals.cap('pushers', { key, limit: 3 });
-    refusals.cap('filters', { key: '@d:b', limit: 5 });
+    for (const key of ['@a:b', '@c:b']) fixture.refusals.cap('pushers', { key, limit: 3 });
+    fixture.refusals.cap('filters', { key: '@d:b', limit: 5 });
     const keys = async (query: string) =>
       ((await ask(`/refusals${query}`)).body.refusals as { key: string }[]).map(({ key }) => key);
     expect(await keys('')).toEqual(['@d:b', '@c:b', '@a:b']);
@@ -131,7 +72,7 @@ describe('OperatorListener', () => {
     await open(TOKEN);
     expect(await ask('/healthz')).toMatchObject({ status: 200, body: { status: 'ok' } });
     expect((await ask('/readyz', { Host: '10.0.0.7:9008' })).status).toBe(200);
-    readiness.isReady = false;
+    fixture.readiness.isReady = false;
     expect((await ask('/readyz')).status).toBe(503);
     expect((await ask('/healthz')).status).toBe(200);
     for (const path of ['/rules', '/refusals', '/metrics', '/healthz/x']) expect((await ask(path)).status).toBe(401);

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CapLedger, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
 import { MatrixErrorFilter, toMatrixError } from '@headgate/limits-nest';
@@ -120,6 +120,10 @@ export class OperatorListener implements OnApplicationBootstrap, BeforeApplicati
       logger: new StartLogger(log),
       abortOnError: false,
     });
+    // Before Fastify, whose hooks are not called for paths that it can't decode.
+    this.server.prependListener('request', (_request, response: ServerResponse) => {
+      for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    });
     await explainListenFailure('operator.listen', listen, this.app.listen(address.port, address.host));
     this.url = address.urlOn((this.server.address() as AddressInfo).port);
   }
@@ -146,12 +150,7 @@ function operatorAdapter(): FastifyAdapter {
       return { status: refusal.status, body: refusal.body() };
     },
   });
-  const fastify = adapter.getInstance();
-  fastify.addHook('onRequest', (_request, reply, done) => {
-    void reply.headers(SECURITY_HEADERS);
-    done();
-  });
-  fastify.addHook('onRoute', (route) => {
+  adapter.getInstance().addHook('onRoute', (route) => {
     if (route.url === '/replay') route.bodyLimit = MAX_PROPOSAL_BYTES;
   });
   return adapter;

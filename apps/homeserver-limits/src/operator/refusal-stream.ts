@@ -44,8 +44,6 @@ export class RefusalStream {
     reader.position = Math.max(0, reader.position);
     response.writeHead(200, {
       'Content-Type': 'text/event-stream; charset=utf-8',
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
     });
     response.write(': refusals\n\n');
     this.readers.add(reader);
@@ -59,7 +57,7 @@ export class RefusalStream {
     for (const { response } of this.readers) response.destroy();
   }
 
-  /** Sends to each reader what is new. */
+  /** Sends the new refusals to each reader. */
   sendAll(): void {
     for (const reader of this.readers) this.send(reader);
   }

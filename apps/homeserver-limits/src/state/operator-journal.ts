@@ -55,7 +55,8 @@ export class OperatorJournal implements OnApplicationShutdown {
 
   /**
    * Carries out an action after it is on disk.
-   * @param work returns whether it changed anything. What it throws is recorded and thrown
+   * @param work the change; an error of it is recorded and thrown
+   * @param hasChanged whether the result of the work is a change
    * @throws MatrixError 503 when the journal can't be written: nothing is carried out then
    */
   perform<Result>(
