@@ -27,18 +27,12 @@ export function App() {
     setSession(undefined);
     setNotice(reason);
   }, []);
+  const signIn = useCallback((token: string, operator: string) => {
+    keepToken(token);
+    setSession({ token, operator });
+  }, []);
   if (!session) {
-    return (
-      <SignIn
-        token={keptToken()}
-        notice={notice}
-        onSignedIn={(token, operator) => {
-          keepToken(token);
-          setSession({ token, operator });
-        }}
-        onRefused={forgetToken}
-      />
-    );
+    return <SignIn token={keptToken()} notice={notice} onSignedIn={signIn} onRefused={forgetToken} />;
   }
   return <Desk session={session} onSignOut={signOut} />;
 }

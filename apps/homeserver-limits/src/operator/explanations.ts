@@ -106,7 +106,17 @@ export class Explanations {
     const blockedForMs = block ? (await this.store.peek(block, key)).closesInMs : 0;
     const own = limit * this.overrides.factorOf(this.config.current.rules.rules, name, key);
     return {
-      ...{ rule: name, by, key, shadow, windowMs, counted, inFlight, closesInMs, shared, blockedForMs, limit: own },
+      rule: name,
+      by,
+      key,
+      shadow,
+      windowMs,
+      limit: own,
+      counted,
+      inFlight,
+      closesInMs,
+      shared,
+      blockedForMs,
       isFull: blockedForMs > 0 || counted + inFlight >= own,
       requests: counted + inFlight + blockedForMs > 0 ? requestsUnder(rule, key, requests) : [],
     };
@@ -124,8 +134,13 @@ function requestsUnder(rule: Rule, key: string, requests: readonly RecentRequest
     const isOpen = refusedBy === undefined && outcome === undefined;
     const counted = refusedBy === undefined && outcome !== undefined && countsOutcome(rule, outcome);
     found.push({
-      ...{ time: new Date(timeMs).toISOString(), event, path, address, user },
-      ...{ counted: isOpen ? null : counted, refusedBy },
+      time: new Date(timeMs).toISOString(),
+      event,
+      path,
+      address,
+      user,
+      counted: isOpen ? null : counted,
+      refusedBy,
     });
   }
   return found;

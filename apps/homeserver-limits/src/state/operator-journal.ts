@@ -19,8 +19,8 @@ export interface OperatorJournalOptions {
 }
 
 /**
- * What operators did, in `operators.jsonl` of the data directory. An action is on disk before it is carried out, and its
- * result after it, so that no action is missing after a crash. Actions run one at a time.
+ * The actions of operators, in `operators.jsonl` of the data directory. An action is on disk before it is carried out,
+ * and its result after it, so that no action is missing after a crash. Actions run one at a time.
  */
 export class OperatorJournal implements OnApplicationShutdown {
   private entries: OperatorEntry[] = [];

@@ -10,7 +10,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The operator's API, with the token in a header: never in a URL, and never in a cookie, which other pages could use. */
+/** The operator's API. The token is in a header: never in a URL, and never in a cookie, which other pages could use. */
 export class Client {
   /** @param onSignedOut the token is not accepted any more, such as after it was replaced */
   constructor(

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { ApiError, Client, sentenceOf } from '../api/client.js';
 import { Alert, Button, Field } from '../ui/parts.js';
 
@@ -11,28 +11,33 @@ interface SignInProps {
   onRefused(): void;
 }
 
+const operatorOf = async (token: string): Promise<string> =>
+  (await new Client(token).get<{ operator: string }>('/operator')).operator;
+
+const isRefusal = (failure: unknown): boolean => failure instanceof ApiError && failure.status === 401;
+
 /** Asks for the token, unless the listener has none or the tab knows it. */
 export function SignIn({ token, notice, onSignedIn, onRefused }: SignInProps) {
   const [typed, setTyped] = useState('');
   const [error, setError] = useState<string>();
   const [isAsked, setAsked] = useState(false);
-  const tryToken = useCallback(
-    async (candidate: string, isTyped: boolean) => {
-      try {
-        const { operator } = await new Client(candidate).get<{ operator: string }>('/operator');
-        onSignedIn(candidate, operator);
-      } catch (failure) {
-        const isRefused = failure instanceof ApiError && failure.status === 401;
-        if (isRefused) onRefused();
-        if (!isRefused) setError(sentenceOf(failure));
-        else if (isTyped) setError('The listener does not accept this token.');
-        setAsked(true);
-      }
-    },
-    [onSignedIn, onRefused],
-  );
   // A listener without a token accepts the empty one.
-  useEffect(() => void tryToken(token, false), [token, tryToken]);
+  useEffect(() => {
+    operatorOf(token).then(
+      (operator) => onSignedIn(token, operator),
+      (failure: unknown) => {
+        if (isRefusal(failure)) onRefused();
+        else setError(sentenceOf(failure));
+        setAsked(true);
+      },
+    );
+  }, [token, onSignedIn, onRefused]);
+  const submit = () =>
+    operatorOf(typed).then(
+      (operator) => onSignedIn(typed, operator),
+      (failure: unknown) =>
+        setError(isRefusal(failure) ? 'The listener does not accept this token.' : sentenceOf(failure)),
+    );
   if (!isAsked) return null;
   return (
     <main className="desk-sign-in">
@@ -40,7 +45,7 @@ export function SignIn({ token, notice, onSignedIn, onRefused }: SignInProps) {
         className="desk-card"
         onSubmit={(event) => {
           event.preventDefault();
-          void tryToken(typed, true);
+          void submit();
         }}
       >
         <h1>Limits desk</h1>

@@ -44,7 +44,14 @@ export class OperatorFixture {
   async open(tokens: OperatorTokenTable = {}): Promise<void> {
     const { folder, windows, ledger, refusals, readiness, journal } = this;
     this.listener = new OperatorListener({
-      ...{ listen: '127.0.0.1:0', tokens, windows, store: windows, ledger, refusals, readiness, journal },
+      listen: '127.0.0.1:0',
+      tokens,
+      windows,
+      store: windows,
+      ledger,
+      refusals,
+      readiness,
+      journal,
       overrides: new Overrides(),
       recent: new RecentRequests(),
       history: new DecisionHistory(),
