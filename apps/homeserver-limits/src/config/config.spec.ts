@@ -113,6 +113,21 @@ describe('parseConfig', () => {
       'operator.token must be at least 16 characters, all of them visible ASCII',
     ],
     ['[operator]\ntoken = "short"', 'operator.token must be at least 16 characters, all of them visible ASCII'],
+    ['[operator.tokens]\nalice = "short"', 'operator.tokens must be a table of names'],
+    ['[operator.tokens]\n"a b" = "operator-token-0123"', 'operator.tokens must be a table of names'],
+    ['[operator]\ntokens = ["operator-token-0123"]', 'operator.tokens must be a table of names'],
+    [
+      '[operator.tokens]\nalice = "operator-token-0123"\nbob = "operator-token-0123"',
+      'operator.tokens must be a table of names',
+    ],
+    [
+      '[operator]\ntoken = "operator-token-0123"\n[operator.tokens]\nalice = "operator-token-0123"',
+      'operator.token is also one of operator.tokens',
+    ],
+    [
+      '[operator]\ntoken = "operator-token-0123"\n[operator.tokens]\noperator = "operator-token-4567"',
+      'operator.tokens.operator is the name of operator.token',
+    ],
     ['[shared]\nurl = "http://x"', 'shared.url must be redis://'],
     ['[shared]\nurl = "redis://x/db"', 'shared.url must be redis://'],
     ['[shared]\npassword_file = "secret"', 'shared.sentinel is needed for shared.password_file'],

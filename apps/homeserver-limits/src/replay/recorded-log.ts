@@ -2,8 +2,8 @@ import { open } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** About 300 requests, whose decisions take about a millisecond. */
-const CHUNK_BYTES = 64 * 1024;
+/** About a hundred requests, which take one or two milliseconds. */
+const CHUNK_BYTES = 16 * 1024;
 
 export interface RecordedLogOptions {
   /** How much of the end of the file is read. */
