@@ -10,6 +10,8 @@ export interface ProxySetup {
   /** @param config the path of its configuration */
   readonly args: (config: string, folder: string) => readonly string[];
   readonly config: (port: number, folder: string) => string;
+  /** The port of a configuration that has several; a free one when left out. */
+  readonly port?: number;
 }
 
 /** Whether a program can be started. Each of these prints its version with another option. */
@@ -24,9 +26,9 @@ export class ProxyProgram {
     readonly port: number,
   ) {}
 
-  static async start({ program, args, config }: ProxySetup): Promise<ProxyProgram> {
+  static async start({ program, args, config, ...given }: ProxySetup): Promise<ProxyProgram> {
     const folder = await mkdtemp(join(tmpdir(), 'limits-e2e-proxy-'));
-    const port = await freePort();
+    const port = given.port ?? (await freePort());
     const file = join(folder, 'proxy.conf');
     await writeFile(file, config(port, folder));
     const process = spawn(program, args(file, folder), {
