@@ -4,6 +4,7 @@ export * from './answers.js';
 export * from './backups.js';
 export * from './bulk.js';
 export * from './busy.js';
+export * from './consoles.js';
 export * from './containers.js';
 export * from './facets.js';
 export * from './fields.js';

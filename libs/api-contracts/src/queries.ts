@@ -62,6 +62,12 @@ export class ConsoleQuery extends ContextQuery {
   @Optional() @IsIn(INSTANCE_KINDS) kind?: InstanceKind;
 }
 
+/** The query of a picture of a screen. */
+export class ScreenQuery extends ContextQuery {
+  /** The most pixels from left to right, 64 to 640; the height follows. Default: 640. Never enlarged. */
+  @Optional() @IsCountText(64, 640) width?: string;
+}
+
 /** The query of the web console's page. */
 export class PageQuery {
   /** The one-time token that signs a browser in, where the system does not report the users of connections. */

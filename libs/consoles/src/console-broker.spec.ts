@@ -376,6 +376,77 @@ describe('ConsoleBroker', () => {
       expect((await vnc()).closed).toBeUndefined();
     });
 
+    describe('as a picture', () => {
+      const KEEP = { keepOthers: true };
+      let screens: FakeScreen[];
+      let openVnc: jest.SpiedFunction<FakeConsoles['openVnc']>;
+      beforeEach(() => {
+        screens = [];
+        source.screenSharing = 'required';
+        openVnc = jest.spyOn(source, 'openVnc').mockImplementation(async () => {
+          // As KubeVirt does it, which serves one session.
+          if (screens.some(({ destroyed }) => !destroyed)) throw new DomainError('BUSY', 'in use');
+          screens.push(new FakeScreen());
+          return screens.at(-1) as FakeScreen;
+        });
+      });
+
+      test('is taken once for callers at the same time, over a session that ends no other and is closed', async () => {
+        const [first, second] = await Promise.all([broker.frameOf(vm.ref, source), broker.frameOf(vm.ref, source)]);
+        expect(second).toBe(first);
+        expect(openVnc.mock.calls).toEqual([[vm.ref, KEEP]]);
+        expect(screens[0]?.destroyed).toBe(true);
+      });
+
+      test('is the screen that viewers have open, which is not opened again', async () => {
+        const viewer = new RfbClient();
+        await broker.openVnc(vm.ref, source, viewer);
+        screens[0]?.paint({ x: 0, y: 0, width: 100, height: 80 }, 0x0000ff);
+        await viewer.until(() => viewer.at(0, 0) === 0x0000ff);
+        const taken = broker.frameOf(vm.ref, source);
+        await turn();
+        clock.advance(500);
+        expect(((await taken).pixels[0] ?? 0) & 0xffffff).toBe(0x0000ff);
+        expect(openVnc).toHaveBeenCalledTimes(1);
+        expect(viewer.closed).toBeUndefined();
+      });
+
+      test('follows the guest also while no viewer asks for changes', async () => {
+        const idle = new FakeViewer();
+        await broker.openVnc(vm.ref, source, idle);
+        const taken = broker.frameOf(vm.ref, source);
+        await turn();
+        screens[0]?.paint({ x: 0, y: 0, width: 100, height: 80 }, 0x0000ff);
+        expect(((await taken).pixels[0] ?? 0) & 0xffffff).toBe(0x0000ff);
+      });
+
+      test('gives way to a viewer who opens the screen meanwhile', async () => {
+        const taken = broker.frameOf(vm.ref, source);
+        const viewer = new RfbClient();
+        const [refused] = await Promise.allSettled([taken, broker.openVnc(vm.ref, source, viewer)]);
+        expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'BUSY' } });
+        await viewer.until(() => viewer.updates > 0);
+        expect(viewer.closed).toBeUndefined();
+        expect(screens.map(({ destroyed }) => destroyed)).toEqual([true, false]);
+      });
+
+      test('does not exist where a password is asked for, and takes no session from the viewer who knows it', async () => {
+        openVnc.mockImplementation(async () => new FakeScreen({ securityTypes: [2] }));
+        await expect(broker.frameOf(vm.ref, source)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+        const owner = await vnc();
+        const opened = openVnc.mock.calls.length;
+        await expect(broker.frameOf(vm.ref, source)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+        expect(openVnc).toHaveBeenCalledTimes(opened);
+        expect(owner.closed).toBeUndefined();
+      });
+
+      test('is not finished when the service shuts down', async () => {
+        const taken = broker.frameOf(vm.ref, source);
+        broker.close();
+        await expect(taken).rejects.toMatchObject({ code: 'BUSY' });
+      });
+    });
+
     test('closes a viewer whose messages are unsupported, and its stream', async () => {
       const viewer = await vnc(true);
       viewer.type(`${handshake}\u0063`);

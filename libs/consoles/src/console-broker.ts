@@ -4,6 +4,7 @@ import {
   messageOf,
   type Clock,
   type ConsoleSource,
+  type ConsoleStream,
   type InstanceDirectory,
   type InstanceRef,
   type TerminalSize,
@@ -12,6 +13,8 @@ import { connectDirectly } from './direct-screen.js';
 import { Flow } from './flow.js';
 import { forwardInput } from './forward-input.js';
 import { VmState } from './guest-state.js';
+import { FrameCapture } from './rfb/frame-capture.js';
+import type { Framebuffer } from './rfb/framebuffer.js';
 import { SharedScreen } from './rfb/shared-screen.js';
 import { NotShareableError } from './rfb/upstream-session.js';
 import { SerialSession } from './serial-session.js';
@@ -28,6 +31,8 @@ export class ConsoleBroker {
   private readonly screens = new Map<string, SharedScreen>();
   /** The viewers of screens that can't be shared, where the backend serves one viewer at a time. */
   private readonly soleViewers = new Map<string, Viewer>();
+  /** The looks at screens that no viewer has open. */
+  private readonly captures = new Map<string, FrameCapture>();
 
   constructor(
     private readonly directory: InstanceDirectory,
@@ -39,6 +44,25 @@ export class ConsoleBroker {
       if (source.screenSharing === 'none') connectDirectly(viewer, await source.openVnc(ref), this.clock);
       else await this.shareScreen(ref, source, viewer);
     });
+  }
+
+  /**
+   * The screen of a VM now. It never ends the session of a viewer: a screen that viewers have open is not opened again,
+   * and a viewer who opens one comes first. Callers at the same time share one session.
+   * @throws DomainError the backend's error, NOT_SUPPORTED for a screen with a password, BUSY, BACKEND_TIMEOUT
+   */
+  async frameOf(ref: InstanceRef, source: ConsoleSource): Promise<Framebuffer> {
+    const key = this.keyOf(ref);
+    if (this.soleViewers.has(key)) throw notPublic();
+    const shared = this.screens.get(key);
+    try {
+      if (!shared) return await this.capture(key, ref, source).frame;
+      await shared.ready();
+      return await shared.frame();
+    } catch (error) {
+      if (error instanceof NotShareableError) throw notPublic(error);
+      throw error;
+    }
   }
 
   async openSerial(ref: InstanceRef, source: ConsoleSource, viewer: Viewer): Promise<void> {
@@ -82,6 +106,7 @@ export class ConsoleBroker {
   close(reason = 'The service is shutting down.'): void {
     const sessions = [...this.serialSessions.values(), ...this.screens.values()];
     for (const session of sessions) session.end(CLOSE_CODES.shutdown, reason);
+    for (const capture of this.captures.values()) capture.cancel();
   }
 
   private serialSession(ref: InstanceRef, source: ConsoleSource): SerialSession {
@@ -120,11 +145,34 @@ export class ConsoleBroker {
     const screen = new SharedScreen({
       clock: this.clock,
       guest: new VmState(this.directory, this.clock, ref),
-      open: () => source.openVnc(ref),
+      open: async () => {
+        await this.endCapture(key);
+        return source.openVnc(ref);
+      },
       onEnd: () => void this.screens.delete(key),
     });
     this.screens.set(key, screen);
     return screen;
+  }
+
+  private capture(key: string, ref: InstanceRef, source: ConsoleSource): FrameCapture {
+    const existing = this.captures.get(key);
+    if (existing) return existing;
+    const open = (): Promise<ConsoleStream> => source.openVnc(ref, { keepOthers: true });
+    const capture = new FrameCapture({ clock: this.clock, open });
+    this.captures.set(key, capture);
+    const forget = (): void => {
+      if (this.captures.get(key) === capture) this.captures.delete(key);
+    };
+    void Promise.allSettled([capture.frame, capture.ended]).then(forget);
+    return capture;
+  }
+
+  /** A viewer needs the session of a backend that has only one. */
+  private async endCapture(key: string): Promise<void> {
+    const capture = this.captures.get(key);
+    capture?.cancel();
+    await capture?.ended;
   }
 
   /** A screen that asks for a password belongs to its first viewer, who knows the password. */
@@ -154,3 +202,6 @@ export class ConsoleBroker {
 
 const screenInUse = (): DomainError =>
   new DomainError('BUSY', 'Another viewer is using this screen, and the cluster serves one viewer at a time.');
+
+const notPublic = (cause?: Error): DomainError =>
+  new DomainError('NOT_SUPPORTED', 'This screen asks for a password, so there is no picture of it.', { cause });

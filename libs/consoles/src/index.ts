@@ -1,2 +1,3 @@
 export * from './console-broker.js';
 export * from './viewer.js';
+export * from './pictures/screen-pictures.js';

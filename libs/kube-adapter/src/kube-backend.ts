@@ -133,7 +133,7 @@ export class KubeBackend extends Backend {
       snapshots: new KubeSnapshots(deps, discovery, power),
       cloning: new KubeCloning(deps, discovery),
       containers: new KubeContainers(api, clock),
-      consoles: new KubeConsoles(api, clock),
+      consoles: new KubeConsoles(api, clock, discovery),
       events: new KubeEvents(api),
       metrics: new KubeMetrics({ api, context, namespaces, vmOfGuest: (uid) => inventory.vmOfGuest(uid) }),
       guestInfo: new KubeGuestInspection(api),

@@ -5,8 +5,6 @@ import { ConsoleQuery, InstancePath } from '@headgate/api-contracts';
 import {
   BackendDirectory,
   DomainError,
-  isContainer,
-  isRunningStatus,
   isVm,
   type Caller,
   type ConsoleSource,
@@ -16,6 +14,7 @@ import {
 import type { WebSocket } from 'ws';
 import { TYPE, WATCH } from './console-needs.js';
 import { ConsoleOwners } from './console-owners.js';
+import { expectRunning } from './expect-running.js';
 import type { PeerRequest } from '../identity/local-trust.js';
 import { CallerResolver } from '../identity/caller-resolver.js';
 import { InstanceAccess } from '../identity/instance-access.js';
@@ -116,11 +115,3 @@ const parameters = (url: URL): Record<string, string | string[]> =>
   Object.fromEntries([...new Set(url.searchParams.keys())].map((key) => [key, one(url.searchParams.getAll(key))]));
 
 const one = (values: string[]): string | string[] => (values.length === 1 ? (values[0] ?? '') : values);
-
-function expectRunning(instance: Instance): void {
-  const isRunning = isContainer(instance)
-    ? instance.phase === 'Running'
-    : isVm(instance) && isRunningStatus(instance.status);
-  if (!isRunning)
-    throw new DomainError('WRONG_STATE', `${instance.ref.name} is not running. Start it to open a console.`);
-}

@@ -7,6 +7,7 @@ import { Needs } from '../platform/needs.decorator.js';
 import { WATCH } from './console-needs.js';
 import { ConsoleOwners } from './console-owners.js';
 import { ConsoleRequests } from './console-request.js';
+import { ConsoleWatchers } from './console-watchers.js';
 import { SocketViewer } from './socket-viewer.js';
 
 /** The window size of a terminal until it sends its own. */
@@ -19,12 +20,17 @@ export class TtyGateway implements OnGatewayConnection {
     private readonly requests: ConsoleRequests,
     private readonly broker: ConsoleBroker,
     private readonly owners: ConsoleOwners,
+    private readonly watchers: ConsoleWatchers,
   ) {}
 
   @Needs(WATCH)
   async handleConnection(socket: WebSocket, request: IncomingMessage): Promise<void> {
-    const { instance, source, caller, viewOnly } = await this.requests.admit(request);
-    if (!isContainer(instance)) this.owners.hold('tty', instance.ref, socket);
+    const opened = await this.requests.admit(request);
+    const { instance, source, caller, viewOnly } = opened;
+    if (!isContainer(instance)) {
+      this.owners.hold('tty', instance.ref, socket);
+      this.watchers.add('serial', opened, socket);
+    }
     this.requests.closeWithToken(caller, socket);
     const viewer = new SocketViewer(socket, viewOnly);
     if (isContainer(instance)) await this.broker.openShell(instance.ref, source, viewer, FIRST_SIZE);

@@ -6,6 +6,7 @@ import { Needs } from '../platform/needs.decorator.js';
 import { WATCH } from './console-needs.js';
 import { ConsoleOwners } from './console-owners.js';
 import { ConsoleRequests } from './console-request.js';
+import { ConsoleWatchers } from './console-watchers.js';
 import { SocketViewer } from './socket-viewer.js';
 
 /** The graphical console of a VM: RFB in binary frames. */
@@ -15,12 +16,15 @@ export class VncGateway implements OnGatewayConnection {
     private readonly requests: ConsoleRequests,
     private readonly broker: ConsoleBroker,
     private readonly owners: ConsoleOwners,
+    private readonly watchers: ConsoleWatchers,
   ) {}
 
   @Needs(WATCH)
   async handleConnection(socket: WebSocket, request: IncomingMessage): Promise<void> {
-    const { instance, source, caller, viewOnly } = await this.requests.admit(request);
+    const opened = await this.requests.admit(request);
+    const { instance, source, caller, viewOnly } = opened;
     this.owners.hold('vnc', instance.ref, socket);
+    this.watchers.add('vnc', opened, socket);
     this.requests.closeWithToken(caller, socket);
     await this.broker.openVnc(instance.ref, source, new SocketViewer(socket, viewOnly));
   }

@@ -136,6 +136,8 @@ GET    /api/ext/webhooks                                no       no     yes   no
 POST   /api/ext/webhooks                                no       no     yes   no    -       no     no       no    no
 DELETE /api/ext/webhooks/{id}                           no       no     yes   no    -       no     no       no    no
 POST   /api/ext/webhooks/{id}/replay                    no       no     yes   no    -       no     no       no    no
+GET    /api/ext/vms/{ns}/{name}/screen                  no       yes    yes   yes   hidden  yes    yes      yes   hidden
+GET    /api/ext/vms/{ns}/{name}/watchers                no       yes    yes   yes   hidden  yes    yes      yes   hidden
 SOCKET /api/vnc/{ns}/{name}                             no       yes    yes   yes   hidden  yes    yes      yes   hidden
 SOCKET /api/tty/{ns}/{name}                             no       yes    yes   yes   hidden  yes    yes      yes   hidden
 `;

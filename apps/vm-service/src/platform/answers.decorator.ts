@@ -16,7 +16,14 @@ export interface Answer {
 
 /** The headers of responses that the API document describes. */
 export type AnswerHeader =
-  'content-disposition' | 'etag' | 'svc-checkpoint' | 'svc-cursor' | 'svc-partial' | 'svc-since';
+  | 'content-disposition'
+  | 'etag'
+  | 'last-modified'
+  | 'svc-checkpoint'
+  | 'svc-cursor'
+  | 'svc-partial'
+  | 'svc-since'
+  | 'svc-taken-at';
 
 export interface RouteDescription {
   readonly summary: string;

@@ -13,8 +13,9 @@ const HEADERS: Readonly<Record<AnswerHeader, readonly [name: string, header: Hea
   'content-disposition': ['Content-Disposition', { description: 'The name of the file.', schema: text }],
   etag: [
     'ETag',
-    { description: 'The version of the whole list. A request with it as If-None-Match may be 304.', schema: text },
+    { description: 'The version of the whole body. A request with it as If-None-Match may be 304.', schema: text },
   ],
+  'last-modified': ['Last-Modified', { description: 'As Svc-Taken-At, to the second.', schema: text }],
   'svc-checkpoint': ['Svc-Checkpoint', { description: 'The checkpoint that was created.', schema: text }],
   'svc-cursor': [
     'Svc-Cursor',
@@ -28,6 +29,14 @@ const HEADERS: Readonly<Record<AnswerHeader, readonly [name: string, header: Hea
     },
   ],
   'svc-since': ['Svc-Since', { description: 'The checkpoint since which the changes are exported.', schema: text }],
+  'svc-taken-at': [
+    'Svc-Taken-At',
+    {
+      description:
+        'When the picture was taken. More than 5 s ago, it is the last one: the screen can not be opened now.',
+      schema: { ...text, format: 'date-time' },
+    },
+  ],
 };
 
 /** The headers of a response, for the API document. */

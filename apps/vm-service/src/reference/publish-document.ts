@@ -14,8 +14,9 @@ const PAGE_TYPES: ReadonlySet<string> = new Set([
   'text/javascript',
   'application/manifest+json',
   'image/svg+xml',
-  'image/png',
 ]);
+/** The other files of the console, some of which have types that the API has as well. */
+const PAGE_FOLDER = '/api/ext/page/';
 
 const STREAM_TYPE = 'text/event-stream';
 const STREAMS: Readonly<Record<string, StreamDescription>> = {
@@ -52,7 +53,7 @@ export function publishDocument(
 ): OpenAPIObject {
   const { paths, components, ...document } = openapiDocument(app, version, descriptions);
   const documented = {
-    ...Object.fromEntries(Object.entries(paths).filter(([, item]) => !isPage(item.get))),
+    ...Object.fromEntries(Object.entries(paths).filter(([path, item]) => !isPage(path, item.get))),
     ...consolePaths(descriptions),
   };
   const tags = new Set<string>();
@@ -72,8 +73,9 @@ export function publishDocument(
   };
 }
 
-const isPage = (operation: Operation | undefined): boolean =>
-  mediaOf(operation).length > 0 && mediaOf(operation).every((type) => PAGE_TYPES.has(type));
+const isPage = (path: string, operation: Operation | undefined): boolean =>
+  path.startsWith(PAGE_FOLDER) ||
+  (mediaOf(operation).length > 0 && mediaOf(operation).every((type) => PAGE_TYPES.has(type)));
 
 const mediaOf = (operation: Operation | undefined): string[] => {
   const done = operation?.responses['200'];
@@ -106,12 +108,12 @@ function describeStream(path: string, operation: Operation): void {
 function describeEtag(operation: Operation): void {
   const done = operation.responses['200'];
   if (!done || !('headers' in done) || !done.headers?.['ETag']) return;
-  operation.responses['304'] = { description: 'The list has not changed since the version of If-None-Match.' };
+  operation.responses['304'] = { description: 'The body has not changed since the version of If-None-Match.' };
   (operation.parameters ??= []).push({
     name: 'If-None-Match',
     in: 'header',
     required: false,
-    description: 'The ETag of the list that the client has.',
+    description: 'The ETag of the body that the client has.',
     schema: { type: 'string' },
   });
 }

@@ -16,6 +16,8 @@ import { ViewerSession } from './viewer-session.js';
 const LINGER_MS = 5_000;
 /** How long a screen may take until the handshake is complete. */
 const OPEN_TIMEOUT_MS = 10_000;
+/** How long a frame waits for a change that the guest may have drawn already. */
+const FRAME_WAIT_MS = 500;
 /** A screen that was open this long was not taken over by another program that wants it as well. */
 const STEADY_MS = 10_000;
 
@@ -38,6 +40,8 @@ export class SharedScreen implements SharedView, UpstreamListener {
   private openedAtMs = 0;
   private cancelLinger: (() => void) | undefined;
   private isOver = false;
+  /** Those that wait for the next update. */
+  private readonly waitingForUpdate = new Set<() => void>();
 
   constructor(private readonly deps: SharedScreenDeps) {
     this.reconnection = new Reconnection(deps.clock, deps.guest);
@@ -59,12 +63,32 @@ export class SharedScreen implements SharedView, UpstreamListener {
     viewer.onClose(() => this.remove(viewer));
   }
 
+  /**
+   * The screen as its viewers see it, also when none of them asks for changes at the moment. It opens nothing.
+   * @throws DomainError BUSY while it is opened again, or before anything was drawn
+   */
+  async frame(): Promise<Framebuffer> {
+    this.requestUpdate();
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        cancel();
+        this.waitingForUpdate.delete(done);
+        resolve();
+      };
+      const cancel = this.deps.clock.after(FRAME_WAIT_MS, done);
+      this.waitingForUpdate.add(done);
+    });
+    if (!this.upstream?.isOpen || this.blank) throw new DomainError('BUSY', 'The screen is being opened.');
+    return this.screen;
+  }
+
   /** Closes all viewers. */
   end(code: number, reason: string): void {
     if (this.isOver) return;
     this.isOver = true;
     this.cancelLinger?.();
     this.upstream?.close();
+    for (const done of [...this.waitingForUpdate]) done();
     for (const viewer of [...this.sessions.keys()]) viewer.close(code, closeReason(reason));
     this.deps.onEnd();
   }
@@ -97,6 +121,7 @@ export class SharedScreen implements SharedView, UpstreamListener {
 
   updated(): void {
     if (this.deps.clock.now() - this.openedAtMs >= STEADY_MS) this.reconnection.succeeded();
+    for (const done of [...this.waitingForUpdate]) done();
     for (const session of this.sessions.values()) session.pump();
     if ([...this.sessions.values()].some((session) => session.isWaiting)) this.requestUpdate();
   }

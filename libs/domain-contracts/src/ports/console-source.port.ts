@@ -23,6 +23,11 @@ export interface Shell {
   resize(size: TerminalSize): void;
 }
 
+export interface ScreenOptions {
+  /** Fails instead of ending the session of another program. */
+  readonly keepOthers?: boolean;
+}
+
 /** Opens the consoles of an instance. The caller decides who may view and who may type. */
 export abstract class ConsoleSource {
   /**
@@ -33,9 +38,10 @@ export abstract class ConsoleSource {
 
   /**
    * The RFB byte stream of the graphical console.
-   * @throws DomainError INSTANCE_NOT_FOUND, WRONG_STATE when the instance is not running, NOT_SUPPORTED
+   * @throws DomainError INSTANCE_NOT_FOUND, WRONG_STATE when the instance is not running, NOT_SUPPORTED also when
+   *   `keepOthers` can't be promised, BUSY
    */
-  abstract openVnc(ref: InstanceRef): Promise<ConsoleStream>;
+  abstract openVnc(ref: InstanceRef, options?: ScreenOptions): Promise<ConsoleStream>;
 
   /** @throws DomainError INSTANCE_NOT_FOUND, WRONG_STATE, NOT_SUPPORTED */
   abstract openSerial(ref: InstanceRef): Promise<SerialLine>;

@@ -4,6 +4,7 @@ import {
   DomainError,
   type Clock,
   type InstanceRef,
+  type ScreenOptions,
   type SerialLine,
   type Shell,
   type TerminalSize,
@@ -13,12 +14,17 @@ import { instanceNotFound, isNotFound, KubeApiError } from '../api/kube-api-erro
 import type { KubeApi } from '../api/kube-api.js';
 import { CLAIMS, PODS, pathOf, subresourcePath, VIRTUAL_MACHINES } from '../api/resources.js';
 import { CONTAINER, PERSISTENT_ROOT } from '../containers/container-manifest.js';
+import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
+import { isAtLeast } from '../discovery/kubevirt-version.js';
 import type { PodObject } from '../api/object-types.js';
 import { containerSelector } from '../labels.js';
 import { EXEC_PROTOCOLS, ExecChannels } from './exec-channels.js';
 
 /** The subprotocol for the raw byte stream of a guest's device. */
 const PLAIN_PROTOCOLS = ['plain.kubevirt.io'] as const;
+
+/** The parameter `preserveSession`. 1.6.5 has it as well, but counts as 1.6. */
+const KEEPS_SESSIONS_SINCE = [1, 7] as const;
 
 const VNC_ATTEMPTS = 4;
 const VNC_RETRY_MS = 250;
@@ -35,12 +41,17 @@ export class KubeConsoles extends ConsoleSource {
   constructor(
     private readonly api: KubeApi,
     private readonly clock: Clock,
+    private readonly discovery: ClusterDiscovery,
   ) {
     super();
   }
 
-  /** @throws DomainError BUSY when another program has a VNC session open, on KubeVirt 1.7 and newer */
-  override async openVnc(ref: InstanceRef): Promise<Duplex> {
+  /**
+   * @throws DomainError BUSY when another program has a VNC session open, on KubeVirt 1.7 and newer; NOT_SUPPORTED when
+   *   that session must be kept and KubeVirt is older, or its version is unknown
+   */
+  override async openVnc(ref: InstanceRef, { keepOthers = false }: ScreenOptions = {}): Promise<Duplex> {
+    if (keepOthers) await this.expectKept();
     for (let attempt = 1; ; attempt++) {
       try {
         // Older releases ignore the parameter.
@@ -78,6 +89,15 @@ export class KubeConsoles extends ConsoleSource {
     const stream = new ExecChannels(await this.api.socket(path, EXEC_PROTOCOLS, `?${query}`));
     stream.resize(size);
     return { stream, resize: (next) => stream.resize(next) };
+  }
+
+  private async expectKept(): Promise<void> {
+    const { version } = await this.discovery.facts();
+    if (version && isAtLeast(version, ...KEEPS_SESSIONS_SINCE)) return;
+    throw new DomainError(
+      'NOT_SUPPORTED',
+      'Opening a screen for a picture could end the session of another program: that needs KubeVirt 1.7 or newer, and the permission to read its version.',
+    );
   }
 
   private async device(ref: InstanceRef, device: 'vnc' | 'console', query = ''): Promise<Duplex> {

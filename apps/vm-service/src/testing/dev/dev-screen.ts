@@ -28,8 +28,11 @@ export class DevScreen extends Duplex {
 
   override _write(data: Buffer, _encoding: string, done: () => void): void {
     this.received = Buffer.concat([this.received, data]);
-    while (this.advance());
-    done();
+    // As over a network: a write is never answered within its own call.
+    process.nextTick(() => {
+      while (!this.destroyed && this.advance());
+      done();
+    });
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {

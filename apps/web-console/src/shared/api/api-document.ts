@@ -756,6 +756,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/vms/{ns}/{name}/screen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A picture of the screen of a running VM, at most 5 s old
+         * @description A picture of the screen of a running VM, at most 5 s old; while another program has the screen, the last one of the past 10 minutes. It is taken through the session that the viewers of the screen share, and ends no session.
+         */
+        get: operations["Consoles.screen"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/vms/{ns}/{name}/volumes/{vol}/move": {
         parameters: {
             query?: never;
@@ -770,6 +790,26 @@ export interface paths {
          * @description Moves a disk of a running VM to another storage. The VM keeps running.
          */
         post: operations["HardwareExtensions.move"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/vms/{ns}/{name}/watchers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who has a console of a VM open
+         * @description Who has a console of a VM open.
+         */
+        get: operations["Consoles.list"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4027,6 +4067,30 @@ export interface components {
             /** @description True when the guest loses the changes of its boot disk at power-off: a container disk on a cluster. */
             volatile?: boolean;
         };
+        /** @description GET /api/ext/vms/{ns}/{name}/watchers */
+        WatchersView: {
+            /** @description Those of this replica, which shares a console between all of its viewers; the first to come first. */
+            watchers: components["schemas"]["WatcherView"][];
+        };
+        /** @description An open console of a VM. */
+        WatcherView: {
+            /**
+             * @description `vnc` is the screen, `serial` the serial console.
+             * @enum {string}
+             */
+            kind: "vnc" | "serial";
+            /** @description Whether they may type. Otherwise they only watch. */
+            mayType: boolean;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
+            since: string;
+            /** @description The login name, or the name of a caller without one. */
+            who: string;
+            /** @description Whether the same login sent this request. */
+            you: boolean;
+        };
         /** @description A webhook, without its secret. */
         WebhookView: {
             /** @description The number of failed attempts to deliver the next event. */
@@ -4142,7 +4206,7 @@ export interface operations {
                 usage?: "true" | "only";
             };
             header?: {
-                /** @description The ETag of the list that the client has. */
+                /** @description The ETag of the body that the client has. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -4171,7 +4235,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
-                    /** @description The version of the whole list. A request with it as If-None-Match may be 304. */
+                    /** @description The version of the whole body. A request with it as If-None-Match may be 304. */
                     ETag?: string;
                     /** @description Leads to the next page: the value of `cursor`. Absent on the last page. */
                     "Svc-Cursor"?: string;
@@ -4183,7 +4247,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContainerView"][];
                 };
             };
-            /** @description The list has not changed since the version of If-None-Match. */
+            /** @description The body has not changed since the version of If-None-Match. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -5227,7 +5291,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the list that the client has. */
+                /** @description The ETag of the body that the client has. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -5256,7 +5320,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
-                    /** @description The version of the whole list. A request with it as If-None-Match may be 304. */
+                    /** @description The version of the whole body. A request with it as If-None-Match may be 304. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -5266,7 +5330,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The list has not changed since the version of If-None-Match. */
+            /** @description The body has not changed since the version of If-None-Match. */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -6143,6 +6207,70 @@ export interface operations {
             };
         };
     };
+    "Consoles.screen": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description The most pixels from left to right, 64 to 640; the height follows. Default: 640. Never enlarged. */
+                width?: number;
+            };
+            header?: {
+                /** @description The ETag of the body that the client has. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description The version of the whole body. A request with it as If-None-Match may be 304. */
+                    ETag?: string;
+                    /** @description As Svc-Taken-At, to the second. */
+                    "Last-Modified"?: string;
+                    /** @description When the picture was taken. More than 5 s ago, it is the last one: the screen can not be opened now. */
+                    "Svc-Taken-At"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": string;
+                };
+            };
+            /** @description The body has not changed since the version of If-None-Match. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     "HardwareExtensions.move": {
         parameters: {
             query?: {
@@ -6205,6 +6333,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AcceptedView"];
+                };
+            };
+        };
+    };
+    "Consoles.list": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatchersView"];
                 };
             };
         };
@@ -7501,7 +7675,7 @@ export interface operations {
                 usage?: "true" | "only";
             };
             header?: {
-                /** @description The ETag of the list that the client has. */
+                /** @description The ETag of the body that the client has. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -7530,7 +7704,7 @@ export interface operations {
             /** @description Done. */
             200: {
                 headers: {
-                    /** @description The version of the whole list. A request with it as If-None-Match may be 304. */
+                    /** @description The version of the whole body. A request with it as If-None-Match may be 304. */
                     ETag?: string;
                     /** @description Leads to the next page: the value of `cursor`. Absent on the last page. */
                     "Svc-Cursor"?: string;
@@ -7542,7 +7716,7 @@ export interface operations {
                     "application/json": components["schemas"]["VmView"][];
                 };
             };
-            /** @description The list has not changed since the version of If-None-Match. */
+            /** @description The body has not changed since the version of If-None-Match. */
             304: {
                 headers: {
                     [name: string]: unknown;

@@ -1,0 +1,10 @@
+import { DomainError, isContainer, isRunningStatus, isVm, type Instance } from '@headgate/domain-contracts';
+
+/** @throws DomainError WRONG_STATE for an instance that has no console, because it does not run */
+export function expectRunning(instance: Instance): void {
+  const isRunning = isContainer(instance)
+    ? instance.phase === 'Running'
+    : isVm(instance) && isRunningStatus(instance.status);
+  if (!isRunning)
+    throw new DomainError('WRONG_STATE', `${instance.ref.name} is not running. Start it to open a console.`);
+}
