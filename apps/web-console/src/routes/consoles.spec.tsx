@@ -138,6 +138,27 @@ describe('the consoles of a VM', () => {
       expect(service.socket.sent.every((data) => typeof data !== 'string')).toBe(true);
     });
 
+    test('finds a text in the output, the newest first', async () => {
+      const { user, receive } = await connecting(path);
+      await receive(() => service.socket.open());
+      await receive(() => service.socket.deliver('one OOM\ntwo\nan oom here\n'));
+      const search = within(region().getByRole('search'));
+      await user.type(search.getByRole('textbox', { name: 'Search the output' }), 'oom{Enter}');
+      expect(search.getByRole('status').textContent).toBe('2 of 2');
+      expect(terminal().selected).toEqual([3, 2, 3]);
+      await user.click(search.getByRole('button', { name: 'Earlier hit' }));
+      expect(search.getByRole('status').textContent).toBe('1 of 2');
+      expect(terminal().selected).toEqual([4, 0, 3]);
+      await user.keyboard('{Tab}{Enter}');
+      expect(terminal().selected).toEqual([3, 2, 3]);
+      await receive(() => service.socket.deliver('oom\n'));
+      await user.click(search.getByRole('button', { name: 'Later hit' }));
+      expect(search.getByRole('status').textContent).toBe('3 of 3');
+      await user.type(search.getByRole('textbox'), 'x{Enter}');
+      expect(search.getByRole('status').textContent).toBe('Not found');
+      expect(service.socket.typed).toBe('');
+    });
+
     test('answers queries of the guest, but not those in the replayed output', async () => {
       const { receive } = await connecting(path);
       await receive(() => service.socket.open());

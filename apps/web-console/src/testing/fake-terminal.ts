@@ -19,10 +19,25 @@ export class Terminal {
   keys: (event: KeyboardEvent) => boolean = () => true;
   hasSelection = (): boolean => true;
   onSelectionChange = (listener: () => void) => {
-    this.select = listener;
+    this.selectionChanged = listener;
     return { dispose: () => undefined };
   };
-  select: () => void = () => undefined;
+  private selectionChanged: () => void = () => undefined;
+  /** The cells that the page has selected: column, row, length. */
+  selected: readonly number[] = [];
+  select = (column: number, row: number, length: number): void => {
+    this.selected = [column, row, length];
+    this.selectionChanged();
+  };
+  scrolledTo = 0;
+  scrollToLine = (line: number): void => void (this.scrolledTo = line);
+  /** The output, one row for each line. */
+  get buffer() {
+    const lines = this.written.split('\n');
+    const getLine = (row: number) =>
+      lines[row] === undefined ? undefined : { isWrapped: false, translateToString: () => lines[row] };
+    return { active: { length: lines.length, getLine } };
+  }
   loadAddon = (): void => undefined;
   open = (element: HTMLElement): void => void (element.textContent = 'terminal');
   focus = (): void => undefined;

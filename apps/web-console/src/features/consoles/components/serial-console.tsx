@@ -12,6 +12,7 @@ import { useTerminal } from '../use-terminal.js';
 import { useTty } from '../use-tty.js';
 import { ConsoleFrame } from './console-frame.js';
 import { ConsoleTool } from './console-tool.js';
+import { TerminalSearch } from './terminal-search.js';
 
 interface SerialConsoleProps {
   url: string;
@@ -66,6 +67,7 @@ export function SerialConsole({ url, guest, viewOnly, start, shell = false }: Se
       onReconnect={() => dispatch({ type: 'reconnect', isManual: true })}
       tools={
         <>
+          <TerminalSearch terminal={terminal} />
           <ConsoleTool icon="copy" isDisabled={!selected} onClick={() => copy(terminal?.getSelection() ?? '')}>
             Copy selection
           </ConsoleTool>
