@@ -11,13 +11,15 @@ interface IconShape {
 }
 
 const SHAPES = {
-  /* The shapes of states. They differ without their colors. */
+  /* The shapes of states and of marks in time. They differ without their colors. */
   dot: { path: 'M5.5 12a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0-13 0z', solid: true },
   ring: { path: 'M6.5 12a5.5 5.5 0 1 0 11 0a5.5 5.5 0 1 0-11 0z', solid: false, stroke: 2.6 },
   bars: { path: 'M6 6.5h4v11H6zM14 6.5h4v11h-4z', solid: true },
   arc: { path: 'M12 6.25A5.75 5.75 0 1 1 6.4 10.7', solid: false, stroke: 3.2 },
   triangle: { path: 'M12 5.5l7 12.5H5z', solid: true },
   diamond: { path: 'M12 5l7 7-7 7-7-7z', solid: true },
+  openDiamond: { path: 'M12 5l7 7-7 7-7-7z', solid: false, stroke: 2 },
+  square: { path: 'M6 6h12v12H6z', solid: false, stroke: 2 },
   dotted: {
     path: 'M12 6.2h.01M16.1 7.9h.01M17.8 12h.01M16.1 16.1h.01M12 17.8h.01M7.9 16.1h.01M6.2 12h.01M7.9 7.9h.01',
     solid: false,

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useParams } from 'wouter';
+import { Redirect, useParams, useSearch } from 'wouter';
 import { SerialConsole } from '../features/consoles/components/serial-console.js';
 import { VncConsole } from '../features/consoles/components/vnc-console.js';
 import { InstancePage, isTab } from '../features/instance/components/instance-page.js';
@@ -8,7 +8,7 @@ import { consoleUrl } from '../shared/api/instance-path.js';
 import { stateWords } from '../shared/instances/instance-state.js';
 import { useVm } from '../shared/fleet/fleet-provider.js';
 import { useIsPopup } from '../shared/location/popup.js';
-import { addressOf } from '../shared/location/paths.js';
+import { addressOf, paths } from '../shared/location/paths.js';
 import { StartButton } from '../shared/actions/components/start-button.js';
 import { readOnlyReason, useWhoami } from '../shared/queries/use-whoami.js';
 
@@ -19,10 +19,13 @@ export function InstanceRoute() {
   const vm = useVm(address);
   const { data: whoami } = useWhoami();
   const isPopup = useIsPopup();
+  const search = useSearch();
   // Distinguishes a VM that was deleted from one that never existed.
   const [shown, setShown] = useState(vm);
   if (vm && vm !== shown) setShown(vm);
   if (!vm) return <MissingInstance address={address} isDeleted={shown?.name === address.name} />;
+  // The charts were a tab of their own.
+  if (params['tab'] === 'metrics') return <Redirect to={`${paths.vm(vm)}${search && `?${search}`}`} replace />;
 
   const tab = isTab(params['tab']) ? params['tab'] : 'overview';
   const common = {

@@ -6,7 +6,9 @@ import { closeConsole, givenService, openConsole } from '../testing/render-conso
 
 const GIB = 1024 ** 3;
 const NOW = Date.UTC(2026, 0, 1);
-const PAGE = '/vms/prod/tailvm/web-1/metrics';
+const PAGE = '/vms/prod/tailvm/web-1/overview';
+/** Where the charts were before. */
+const OLD_PAGE = '/vms/prod/tailvm/web-1/metrics';
 const HISTORY = 'GET /api/vms/tailvm/web-1/metrics/history';
 
 const sample = (t: number, values: Partial<MetricsSampleView> = {}): MetricsSampleView => ({
@@ -110,6 +112,14 @@ describe('the metrics of a VM', () => {
     await user.selectOptions(screen.getByRole('combobox', { name: 'Range' }), 'Last hour');
     expect(location.hash).toBe(`#${PAGE}`);
     expect(await screen.findByRole('region', { name: 'CPU, 25%' })).toBeTruthy();
+  });
+
+  test('are found at their old address, with its range', async () => {
+    service.on(STEPS, week());
+    await openConsole(`${OLD_PAGE}?range=7d`, [buildVm()], service);
+    expect(await screen.findByRole('img', { name: /^CPU over the last 7 days/ })).toBeTruthy();
+    expect(location.hash).toBe(`#${PAGE}?range=7d`);
+    expect(screen.queryByRole('tab', { name: 'Metrics' })).toBeNull();
   });
 
   test('of a range that began before the record say since when there are values', async () => {

@@ -26,6 +26,7 @@ export class MockService {
   readonly streams: MockStream[] = [];
   readonly sockets: MockSocket[] = [];
   private readonly handlers = new Map<string, Handler>();
+  private readonly usual: [RegExp, unknown, number][] = [];
 
   /** Replaces the browser's network functions. */
   install(): void {
@@ -51,6 +52,12 @@ export class MockService {
   /** Defines the answer to a request such as `GET /api/nodes`. The last definition counts. */
   on(request: string, answer: Handler | unknown): this {
     this.handlers.set(request, typeof answer === 'function' ? (answer as Handler) : () => ({ body: answer }));
+    return this;
+  }
+
+  /** Defines the answer to all requests that match, such as `GET /api/vms/…`, unless `on` defines another one. */
+  usually(requests: RegExp, body: unknown, status = 200): this {
+    this.usual.push([requests, body, status]);
     return this;
   }
 
@@ -102,12 +109,17 @@ export class MockService {
     const body: unknown = typeof options.body === 'string' ? JSON.parse(options.body) : options.body;
     const request = { method, path: pathname, query: searchParams, headers, body };
     this.requests.push(request);
-    const handler = this.handlers.get(`${method} ${pathname}`);
+    const handler = this.handlers.get(`${method} ${pathname}`) ?? this.usualHandler(`${method} ${pathname}`);
     if (!handler) this.refused.push(`${method} ${pathname}`);
     const answer = handler
       ? await handler(request)
       : { status: 404, body: { error: 'The test does not define this request.', code: 'X' } };
     return responseOf(answer);
+  }
+
+  private usualHandler(request: string): Handler | undefined {
+    const found = this.usual.find(([requests]) => requests.test(request));
+    return found && (() => ({ body: found[1], status: found[2] }));
   }
 }
 
@@ -117,6 +129,7 @@ function responseOf({ status = 200, body, headers = {} }: MockAnswer): Partial<R
     ok: status >= 200 && status < 300,
     headers: { get: (name: string) => headers[name.toLowerCase()] ?? null } as Headers,
     json: () => Promise.resolve(body),
+    blob: () => Promise.resolve(body as Blob),
   };
 }
 

@@ -26,8 +26,39 @@ export function givenService(): MockService {
   service.on('GET /api/datavolumes', []);
   service.on('GET /api/doctor', []);
   service.on('GET /api/ext/journal/activity', { range: '24h', from: 0, to: 1, stepMs: 1, counts: [] });
+  givenOverview(service);
   service.install();
   return service;
+}
+
+/** The page of each VM begins with these. A test that is about one of them defines its answer. */
+function givenOverview(service: MockService): void {
+  const vm = '[^/]+/[^/]+';
+  const os = { hostname: '', id: '', name: '', prettyName: '', version: '', kernel: '' };
+  const placement = { cpus: null, memory: null };
+  service
+    .usually(new RegExp(`^GET /api/vms/${vm}/(metrics/history|events)$`), [])
+    .usually(new RegExp(`^GET /api/vms/${vm}/metrics$`), { cpu: null })
+    .usually(new RegExp(`^GET /api/vms/${vm}/guestinfo$`), { os, users: [], filesystems: [] })
+    .usually(new RegExp(`^GET /api/ext/vms/${vm}/watchers$`), { watchers: [] })
+    .usually(new RegExp(`^GET /api/ext/vms/${vm}/hardware$`), {
+      cpu: 2,
+      maxCpu: null,
+      mem: '4Gi',
+      maxMem: null,
+      autostart: null,
+      placement,
+      disks: [],
+      nics: [],
+      bootOrder: [],
+      hostDevices: [],
+      pending: [],
+    })
+    .usually(
+      new RegExp(`^GET /api/ext/vms/${vm}/screen$`),
+      { error: 'There is no screen.', code: 'NOT_SUPPORTED' },
+      501,
+    );
 }
 
 /** Opens the whole console at a path, with these VMs in its fleet. */

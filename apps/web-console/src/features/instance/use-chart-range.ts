@@ -14,7 +14,7 @@ export function useChartRange(address: InstanceAddress): [RangeName, (name: stri
     const params = new URLSearchParams(currentSearch());
     params.delete(RANGE);
     if (next !== DEFAULT_RANGE) params.set(RANGE, next);
-    const path = paths.vm(address, 'metrics');
+    const path = paths.vm(address);
     navigate(params.size === 0 ? path : `${path}?${params}`, { replace: true });
   };
   return [isRange(name) ? name : DEFAULT_RANGE, choose];

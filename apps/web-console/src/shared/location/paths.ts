@@ -1,7 +1,7 @@
 import type { InstanceAddress } from '../api/instance-path.js';
 
 export type InstanceTab =
-  'overview' | 'console' | 'serial' | 'guest' | 'metrics' | 'hardware' | 'snapshots' | 'events' | 'manifest';
+  'overview' | 'console' | 'serial' | 'guest' | 'hardware' | 'snapshots' | 'events' | 'manifest';
 
 const encoded = ({ context, namespace, name }: InstanceAddress): string =>
   [context, namespace, name].map(encodeURIComponent).join('/');

@@ -10,16 +10,15 @@ import { EventsTab } from './events-tab.js';
 import { GuestTab } from './guest-tab.js';
 import { HardwareTab } from './hardware-tab.js';
 import { ManifestTab } from './manifest-tab.js';
-import { MetricsTab } from './metrics-tab.js';
 import { OverviewTab } from './overview-tab.js';
 import { SnapshotsTab } from './snapshots-tab.js';
+import { WatchersNote } from './watchers-note.js';
 
 const TABS: Readonly<Record<InstanceTab, string>> = {
   overview: 'Overview',
   console: 'Console',
   serial: 'Serial console',
   guest: 'Guest',
-  metrics: 'Metrics',
   hardware: 'Hardware',
   snapshots: 'Snapshots',
   events: 'Events',
@@ -54,10 +53,10 @@ export function InstancePage({ vm, tab, consoles }: InstancePageProps) {
       />
       <div id={PANEL_ID} role="tabpanel" aria-label={TABS[tab]} className="hg-instance-panel">
         {tab === 'overview' && <OverviewTab vm={vm} />}
+        {(tab === 'console' || tab === 'serial') && <WatchersNote vm={vm} />}
         {tab === 'console' && consoles.console()}
         {tab === 'serial' && consoles.serial()}
         {tab === 'guest' && <GuestTab vm={vm} />}
-        {tab === 'metrics' && <MetricsTab vm={vm} />}
         {tab === 'hardware' && <HardwareTab vm={vm} />}
         {tab === 'snapshots' && <SnapshotsTab vm={vm} />}
         {tab === 'events' && <EventsTab address={vm} />}

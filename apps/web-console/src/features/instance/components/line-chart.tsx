@@ -2,6 +2,7 @@ import { useId, useState, type PointerEvent } from 'react';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { bandPath, hasValues, largestValue, linePath, nearestSample, type ChartSeries } from '../chart-lines.js';
 import { scaleLabels, type ChartRange } from '../chart-ranges.js';
+import type { EventMark } from '../event-marks.js';
 
 interface LineChartProps {
   title: string;
@@ -13,6 +14,8 @@ interface LineChartProps {
   max?: number;
   /** The right end, in milliseconds since the epoch; the newest time by default. */
   end?: number;
+  /** The events within the range. */
+  marks?: readonly EventMark[];
 }
 
 const WIDTH = 600;
@@ -22,7 +25,7 @@ const HEIGHT = 120;
  * Lines over a range of time. The legend has the current values, or those under the pointer; the table of the tab is
  * the alternative for the keyboard and for screen readers.
  */
-export function LineChart({ title, range, times, series, format, max = 0, end }: LineChartProps) {
+export function LineChart({ title, range, times, series, format, max = 0, end, marks = [] }: LineChartProps) {
   const id = useId();
   const [pointedTime, setPointedTime] = useState<number>();
   const to = end ?? times.at(-1) ?? 0;
@@ -65,6 +68,13 @@ export function LineChart({ title, range, times, series, format, max = 0, end }:
             onPointerMove={point}
             onPointerLeave={() => setPointedTime(undefined)}
           >
+            {marks.map(({ t, text }) => (
+              <path
+                key={`${t} ${text}`}
+                className="hg-chart-mark"
+                d={`M${Math.round(((t - area.from) / range.ms) * WIDTH)} 0v${HEIGHT}`}
+              />
+            ))}
             {pointedTime !== undefined && (
               <path
                 className="hg-chart-pointer"

@@ -1,11 +1,8 @@
 import type { VmView } from '@headgate/api-contracts';
-import { Fragment, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { busyReason } from '../../../shared/instances/busy.js';
 import { instanceState } from '../../../shared/instances/instance-state.js';
-import { InstanceStatus } from '../../../shared/instances/instance-status.js';
 import { nodePath } from '../../../shared/location/paths.js';
-import { readableQuantity } from '../../../shared/quantity/quantity.js';
 import { contextNamed, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { useProgresses } from '../../../shared/tasks/use-progress.js';
@@ -13,13 +10,19 @@ import { Alert, type AlertVariant } from '../../../shared/ui/alert.js';
 import { Copyable } from '../../../shared/ui/copy.js';
 import { statusCode, type StatusWording } from '../../../shared/ui/status-tone.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
+import { ActivityCard } from './activity-card.js';
 import { ExportCard } from './export-card.js';
+import { FactCard } from './fact-card.js';
 import { FolderEditor } from './folder-editor.js';
+import { GuestCard } from './guest-card.js';
+import { HardwareCard } from './hardware-card.js';
 import { MoveCard } from './move-dialog.js';
 import { RunningTask } from './running-task.js';
+import { ScreenCard } from './screen-card.js';
 import { TagEditor } from './tag-editor.js';
+import { UsageSection } from './usage-section.js';
 
-/** All properties of a VM that the list knows. */
+/** A VM at a glance: its screen, its usage with what happened, its guest, its hardware and its place. */
 export function OverviewTab({ vm }: { vm: VmView }) {
   const { data: whoami } = useWhoami();
   const { data: capabilities } = useCapabilities();
@@ -46,62 +49,50 @@ export function OverviewTab({ vm }: { vm: VmView }) {
           Changes to its boot disk are lost at power-off, because it runs from a container disk.
         </Alert>
       )}
-      <div className="hg-cards">
-        <Facts
-          title="Guest"
-          facts={{
-            Status: <InstanceStatus instance={vm} progress={progress} />,
-            Ready: yesNo(vm.ready),
-            'IP address': vm.ip ? (
-              <Copyable text={vm.ip} what="IP address" />
-            ) : vm.running ? (
-              'Not known yet'
-            ) : (
-              'None (not running)'
-            ),
-            'Guest agent': vm.agentConnected ? 'Connected' : 'Not connected',
-          }}
-        />
-        <Facts
-          title="Hardware"
-          facts={{
-            CPUs: vm.cpu,
-            Memory: readableQuantity(vm.mem),
-            'Boot disk': readableQuantity(vm.disk),
-          }}
-        />
-        <Facts
-          title="Location"
-          facts={{
-            Context: label === undefined ? vm.context : `${vm.context} (${label})`,
-            Namespace: vm.namespace,
-            Node: vm.node ? <Link href={nodePath(vm.context, vm.node)}>{vm.node}</Link> : 'None (not running)',
-            'Live migration': vm.liveMigratable ? 'Supported' : 'Not supported',
-          }}
-        />
-        <Facts
+      <div className="hg-overview">
+        <div className="hg-overview-column">
+          <ScreenCard key={vm.ref} vm={vm} />
+          <GuestCard vm={vm} />
+          <section className="hg-card" aria-label="Tags">
+            <h2>Tags</h2>
+            <TagEditor vm={vm} refusal={readOnly} />
+          </section>
+        </div>
+        <UsageSection vm={vm} />
+        <div className="hg-overview-column">
+          <HardwareCard vm={vm} />
+          <FactCard
+            title="Place"
+            facts={{
+              Node: vm.node ? <Link href={nodePath(vm.context, vm.node)}>{vm.node}</Link> : 'None (not running)',
+              Context: label === undefined ? vm.context : `${vm.context} (${label})`,
+              Namespace: vm.namespace,
+              'Live migration': vm.liveMigratable ? 'Supported' : 'Not supported',
+            }}
+          />
+          <ActivityCard vm={vm} />
+        </div>
+      </div>
+      <div className="hg-cards hg-overview-more">
+        <section className="hg-card" aria-label="Folder">
+          <h2>Folder</h2>
+          <FolderEditor vm={vm} refusal={readOnly} />
+        </section>
+        <FactCard
           title="About"
           facts={{
             Created: vm.createdAt ? <Timestamp at={vm.createdAt} /> : 'Unknown',
             'Deletion protection': vm.protected ? 'On' : 'Off',
-            Template: yesNo(vm.isTemplate),
+            Template: vm.isTemplate ? 'Yes' : 'No',
             Reference: <Copyable text={vm.ref} what="reference" />,
           }}
         />
-        <section className="hg-card" aria-label="Tags">
-          <h2>Tags</h2>
-          <TagEditor vm={vm} refusal={readOnly} />
-        </section>
         <ExportCard
           vm={vm}
           refusal={readOnly ?? busyReason(vm, 'copy')}
           context={contextNamed(capabilities, vm.context)}
         />
         <MoveCard vm={vm} refusal={readOnly ?? busyReason(vm)} />
-        <section className="hg-card" aria-label="Folder">
-          <h2>Folder</h2>
-          <FolderEditor vm={vm} refusal={readOnly} />
-        </section>
       </div>
     </div>
   );
@@ -110,21 +101,3 @@ export function OverviewTab({ vm }: { vm: VmView }) {
 /** Work in progress and waiting have reasons as well, and are no errors. */
 const reasonVariant = ({ tone }: StatusWording): AlertVariant =>
   tone === 'progress' ? 'info' : tone === 'warning' ? 'warning' : 'danger';
-
-const yesNo = (value: boolean): string => (value ? 'Yes' : 'No');
-
-function Facts({ title, facts }: { title: string; facts: Readonly<Record<string, ReactNode>> }) {
-  return (
-    <section className="hg-card" aria-label={title}>
-      <h2>{title}</h2>
-      <dl className="hg-facts">
-        {Object.entries(facts).map(([term, value]) => (
-          <Fragment key={term}>
-            <dt>{term}</dt>
-            <dd>{value}</dd>
-          </Fragment>
-        ))}
-      </dl>
-    </section>
-  );
-}

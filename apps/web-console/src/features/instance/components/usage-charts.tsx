@@ -2,9 +2,12 @@ import type { VmView } from '@headgate/api-contracts';
 import { cpuShare, percentage } from '../../../shared/list/usage-columns.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { Disclosure } from '../../../shared/ui/disclosure.js';
+import { useEvents } from '../api/use-events.js';
 import type { ChartRange } from '../chart-ranges.js';
+import { marksIn } from '../event-marks.js';
 import { MEASURES, type Measure, type UsagePoint } from '../measures.js';
 import { LineChart } from './line-chart.js';
+import { MarkLine } from './mark-line.js';
 import { UsageTable } from './usage-table.js';
 
 interface UsageChartsProps {
@@ -18,8 +21,11 @@ interface UsageChartsProps {
 
 /** The usage of a VM as charts, and as a table. */
 export function UsageCharts({ vm, range, points, end }: UsageChartsProps) {
-  const chart = { range, times: points.map(({ t }) => t), end };
+  const { data: events = [] } = useEvents(vm);
   const newest = points.at(-1);
+  const to = end ?? newest?.t ?? 0;
+  const marks = marksIn(events, { from: to - range.ms, to });
+  const chart = { range, times: points.map(({ t }) => t), end, marks };
   const isSteps = newest?.max !== undefined;
   const line = ({ label, of }: Measure) => ({
     label,
@@ -30,7 +36,7 @@ export function UsageCharts({ vm, range, points, end }: UsageChartsProps) {
   const share = vm.running && !isSteps ? cpuShare(vm, newest) : undefined;
   return (
     <>
-      <div className="hg-cards">
+      <div className="hg-usage-charts">
         <LineChart
           title={share === undefined ? 'CPU' : `CPU, ${percentage(share)}`}
           {...chart}
@@ -58,6 +64,7 @@ export function UsageCharts({ vm, range, points, end }: UsageChartsProps) {
           format={MEASURES.receive.format}
         />
       </div>
+      <MarkLine marks={marks} from={to - range.ms} to={to} />
       <Disclosure label="All values as a table">
         <UsageTable points={points} range={range} />
       </Disclosure>

@@ -9,12 +9,14 @@ import { isStepRange, RANGES, type RangeName, type StepRange } from '../chart-ra
 import { useChartRange } from '../use-chart-range.js';
 import { UsageCharts } from './usage-charts.js';
 
-/** The usage of a VM, up to the last 30 days. */
-export function MetricsTab({ vm }: { vm: VmView }) {
+/** The usage of a VM, up to the last 30 days, with the events of that time. */
+export function UsageSection({ vm }: { vm: VmView }) {
   const [range, choose] = useChartRange(vm);
   return (
-    <div className="hg-page">
-      <div className="hg-toolbar hg-gap-below">
+    <section className="hg-card hg-usage" aria-label="Usage">
+      <div className="hg-toolbar">
+        <h2>Usage</h2>
+        <span className="hg-spring" />
         <label htmlFor="metrics-range">Range</label>
         <SelectInput id="metrics-range" value={range} onChange={choose}>
           {Object.entries(RANGES).map(([value, { label }]) => (
@@ -25,7 +27,7 @@ export function MetricsTab({ vm }: { vm: VmView }) {
         </SelectInput>
       </div>
       {isStepRange(range) ? <Steps vm={vm} range={range} /> : <Samples vm={vm} range={range} />}
-    </div>
+    </section>
   );
 }
 

@@ -1,0 +1,38 @@
+import type { VmView } from '@headgate/api-contracts';
+import { Link } from 'wouter';
+import { paths } from '../../../shared/location/paths.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { Icon } from '../../../shared/ui/icon.js';
+import { Timestamp } from '../../../shared/ui/timestamp.js';
+import { useEvents } from '../api/use-events.js';
+import { iconOf, isFailure, textOf } from '../event-marks.js';
+
+const SHOWN_EVENTS = 8;
+
+/** The last events of a VM, with the shapes that they have below the charts. */
+export function ActivityCard({ vm }: { vm: VmView }) {
+  const { data: events, error, refetch } = useEvents(vm);
+  return (
+    <section className="hg-card hg-activity" aria-label="Activity">
+      <div className="hg-card-head">
+        <h2>Activity</h2>
+        <Link href={paths.vm(vm, 'events')}>All</Link>
+      </div>
+      {error && !events && <ErrorAlert title="Couldn't load the events" error={error} onRetry={() => void refetch()} />}
+      {events?.length === 0 && <p className="hg-note">No events yet</p>}
+      <ul>
+        {events?.slice(0, SHOWN_EVENTS).map((event, index) => (
+          <li key={index} className={isFailure(event) ? 'hg-time-mark--failure' : undefined}>
+            <Icon name={iconOf(event)} />
+            <span className="hg-activity-text">{textOf(event)}</span>
+            <span className="hg-note">
+              {event.source === 'cluster' ? 'Cluster' : event.caller || 'Headgate'}
+              {' · '}
+              <Timestamp at={event.time} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

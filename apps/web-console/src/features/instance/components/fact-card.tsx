@@ -1,0 +1,31 @@
+import { Fragment, type ReactNode } from 'react';
+
+interface FactCardProps {
+  title: string;
+  /** Terms and values. Those that are undefined have no line. */
+  facts: Readonly<Record<string, ReactNode>>;
+  /** Next to the title, such as a link. */
+  aside?: ReactNode;
+  children?: ReactNode;
+}
+
+/** A card of terms and their values. */
+export const FactCard = ({ title, facts, aside, children }: FactCardProps) => (
+  <section className="hg-card" aria-label={title}>
+    <div className="hg-card-head">
+      <h2>{title}</h2>
+      {aside}
+    </div>
+    <dl className="hg-facts">
+      {Object.entries(facts)
+        .filter(([, value]) => value !== undefined && value !== '')
+        .map(([term, value]) => (
+          <Fragment key={term}>
+            <dt>{term}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ))}
+    </dl>
+    {children}
+  </section>
+);
