@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import type { VmView } from '@headgate/api-contracts';
+import type { VmView, WatchersView } from '@headgate/api-contracts';
 import type { Api } from './api.js';
 import { Terminal } from './terminal.js';
 import { until } from './until.js';
@@ -32,8 +32,17 @@ export function clusterRoutes(served: () => Served): void {
     terminal.type('\r');
     await terminal.expect(/login: /);
     await terminal.close();
+    const picture = async (width: number): Promise<number[]> => {
+      const address = `${socketUrl.replace(/^ws/, 'http')}/api/ext/vms/tailvm/hgtest/screen?width=${width}`;
+      const answer = await fetch(address);
+      return [answer.status, Buffer.from(await answer.arrayBuffer()).readUInt32BE(16)];
+    };
+    expect(await picture(320)).toEqual([200, 320]);
     const screen = await Terminal.open(`${socketUrl}/api/vnc/tailvm/hgtest`);
     await screen.expect(/^RFB 003\./);
+    expect(await picture(200)).toEqual([200, 200]);
+    const { body } = await api.send<WatchersView>('GET', '/api/ext/vms/tailvm/hgtest/watchers');
+    expect(body.watchers).toContainEqual(expect.objectContaining({ kind: 'vnc', you: true }));
     await screen.close();
 
     expect((await send('POST', '/api/vms/tailvm/hgtest/tags', { tag: 'e2e', on: true })).body).toEqual({

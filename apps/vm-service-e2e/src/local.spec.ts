@@ -106,6 +106,19 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
     await terminal.close();
   });
 
+  test('takes a picture of the screen, alone and while a viewer has it open', async () => {
+    const widthOf = async (width: number): Promise<number> => {
+      const answer = await fetch(`${service.url}/api/ext/vms/local/${name}/screen?width=${width}`);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png']);
+      return Buffer.from(await answer.arrayBuffer()).readUInt32BE(16);
+    };
+    expect(await widthOf(320)).toBe(320);
+    const viewer = await Terminal.open(`${service.socketUrl}/api/vnc/local/${name}`);
+    await viewer.expect(/^RFB 003\.00\d\n/);
+    expect(await widthOf(200)).toBe(200);
+    await viewer.close();
+  });
+
   test('reports the address and the agent of the guest', async () => {
     // The address can come first, from its DHCP lease.
     const vm = await api.untilVm(name, 'has an address and an agent', (one) => Boolean(one?.ip && one.agentConnected));

@@ -9,7 +9,7 @@ import { iconOf, isFailure, textOf } from '../event-marks.js';
 
 const SHOWN_EVENTS = 8;
 
-/** The last events of a VM, with the shapes that they have below the charts. */
+/** The last events of a VM, with the shapes that they have above the charts. */
 export function ActivityCard({ vm }: { vm: VmView }) {
   const { data: events, error, refetch } = useEvents(vm);
   return (

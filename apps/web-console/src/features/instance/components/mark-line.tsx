@@ -2,7 +2,7 @@ import { Icon } from '../../../shared/ui/icon.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import type { EventMark } from '../event-marks.js';
 
-/** The events of a span below the charts, each at its time, with a text for screen readers. */
+/** The events of a span above their lines in the charts, each at its time, with a text for screen readers. */
 export function MarkLine({ marks, from, to }: { marks: readonly EventMark[]; from: number; to: number }) {
   if (marks.length === 0) return null;
   return (

@@ -36,6 +36,7 @@ export function UsageCharts({ vm, range, points, end }: UsageChartsProps) {
   const share = vm.running && !isSteps ? cpuShare(vm, newest) : undefined;
   return (
     <>
+      <MarkLine marks={marks} from={to - range.ms} to={to} />
       <div className="hg-usage-charts">
         <LineChart
           title={share === undefined ? 'CPU' : `CPU, ${percentage(share)}`}
@@ -64,7 +65,6 @@ export function UsageCharts({ vm, range, points, end }: UsageChartsProps) {
           format={MEASURES.receive.format}
         />
       </div>
-      <MarkLine marks={marks} from={to - range.ms} to={to} />
       <Disclosure label="All values as a table">
         <UsageTable points={points} range={range} />
       </Disclosure>
