@@ -22,6 +22,7 @@ export * from './model/grant.js';
 export * from './model/guest-info.js';
 export * from './model/hardware.js';
 export * from './model/host-resources.js';
+export * from './model/infrastructure.js';
 export * from './model/instance.js';
 export * from './model/instance-status.js';
 export * from './model/keyed-queue.js';

@@ -145,7 +145,7 @@ export class KubeBackend extends Backend {
       backups: new UnavailableAbility(NO_BACKUPS),
       liveDisks: new UnavailableAbility(NO_LIVE_DISKS),
       diskIngest: new KubeDiskIngest({ ...deps, discovery, uploads, exports }),
-      cluster: new KubeClusterInventory(api, discovery),
+      cluster: new KubeClusterInventory(api, discovery, { context, namespaces }),
       diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace),
     };
     const release = async (): Promise<void> => {

@@ -70,9 +70,11 @@ export const RBAC_RULES: readonly RbacRule[] = [
   rule('cdi.kubevirt.io', ['cdis'], ['list']),
   // The address of CDI's upload proxy.
   rule('cdi.kubevirt.io', ['cdiconfigs'], ['get']),
+  rule('cdi.kubevirt.io', ['storageprofiles'], ['list']),
   rule('upload.cdi.kubevirt.io', ['uploadtokenrequests'], ['create']),
   rule('k8s.cni.cncf.io', ['network-attachment-definitions'], ['get', 'list']),
   rule('storage.k8s.io', ['storageclasses'], ['get', 'list']),
+  rule('storage.k8s.io', ['csistoragecapacities'], ['list']),
   rule('snapshot.storage.k8s.io', ['volumesnapshotclasses'], ['list']),
   rule('', ['pods'], ['get', 'list', 'watch', 'create', 'delete']),
   rule('', ['persistentvolumeclaims'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),

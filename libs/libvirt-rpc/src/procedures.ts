@@ -346,6 +346,7 @@ export const procedures = {
     struct({ networks: list(network), count: uint }),
   ),
   networkLookupByName: procedure('NetworkLookupByName', 46, struct({ name: string }), struct({ network })),
+  networkGetXmlDesc: procedure('NetworkGetXMLDesc', 43, struct({ network, flags: uint }), struct({ xml: string })),
   networkDefineXml: procedure('NetworkDefineXML', 41, struct({ xml: string }), struct({ network })),
   networkUndefine: procedure('NetworkUndefine', 49, struct({ network }), nothing),
   networkCreate: procedure('NetworkCreate', 39, struct({ network }), nothing),

@@ -76,11 +76,15 @@ export class ClusterController {
 }
 
 const presentNode = (
-  { cpuMillicores, memoryBytes, ...node }: ClusterNode,
+  { name, ready, roles, kubelet, arch, cpuMillicores, memoryBytes }: ClusterNode,
   context: string,
   load: NodeLoad | undefined,
 ): NodeView => ({
-  ...node,
+  name,
+  ready,
+  roles,
+  kubelet,
+  arch,
   context,
   capacity: { cpu: cpuMillicores, memoryBytes },
   load: { cpu: load?.cpuMillicores ?? null, memoryBytes: load?.memoryUsedBytes ?? null },

@@ -1,3 +1,5 @@
+import type { ClusterStorage, NetworkDetails, NodeFailure } from '../model/infrastructure.js';
+
 /** A machine that runs guests. */
 export interface ClusterNode {
   readonly name: string;
@@ -10,6 +12,12 @@ export interface ClusterNode {
   /** 1000 is one CPU; null when it is unknown. */
   readonly cpuMillicores: number | null;
   readonly memoryBytes: number | null;
+  /** The resources for guests: the capacity without those that the node keeps for itself. Null when unknown. */
+  readonly allocatable: { readonly cpuMillicores: number | null; readonly memoryBytes: number | null };
+  /** The failure domain; empty when it has none. */
+  readonly zone: string;
+  /** Why no new guest is started on it, one sentence; empty if guests are. */
+  readonly unschedulable: string;
 }
 
 export interface StorageCapabilities {
@@ -63,4 +71,19 @@ export abstract class ClusterInventory {
   abstract instancetypes(): Promise<InstancetypeNames>;
   /** Sorted by namespace and name. */
   abstract networks(): Promise<readonly ClusterNetwork[]>;
+  /**
+   * The pools or storage classes with their users, inactive ones included, sorted by name.
+   * @throws DomainError BACKEND_UNREACHABLE
+   */
+  abstract storages(): Promise<readonly ClusterStorage[]>;
+  /**
+   * The networks with their users, inactive ones included, sorted by namespace and name.
+   * @throws DomainError BACKEND_UNREACHABLE
+   */
+  abstract networkDetails(): Promise<readonly NetworkDetails[]>;
+  /**
+   * What would happen to the running instances of a node if it failed. Changes nothing.
+   * @throws DomainError NODE_NOT_FOUND, BACKEND_UNREACHABLE
+   */
+  abstract failureOf(node: string): Promise<NodeFailure>;
 }

@@ -106,6 +106,10 @@ export interface GuestSpec {
   readonly architecture?: string;
   readonly volumes?: readonly GuestVolume[];
   readonly nodeSelector?: Readonly<Record<string, string>>;
+  /** Rules about nodes and other pods, which this adapter does not evaluate. */
+  readonly affinity?: object;
+  readonly tolerations?: readonly object[];
+  readonly topologySpreadConstraints?: readonly object[];
 }
 
 export interface GuestDisk {
@@ -142,6 +146,7 @@ export interface GuestVolume {
   readonly cloudInitNoCloud?: { readonly secretRef?: { readonly name?: string } };
   readonly ephemeral?: unknown;
   readonly emptyDisk?: { readonly capacity?: string };
+  readonly hostDisk?: { readonly path?: string };
 }
 
 /** The fields of a VirtualMachineInstance that this adapter reads. Source: https://kubevirt.io/api-reference/ */
@@ -266,8 +271,14 @@ export interface MigrationObject extends KubeObject {
   };
 }
 
+export interface NodeTaint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
+}
+
 export interface NodeObject extends KubeObject {
-  readonly spec?: { readonly unschedulable?: boolean };
+  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly NodeTaint[] };
   readonly status?: {
     readonly conditions?: readonly Condition[];
     readonly nodeInfo?: { readonly kubeletVersion?: string; readonly architecture?: string };

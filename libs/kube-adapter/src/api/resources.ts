@@ -56,6 +56,8 @@ export const VOLUME_SNAPSHOT_CLASSES = resource(
   false,
 );
 export const STORAGE_CLASSES = resource('storage.k8s.io/v1', 'StorageClass', 'storageclasses', false);
+export const STORAGE_CAPACITIES = resource('storage.k8s.io/v1', 'CSIStorageCapacity', 'csistoragecapacities');
+export const STORAGE_PROFILES = resource('cdi.kubevirt.io/v1beta1', 'StorageProfile', 'storageprofiles', false);
 export const NODES = resource('v1', 'Node', 'nodes', false);
 export const NAMESPACES = resource('v1', 'Namespace', 'namespaces', false);
 export const EVENTS = resource('v1', 'Event', 'events');

@@ -2,27 +2,28 @@ import {
   ClusterInventory,
   type ClusterNetwork,
   type ClusterNode,
+  type ClusterStorage,
   type InstancetypeNames,
   type InstancetypeSize,
+  type NetworkDetails,
+  type NodeFailure,
   type StorageCapabilities,
 } from '@headgate/domain-contracts';
 import type { KubeApi } from '../api/kube-api.js';
-import { KubeApiError } from '../api/kube-api-error.js';
 import type { KubeObject } from '../api/kube-object.js';
-import {
-  CLUSTER_INSTANCETYPES,
-  CLUSTER_PREFERENCES,
-  NETWORK_ATTACHMENTS,
-  NODES,
-  type Resource,
-} from '../api/resources.js';
+import { CLUSTER_INSTANCETYPES, CLUSTER_PREFERENCES, NETWORK_ATTACHMENTS, NODES } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import type { InstancetypeObject, NodeObject } from '../api/object-types.js';
 import { bytesOf, millicoresOf } from '../inventory/guest-size.js';
-import { isReady } from '../migration/migration-target.js';
+import { isReady, unschedulableReason } from '../migration/migration-target.js';
+import { listIfServed, type ClusterScope } from './cluster-scope.js';
+import { describeNetworks } from './describe-networks.js';
+import { describeStorage } from './describe-storage.js';
+import { describeFailure } from './node-failure.js';
 import { canSnapshot, defaultClass, snapshotClasses, storageClasses } from './storage-classes.js';
 
 const ROLE_PREFIX = 'node-role.kubernetes.io/';
+const ZONE = 'topology.kubernetes.io/zone';
 const LEGACY_ROLE = 'kubernetes.io/role';
 
 /** Nodes, storage capabilities and instancetypes of a cluster. */
@@ -30,6 +31,7 @@ export class KubeClusterInventory extends ClusterInventory {
   constructor(
     private readonly api: KubeApi,
     private readonly discovery: ClusterDiscovery,
+    private readonly scope: Omit<ClusterScope, 'api'>,
   ) {
     super();
   }
@@ -55,8 +57,8 @@ export class KubeClusterInventory extends ClusterInventory {
 
   override async instancetypes(): Promise<InstancetypeNames> {
     const [instancetypes, preferences] = await Promise.all([
-      this.listIfServed<InstancetypeObject>(CLUSTER_INSTANCETYPES),
-      this.listIfServed(CLUSTER_PREFERENCES),
+      listIfServed<InstancetypeObject>(this.api, CLUSTER_INSTANCETYPES),
+      listIfServed(this.api, CLUSTER_PREFERENCES),
     ]);
     return {
       instancetypes: namesOf(instancetypes),
@@ -66,20 +68,22 @@ export class KubeClusterInventory extends ClusterInventory {
   }
 
   override async networks(): Promise<readonly ClusterNetwork[]> {
-    const networks = await this.listIfServed(NETWORK_ATTACHMENTS);
+    const networks = await listIfServed(this.api, NETWORK_ATTACHMENTS);
     return networks
       .map(({ metadata: { namespace = '', name = '' } }) => ({ namespace, name }))
       .sort((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
   }
 
-  private async listIfServed<T extends KubeObject>(resource: Resource): Promise<T[]> {
-    try {
-      return await this.api.list<T>(resource);
-    } catch (error) {
-      // The API is not served without KubeVirt or Multus.
-      if (KubeApiError.has(error, 404)) return [];
-      throw error;
-    }
+  override storages(): Promise<readonly ClusterStorage[]> {
+    return describeStorage({ api: this.api, ...this.scope });
+  }
+
+  override networkDetails(): Promise<readonly NetworkDetails[]> {
+    return describeNetworks({ api: this.api, ...this.scope });
+  }
+
+  override async failureOf(node: string): Promise<NodeFailure> {
+    return describeFailure({ api: this.api, ...this.scope }, await this.discovery.facts(), node);
   }
 }
 
@@ -99,6 +103,12 @@ const clusterNode = (node: NodeObject): ClusterNode => ({
   arch: node.status?.nodeInfo?.architecture ?? '',
   cpuMillicores: millicoresOf(node.status?.capacity?.['cpu']) ?? null,
   memoryBytes: bytesOf(node.status?.capacity?.['memory']) ?? null,
+  allocatable: {
+    cpuMillicores: millicoresOf(node.status?.allocatable?.['cpu']) ?? null,
+    memoryBytes: bytesOf(node.status?.allocatable?.['memory']) ?? null,
+  },
+  zone: node.metadata.labels?.[ZONE] ?? '',
+  unschedulable: unschedulableReason(node),
 });
 
 function rolesOf({ metadata }: NodeObject): string[] {

@@ -31,6 +31,8 @@ export interface KubevirtObject extends KubeObject {
         readonly featureGates?: readonly string[];
         readonly disabledFeatureGates?: readonly string[];
         readonly useEmulation?: boolean;
+        /** Virtual CPUs for each CPU that a launcher requests. */
+        readonly cpuAllocationRatio?: number;
       };
       readonly vmRolloutStrategy?: string;
       readonly network?: { readonly defaultNetworkInterface?: string };

@@ -17,9 +17,16 @@ export const vendorsOf = ({ metadata }: NodeObject): readonly string[] =>
     .map(([label]) => label.slice(VENDOR_PREFIX.length))
     .sort();
 
+/** Why KubeVirt schedules no guest on the node, one sentence; empty if it does. */
+export function unschedulableReason(node: NodeObject): string {
+  if (!isReady(node)) return 'The node is not ready.';
+  if (node.spec?.unschedulable === true) return 'The node is cordoned.';
+  if (node.metadata.labels?.['kubevirt.io/schedulable'] === 'true') return '';
+  return 'KubeVirt does not run guests on the node.';
+}
+
 /** Whether KubeVirt schedules guests on the node. */
-export const isSchedulable = (node: NodeObject): boolean =>
-  isReady(node) && node.spec?.unschedulable !== true && node.metadata.labels?.['kubevirt.io/schedulable'] === 'true';
+export const isSchedulable = (node: NodeObject): boolean => unschedulableReason(node) === '';
 
 /** The node's hostname label, which may differ from the node's name. */
 const hostnameOf = ({ metadata }: NodeObject): string => metadata.labels?.[HOSTNAME] ?? metadata.name ?? '';

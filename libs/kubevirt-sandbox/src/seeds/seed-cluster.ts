@@ -51,6 +51,7 @@ export function seedCluster(context: SimulationContext, seed: ClusterSeed = {}):
     ...(context.without.has('kubevirt') ? [] : [handlerDaemonSet(context, nodes.length, now)]),
     ...webhookConfigurations(context),
     ...(seed.storage === false ? [] : storageClasses(seed.defaultStorageClass ?? SHARED_CLASS)),
+    ...(seed.storage === false ? [] : nodes.map(({ metadata: { name } }) => localCapacity(name))),
     ...(seed.storage === false || context.without.has('snapshots') ? [] : [snapshotClass()]),
     ...(context.without.has('kubevirt') ? [] : [kubevirtResource(context, seed, now)]),
     ...(context.without.has('kubevirt') || !context.release.since('1.4')
@@ -106,6 +107,17 @@ const storageClasses = (defaultClass: string): Seed[] => [
     ...rest,
   })),
 ];
+
+/** The free space for local volumes of a node, as its driver reports it. */
+export const localCapacity = (node: string): Seed => ({
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'CSIStorageCapacity',
+  metadata: { namespace: 'kube-system', name: `csisc-${LOCAL_CSI_CLASS}-${node}` },
+  storageClassName: LOCAL_CSI_CLASS,
+  nodeTopology: { matchLabels: { 'topology.topolvm.io/node': node } },
+  capacity: '800Gi',
+  maximumVolumeSize: '800Gi',
+});
 
 const snapshotClass = (): Seed => ({
   apiVersion: 'snapshot.storage.k8s.io/v1',

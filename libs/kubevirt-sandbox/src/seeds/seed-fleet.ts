@@ -8,7 +8,7 @@ import type { SimulationContext } from '../simulation-context.js';
 import { FAULT_ANNOTATION } from '../faults.js';
 import { companyMachine, companyStatus, INCIDENTS } from './company-machine.js';
 import { fleetNodes } from './company-nodes.js';
-import { namespace as namespaceObject } from './seed-cluster.js';
+import { LOCAL_CSI_CLASS, localCapacity, namespace as namespaceObject } from './seed-cluster.js';
 import { CONTAINER_DEFAULTS, containerAtRest, type ContainerSeed } from './seed-container.js';
 import { buildNode } from './seed-node.js';
 import { withHandlers } from './seed-components.js';
@@ -82,7 +82,9 @@ export function seedFleet(context: SimulationContext, count: number, options: Fl
   );
   const { seeds, nodeOf } = fleetNodes(count);
   const nodes = seeds.map((seed) => buildNode(seed, now));
-  store.load([...namespaces, ...withHandlers(context, nodes, now)]);
+  const hasLocal = context.find(RESOURCES.storageClass, undefined, LOCAL_CSI_CLASS) !== undefined;
+  const capacities = hasLocal ? nodes.map(({ metadata: { name } }) => localCapacity(name)) : [];
+  store.load([...namespaces, ...withHandlers(context, nodes, now), ...capacities]);
   const rest = new FleetAtRest(context);
   for (let index = 0; index < containerCount(count); index++)
     rest.addContainer({ node: nodeOf(index), ...container(fleetContainer(context, index)) });

@@ -16,6 +16,8 @@ export interface VolumeId {
 export abstract class StorageOperations {
   /** Names of the active pools. */
   abstract activePools(): Promise<string[]>;
+  /** Names of all pools, of inactive ones too. */
+  abstract allPools(): Promise<string[]>;
   abstract poolState(pool: string): Promise<PoolState>;
   /** https://libvirt.org/formatstorage.html */
   abstract poolXml(pool: string): Promise<string>;

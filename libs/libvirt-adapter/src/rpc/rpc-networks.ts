@@ -16,6 +16,10 @@ export class RpcNetworks extends NetworkOperations {
     return networks.map(({ name }) => name);
   }
 
+  override async xml(name: string): Promise<string> {
+    return (await this.link.call(procedures.networkGetXmlDesc, { network: await this.find(name), flags: 0 })).xml;
+  }
+
   override async define(xml: string): Promise<void> {
     await this.link.call(procedures.networkDefineXml, { xml });
   }

@@ -32,9 +32,16 @@ export class RpcStorage extends StorageOperations {
     super();
   }
 
-  override async activePools(): Promise<string[]> {
-    const args = { needResults: true, flags: ACTIVE_POOLS };
-    const { pools } = await this.link.call(procedures.connectListAllStoragePools, args);
+  override activePools(): Promise<string[]> {
+    return this.pools(ACTIVE_POOLS);
+  }
+
+  override allPools(): Promise<string[]> {
+    return this.pools(0);
+  }
+
+  private async pools(flags: number): Promise<string[]> {
+    const { pools } = await this.link.call(procedures.connectListAllStoragePools, { needResults: true, flags });
     return pools.map(({ name }) => name);
   }
 

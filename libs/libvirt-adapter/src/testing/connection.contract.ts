@@ -210,6 +210,7 @@ export function connectionContract(title: string, connect: () => LibvirtConnecti
       );
       expect(await networks.list('inactive')).toContain(name);
       expect(await networks.list('active')).not.toContain(name);
+      expect((await networks.xml(name)).trim()).toBe(await virsh('net-dumpxml', name));
       await networks.enableAutostart(name);
       expect(await virsh('net-info', name)).toMatch(/Autostart: +yes/);
       await networks.undefine(name);
@@ -221,6 +222,8 @@ export function connectionContract(title: string, connect: () => LibvirtConnecti
       const path = libvirt.sharedDir;
       await storage.definePool(`<pool type='dir'><name>${name}</name><target><path>${path}</path></target></pool>`);
       expect(await storage.poolState(name)).toMatchObject({ isActive: false });
+      expect(await storage.activePools()).not.toContain(name);
+      expect(await storage.allPools()).toContain(name);
       await storage.buildPool(name);
       await storage.startPool(name);
       expect(await storage.activePools()).toContain(name);

@@ -110,6 +110,10 @@ export class FakeLibvirt {
       this.changes.push(`net-define ${name} ${/address="([^"]+)"/.exec(xml)?.[1]}`);
       return ok('');
     },
+    'net-dumpxml': (name) =>
+      this.networks.has(name)
+        ? ok(`<network><name>${name}</name></network>`)
+        : failed(`error: failed to get network '${name}'\n`),
     'net-undefine': (name) => this.changeNetwork('net-undefine', name, () => this.networks.delete(name)),
     'net-autostart': (name) => this.changeNetwork('net-autostart', name, () => undefined),
     'net-start': (name) => {

@@ -11,6 +11,10 @@ export class VirshNetworks extends NetworkOperations {
     return namesOf(names);
   }
 
+  override xml(name: string): Promise<string> {
+    return this.virsh.run(['net-dumpxml', name]);
+  }
+
   override async define(xml: string): Promise<void> {
     await this.virsh.withXml(xml, (file) => ['net-define', file]);
   }

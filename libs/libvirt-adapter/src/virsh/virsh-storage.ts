@@ -15,6 +15,10 @@ export class VirshStorage extends StorageOperations {
     return namesOf(await this.virsh.run(['pool-list', '--name']));
   }
 
+  override async allPools(): Promise<string[]> {
+    return namesOf(await this.virsh.run(['pool-list', '--all', '--name']));
+  }
+
   override async poolState(pool: string): Promise<PoolState> {
     const info = await this.virsh.run(['pool-info', pool, '--bytes']);
     return {

@@ -39,6 +39,7 @@ const REPEATED = new Set([
   'domain',
   'snapshot',
   'ip',
+  'range',
 ]);
 
 /**

@@ -1,7 +1,8 @@
-import type { Backend, ClusterInventory } from '@headgate/domain-contracts';
+import { formatRef, type Backend, type ClusterInventory } from '@headgate/domain-contracts';
 import { InventoryRecorder } from '../inventory-recorder.js';
 import type { BackendHarness, ContractOptions, OpenHarness } from './backend-harness.js';
 import { contractTests } from './contract-tests.js';
+import { createdVm } from './created-vm.js';
 
 /** The rules for every `ClusterInventory`. */
 export function clusterInventoryContract(
@@ -33,7 +34,11 @@ export function clusterInventoryContract(
           arch: expect.stringMatching(/^[a-z0-9_]+$/),
           cpuMillicores: expect.any(Number),
           memoryBytes: expect.any(Number),
+          allocatable: { cpuMillicores: expect.any(Number), memoryBytes: expect.any(Number) },
+          zone: expect.any(String),
+          unschedulable: expect.any(String),
         });
+        expect(node.allocatable.memoryBytes).toBeLessThanOrEqual(node.memoryBytes!);
         expect(node.cpuMillicores).toBeGreaterThan(0);
         expect(node.memoryBytes).toBeGreaterThan(0);
       }
@@ -85,10 +90,65 @@ export function clusterInventoryContract(
       for (const name of names) expect(name).toMatch(/^[^/]+\/.+$/);
     });
 
+    inTime('lists each storage once, with the space that is known, the default among them', async () => {
+      const all = await cluster.storages();
+      expect(all.map(({ name }) => name)).toEqual([...new Set(all.map(({ name }) => name))].sort());
+      const { storageClass } = await cluster.storage();
+      // A pool that does not exist yet is not listed.
+      for (const { name, isDefault } of all) expect([name, isDefault]).toEqual([name, name === storageClass]);
+      for (const { type, capacityBytes, freeBytes, spaceUnknown, volumes } of all) {
+        expect(type).not.toBe('');
+        expect(freeBytes === null).toBe(spaceUnknown !== '');
+        if (freeBytes !== null && capacityBytes !== null) expect(freeBytes).toBeLessThanOrEqual(capacityBytes);
+        if (volumes !== null) expect(volumes).toBeGreaterThanOrEqual(0);
+      }
+    });
+
+    inTime('lists the storage of a VM with a disk, and the VM as its user', async () => {
+      const recorder = InventoryRecorder.over(harness.backend.require('inventory'));
+      afterTest(() => recorder.stop());
+      const ref = (await harness.givenVmWithDisk?.()) ?? (await createdVm(harness, recorder)).ref;
+      const users = (await cluster.storages()).map((storage) => storage.users.map(formatRef));
+      expect(users.flat()).toContain(formatRef(ref));
+      for (const refs of users) expect(refs).toEqual([...new Set(refs)].sort());
+    });
+
+    inTime('lists the details of each network that cards can be attached to', async () => {
+      const details = await cluster.networkDetails();
+      const names = details.map(({ namespace, name }) => `${namespace}/${name}`);
+      expect(names).toEqual([...new Set(names)].sort());
+      const usable = (await cluster.networks()).map(({ namespace, name }) => `${namespace}/${name}`);
+      const active = details.filter(({ isActive }) => isActive).map(({ namespace, name }) => `${namespace}/${name}`);
+      expect(active).toEqual(usable);
+      for (const { dhcp } of details) for (const { start, end } of dhcp) expect([start, end]).not.toContain('');
+    });
+
+    inTime('reports what would happen to a running VM when its node fails', async () => {
+      const ref = await harness.givenVm('Running');
+      const recorder = InventoryRecorder.over(harness.backend.require('inventory'));
+      afterTest(() => recorder.stop());
+      const { node = '' } = await recorder.untilVm(ref, (vm) => vm.node !== undefined);
+      const { cpusPerCpu, instances } = await cluster.failureOf(node);
+      expect(cpusPerCpu).toBeGreaterThan(0);
+      const affected = instances.find((one) => formatRef(one.ref) === formatRef(ref));
+      expect(affected).toMatchObject({ cpu: expect.any(Number), memoryBytes: expect.any(Number) });
+      expect(affected!.candidates).not.toContain(node);
+      // One that stays down has a reason, and one that does not may have no node.
+      if (affected!.staysDown !== '') expect(affected!.candidates).toEqual([]);
+      const names = (await cluster.nodes()).map(({ name }) => name);
+      for (const candidate of affected!.candidates) expect(names).toContain(candidate);
+      await expect(cluster.failureOf('no-such-node')).rejects.toMatchObject({ code: 'NODE_NOT_FOUND' });
+    });
+
     inTime('fails with BACKEND_UNREACHABLE when the engine does not answer', async () => {
       await expect(unreachable.require('cluster').nodes()).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
       await expect(unreachable.require('cluster').storage()).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
       await expect(unreachable.require('cluster').networks()).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+      for (const read of ['storages', 'networkDetails'] as const)
+        await expect(unreachable.require('cluster')[read]()).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+      await expect(unreachable.require('cluster').failureOf('node')).rejects.toMatchObject({
+        code: 'BACKEND_UNREACHABLE',
+      });
     });
   });
 }

@@ -1,10 +1,20 @@
 import {
   ClusterInventory,
   Diagnostics,
+  DomainError,
+  formatRef,
+  isRunningStatus,
+  isVm,
+  type AffectedInstance,
   type ClusterNetwork,
   type ClusterNode,
+  type ClusterStorage,
   type DiagnosticCheck,
+  type Instance,
+  type InstanceRef,
   type InstancetypeNames,
+  type NetworkDetails,
+  type NodeFailure,
   type StorageCapabilities,
   type StorageSpace,
 } from '@headgate/domain-contracts';
@@ -40,7 +50,70 @@ export class MemoryCluster extends ClusterInventory {
     this.engine.expectReachable();
     return [{ namespace: 'default', name: 'lan' }];
   }
+
+  override async storages(): Promise<readonly ClusterStorage[]> {
+    this.engine.expectReachable();
+    const vms = this.engine.all().filter(isVm);
+    const allocatedBytes = vms.reduce((sum, { diskBytes }) => sum + diskBytes, 0);
+    return [
+      {
+        kind: 'pool',
+        name: 'memory',
+        type: 'dir',
+        isDefault: true,
+        isActive: true,
+        capacityBytes: this.engine.freeBytes + allocatedBytes,
+        allocatedBytes,
+        freeBytes: this.engine.freeBytes,
+        spaceUnknown: '',
+        volumes: vms.length,
+        canExpand: false,
+        claimModes: [],
+        segments: [],
+        users: sorted(vms.map(({ ref }) => ref)),
+      },
+    ];
+  }
+
+  override async networkDetails(): Promise<readonly NetworkDetails[]> {
+    this.engine.expectReachable();
+    const users = sorted(
+      this.engine
+        .all()
+        .filter(isVm)
+        .map(({ ref }) => ref),
+    );
+    const dhcp = [{ start: '192.0.2.10', end: '192.0.2.99' }];
+    const lan = { namespace: 'default', name: 'lan', mode: 'nat', bridge: 'lan0', isActive: true };
+    return [{ ...lan, addresses: ['192.0.2.1/24'], dhcp, users }];
+  }
+
+  /** Starts VMs on another node that is ready, and no containers. */
+  override async failureOf(node: string): Promise<NodeFailure> {
+    const nodes = await this.nodes();
+    if (!nodes.some(({ name }) => name === node))
+      throw new DomainError('NODE_NOT_FOUND', `There is no node named ${node}.`);
+    const candidates = nodes
+      .filter(({ name, ready, unschedulable }) => name !== node && ready && unschedulable === '')
+      .map(({ name }) => name);
+    const running = this.engine.all().filter((one) => one.node === node && isRunning(one));
+    const instances = running.map((one): AffectedInstance => ({
+      ref: one.ref,
+      cpu: one.cpu,
+      memoryBytes: one.memoryBytes,
+      staysDown: isVm(one) ? '' : 'A container in memory stays on its node.',
+      candidates: isVm(one) ? candidates : [],
+      unchecked: [],
+    }));
+    return { cpusPerCpu: 1, instances, unchecked: [] };
+  }
 }
+
+const isRunning = (instance: Instance): boolean =>
+  isVm(instance) ? isRunningStatus(instance.status) : instance.phase === 'Running';
+
+const sorted = (refs: readonly InstanceRef[]): InstanceRef[] =>
+  [...refs].sort((a, b) => (formatRef(a) < formatRef(b) ? -1 : 1));
 
 /** Passes unless a test put a fault into the engine. */
 export class MemoryDiagnostics extends Diagnostics {

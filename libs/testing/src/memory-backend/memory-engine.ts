@@ -69,6 +69,9 @@ export class MemoryEngine {
       arch: 'amd64',
       cpuMillicores: 16_000,
       memoryBytes: 64 * 1024 ** 3,
+      allocatable: { cpuMillicores: 15_500, memoryBytes: 62 * 1024 ** 3 },
+      zone: '',
+      unschedulable: '',
     }));
   }
 

@@ -10,6 +10,11 @@ interface Driver extends KubeObject {
   spec?: { attachRequired?: boolean; podInfoOnMount?: boolean; storageCapacity?: boolean };
 }
 
+interface StorageCapacity extends KubeObject {
+  storageClassName?: string;
+  capacity?: string;
+}
+
 interface DaemonSet extends KubeObject {
   status?: { desiredNumberScheduled?: number; currentNumberScheduled?: number; numberReady?: number };
 }
@@ -61,6 +66,25 @@ export const storedKinds: ResourceDefinition[] = [
       column<Driver>('PodInfoOnMount', ({ spec }) => spec?.podInfoOnMount ?? false),
       column<Driver>('StorageCapacity', ({ spec }) => spec?.storageCapacity ?? false),
       ageColumn,
+    ],
+  }),
+  builtIn({
+    group: 'storage.k8s.io',
+    kind: 'CSIStorageCapacity',
+    plural: 'csistoragecapacities',
+    schema: object(
+      {
+        storageClassName: string('The storage class.'),
+        nodeTopology: labelSelector,
+        capacity: string('The free space, a quantity.'),
+        maximumVolumeSize: string('The size of the largest volume, a quantity.'),
+      },
+      ['storageClassName'],
+      'The space of a storage class in a segment of the cluster.',
+    ),
+    columns: [
+      column<StorageCapacity>('StorageClassName', ({ storageClassName }) => storageClassName ?? ''),
+      column<StorageCapacity>('Capacity', ({ capacity }) => capacity ?? ''),
     ],
   }),
   builtIn({
