@@ -11,6 +11,7 @@ export * from './fields.js';
 export * from './folders.js';
 export * from './hardware.js';
 export * from './images.js';
+export * from './infrastructure.js';
 export * from './metrics.js';
 export * from './moves.js';
 export * from './guests.js';

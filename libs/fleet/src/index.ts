@@ -4,3 +4,4 @@ export * from './fleet.js';
 export * from './fleet-entry.js';
 export * from './fleet-reader.js';
 export * from './query-entries.js';
+export * from './node-promises.js';

@@ -13,6 +13,7 @@ export * from './instance-actions.js';
 export type { InstanceChangeDeps } from './instance-change.js';
 export { MemberReadiness } from './member-readiness.js';
 export * from './migrate-vm.js';
+export * from './place-affected.js';
 export * from './place-instance.js';
 export type { BulkPlan } from './bulk-plan.js';
 export type { MemberPlan } from './plan-members.js';

@@ -6,12 +6,13 @@ import { PluginsModule } from '../plugins/plugins.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { ClusterController } from './cluster.controller.js';
 import { QueryBackends } from '../fleet/query-backends.js';
+import { InfrastructureController } from './infrastructure.controller.js';
 import { ReadCapabilities } from './read-capabilities.js';
 
-/** Nodes, instancetypes and the capabilities of every context. */
+/** Nodes, storages, networks, instancetypes and the capabilities of every context. */
 @Module({
   imports: [FleetModule, ImagesModule, PluginsModule],
-  controllers: [ClusterController],
+  controllers: [ClusterController, InfrastructureController],
   providers: [provideClass(QueryBackends, [BackendDirectory]), ReadCapabilities],
   exports: [ReadCapabilities],
 })

@@ -96,6 +96,10 @@ POST   /api/ext/vms/{ns}/{name}/placement               no       no     yes   no
 POST   /api/ext/vms/{ns}/{name}/devices                 no       no     yes   no    hidden  no     no       no    hidden
 DELETE /api/ext/vms/{ns}/{name}/devices/{device}        no       no     yes   no    hidden  no     no       no    hidden
 GET    /api/ext/host-resources                          no       no     yes   no    -       no     no       no    no
+GET    /api/ext/nodes                                   no       yes    yes   no    -       yes    yes      yes   no
+GET    /api/ext/nodes/{name}/failure                    no       yes    yes   no    -       yes    yes      yes   no
+GET    /api/ext/storage                                 no       yes    yes   no    -       yes    yes      yes   no
+GET    /api/ext/networks                                no       yes    yes   no    -       yes    yes      yes   no
 GET    /api/ext/vms/{ns}/{name}/checkpoints              no       yes    yes   yes   hidden  yes    yes      yes   hidden
 DELETE /api/ext/vms/{ns}/{name}/checkpoints/{checkpoint} no      no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/ext/guest/password                          no       no     yes   yes   hidden  no     no       yes   hidden

@@ -19,6 +19,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Health: 'Probes of the service.',
   HostResources: 'CPUs, memory and devices of the hosts.',
   Images: 'The catalog of images.',
+  Infrastructure: 'Nodes, storages and networks with what uses them.',
   Journal: 'The log of actions and their callers.',
   Metrics: 'The exposition for Prometheus.',
   Moves: 'Moves of VMs to other contexts.',

@@ -83,6 +83,13 @@ export interface AffectedInstance {
   readonly unchecked: readonly string[];
 }
 
+export const FAILURE_OUTCOMES = ['restarts', 'no-room', 'stays-down'] as const;
+/**
+ * What becomes of an instance when its node fails. `restarts`: its backend starts it on another node. `no-room`: it
+ * would, but no node has room. `stays-down`: nothing starts it elsewhere.
+ */
+export type FailureOutcome = (typeof FAILURE_OUTCOMES)[number];
+
 /** The consequences of the failure of a node. */
 export interface NodeFailure {
   /** The largest number of virtual CPUs for each CPU of a node. */

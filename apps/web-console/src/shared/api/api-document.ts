@@ -428,6 +428,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/networks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The networks of libvirt and the network attachment definitions of clusters, with the instances that use them
+         * @description The networks of libvirt and the network attachment definitions of clusters, with the instances that use them.
+         */
+        get: operations["Infrastructure.networks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The nodes with the resources that are promised to their instances
+         * @description The nodes with the resources that are promised to their instances.
+         */
+        get: operations["Infrastructure.nodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/nodes/{name}/failure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What would happen to the running instances of a node if it failed, and what was not checked
+         * @description What would happen to the running instances of a node if it failed, and what was not checked. Changes nothing.
+         */
+        get: operations["Infrastructure.failure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/openapi.json": {
         parameters: {
             query?: never;
@@ -440,6 +500,26 @@ export interface paths {
          * @description This document.
          */
         get: operations["ApiDocs.json"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/storage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The storage pools of libvirt and the storage classes of clusters, with their space where it is known
+         * @description The storage pools of libvirt and the storage classes of clusters, with their space where it is known.
+         */
+        get: operations["Infrastructure.storage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1858,6 +1938,38 @@ export interface components {
              */
             nad: string;
         };
+        /** @description A range of addresses. */
+        AddressRangeView: {
+            /** @description The last address. */
+            end: string;
+            /** @description The first address. */
+            start: string;
+        };
+        /** @description An instance of a node that fails. */
+        AffectedInstanceView: {
+            /**
+             * @description Whether it is a VM or a container.
+             * @enum {string}
+             */
+            kind: "vm" | "ct";
+            /** @description Its name. */
+            name: string;
+            /** @description Its namespace. */
+            namespace: string;
+            /** @description The nodes with room for it, after larger instances got theirs. */
+            nodes: string[];
+            /**
+             * @description `restarts`: the backend starts it on another node. `no-room`: it would, but no node has room. `stays-down`: nothing starts it elsewhere.
+             * @enum {string}
+             */
+            outcome: "restarts" | "no-room" | "stays-down";
+            /** @description Why it does not restart, one sentence. */
+            reason?: string;
+            /** @description The ref of the instance. */
+            ref: string;
+            /** @description Conditions that were not checked for it, each a phrase such as `free hugepages`. */
+            unchecked: string[];
+        };
         /** @description A device of the host that is passed through to a VM. */
         AttachedHostDeviceView: {
             /** @description The device of the host, or the resource of the cluster. */
@@ -2150,6 +2262,13 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "warning" | "error";
+        };
+        /** @description The ways in which claims of a storage class can be used, as CDI knows them. */
+        ClaimModeView: {
+            /** @description Such as `ReadWriteMany`. */
+            accessMode: string;
+            /** @description `Block` or `Filesystem`. */
+            volumeMode: string;
         };
         /** @description The response to a clone. */
         ClonedView: {
@@ -3063,6 +3182,20 @@ export interface components {
             /** @description A regular expression that the whole name matches. */
             pattern: string;
         };
+        /** @description Names an instance. */
+        InstanceNameView: {
+            /**
+             * @description Whether it is a VM or a container.
+             * @enum {string}
+             */
+            kind: "vm" | "ct";
+            /** @description Its name. */
+            name: string;
+            /** @description Its namespace. */
+            namespace: string;
+            /** @description The ref of the instance. */
+            ref: string;
+        };
         /** @description The size of an instancetype. */
         InstancetypeSizeView: {
             /** @description The number of CPUs. */
@@ -3416,6 +3549,31 @@ export interface components {
             /** @description Whether it is the only one. */
             isOnlyOne: boolean;
         };
+        /** @description An element of GET /api/ext/networks: a network of libvirt or a network attachment definition. */
+        NetworkDetailsView: {
+            /** @description Whether cards can be attached: false for a network of libvirt that is not started. */
+            active: boolean;
+            /** @description Addresses of the host with the length of the prefix, or the range of the plugin. */
+            addresses: string[];
+            /** @description The bridge or the device of the host; empty where unknown. */
+            bridge: string;
+            /** @description The context that has it. */
+            context: string;
+            /** @description The addresses that are assigned to guests. */
+            dhcp: components["schemas"]["AddressRangeView"][];
+            /** @description The number of those that the caller may not read. */
+            hiddenUsers: number;
+            /** @description The forwarding of libvirt, such as `nat` or `isolated`, or the type of the CNI plugin; empty where unknown. */
+            mode: string;
+            /** @description The name of the network. */
+            name: string;
+            /** @description The namespace of the network. */
+            namespace: string;
+            /** @description `namespace/name`, as POST /api/vms/{ns}/{name}/nics takes it. */
+            ref: string;
+            /** @description The instances with a card in it that the caller may read. */
+            users: components["schemas"]["InstanceNameView"][];
+        };
         /** @description The speed at which an instance uses its interfaces. */
         NetworkUsageView: {
             /** @description Bytes received per second; null if it is unknown. */
@@ -3433,6 +3591,50 @@ export interface components {
             namespace: string;
             /** @description `namespace/name`, as POST /api/vms/{ns}/{name}/nics takes it. */
             ref: string;
+        };
+        /** @description An element of GET /api/ext/nodes. */
+        NodeDetailsView: {
+            /** @description The capacity without the part that the node keeps for itself. */
+            allocatable: components["schemas"]["NodeResourcesView"];
+            /** @description The architecture of its CPUs, such as `amd64`. */
+            arch: string;
+            /** @description The resources that it has. */
+            capacity: components["schemas"]["NodeResourcesView"];
+            /** @description The context that it belongs to. */
+            context: string;
+            /** @description The number of its running VMs and containers, also of those that the caller may not read. */
+            instances: number;
+            /** @description Version of the agent that runs guests on the node. */
+            kubelet: string;
+            /** @description The part of the capacity that is in use. */
+            load: components["schemas"]["NodeResourcesView"];
+            /** @description The name of the node, or of the host. */
+            name: string;
+            /** @description The sum of the sizes of its running instances: virtual CPUs of VMs and CPUs of containers, and their memory. May be more CPU than the node has. */
+            promised: components["schemas"]["NodeResourcesView"];
+            /** @description Whether it can run guests. */
+            ready: boolean;
+            /** @description Comma-separated. */
+            roles: string;
+            /** @description Whether new guests are started on it. */
+            schedulable: boolean;
+            /** @description Why none are, one sentence. */
+            unschedulable?: string;
+            /** @description The failure domain, as the label `topology.kubernetes.io/zone` names it; absent where there is none. */
+            zone?: string;
+        };
+        /** @description GET /api/ext/nodes/{name}/failure */
+        NodeFailureView: {
+            /** @description Its context. */
+            context: string;
+            /** @description The number of those that the caller may not read. They take room too. */
+            hidden: number;
+            /** @description Its running instances that the caller may read, the largest first. */
+            instances: components["schemas"]["AffectedInstanceView"][];
+            /** @description The name of the node. */
+            node: string;
+            /** @description Conditions that were not checked for any of them, each a sentence. */
+            unchecked: string[];
         };
         /** @description An amount of the resources of a node. Values that are unknown are null. */
         NodeResourcesView: {
@@ -3769,6 +3971,53 @@ export interface components {
         StatusView: {
             /** @description The outcome in one word, such as `ok`, `deleted` or `removed`. */
             status: string;
+        };
+        /** @description The free space of a storage class in a segment of the cluster. */
+        StorageSegmentView: {
+            /** @description In bytes; null where the driver reports none. */
+            freeBytes: number | null;
+            /** @description The size of the largest volume that fits, in bytes; null where the driver reports none. */
+            maxVolumeBytes: number | null;
+            /** @description The labels of the nodes that reach it; empty for all nodes. */
+            nodes: string;
+        };
+        /** @description An element of GET /api/ext/storage: a storage pool of libvirt or a storage class. */
+        StorageView: {
+            /** @description Whether it can be used: false for a pool that is not started. */
+            active: boolean;
+            /** @description In bytes: what is in use of a pool, and the sum of the sizes of the claims of a class. Null where it is unknown. */
+            allocatedBytes: number | null;
+            /** @description Whether disks here can grow. */
+            canExpand: boolean;
+            /** @description The size in bytes; null where it is unknown, as of every storage class. */
+            capacityBytes: number | null;
+            /** @description The context that has it. */
+            context: string;
+            /** @description Whether new disks are created here unless the request names another. */
+            default: boolean;
+            /** @description The free space in bytes; of a class the sum of its segments. Null where it is unknown. */
+            freeBytes: number | null;
+            /** @description The number of those that the caller may not read. */
+            hiddenUsers: number;
+            /**
+             * @description `pool`: a storage pool of libvirt. `class`: a storage class of Kubernetes.
+             * @enum {string}
+             */
+            kind: "pool" | "class";
+            /** @description From the StorageProfile of a class; empty where there is none. */
+            modes: components["schemas"]["ClaimModeView"][];
+            /** @description The name of the pool or the class. */
+            name: string;
+            /** @description From the CSIStorageCapacity objects of a class; empty where there are none. */
+            segments: components["schemas"]["StorageSegmentView"][];
+            /** @description Why the free space is unknown, one sentence. */
+            spaceUnknown?: string;
+            /** @description The type of the pool, such as `dir`, or the provisioner of the class. */
+            type: string;
+            /** @description The instances with a disk here that the caller may read. */
+            users: components["schemas"]["InstanceNameView"][];
+            /** @description The number of volumes or claims, used or not; null where it is unknown. */
+            volumes: number | null;
         };
         /** @description POST /api/vms/{ns}/{name}/tags, and its response. */
         TagDto: {
@@ -5287,6 +5536,136 @@ export interface operations {
             };
         };
     };
+    "Infrastructure.networks": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description `true` if a part is missing or out of date, such as the entries of a lost context. */
+                    "Svc-Partial"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NetworkDetailsView"][];
+                };
+            };
+        };
+    };
+    "Infrastructure.nodes": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description `true` if a part is missing or out of date, such as the entries of a lost context. */
+                    "Svc-Partial"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeDetailsView"][];
+                };
+            };
+        };
+    };
+    "Infrastructure.failure": {
+        parameters: {
+            query: {
+                /** @description The context that has the node: nodes of several contexts may have the same name. */
+                context: string;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the node. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeFailureView"];
+                };
+            };
+        };
+    };
     "ApiDocs.json": {
         parameters: {
             query?: never;
@@ -5336,6 +5715,49 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    "Infrastructure.storage": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description `true` if a part is missing or out of date, such as the entries of a lost context. */
+                    "Svc-Partial"?: "true";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StorageView"][];
+                };
             };
         };
     };
