@@ -134,6 +134,12 @@ export function clusterRoutes(served: () => Served): void {
 
   test('reports the parts of the cluster and its checks', async () => {
     expect((await send<unknown[]>('GET', '/api/nodes')).body.length).toBeGreaterThan(0);
+    const [node] = (await send<{ name: string; context: string }[]>('GET', '/api/ext/nodes')).body;
+    const failure = `/api/ext/nodes/${node!.name}/failure?context=${node!.context}`;
+    expect((await send<{ instances: unknown[] }>('GET', failure)).body.instances).toBeInstanceOf(Array);
+    const storages = (await send<{ segments: unknown[]; modes: unknown[] }[]>('GET', '/api/ext/storage')).body;
+    expect(storages.some(({ segments, modes }) => segments.length > 0 && modes.length > 0)).toBe(true);
+    expect((await send<unknown[]>('GET', '/api/ext/networks')).body.length).toBeGreaterThan(0);
     const { body } = await send<{ instancetypes: string[]; preferences: string[] }>('GET', '/api/instancetypes');
     expect([body.instancetypes, body.preferences]).toEqual([
       expect.arrayContaining(['u1.medium']),

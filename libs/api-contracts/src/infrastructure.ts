@@ -133,7 +133,8 @@ export class StorageView {
   /** The size in bytes; null where it is unknown, as of every storage class. */
   @Nullable() @IsInt() @Min(0) capacityBytes!: number | null;
   /**
-   * In bytes: what is in use of a pool, and the sum of the sizes of the claims of a class. Null where it is unknown.
+   * In bytes: the space of a pool that is in use, and the sum of the sizes of the claims of a class. Null where it is
+   * unknown.
    */
   @Nullable() @IsInt() @Min(0) allocatedBytes!: number | null;
   /** The free space in bytes; of a class the sum of its segments. Null where it is unknown. */

@@ -63,7 +63,7 @@ export class InfrastructureController {
   @Needs(sharedData)
   @Get('nodes/:name/failure')
   @Describe(
-    'What would happen to the running instances of a node if it failed, and what was not checked. Changes nothing.',
+    'Whether the running instances of a node would restart elsewhere if it failed, and the conditions that were not checked. Changes nothing.',
     answer(200, NodeFailureView),
   )
   async failure(
