@@ -476,8 +476,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What would happen to the running instances of a node if it failed, and what was not checked
-         * @description What would happen to the running instances of a node if it failed, and what was not checked. Changes nothing.
+         * Whether the running instances of a node would restart elsewhere if it failed, and the conditions that were not checked
+         * @description Whether the running instances of a node would restart elsewhere if it failed, and the conditions that were not checked. Changes nothing.
          */
         get: operations["Infrastructure.failure"];
         put?: never;
@@ -3985,7 +3985,7 @@ export interface components {
         StorageView: {
             /** @description Whether it can be used: false for a pool that is not started. */
             active: boolean;
-            /** @description In bytes: what is in use of a pool, and the sum of the sizes of the claims of a class. Null where it is unknown. */
+            /** @description In bytes: the space of a pool that is in use, and the sum of the sizes of the claims of a class. Null where it is unknown. */
             allocatedBytes: number | null;
             /** @description Whether disks here can grow. */
             canExpand: boolean;
