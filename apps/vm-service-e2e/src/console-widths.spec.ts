@@ -10,7 +10,18 @@ const TIMEOUT_MS = 120_000;
 const HEIGHT = 800;
 /** A window without room for bars at its edges, as with a zoom of 200%. */
 const LOW = 500;
-const PAGES = ['Machines', 'Containers', 'Nodes', 'Images', 'Plugins', 'Activity', 'Health', 'Integrations'];
+const PAGES = [
+  'Machines',
+  'Containers',
+  'Nodes',
+  'Storage',
+  'Networks',
+  'Images',
+  'Plugins',
+  'Activity',
+  'Health',
+  'Integrations',
+];
 
 /** The layout of the console in narrow and wide windows, and its charts, which only a real browser draws. */
 describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of the web console', () => {

@@ -99,31 +99,6 @@ describe('the containers', () => {
   });
 });
 
-test('the nodes show whether they are ready, their load and how many VMs they run', async () => {
-  const node = { roles: 'worker', kubelet: 'v1.34', arch: 'amd64', context: 'prod' };
-  const capacity = { cpu: 16_000, memoryBytes: 64 * 1024 ** 3 };
-  service.on('GET /api/nads', [{ namespace: 'tailvm', name: 'lan', ref: 'tailvm/lan', context: 'prod' }]);
-  service.on('GET /api/nodes', [
-    { ...node, name: 'node-1', ready: true, capacity, load: { cpu: 4000, memoryBytes: 32 * 1024 ** 3 } },
-    { ...node, name: 'node-2', ready: false, capacity, load: { cpu: null, memoryBytes: null } },
-    {
-      ...node,
-      name: 'node-3',
-      ready: true,
-      capacity: { cpu: null, memoryBytes: null },
-      load: { cpu: 250, memoryBytes: null },
-    },
-  ]);
-  await openConsole('/nodes', [buildVm(), buildVm({ name: 'web-2' })], service);
-  expect((await screen.findByRole('row', { name: /node-1/ })).textContent).toContain(
-    'Ready25% of 16 CPUs50% of 64 GiB248 GiB',
-  );
-  expect(screen.getByRole('row', { name: /node-2/ }).textContent).toContain('Not readyof 16 CPUsof 64 GiB000 B');
-  expect(screen.getByRole('row', { name: /node-3/ }).textContent).toContain('Ready0.3 CPUs–000 B');
-  const networks = within(await screen.findByRole('table', { name: 'Networks' })).getAllByRole('row');
-  expect(networks.map(({ textContent }) => textContent)).toEqual(['NameNamespaceContext', 'lantailvmprod']);
-});
-
 test('the health page lists the errors first, with remedies, and runs the checks again on request', async () => {
   const check = { context: 'prod', fixable: false, remedy: '' };
   service.on('GET /api/doctor', [

@@ -38,17 +38,21 @@ const CHECKPOINTS = 'GET /api/ext/vms/tailvm/web-1/checkpoints';
 const PAGES: readonly PageRequest[] = [
   {
     path: '/nodes',
-    request: 'GET /api/nodes',
+    request: 'GET /api/ext/nodes',
     failure: "Couldn't load the nodes",
     empty: [[], 'No reachable context has a node.'],
-    others: { 'GET /api/nads': [] },
   },
   {
-    path: '/nodes',
-    request: 'GET /api/nads',
+    path: '/storage',
+    request: 'GET /api/ext/storage',
+    failure: "Couldn't load the storage",
+    empty: [[], 'No reachable context has a storage pool or a storage class.'],
+  },
+  {
+    path: '/networks',
+    request: 'GET /api/ext/networks',
     failure: "Couldn't load the networks",
     empty: [[], 'No reachable context has a network for more NICs'],
-    others: { 'GET /api/nodes': [] },
   },
   {
     path: '/images',

@@ -3,12 +3,15 @@ import { Redirect, Route, Switch } from 'wouter';
 import { DoctorPage } from '../features/doctor/components/doctor-page.js';
 import { ImagesPage } from '../features/images/components/images-page.js';
 import { JournalPage } from '../features/journal/components/journal-page.js';
+import { NetworksPage } from '../features/networks/components/networks-page.js';
 import { NodesPage } from '../features/nodes/components/nodes-page.js';
 import { PluginsPage } from '../features/plugins/components/plugins-page.js';
 import { Banners } from '../features/shell/components/banners.js';
 import { Masthead } from '../features/shell/components/masthead.js';
 import { PhoneBar } from '../features/shell/components/phone-bar.js';
+import { GoKeys } from '../features/shell/components/go-keys.js';
 import { Sidebar } from '../features/shell/components/sidebar.js';
+import { StoragePage } from '../features/storage/components/storage-page.js';
 import { IntegrationsPage } from '../features/integrations/components/integrations-page.js';
 import { TaskPage } from '../features/tasks/components/task-page.js';
 import { ActivityBar } from '../features/tasks/components/activity-bar.js';
@@ -36,6 +39,7 @@ export function Pages() {
   return (
     <div className="hg-shell" data-connection={isReachable ? undefined : 'none'}>
       {!isPopup && <Masthead tasks={<TasksButton />} />}
+      {!isPopup && <GoKeys />}
       {!isPopup && <Banners />}
       <div className="hg-body">
         {!isPopup && !isCompact && <Sidebar />}
@@ -59,6 +63,12 @@ export function Pages() {
               </Route>
               <Route path={paths.nodes}>
                 <NodesPage />
+              </Route>
+              <Route path={paths.storage}>
+                <StoragePage />
+              </Route>
+              <Route path={paths.networks}>
+                <NetworksPage />
               </Route>
               <Route path={paths.images}>
                 <ImagesPage />

@@ -10,7 +10,7 @@ describe('the command palette', () => {
   let service: MockService;
   beforeEach(() => {
     service = givenService();
-    service.on('GET /api/nads', []);
+    service.on('GET /api/ext/nodes', []);
   });
   afterEach(() => closeConsole(service));
 

@@ -170,8 +170,7 @@ describe('without any reachable context', () => {
 });
 
 test('a refused request has the code of the API small after its sentence', async () => {
-  service.fails('GET /api/nodes', 409, 'web-1 is running.', 'WRONG_STATE');
-  service.on('GET /api/nads', []);
+  service.fails('GET /api/ext/nodes', 409, 'web-1 is running.', 'WRONG_STATE');
   await openConsole('/nodes', [], service);
   const alert = await screen.findByRole('alert');
   expect(within(alert).getByText('web-1 is running.')).toBeTruthy();
@@ -188,8 +187,7 @@ test('the chips of the list have the words of state, and filter by the status of
 test('the sizes in errors of the service and of tasks read as everywhere else', async () => {
   const error = 'The disk needs 8Gi, and 1.5Gi are free.';
   service.on('GET /api/tasks', [buildTask({ id: 'one', status: 'error', error, ref: 'vm/prod/tailvm/web-1' })]);
-  service.fails('GET /api/nodes', 409, 'node-1 has no 64Gi.');
-  service.on('GET /api/nads', []);
+  service.fails('GET /api/ext/nodes', 409, 'node-1 has no 64Gi.');
   const { user } = await openConsole('/nodes', [], service);
   expect(await screen.findByText('node-1 has no 64 GiB.')).toBeTruthy();
   await user.click(screen.getByRole('button', { name: 'Tasks' }));

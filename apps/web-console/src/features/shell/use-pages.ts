@@ -6,7 +6,7 @@ import { paths } from '../../shared/location/paths.js';
 import type { CountedPage } from './use-page-counts.js';
 
 export interface PageLink {
-  readonly name: CountedPage | 'plugins' | 'activity' | 'integrations';
+  readonly name: CountedPage | 'storage' | 'networks' | 'plugins' | 'activity' | 'integrations';
   readonly href: string;
   readonly label: string;
   readonly icon: IconName;
@@ -30,6 +30,8 @@ export function usePages(): readonly PageLink[] {
       ? [{ name: 'containers', href: paths.containers, label: 'Containers', icon: 'container' } as const]
       : []),
     { name: 'nodes', href: paths.nodes, label: 'Nodes', icon: 'node' },
+    { name: 'storage', href: paths.storage, label: 'Storage', icon: 'storage' },
+    { name: 'networks', href: paths.networks, label: 'Networks', icon: 'context' },
     { name: 'images', href: paths.images, label: 'Images', icon: 'image' },
     { name: 'plugins', href: paths.plugins, label: 'Plugins', icon: 'plugin' },
     {

@@ -11,6 +11,8 @@ export type ActionAnswer = Partial<StatusView & AcceptedView>;
 export interface ActionOrder {
   readonly id: ActionId;
   readonly instance: Instance;
+  /** The node that the user chose already, for a migration. */
+  readonly target?: string;
 }
 
 /** @throws Error for an action for which the user has to choose something first */

@@ -14,6 +14,8 @@ export const paths = {
   containers: '/containers',
   container: (address: InstanceAddress) => `/containers/${encoded(address)}`,
   nodes: '/nodes',
+  storage: '/storage',
+  networks: '/networks',
   /** The IDs of tasks have no characters that need encoding. */
   task: (id: string) => `/tasks/${id}`,
   images: '/images',

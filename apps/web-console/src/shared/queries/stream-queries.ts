@@ -16,7 +16,13 @@ export const usageKey = (collection: 'vms' | 'cts') => ['usage', collection] as 
 export const ACTIVITY_KEYS = ['1h', '7d', '30d'].map((range) => ['activity', range] as const);
 
 /** Answers that the stream does not send, but which differ with the contexts. */
-export const CONTEXT_KEYS = { images: ['imported-images'], nodes: ['nodes'] } as const;
+export const CONTEXT_KEYS = {
+  images: ['imported-images'],
+  nodes: ['nodes'],
+  nodeDetails: ['node-details'],
+  storage: ['storage'],
+  networks: ['networks'],
+} as const;
 
 const LIVE_KEY = ['stream-is-live'] as const;
 

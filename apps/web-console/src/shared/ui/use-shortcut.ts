@@ -28,12 +28,20 @@ export const isCommandKey = (
 export const useCommandShortcut = (key: string, run: () => void): void =>
   useKeyPress((event) => isCommandKey(event, key), CONSOLES, run);
 
+/** Whether a key is pressed without a modifier, and has no meaning of its own where the user is. */
+export const isPlainKey = (event: KeyboardEvent): boolean =>
+  !event.ctrlKey && !event.metaKey && !event.altKey && isFree(event, TYPING);
+
+function isFree(event: KeyboardEvent, except: string): boolean {
+  if (event.defaultPrevented) return false;
+  if (event.target instanceof Element && event.target.closest(except)) return false;
+  return !document.querySelector('dialog[open]');
+}
+
 /** @param except where the key has another meaning, as a selector */
 function useKeyPress(isKey: (event: KeyboardEvent) => boolean, except: string, run: () => void): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
-    if (!isKey(event) || event.defaultPrevented) return;
-    if (event.target instanceof Element && event.target.closest(except)) return;
-    if (document.querySelector('dialog[open]')) return;
+    if (!isKey(event) || !isFree(event, except)) return;
     event.preventDefault();
     run();
   });

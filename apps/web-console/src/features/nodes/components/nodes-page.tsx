@@ -1,85 +1,112 @@
+import type { NodeDetailsView } from '@headgate/api-contracts';
 import { useMemo } from 'react';
-import { Link } from 'wouter';
-import { useFleet } from '../../../shared/fleet/fleet-provider.js';
-import { nodePath } from '../../../shared/location/paths.js';
-import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
-import { readableBytes } from '../../../shared/quantity/quantity.js';
-import { useNodes } from '../../../shared/queries/use-nodes.js';
-import { EmptyState } from '../../../shared/ui/empty-state.js';
-import { ErrorAlert } from '../../../shared/ui/error-alert.js';
-import { Icon } from '../../../shared/ui/icon.js';
-import { Skeleton } from '../../../shared/ui/loading.js';
-import { numeric, Table } from '../../../shared/ui/table.js';
-import { usePageTitle } from '../../../shared/ui/use-page-title.js';
-import { NetworkList } from './network-list.js';
-import { NO_LOAD, nodeKey, nodeLoads, type NodeLoad } from '../node-loads.js';
+import { useSearch } from 'wouter';
+import { useContainers, useFleet } from '../../../shared/fleet/fleet-provider.js';
+import { usePeek } from '../../../shared/list/use-peek.js';
+import { currentSearch, navigate } from '../../../shared/location/hash-location.js';
+import { paths } from '../../../shared/location/paths.js';
+import { ResourcePage } from '../../../shared/resources/resource-page.js';
+import { ResourcePeek } from '../../../shared/resources/resource-peek.js';
+import { nodeGuests, nodeKey, occupancyOf } from '../node-guests.js';
+import type { NodeGrouping } from '../node-groups.js';
+import { useNodeDetails } from '../use-node-details.js';
+import { NodeMap } from './node-map.js';
+import { NodePeek } from './node-peek.js';
+import { keyOfNode, nameOfNode, NodeTable } from './node-table.js';
 
-const COLUMNS = [
-  ...['Name', 'Status'],
-  ...['CPU usage', 'Memory usage', 'VMs', 'Assigned CPUs', 'Assigned memory'].map(numeric),
-  ...['Roles', 'Architecture', 'Version', 'Context'],
-];
-
-/** The nodes and their current load. */
+/** The nodes as a map or a table, with what runs on them. */
 export function NodesPage() {
-  usePageTitle('Nodes');
-  const { data: nodes, error, refetch } = useNodes();
-  const entries = useFleet((fleet) => fleet.entries);
-  const loads = useMemo(() => nodeLoads(entries), [entries]);
-
+  const vms = useFleet(({ entries }) => entries);
+  const containers = useContainers(({ entries }) => entries);
+  const guests = useMemo(() => nodeGuests([...vms, ...containers]), [vms, containers]);
+  const query = useNodeDetails(useMemo(() => occupancyOf(guests), [guests]));
+  const { data: nodes = [] } = query;
+  const [peeked, peek] = usePeek(paths.nodes);
+  const search = new URLSearchParams(useSearch());
+  const view = search.get('view') === 'table' ? 'table' : 'map';
+  const hasZones = nodes.some(({ zone }) => zone !== undefined);
+  const grouping: NodeGrouping = hasZones && search.get('group') === 'zone' ? 'zone' : 'context';
   return (
-    <div className="hg-page">
-      <h1 className="hg-page-title hg-gap-below" {...PAGE_FOCUS}>
-        Nodes
-      </h1>
-      {error && <ErrorAlert title="Couldn't load the nodes" error={error} onRetry={() => void refetch()} />}
-      {!nodes && !error && <Skeleton height="10rem" label="Loading nodes" />}
-      {nodes?.length === 0 && (
-        <EmptyState title="No nodes" level={2}>
-          No reachable context has a node.
-        </EmptyState>
+    <ResourcePage
+      title="Nodes"
+      summary={nodes.length === 0 ? undefined : summaryOf(nodes)}
+      tools={
+        nodes.length > 0 && (
+          <>
+            {view === 'map' && hasZones && (
+              <Segments
+                label="Group by"
+                options={{ context: 'Contexts', zone: 'Zones' }}
+                active={grouping}
+                onChoose={(value) => setSearch('group', value === 'context' ? undefined : value)}
+              />
+            )}
+            <Segments
+              label="Show as"
+              options={{ map: 'Map', table: 'Table' }}
+              active={view}
+              onChoose={(value) => setSearch('view', value === 'map' ? undefined : value)}
+            />
+          </>
+        )
+      }
+      query={query}
+      none="No reachable context has a node."
+    >
+      {view === 'map' ? (
+        <NodeMap nodes={nodes} grouping={grouping} guests={guests} peeked={peeked} onPeek={peek} />
+      ) : (
+        <NodeTable nodes={nodes} peeked={peeked} onPeek={peek} />
       )}
-      {nodes && nodes.length > 0 && (
-        <Table label="Nodes" columns={COLUMNS}>
-          {nodes.map(({ name, ready, roles, arch, kubelet, context, capacity, load }) => (
-            <tr key={`${context}/${name}`}>
-              <td>
-                <Link href={nodePath(context, name)}>{name}</Link>
-              </td>
-              <td>
-                <span className={`hg-status hg-status--${ready ? 'success' : 'danger'}`}>
-                  <Icon name={ready ? 'check' : 'error'} />
-                  {ready ? 'Ready' : 'Not ready'}
-                </span>
-              </td>
-              <td className="hg-numeric">{usageText(load.cpu, capacity.cpu, cpus)}</td>
-              <td className="hg-numeric">{usageText(load.memoryBytes, capacity.memoryBytes, readableBytes)}</td>
-              {loadCells(loads.get(nodeKey({ context, node: name })))}
-              <td>{roles.split(',').join(', ')}</td>
-              <td>{arch}</td>
-              <td>{kubelet}</td>
-              <td>{context}</td>
-            </tr>
-          ))}
-        </Table>
+      {peeked !== undefined && (
+        <ResourcePeek
+          items={nodes}
+          keyOf={keyOfNode}
+          nameOf={nameOfNode}
+          peeked={peeked}
+          onPeek={peek}
+          render={(node) => (
+            <NodePeek node={node} guests={guests.get(nodeKey({ context: node.context, node: node.name })) ?? []} />
+          )}
+        />
       )}
-      <NetworkList />
-    </div>
+    </ResourcePage>
   );
 }
 
-const cpus = (millicores: number): string => `${Number((millicores / 1000).toFixed(1)).toLocaleString('en')} CPUs`;
-
-/** `12% of 16 CPUs`, or as much of it as is known. */
-function usageText(used: number | null, capacity: number | null, format: (amount: number) => string): string {
-  if (used === null || capacity === null || capacity === 0)
-    return used === null ? (capacity === null ? '–' : `of ${format(capacity)}`) : format(used);
-  return `${Math.round((used / capacity) * 100)}% of ${format(capacity)}`;
+/** The choices are a part of the address. */
+function setSearch(name: string, value: string | undefined): void {
+  const params = new URLSearchParams(currentSearch());
+  if (value === undefined) params.delete(name);
+  else params.set(name, value);
+  navigate(params.size === 0 ? paths.nodes : `${paths.nodes}?${params}`, { replace: true });
 }
 
-const loadCells = ({ guests, cpus, bytes }: NodeLoad = NO_LOAD) =>
-  [guests.toLocaleString('en'), cpus.toLocaleString('en'), readableBytes(bytes)].map((text, index) => (
-    <td key={index} className="hg-numeric">
-      {text}
-    </td>
-  ));
+interface SegmentsProps<T extends string> {
+  label: string;
+  options: Readonly<Record<T, string>>;
+  active: T;
+  onChoose: (option: T) => void;
+}
+
+const Segments = <T extends string>({ label, options, active, onChoose }: SegmentsProps<T>) => (
+  <div className="hg-segments" role="group" aria-label={label}>
+    {(Object.entries(options) as [T, string][]).map(([option, text]) => (
+      <button key={option} type="button" aria-pressed={option === active} onClick={() => onChoose(option)}>
+        {text}
+      </button>
+    ))}
+  </div>
+);
+
+/** `68 in 4 contexts, 1 not ready`. */
+function summaryOf(nodes: readonly NodeDetailsView[]): string {
+  const contexts = new Set(nodes.map(({ context }) => context)).size;
+  const away = nodes.filter(({ ready }) => !ready).length;
+  const closed = nodes.filter(({ ready, schedulable }) => ready && !schedulable).length;
+  return [
+    `${nodes.length.toLocaleString('en')} in ${contexts} ${contexts === 1 ? 'context' : 'contexts'}`,
+    ...(away > 0 ? [`${away} not ready`] : []),
+    ...(closed > 0 ? [`${closed} ${closed === 1 ? 'takes' : 'take'} no new VMs`] : []),
+  ].join(', ');
+}

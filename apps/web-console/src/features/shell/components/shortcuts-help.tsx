@@ -8,6 +8,7 @@ const SHORTCUTS: Readonly<Record<string, readonly (readonly [keys: string, descr
     ['?', 'Show this help'],
     [`${commandKey()}+K`, 'Search everything, or run a command'],
     ['/', 'Search the list'],
+    ['g, then m c n s w i a h', 'Go to machines, containers, nodes, storage, networks, images, activity or health'],
     ['n', 'Create a VM or container'],
     ['\\', 'Fold or unfold the sidebar'],
     ['Esc', 'Close a dialog or panel; clear the search'],

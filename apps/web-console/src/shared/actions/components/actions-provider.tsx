@@ -63,9 +63,9 @@ interface OpenActionProps extends Pick<ActionsProviderProps, 'forms'> {
 }
 
 function OpenAction({ order, forms, onOpen, onUndo }: OpenActionProps) {
-  const { id, instance } = order;
+  const { id, instance, target } = order;
   const close = (): void => onOpen(undefined);
-  if (id === 'migrate' && isVm(instance)) return <MigratePanel vm={instance} onClose={close} />;
+  if (id === 'migrate' && isVm(instance)) return <MigratePanel vm={instance} target={target} onClose={close} />;
   const Form = forms[id];
   if (Form && isVm(instance)) return <Form vm={instance} onClose={close} />;
   return <ActionPanel order={order} onClose={close} onUndo={onUndo} />;

@@ -12,9 +12,16 @@ import { planState } from '../registry.js';
 import { doneSentence } from '../run-action.js';
 import { VM_ACTIONS } from '../vm-actions.js';
 
+interface MigratePanelProps {
+  vm: VmView;
+  /** The node that is chosen at first; otherwise the scheduler chooses. */
+  target?: string | undefined;
+  onClose: () => void;
+}
+
 /** The plan of a migration to another node, which the user or the scheduler chooses. */
-export function MigratePanel({ vm, onClose }: { vm: VmView; onClose: () => void }) {
-  const [targetNode, setTargetNode] = useState('');
+export function MigratePanel({ vm, target = '', onClose }: MigratePanelProps) {
+  const [targetNode, setTargetNode] = useState(target);
   const { data: nodes = [], error: nodesError } = useNodes();
   const targets = useTargets(vm, nodes);
   const current = useCurrentInstance(vm);

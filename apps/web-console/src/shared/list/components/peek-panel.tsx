@@ -1,9 +1,8 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import type { Instance } from '../../instances/instance.js';
-import { Icon } from '../../ui/icon.js';
 import { useIsPlanOpen } from '../../ui/panel-queue.js';
-import { SidePanel } from '../../ui/side-panel.js';
+import { PeekFrame } from '../../ui/peek-frame.js';
 import type { ListKind } from '../list-kind.js';
 
 interface PeekPanelProps<E extends Instance> {
@@ -26,57 +25,26 @@ export function PeekPanel<E extends Instance>({ kind, peeked, entry, rows, rende
   if (isPlanOpen) return null;
   const at = rows.findIndex(({ ref }) => ref === peeked);
   const name = entry?.name ?? decodeURIComponent(peeked.split('/').at(-1) ?? '');
-  const walk = (by: 1 | -1) => () => onPeek(rows[at + by]?.ref ?? peeked);
   const close = (): void => {
     onPeek(undefined);
     document.querySelector<HTMLElement>('.hg-table')?.focus({ preventScroll: true });
   };
   return (
-    <SidePanel label={`Details of ${name}`} onClose={close}>
-      <div className="hg-peek">
-        <header className="hg-peek-head">
-          <h2>{name}</h2>
-          <span className="hg-note">
-            {at < 0 ? 'Not in this list' : `${(at + 1).toLocaleString('en')} of ${rows.length.toLocaleString('en')}`}
-          </span>
-          <PeekButton label="Previous (K)" icon="up" isOff={at <= 0} onClick={walk(-1)} />
-          <PeekButton label="Next (J)" icon="expandDown" isOff={at < 0 || at >= rows.length - 1} onClick={walk(1)} />
-          <PeekButton
-            label="Open the page (Enter)"
-            icon="expand"
-            isOff={entry === undefined}
-            onClick={() => entry && navigate(kind.pageOf(entry))}
-          />
-          <PeekButton label="Close (Esc)" icon="cross" isOff={false} onClick={close} />
-        </header>
-        {entry ? (
-          render(entry)
-        ) : (
-          <p role="status" className="hg-peek-gone">
-            {`${name} was deleted.`}
-          </p>
-        )}
-      </div>
-    </SidePanel>
+    <PeekFrame
+      name={name}
+      at={at}
+      count={rows.length}
+      onWalk={(by) => onPeek(rows[at + by]?.ref ?? peeked)}
+      onOpen={entry && (() => navigate(kind.pageOf(entry)))}
+      onClose={close}
+    >
+      {entry ? (
+        render(entry)
+      ) : (
+        <p role="status" className="hg-peek-gone">
+          {`${name} was deleted.`}
+        </p>
+      )}
+    </PeekFrame>
   );
 }
-
-interface PeekButtonProps {
-  label: string;
-  icon: 'up' | 'expandDown' | 'expand' | 'cross';
-  isOff: boolean;
-  onClick: () => void;
-}
-
-const PeekButton = ({ label, icon, isOff, onClick }: PeekButtonProps) => (
-  <button
-    type="button"
-    className="hg-icon-button"
-    aria-label={label}
-    title={label}
-    aria-disabled={isOff || undefined}
-    onClick={() => !isOff && onClick()}
-  >
-    <Icon name={icon} />
-  </button>
-);

@@ -1,0 +1,99 @@
+import type { NodeDetailsView } from '@headgate/api-contracts';
+import { Link } from 'wouter';
+import { useActionRefusal } from '../../../shared/actions/use-action-refusal.js';
+import { useActions } from '../../../shared/actions/use-actions.js';
+import { InstanceStatus } from '../../../shared/instances/instance-status.js';
+import { isVm, type Instance } from '../../../shared/instances/instance.js';
+import { PeekFacts } from '../../../shared/instances/peek-facts.js';
+import { nodePath, pathOfRef } from '../../../shared/location/paths.js';
+import { readableBytes } from '../../../shared/quantity/quantity.js';
+import { UsageBar } from '../../../shared/resources/usage-bar.js';
+import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import { StatusLabel } from '../../../shared/ui/status-label.js';
+import type { NodeGuest } from '../node-guests.js';
+import { cpuText, nodeState } from '../node-state.js';
+import { freeMemory } from '../node-target.js';
+import { NodeFailure } from './node-failure.js';
+import { usageText } from './node-table.js';
+
+/** How many instances the panel lists. */
+const MOST = 20;
+
+interface NodePeekProps {
+  node: NodeDetailsView;
+  guests: readonly NodeGuest[];
+}
+
+/** The details of a node. */
+export function NodePeek({ node, guests }: NodePeekProps) {
+  const { name, context, zone, roles, kubelet, arch, load, capacity } = node;
+  const free = freeMemory(node);
+  const more = guests.length - MOST;
+  const facts = {
+    CPU: <UsageBar used={load.cpu} total={capacity.cpu} text={usageText(load.cpu, capacity.cpu, cpuText)} />,
+    Memory: (
+      <UsageBar
+        used={load.memoryBytes}
+        total={capacity.memoryBytes}
+        text={usageText(load.memoryBytes, capacity.memoryBytes, readableBytes)}
+      />
+    ),
+    Promised: promisedText(node),
+    Free: free === null ? undefined : `${readableBytes(Math.max(0, free))} of memory`,
+    Zone: zone,
+    Roles: roles.split(',').join(', '),
+    Version: [kubelet, arch].filter(Boolean).join(', '),
+    Context: context,
+  };
+  return (
+    <>
+      <p className="hg-peek-state">
+        <StatusLabel wording={nodeState(node)} title={node.unschedulable} />
+      </p>
+      {node.unschedulable !== undefined && <p className="hg-note">{node.unschedulable}</p>}
+      <PeekFacts facts={facts} />
+      <NodeFailure key={`${context}/${name}`} node={node} />
+      <section className="hg-peek-activity" aria-label="Instances">
+        <h3>
+          {`${guests.length.toLocaleString('en')} run here`}
+          <Link href={nodePath(context, name)}>Show in the list</Link>
+        </h3>
+        <ul className="hg-node-guests">
+          {guests.slice(0, MOST).map(({ instance, bytes }) => (
+            <li key={instance.ref}>
+              <InstanceStatus instance={instance} inRow />
+              <Link href={pathOfRef(instance.ref)} className="hg-quiet-link">
+                {instance.name}
+              </Link>
+              <span className="hg-note">{readableBytes(bytes)}</span>
+              {isVm(instance) && <MigrateButton vm={instance} />}
+            </li>
+          ))}
+        </ul>
+        {more > 0 && <p className="hg-note">{`and ${more.toLocaleString('en')} more`}</p>}
+      </section>
+    </>
+  );
+}
+
+function MigrateButton({ vm }: { vm: Instance }) {
+  const { run } = useActions();
+  const refusal = useActionRefusal();
+  return (
+    <ReasonedButton
+      isSmall
+      variant="link"
+      reason={refusal('migrate', vm)}
+      aria-label={`Migrate ${vm.name} to another node`}
+      onClick={() => run({ id: 'migrate', instance: vm })}
+    >
+      Migrate to…
+    </ReasonedButton>
+  );
+}
+
+function promisedText({ promised, capacity }: NodeDetailsView): string {
+  const cpus = (promised.cpu ?? 0) / 1000;
+  const each = capacity.cpu ? ` (${Number((cpus / (capacity.cpu / 1000)).toFixed(1))} for each real one)` : '';
+  return `${cpuText(promised.cpu ?? 0)}${each}, ${readableBytes(promised.memoryBytes ?? 0)} of memory`;
+}

@@ -1,0 +1,66 @@
+import type { NodeDetailsView } from '@headgate/api-contracts';
+import { readableBytes } from '../../../shared/quantity/quantity.js';
+import { ResourceTable } from '../../../shared/resources/resource-table.js';
+import { UsageBar } from '../../../shared/resources/usage-bar.js';
+import { StatusLabel } from '../../../shared/ui/status-label.js';
+import { numeric } from '../../../shared/ui/table.js';
+import { nodeKey } from '../node-guests.js';
+import { cpuText, nodeState } from '../node-state.js';
+import { freeMemory } from '../node-target.js';
+
+const COLUMNS = [
+  ...['Name', 'Status', 'CPU use', 'Memory use'],
+  ...['Instances', 'Promised CPUs', 'Promised memory', 'Free memory'].map(numeric),
+  ...['Zone', 'Roles', 'Context'],
+];
+
+interface NodeTableProps {
+  nodes: readonly NodeDetailsView[];
+  peeked: string | undefined;
+  onPeek: (key: string | undefined) => void;
+}
+
+export const keyOfNode = ({ context, name }: NodeDetailsView): string => nodeKey({ context, node: name });
+export const nameOfNode = ({ name }: NodeDetailsView): string => name;
+
+/** All nodes as rows. */
+export const NodeTable = ({ nodes, peeked, onPeek }: NodeTableProps) => (
+  <ResourceTable
+    label="Nodes"
+    columns={COLUMNS}
+    items={nodes}
+    keyOf={keyOfNode}
+    nameOf={nameOfNode}
+    cells={cells}
+    peeked={peeked}
+    onPeek={onPeek}
+  />
+);
+
+function cells(node: NodeDetailsView) {
+  const { load, capacity, promised, instances, zone, roles, context } = node;
+  const free = freeMemory(node);
+  return [
+    <StatusLabel wording={nodeState(node)} title={node.unschedulable} />,
+    <UsageBar used={load.cpu} total={capacity.cpu} text={usageText(load.cpu, capacity.cpu, cpuText)} />,
+    <UsageBar
+      used={load.memoryBytes}
+      total={capacity.memoryBytes}
+      text={usageText(load.memoryBytes, capacity.memoryBytes, readableBytes)}
+    />,
+    instances.toLocaleString('en'),
+    ((promised.cpu ?? 0) / 1000).toLocaleString('en'),
+    readableBytes(promised.memoryBytes ?? 0),
+    free === null ? '–' : readableBytes(Math.max(0, free)),
+    zone ?? '–',
+    roles.split(',').join(', '),
+    context,
+  ];
+}
+
+/** `12% of 16 CPUs`, or as much of it as is known. */
+export function usageText(used: number | null, capacity: number | null, format: (amount: number) => string): string {
+  if (used === null || capacity === null || capacity === 0)
+    return used === null ? (capacity === null ? '–' : `of ${format(capacity)}`) : format(used);
+  return `${Math.round((used / capacity) * 100)}% of ${format(capacity)}`;
+}

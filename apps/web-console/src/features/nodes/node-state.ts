@@ -1,0 +1,12 @@
+import type { NodeDetailsView } from '@headgate/api-contracts';
+import type { StatusWording } from '../../shared/ui/status-tone.js';
+
+/** The state of a node as a shape, a color and words. */
+export function nodeState({ ready, schedulable }: Pick<NodeDetailsView, 'ready' | 'schedulable'>): StatusWording {
+  if (!ready) return { tone: 'danger', icon: 'diamond', words: 'Not ready' };
+  if (!schedulable) return { tone: 'neutral', icon: 'bars', words: 'Takes no new VMs' };
+  return { tone: 'success', icon: 'dot', words: 'Ready' };
+}
+
+export const cpuText = (millicores: number): string =>
+  `${Number((millicores / 1000).toFixed(1)).toLocaleString('en')} CPUs`;

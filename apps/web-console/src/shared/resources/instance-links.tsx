@@ -1,0 +1,40 @@
+import type { InstanceNameView } from '@headgate/api-contracts';
+import { Link } from 'wouter';
+import { pathOfRef } from '../location/paths.js';
+
+/** How many names a list has before it is cut. */
+const MOST = 100;
+
+interface InstanceLinksProps {
+  /** The heading, such as "Used by". */
+  title: string;
+  users: readonly InstanceNameView[];
+  /** The number of instances that the user may not see. */
+  hidden: number;
+  /** The text without any user. */
+  none: string;
+}
+
+/** The instances that use something, as links to their pages. */
+export function InstanceLinks({ title, users, hidden, none }: InstanceLinksProps) {
+  const more = users.length - MOST;
+  const count = users.length + hidden;
+  return (
+    <section className="hg-peek-activity" aria-label={title}>
+      <h3>{`${title} (${count.toLocaleString('en')})`}</h3>
+      {count === 0 && <p className="hg-note">{none}</p>}
+      <ul>
+        {users.slice(0, MOST).map(({ ref, name, namespace }) => (
+          <li key={ref}>
+            <Link href={pathOfRef(ref)} className="hg-quiet-link">
+              {name}
+            </Link>
+            <span className="hg-note">{namespace}</span>
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p className="hg-note">{`and ${more.toLocaleString('en')} more`}</p>}
+      {hidden > 0 && <p className="hg-note">{`${hidden.toLocaleString('en')} that you may not see`}</p>}
+    </section>
+  );
+}
