@@ -5,7 +5,7 @@ import { isVm, type Instance } from '../../../shared/instances/instance.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import type { NodeGuest } from '../node-guests.js';
 
-/** More blocks than this are too small to be told apart: the smallest are one block. */
+/** More blocks than this are too small to be distinguished: the smallest are one block. */
 const MOST_BLOCKS = 60;
 
 interface NodeBlocksProps {
