@@ -22,6 +22,8 @@ export interface AllNeed {
   readonly action: AccessAction;
   /** The subject of the refusal of a reader: "Reading the journal". */
   readonly doing?: string;
+  /** In addition, an action in the folder at this field of the body, if it has a value. */
+  readonly folder?: { readonly action: AccessAction; readonly field: string };
 }
 
 /** One instance. */
@@ -56,7 +58,7 @@ export const anyCaller: Need = { of: 'caller' };
 export const sharedData: Need = { of: 'shared' };
 export const visibleInstances: Need = { of: 'visible' };
 export const eachMember: Need = { of: 'members' };
-export const everything = (action: AccessAction, more: Pick<AllNeed, 'doing'> = {}): AllNeed => ({
+export const everything = (action: AccessAction, more: Pick<AllNeed, 'doing' | 'folder'> = {}): AllNeed => ({
   of: 'all',
   action,
   ...more,
@@ -98,7 +100,11 @@ const ACTIONS: ReadonlySet<unknown> = new Set(ACCESS_ACTIONS);
 export function faultOf(need: Need): string | undefined {
   if (!KINDS.has(need.of)) return `there is no need of "${String(need.of)}"`;
   if (!('action' in need)) return undefined;
-  const actions = [need.action, ...('also' in need && need.also ? [need.also.action] : [])];
+  const actions = [
+    need.action,
+    ...('also' in need && need.also ? [need.also.action] : []),
+    ...('folder' in need && need.folder ? [need.folder.action] : []),
+  ];
   const unknown = actions.find((action) => !ACTIONS.has(action));
   return unknown === undefined ? undefined : `there is no action "${unknown}"`;
 }

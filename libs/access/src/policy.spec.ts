@@ -43,6 +43,7 @@ const grants = {
 };
 const inside = { instance: db };
 const outside = { instance: web };
+const inFolder = { folder: { action: 'change', field: 'folder' } } as const;
 const pvc = { also: { action: 'change', field: 'pvc' } } as const;
 
 describe('the policy', () => {
@@ -54,6 +55,7 @@ describe('the policy', () => {
     ['members', eachMember, {}, 'administrator token viewer operator owner roleless'],
     ['all reads', everything('read'), {}, 'administrator reader'],
     ['all changes', everything('change'), {}, 'administrator'],
+    ['creation in a folder', everything('create', inFolder), { folder: 'prod' }, 'administrator'],
     ['the service', everything('manage'), {}, 'administrator'],
     ['reading', vm('read'), inside, 'administrator reader token viewer operator owner'],
     ['reading outside', vm('read'), outside, 'administrator reader'],

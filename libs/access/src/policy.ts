@@ -55,8 +55,8 @@ function refusedPart(grant: Grant, need: Need, target: Target): Refused | undefi
       // A reader may change no instance at all, so the request is not even looked at.
       return isScoped(grant) || grant.allowsAll('power') ? undefined : ['power', 'instances'];
     case 'all':
-      if (grant.allowsAll(need.action)) return undefined;
-      return [need.action, need.action === 'manage' ? 'the service' : 'everything'];
+      if (!grant.allowsAll(need.action)) return [need.action, need.action === 'manage' ? 'the service' : 'everything'];
+      return need.folder && target.folder !== undefined ? refusedOfFolder(grant, need.folder, target) : undefined;
     case 'instance':
       return refusedOfInstance(grant, need, target);
     case 'folder':
@@ -71,7 +71,7 @@ function refusedOfInstance(grant: Grant, { action, also }: InstanceNeed, target:
   return [also.action, also.field === undefined ? 'everything' : `another ${also.field}`];
 }
 
-function refusedOfFolder(grant: Grant, { action }: FolderNeed, target: Target): Refused | undefined {
+function refusedOfFolder(grant: Grant, { action }: Pick<FolderNeed, 'action'>, target: Target): Refused | undefined {
   if (target.folder === undefined) return allowsOn(grant, action, target) ? undefined : [action, nameOf(target)];
   return grant.allowsFolder(action, target.folder) ? undefined : [action, `the folder ${target.folder}`];
 }

@@ -122,6 +122,14 @@ export const IsNetworkName = textField(
   { maxLength: 511, examples: ['lan'] },
 );
 
+/** A storage pool of libvirt, or a storage class. */
+export const IsStorageName = textField(
+  'isStorageName',
+  (text) => /^[A-Za-z0-9]([A-Za-z0-9._-]{0,252})$/.test(text),
+  'the name of a storage pool or of a storage class',
+  { pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]{0,252})$', maxLength: 253, examples: ['ceph-block'] },
+);
+
 /** An image in a registry. */
 export const IsImageReference = textField('isImageReference', isImageReference, IMAGE_REFERENCE_RULE, {
   maxLength: 512,

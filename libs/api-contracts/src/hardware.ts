@@ -19,6 +19,7 @@ import {
   IsMacAddress,
   IsMemorySize,
   IsNetworkName,
+  IsStorageName,
   IsSwitch,
   IsVolumeName,
   Nested,
@@ -31,10 +32,6 @@ import { ChangeQuery, InstancePath } from './queries.js';
 /** The name of a device such as `vda`, or of a NIC. */
 const DEVICE = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,62})$/;
 const DEVICE_RULE = '$property must be the name of a device of the VM, such as vda.';
-
-/** The name of a storage pool or of a storage class. */
-const STORAGE = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,252})$/;
-const STORAGE_RULE = '$property must be the name of a storage pool or of a storage class.';
 
 /** POST /api/vms/{ns}/{name}/scale. At least one of the two must be given. */
 export class ScaleDto {
@@ -78,7 +75,7 @@ export class DetachVolumeQuery extends ChangeQuery {
 /** POST /api/ext/vms/{ns}/{name}/volumes/{vol}/move */
 export class MoveDiskDto {
   /** The storage that receives the disk: an active pool of libvirt, or a storage class of a cluster. */
-  @Matches(STORAGE, { message: STORAGE_RULE }) storage!: string;
+  @IsStorageName() storage!: string;
 }
 
 /** POST /api/vms/{ns}/{name}/expand */

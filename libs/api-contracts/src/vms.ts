@@ -1,5 +1,6 @@
 import { FIRMWARES, VM_STATUSES, type Firmware, type VmStatus } from '@headgate/domain-contracts';
 import {
+  ArrayMaxSize,
   ArrayUnique,
   IsArray,
   IsBoolean,
@@ -17,11 +18,14 @@ import {
   IsContextName,
   IsDiskSize,
   IsDownloadUrl,
+  IsFolderPath,
   IsImageReference,
   IsInstanceName,
   IsKubernetesName,
   IsVolumeName,
   IsMemorySize,
+  IsNetworkName,
+  IsStorageName,
   IsTag,
   Nested,
   Optional,
@@ -32,6 +36,9 @@ import { UsageView } from './metrics.js';
 /** A short ID of libosinfo. */
 const OS_ID = /^[a-z0-9][a-z0-9.-]{0,62}$/;
 const OS_RULE = '$property must be a short ID of libosinfo, such as debian12 or win11.';
+
+/** More would be a mistake: a label of each is read with every list. */
+const MAX_TAGS = 50;
 
 /** POST /api/vms. Exactly one of containerDisk, image, import, iso, bootc and pvc must be set. */
 export class CreateVmDto {
@@ -82,6 +89,20 @@ export class CreateVmDto {
   @Optional() @IsBoolean() tpm?: boolean;
   /** Whether it starts with its host. A cluster keeps every VM running that has been started. Default false. */
   @Optional() @IsBoolean() autostart?: boolean;
+  /**
+   * The network of its card: a network attachment definition as `namespace/name`, or by its name in the namespace of
+   * the VM; on libvirt a network. Default: the pod network, or the network of libvirt for new VMs.
+   */
+  @Optional() @IsNetworkName() network?: string;
+  /** The storage class of its disks, or on libvirt the storage pool. Default: that of the context. */
+  @Optional() @IsStorageName() storageClass?: string;
+  /**
+   * The whole path of the folder for the VM, which must exist, and in which the caller may change instances. If it is
+   * removed meanwhile, the VM is created without it, and the response has a warning.
+   */
+  @Optional() @IsFolderPath() folder?: string;
+  /** Its tags from its first moment on. */
+  @Optional() @IsArray() @ArrayMaxSize(MAX_TAGS) @ArrayUnique() @IsTag({ each: true }) tags?: string[];
   /** Whether to start it when its disk is ready. Default false. */
   @Optional() @IsBoolean() start?: boolean;
 }

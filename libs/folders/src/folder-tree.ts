@@ -121,15 +121,16 @@ export class FolderTree {
 
   /**
    * Puts an object into a folder, in place of a former object of its ref there.
+   * @param state of an object that is in no folder yet
    * @throws DomainError FOLDER_NOT_FOUND, INVALID_INPUT for an object without a usable ID
    */
-  assign({ ref, uid }: InstanceIdentity, path: string): FolderDelta {
+  assign({ ref, uid }: InstanceIdentity, path: string, state: 'member' | 'ending' = 'member'): FolderDelta {
     this.expect(path);
     expectUid(ref, uid);
     const present = this.find({ ref, uid });
     const former = this.membersWith(ref).filter((one) => one !== present && one.folder.path === path);
     const assigned = former.map((one): FolderAssignment => ({ ref, uid: one.uid, path: undefined }));
-    if (present?.folder.path !== path) assigned.push({ ref, uid, path, state: present?.state ?? 'member' });
+    if (present?.folder.path !== path) assigned.push({ ref, uid, path, state: present?.state ?? state });
     return { ...NOTHING, assigned };
   }
 

@@ -208,6 +208,43 @@ describe('Folders', () => {
     await expect(other.change((tree) => tree.create('prod'))).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
   });
 
+  describe('of a new instance', () => {
+    const instance = vm('web');
+
+    test('are joined, and left again if it disappears before it is complete', async () => {
+      await changes.create.run('prod', ann);
+      await folders.join(instance, 'prod', 'ending');
+      expect([...folders.tree.pending()]).toMatchObject([{ uid: instance.uid, state: 'ending' }]);
+      await folders.complete(instance);
+      expect(folders.folderOf(identityIn('web'))).toBe('prod');
+      expect([...folders.tree.pending()]).toEqual([]);
+    });
+
+    test('are not joined when another replica has removed them meanwhile', async () => {
+      await changes.create.run('prod', ann);
+      const other = new Folders(store);
+      await other.load();
+      await folders.change((tree) => tree.remove('prod'));
+      expect(other.hasFolder('prod')).toBe(true);
+      await expect(other.join(instance, 'prod', 'member')).rejects.toMatchObject({ code: 'FOLDER_NOT_FOUND' });
+      expect(other.hasFolder('prod')).toBe(false);
+    });
+
+    test('have one member when two replicas put it there', async () => {
+      await changes.create.run('prod', ann);
+      const other = new Folders(store);
+      await other.load();
+      await Promise.all([folders, other].map((one) => one.join(instance, 'prod', 'member')));
+      await folders.load();
+      expect(tree(folders)).toHaveLength(1);
+    });
+
+    test('are not joined by completing it', async () => {
+      await folders.complete(instance);
+      expect(tree(folders)).toEqual([]);
+    });
+  });
+
   test('stay as they are when the store fails', async () => {
     const failing = new (class extends MemoryFolderStore {
       override async commit(_version: string, _delta: FolderDelta): Promise<string> {

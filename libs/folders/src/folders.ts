@@ -80,6 +80,18 @@ export class Folders extends FolderDirectory {
     return this.current.folderOf(instance);
   }
 
+  override hasFolder(path: string): boolean {
+    return this.current.has(path);
+  }
+
+  override join({ ref, uid }: Instance, path: string, state: 'member' | 'ending'): Promise<void> {
+    return this.change((tree) => tree.assign({ ref: formatRef(ref), uid }, path, state));
+  }
+
+  override complete({ ref, uid }: Instance): Promise<void> {
+    return this.change((tree) => tree.mark({ ref: formatRef(ref), uid }, 'member'));
+  }
+
   override async endWith({ ref, uid }: Instance, remove: () => Promise<void>): Promise<void> {
     const instance = { ref: formatRef(ref), uid };
     // Durable before the deletion: it may be carried out after this process has ended.

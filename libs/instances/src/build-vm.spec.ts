@@ -21,7 +21,7 @@ import {
   type VmSpec,
 } from '@headgate/domain-contracts';
 import { Ledger } from '@headgate/reservations';
-import { FixedClock, recordingStepContext } from '@headgate/testing';
+import { buildVm, FixedClock, recordingStepContext } from '@headgate/testing';
 import { BUILD_STEPS, BuildVm, CONTEXT_BUILD_STEPS, type BuiltVmSpec } from './build-vm.js';
 
 const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
@@ -93,7 +93,15 @@ class Building {
   readonly build = new BuildVm({
     disks: this.disks,
     backends: { all: () => [this.backend], get: () => this.backend },
-    directory: { waitFor: async () => undefined } as unknown as InstanceDirectory,
+    directory: { waitFor: async () => undefined, get: () => buildVm() } as unknown as InstanceDirectory,
+    folders: {
+      hasFolder: () => true,
+      join: async (_vm, path) => {
+        if (path === 'gone') throw new DomainError('FOLDER_NOT_FOUND', 'There is no folder gone.');
+        this.done.push(`join ${path}`);
+      },
+      complete: async () => undefined,
+    },
     tasks: {
       define: (definition: TaskDefinition<BuiltVmSpec>) => {
         this.definition = definition;
@@ -109,9 +117,9 @@ class Building {
   });
 
   readonly ledger = new Ledger({ clock: new FixedClock() });
-  start = () =>
+  start = (folder?: string) =>
     this.ledger.during(workOn('build', spec.ref), (reservation) =>
-      this.build.start(this.backend, spec, ann, reservation),
+      this.build.start(this.backend, folder === undefined ? spec : { ...spec, folder }, ann, reservation),
     );
   step = (name: string, context: Partial<Parameters<typeof recordingStepContext>[1]> = {}) => {
     const step = this.definition.steps(this.started).find((one) => one.name === name);
@@ -180,6 +188,22 @@ describe('BuildVm', () => {
   test('accepts one of two requests at the same time', async () => {
     const outcomes = await Promise.allSettled([building.start(), building.start()]);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  test('puts the VM into its folder, also when a restart finds it complete', async () => {
+    await building.start('prod');
+    await building.step(BUILD_STEPS.create).result;
+    expect(building.done).toEqual(['join prod']);
+    building.state = 'complete';
+    expect(await building.resume(BUILD_STEPS.create)).toEqual({ action: 'finished' });
+    expect(building.done).toEqual(['join prod', 'join prod']);
+  });
+
+  test('says in its log that the folder is gone, and keeps the VM', async () => {
+    await building.start('gone');
+    const { recording, result } = building.step(BUILD_STEPS.create);
+    await result;
+    expect(recording.lines).toEqual(['web was not put into the folder gone: There is no folder gone.']);
   });
 
   test('creates no VM when it is canceled after the build', async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { JoinFolder, type JoinFolderDeps } from './join-folder.js';
 import {
   buildPlan,
   DomainError,
@@ -39,6 +40,12 @@ export type BuiltSource = Extract<VmSource, { kind: 'bootc' }>;
 /** A VM whose disk is built before it is created. */
 export type BuiltVmSpec = VmSpec & { readonly source: BuiltSource };
 
+/** What the task of a build gets. */
+export interface BuildInput extends BuiltVmSpec {
+  /** The folder that the VM is put into. */
+  readonly folder?: string;
+}
+
 export const isBuilt = (spec: VmSpec): spec is BuiltVmSpec => spec.source.kind === 'bootc';
 
 export interface BuildVmDeps {
@@ -46,6 +53,7 @@ export interface BuildVmDeps {
   readonly backends: BackendDirectory;
   readonly directory: InstanceDirectory;
   readonly tasks: TaskRunner;
+  readonly folders: JoinFolderDeps['folders'];
 }
 
 /** The journaled steps of a build on the machine of the service. */
@@ -78,7 +86,7 @@ interface CreateParams {
  * of the task, so that a restart finds its remains.
  */
 export class BuildVm {
-  private readonly builds: DefinedTask<BuiltVmSpec>;
+  private readonly builds: DefinedTask<BuildInput>;
 
   constructor(private readonly deps: BuildVmDeps) {
     this.builds = deps.tasks.define(this.definition());
@@ -90,9 +98,9 @@ export class BuildVm {
   }
 
   /** @returns the ID of the task */
-  async start(backend: Backend, spec: BuiltVmSpec, caller: Caller, reservation: Reservation): Promise<string> {
+  async start(backend: Backend, spec: BuildInput, caller: Caller, reservation: Reservation): Promise<string> {
     throwFirstRefusal(await this.plan(backend, spec));
-    const input = isInContext(backend) ? inContext(spec) : spec;
+    const input = isInContext(backend) ? { ...inContext(spec), folder: spec.folder } : spec;
     return this.builds.start({ name: spec.ref.name, ref: formatRef(spec.ref), input, reservation }, caller);
   }
 
@@ -114,7 +122,7 @@ export class BuildVm {
     return buildPlan([...build.steps, ...steps], { warnings: [...build.warnings, ...warnings], refusals: all });
   }
 
-  private definition(): TaskDefinition<BuiltVmSpec> {
+  private definition(): TaskDefinition<BuildInput> {
     return {
       kind: 'bootc',
       version: 2,
@@ -124,7 +132,7 @@ export class BuildVm {
     };
   }
 
-  private stepsHere(): StepDefinition<BuiltVmSpec>[] {
+  private stepsHere(): StepDefinition<BuildInput>[] {
     const { disks } = this.deps;
     return [
       {
@@ -152,7 +160,7 @@ export class BuildVm {
     ];
   }
 
-  private stepsInContext(): StepDefinition<BuiltVmSpec>[] {
+  private stepsInContext(): StepDefinition<BuildInput>[] {
     return [
       {
         name: CONTEXT_BUILD_STEPS.prepare,
@@ -183,8 +191,8 @@ export class BuildVm {
   }
 
   private createStep(
-    built: (context: StepContext<BuiltVmSpec>) => Pick<BuiltSource, 'disk' | 'volume'>,
-  ): StepDefinition<BuiltVmSpec> {
+    built: (context: StepContext<BuildInput>) => Pick<BuiltSource, 'disk' | 'volume'>,
+  ): StepDefinition<BuildInput> {
     return {
       name: BUILD_STEPS.create,
       ...patience(60, 'the creation of the VM'),
@@ -198,7 +206,7 @@ export class BuildVm {
         const source: BuiltSource = { ...input.source, ...built(context) };
         const { remaining } = await this.provisioningOf(input).create({ ...input, creation, source });
         await remaining?.(reporterOf(context));
-        await this.deps.directory.waitFor(input.ref, (instance) => instance !== undefined);
+        await this.joinFolder(input, (line) => context.log(line));
       },
     };
   }
@@ -210,7 +218,7 @@ export class BuildVm {
     } else await this.deps.disks.remove(task);
   }
 
-  private async rollBack({ task, input, steps }: TaskJournal<BuiltVmSpec>): Promise<void> {
+  private async rollBack({ task, input, steps }: TaskJournal<BuildInput>): Promise<void> {
     const creation = creationOf(steps);
     try {
       if (creation !== undefined) await this.provisioningOf(input).discardCreation(input.ref, creation);
@@ -220,7 +228,7 @@ export class BuildVm {
   }
 
   /** Every step can be repeated. An incomplete VM is removed first; its disk was built already, and is still there. */
-  private async resume({ input, steps }: TaskJournal<BuiltVmSpec>, { log }: TaskContext): Promise<Resumption> {
+  private async resume({ input, steps }: TaskJournal<BuildInput>, { log }: TaskContext): Promise<Resumption> {
     const creation = creationOf(steps);
     // Throws while the context is lost, so that the task waits for it.
     if (input.source.builder === 'context') this.buildsOf(input);
@@ -228,12 +236,21 @@ export class BuildVm {
       return { action: 'continue' };
     const provisioning = this.provisioningOf(input);
     const state = await provisioning.creationState(input.ref, creation);
-    if (state === 'complete') return { action: 'finished' };
+    if (state === 'complete') {
+      await this.joinFolder(input, log);
+      return { action: 'finished' };
+    }
     if (state === 'incomplete') {
       log(`The creation of ${input.ref.name} was interrupted: the incomplete VM is removed and created again.`);
       await provisioning.discardCreation(input.ref, creation);
     }
     return { action: 'continue' };
+  }
+
+  /** May be repeated. A VM that could not be put into its folder is complete without it. */
+  private async joinFolder({ ref, folder }: BuildInput, log: (line: string) => void): Promise<void> {
+    const problem = await new JoinFolder(this.deps, ref, folder).join('member');
+    if (problem !== undefined) log(problem);
   }
 
   private provisioningOf({ ref }: BuiltVmSpec): InstanceProvisioning {
@@ -267,6 +284,7 @@ const buildOf = (id: string, spec: BuiltVmSpec): DiskBuild => ({
   ref: spec.ref,
   request: paramsOf(spec),
   node: spec.node,
+  storageClass: spec.storageClass,
 });
 
 const creationOf = (steps: readonly JournaledStep[]): string | undefined =>

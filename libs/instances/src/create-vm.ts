@@ -4,6 +4,7 @@ import {
   formatImageRef,
   parseDiskSize,
   parseMemory,
+  throwFirstRefusal,
   workOn,
   type Backend,
   type Caller,
@@ -22,6 +23,7 @@ import {
 import type { PlaceInstance } from './place-instance.js';
 import { isBuilt, type BuildVm } from './build-vm.js';
 import { importedImage } from './imported-image.js';
+import { folderRefusals, JoinFolder, type JoinFolderDeps } from './join-folder.js';
 import { chooseSource, type SourceFields } from './vm-source.js';
 
 /** A request to create a VM. Quantities are in Kubernetes notation. */
@@ -40,6 +42,11 @@ export interface CreateVmRequest extends SourceFields {
   readonly firmware?: Firmware;
   readonly tpm?: boolean;
   readonly autostart?: boolean;
+  readonly network?: string;
+  readonly storageClass?: string;
+  /** The whole path of a folder that exists. */
+  readonly folder?: string;
+  readonly tags?: readonly string[];
   readonly start?: boolean;
 }
 
@@ -71,6 +78,7 @@ export interface CreateVmDeps {
   readonly audit: Audit;
   readonly builds: BuildVm;
   readonly reservations: Reservations;
+  readonly folders: JoinFolderDeps['folders'];
 }
 
 interface PreparedVm {
@@ -92,7 +100,7 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm, Prep
     const availability = backend.require('provisioning').sources()[source.kind];
     if (availability !== true) throw new DomainError('NOT_SUPPORTED', availability);
     const { node, cloudInit, instancetype, preference, start = false, cpu = DEFAULTS.cpu } = request;
-    const { os, firmware, tpm, autostart } = request;
+    const { os, firmware, tpm, autostart, network, storageClass, tags } = request;
     const memoryBytes = parseMemory(request.mem ?? DEFAULTS.mem);
     const diskBytes = parseDiskSize(request.disk ?? DEFAULTS.disk);
     return {
@@ -113,18 +121,34 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm, Prep
         firmware,
         tpm,
         autostart,
+        network,
+        storageClass,
+        tags,
       },
     };
   }
 
-  protected override async planPrepared({ backend, spec }: PreparedVm): Promise<Plan> {
+  protected override async planPrepared({ backend, spec, request }: PreparedVm): Promise<Plan> {
     const { builds, reservations } = this.deps;
-    const plan = isBuilt(spec)
+    const created = isBuilt(spec)
       ? await builds.plan(backend, spec)
       : await backend.require('provisioning').planCreate(spec);
+    const plan = this.withBelongings(created, request);
     const image = importedImageOf(spec);
     const withImage = image === undefined ? plan : reservations.inPlan(workOn('use-image', image), plan);
     return reservations.inPlan(workOf(spec), withImage);
+  }
+
+  /** The tags and the folder, which are the same for each backend. */
+  private withBelongings(plan: Plan, { name, tags = [], folder }: CreateVmRequest): Plan {
+    const refusals = [...plan.refusals, ...folderRefusals(this.deps, folder)];
+    if (refusals.length > 0) return { ...plan, refusals };
+    const steps = [
+      ...plan.steps,
+      ...(tags.length === 0 ? [] : [{ name: 'tag', detail: `Tag ${name} with ${tags.join(', ')}.` }]),
+      ...(folder === undefined ? [] : [{ name: 'folder', detail: `Put ${name} into the folder ${folder}.` }]),
+    ];
+    return { ...plan, steps };
   }
 
   protected override async runPrepared(prepared: PreparedVm, caller: Caller): Promise<CreatedVm> {
@@ -142,16 +166,19 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm, Prep
    * until then.
    */
   private async create(request: CreateVmRequest, caller: Caller, { name, image }: Reserved): Promise<CreatedVm> {
-    const { audit, builds, tasks, directory } = this.deps;
+    const { audit, builds, tasks } = this.deps;
     // The name may have been taken while the request waited.
     const { backend, spec } = await this.prepare(request);
     const { ref } = spec;
+    const { folder } = request;
+    throwFirstRefusal({ refusals: folderRefusals(this.deps, folder) });
     return audit.of(caller, 'create', ref, async () => {
-      if (isBuilt(spec)) return { ref, buildTask: await builds.start(backend, spec, caller, name) };
+      if (isBuilt(spec)) return { ref, buildTask: await builds.start(backend, { ...spec, folder }, caller, name) };
       const { remaining, warnings } = await backend.require('provisioning').create(spec);
-      const task = remaining && (await tasks.start('create', ref, caller, remaining, image));
-      await directory.waitFor(ref, (instance) => instance !== undefined);
-      return { ref, task, warnings };
+      const membership = new JoinFolder(this.deps, ref, folder);
+      const task = remaining && (await tasks.start('create', ref, caller, membership.during(remaining), image));
+      const problem = await membership.join(remaining === undefined ? 'member' : 'ending');
+      return { ref, task, warnings: problem === undefined ? warnings : [...(warnings ?? []), problem] };
     });
   }
 }

@@ -28,6 +28,7 @@ import {
   FixedClock,
   MEMORY_TRAITS,
   MemoryAuditLog,
+  recordingReporter,
   recordingStepContext,
 } from '@headgate/testing';
 import { ApplyContainerPower } from './apply-container-power.js';
@@ -186,7 +187,15 @@ function house() {
   const place = new PlaceInstance(backends, directory);
   const deps = { directory, backends, audit, reservations };
   const ended: string[] = [];
-  const folders: Pick<FolderDirectory, 'endWith'> = {
+  const paths = new Set(['prod']);
+  const joined: string[] = [];
+  const folders: Omit<FolderDirectory, 'folderOf' | 'subscribe'> = {
+    hasFolder: (path) => paths.has(path),
+    join: async ({ uid }, path, state) => {
+      if (!paths.has(path)) throw new DomainError('FOLDER_NOT_FOUND', `There is no folder ${path}.`);
+      joined.push(`${uid} ${path} ${state}`);
+    },
+    complete: async ({ uid }) => void joined.push(`${uid} complete`),
     endWith: async ({ uid }, remove) => {
       ended.push(`${uid}, after ${done.length}`);
       await remove();
@@ -210,11 +219,14 @@ function house() {
       audit,
       reservations,
       catalog: new OneImage(),
-      builds: new BuildVm({ disks, backends, directory, tasks }),
+      folders,
+      builds: new BuildVm({ disks, backends, directory, tasks, folders }),
     }),
     deleteVm: new DeleteVm({ ...deps, tasks, folders }),
     power: new ApplyPower({ ...deps, observer }),
     observed,
+    paths,
+    joined,
     ended,
     tag: new TagVm(deps),
     migrate: new MigrateVm({ ...deps, tasks }),
@@ -313,6 +325,76 @@ describe('CreateVm', () => {
     const { createVm, done, entries } = house();
     await expect(createVm.plan(request)).resolves.toEqual(buildPlan([{ name: 'define', detail: 'web' }]));
     expect([done, entries]).toEqual([[], []]);
+  });
+});
+
+describe('a VM that is created in a folder', () => {
+  const request: CreateVmRequest = { name: 'web', image: 'tiny', folder: 'prod', tags: ['a', 'b'], network: 'lan' };
+  const listedAs = (uid: string, known: Instance[]) => async (_isMet: unknown, ref: InstanceRef) =>
+    void known.push(buildVm({ ref, uid }));
+  const report = recordingReporter();
+
+  test('is planned with its tags and its folder, and gets the rest from its backend', async () => {
+    const { createVm, specs } = house();
+    const { steps } = await createVm.plan(request);
+    expect(steps.slice(1)).toEqual([
+      { name: 'tag', detail: 'Tag web with a, b.' },
+      { name: 'folder', detail: 'Put web into the folder prod.' },
+    ]);
+    await createVm.run({ ...request, storageClass: 'fast' }, ann);
+    expect(specs).toMatchObject([{ tags: ['a', 'b'], network: 'lan', storageClass: 'fast' }]);
+  });
+
+  test('is refused where there is no such folder, and asks no backend', async () => {
+    const { createVm, done } = house();
+    const { refusals } = await createVm.plan({ ...request, folder: 'none' });
+    expect(refusals).toMatchObject([{ code: 'FOLDER_NOT_FOUND', reason: 'folder: there is no folder none.' }]);
+    await expect(createVm.run({ ...request, folder: 'none' }, ann)).rejects.toEqual(code('FOLDER_NOT_FOUND'));
+    expect(done).toEqual([]);
+  });
+
+  test('joins it when it is listed', async () => {
+    const { createVm, waits, known, joined } = house();
+    waits(listedAs('uid-1', known));
+    await expect(createVm.run(request, ann)).resolves.toMatchObject({ warnings: undefined });
+    expect(joined).toEqual(['uid-1 prod member']);
+  });
+
+  test('leaves nothing in the folder when its creation fails', async () => {
+    const { createVm, fails, joined } = house();
+    fails(new DomainError('INSUFFICIENT_STORAGE', 'The disk is full.'));
+    await expect(createVm.run(request, ann)).rejects.toEqual(code('INSUFFICIENT_STORAGE'));
+    expect(joined).toEqual([]);
+  });
+
+  test('is a member for good only when its disk is filled', async () => {
+    const { createVm, waits, known, joined, goesOn, started } = house();
+    goesOn(async () => undefined);
+    waits(listedAs('uid-1', known));
+    await createVm.run(request, ann);
+    expect(joined).toEqual(['uid-1 prod ending']);
+    await started[0]?.(report);
+    expect(joined).toEqual(['uid-1 prod ending', 'uid-1 complete']);
+  });
+
+  test('stays one that ends with its VM when its disk could not be filled', async () => {
+    const { createVm, waits, known, joined, goesOn, started } = house();
+    goesOn(() => Promise.reject(new Error('no space')));
+    waits(listedAs('uid-1', known));
+    await createVm.run(request, ann);
+    await expect(started[0]?.(report)).rejects.toThrow('no space');
+    expect(joined).toEqual(['uid-1 prod ending']);
+  });
+
+  test('is created without the folder if that is removed meanwhile, and says so', async () => {
+    const { createVm, waits, known, paths } = house();
+    waits(async (_isMet, ref) => {
+      known.push(buildVm({ ref, uid: 'uid-1' }));
+      paths.clear();
+    });
+    await expect(createVm.run(request, ann)).resolves.toMatchObject({
+      warnings: ['web was not put into the folder prod: There is no folder prod.'],
+    });
   });
 });
 

@@ -1,4 +1,4 @@
-import type { FolderNeed, InstanceNeed, Need, Target } from '@headgate/access';
+import type { AllNeed, FolderNeed, InstanceNeed, Need, Target } from '@headgate/access';
 import {
   DomainError,
   expectFolderPath,
@@ -27,6 +27,7 @@ export class RequestTargets {
     if (!isScoped(grant)) yield {};
     else if (need.of === 'instance') yield this.instanceOf(need, request, grant);
     else if (need.of === 'folder') yield* this.foldersOf(need, request, grant);
+    else if (need.of === 'all') yield this.folderOf(need, request);
     else yield {};
   }
 
@@ -48,6 +49,12 @@ export class RequestTargets {
     query['context'] = instance.ref.context;
     const field = also?.field;
     return { ...this.targetOf(instance), ...(field === undefined ? {} : { hasField: hasValue(request.body, field) }) };
+  }
+
+  /** The folder that a request names in addition. */
+  private folderOf({ folder }: AllNeed, { body }: Parts): Target {
+    if (!folder || !hasValue(body, folder.field)) return {};
+    return { folder: expectFolderPath(fieldOf(body, folder.field), folder.field) };
   }
 
   private *foldersOf({ fields, ref }: FolderNeed, { body }: Parts, grant: Grant): Iterable<Target> {

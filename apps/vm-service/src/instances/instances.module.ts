@@ -45,13 +45,14 @@ import { VmsController } from './vms.controller.js';
   controllers: [VmsController, FacetsController, PatchesController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
-    provideDeps(BuildVm, { ...INSTANCE_SOURCES, disks: DiskBuilder, tasks: TaskRunner }),
+    provideDeps(BuildVm, { ...INSTANCE_SOURCES, disks: DiskBuilder, tasks: TaskRunner, folders: FolderDirectory }),
     provideDeps(CreateVm, {
       ...INSTANCE_CHANGE,
       place: PlaceInstance,
       catalog: ImageCatalog,
       tasks: TaskRunner,
       builds: BuildVm,
+      folders: FolderDirectory,
     }),
     provideDeps(DeleteVm, { ...INSTANCE_CHANGE, tasks: TaskRunner, folders: FolderDirectory }),
     provideClass(ShutdownEstimates, [ShutdownTimes]),

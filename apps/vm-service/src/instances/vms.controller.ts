@@ -62,7 +62,8 @@ export class VmsController {
     return this.lists.answer('vm', query, request, reply);
   }
 
-  @Needs(everything('create'))
+  // A right to create is not one to change the members of a folder.
+  @Needs(everything('create', { folder: { action: 'change', field: 'folder' } }))
   @Post()
   @Describe(
     'Creates a VM from exactly one source. A disk from a bootc image is built first, which is 202.',

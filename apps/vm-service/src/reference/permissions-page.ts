@@ -7,6 +7,7 @@ import {
   ROLES,
   TokenGrant,
   type GrantRules,
+  type AllNeed,
   type InstanceNeed,
   type Need,
   type Role,
@@ -80,7 +81,7 @@ function objectOf(need: Need): string {
     case 'members':
       return 'each instance that the body chooses, by the action';
     case 'all':
-      return need.action === 'manage' ? 'the service' : 'everything';
+      return `${need.action === 'manage' ? 'the service' : 'everything'}${folderWords(need)}`;
     case 'instance':
       return `${instanceWords(need)}${alsoWords(need)}`;
     case 'folder': {
@@ -89,6 +90,10 @@ function objectOf(need: Need): string {
     }
   }
 }
+
+/** The folder that the body may name in addition. */
+const folderWords = ({ folder }: AllNeed): string =>
+  folder ? `, and with ${code(folder.field)} ${code(folder.action)} in that folder` : '';
 
 function instanceWords({ at, kind }: InstanceNeed): string {
   if (at === 'ref') return 'the instance at `ref`';

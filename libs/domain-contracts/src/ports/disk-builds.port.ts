@@ -11,6 +11,8 @@ export interface DiskBuild {
   readonly request: DiskBuildRequest;
   /** The node of the VM, if it must run on a certain one. */
   readonly node?: string;
+  /** The storage class of the volume. Chosen by the backend when absent. */
+  readonly storageClass?: string;
 }
 
 /** An empty volume for a disk. */

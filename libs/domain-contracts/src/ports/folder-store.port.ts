@@ -82,6 +82,20 @@ export abstract class FolderDirectory {
   /** The folder of this object. Another one of its name is in no folder. */
   abstract folderOf(instance: InstanceIdentity): string | undefined;
 
+  /** Whether there is a folder of this path. */
+  abstract hasFolder(path: string): boolean;
+
+  /**
+   * Puts a new instance into a folder.
+   * @param state `ending` for one whose creation continues: it leaves the folder if it disappears, also after the end
+   *   of this process, until `complete`
+   * @throws DomainError FOLDER_NOT_FOUND when the folder was removed meanwhile; CONFLICT, and errors of the store
+   */
+  abstract join(instance: Instance, path: string, state: 'member' | 'ending'): Promise<void>;
+
+  /** The creation of an instance has ended. Does nothing if it is in no folder by now. @throws as `join` */
+  abstract complete(instance: Instance): Promise<void>;
+
   /**
    * Deletes an instance, whose membership ends with it: also when it disappears later, or when this process ends
    * meanwhile. An instance that could not be deleted stays a member.

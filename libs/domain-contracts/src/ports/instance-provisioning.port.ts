@@ -47,6 +47,15 @@ export interface VmSpec {
   readonly tpm?: boolean;
   /** Whether it is started with its host. */
   readonly autostart?: boolean;
+  /**
+   * The network of its card: of libvirt, or a network attachment definition as `namespace/name` or by its name in the
+   * namespace of the VM. Default: what the backend gives a new VM, the pod network in a cluster.
+   */
+  readonly network?: string;
+  /** The storage class, or on libvirt the storage pool, of its disks. Chosen by the backend when absent. */
+  readonly storageClass?: string;
+  /** It has them from its first moment on. Each only once. */
+  readonly tags?: readonly string[];
   /** Whether to start it once its disk is ready. */
   readonly start: boolean;
 }

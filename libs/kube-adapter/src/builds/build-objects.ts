@@ -72,7 +72,10 @@ export function volumeManifest(build: DiskBuild): KubeObject {
     },
     spec: {
       source: { blank: {} },
-      storage: { resources: { requests: { storage: formatBytes(build.request.diskBytes) } } },
+      storage: {
+        ...(build.storageClass !== undefined && { storageClassName: build.storageClass }),
+        resources: { requests: { storage: formatBytes(build.request.diskBytes) } },
+      },
     },
   } as KubeObject;
 }

@@ -1,7 +1,5 @@
 import {
   deviceNotFound,
-  DomainError,
-  isKubernetesName,
   isMacAddress,
   noChange,
   refusal,
@@ -13,7 +11,8 @@ import {
   type RemoveNicChange,
 } from '@headgate/domain-contracts';
 import type { GuestInterface, GuestNetwork, VmiObject, VmObject } from '../api/object-types.js';
-import { NETWORK_ATTACHMENTS, VIRTUAL_MACHINES } from '../api/resources.js';
+import { networkRefusals } from '../api/network-refusals.js';
+import { VIRTUAL_MACHINES } from '../api/resources.js';
 import { awaitsRestart, canMigrate, isRunning, migrateToApply, observe, untilCompared } from './live-changes.js';
 import { planned, replaceIfSame, VM_PATHS, type PlannedPatch } from './planned-change.js';
 import { uidTest } from './scale.js';
@@ -149,22 +148,8 @@ export class NicChanges {
   }
 
   /** KubeVirt accepts a network that does not exist, and the VM then never starts. */
-  private async networkRefusals({ ref }: VmState, network: string): Promise<Refusal[]> {
-    const [name = '', namespace = ref.namespace, ...rest] = network.split('/').reverse();
-    const unknown = refusal(
-      'INVALID_INPUT',
-      `nad: there is no network attachment definition ${network} for ${ref.namespace}.`,
-      'Name one as namespace/name, or by its name in the namespace of the VM.',
-    );
-    if (rest.length > 0 || !isKubernetesName(name) || !isKubernetesName(namespace)) return [unknown];
-    try {
-      const found = await this.deps.api.find(NETWORK_ATTACHMENTS, { namespace, name });
-      return found ? [] : [unknown];
-    } catch (error) {
-      if (!DomainError.is(error, 'NOT_SUPPORTED')) throw error;
-      const reason = 'nad: secondary networks need Multus, which is not installed in this cluster.';
-      return [refusal('NOT_SUPPORTED', reason, 'Install Multus.')];
-    }
+  private networkRefusals({ ref }: VmState, network: string): Promise<Refusal[]> {
+    return networkRefusals(this.deps.api, { namespace: ref.namespace, network, field: 'nad' });
   }
 
   /** Two cards with one address on a network cut each other off. */

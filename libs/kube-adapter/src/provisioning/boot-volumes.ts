@@ -120,7 +120,7 @@ const installer = (
 });
 
 const dataVolume = (
-  { ref }: VmSpec,
+  { ref, storageClass }: VmSpec,
   {
     name,
     source,
@@ -134,5 +134,11 @@ const dataVolume = (
   },
 ): JsonObject => ({
   metadata: { name, labels: { [LABEL.vm]: ref.name }, ...(annotations && { annotations }) },
-  spec: { source, storage: { resources: { requests: { storage: formatBytes(bytes) } } } },
+  spec: {
+    source,
+    storage: {
+      ...(storageClass !== undefined && { storageClassName: storageClass }),
+      resources: { requests: { storage: formatBytes(bytes) } },
+    },
+  },
 });

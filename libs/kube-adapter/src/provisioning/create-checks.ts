@@ -8,6 +8,7 @@ import {
   type VmSpec,
 } from '@headgate/domain-contracts';
 import type { KubeApi } from '../api/kube-api.js';
+import { networkRefusals } from '../api/network-refusals.js';
 import type { KubeObject } from '../api/kube-object.js';
 import type { DataVolumeObject, NodeObject, VmObject } from '../api/object-types.js';
 import {
@@ -16,6 +17,7 @@ import {
   CLUSTER_PREFERENCES,
   DATA_VOLUMES,
   NODES,
+  STORAGE_CLASSES,
   VIRTUAL_MACHINES,
 } from '../api/resources.js';
 import { NEEDS_CDI, type ClusterFacts } from '../discovery/cluster-facts.js';
@@ -66,7 +68,7 @@ export async function claimUser(api: KubeApi, { metadata }: KubeObject): Promise
 export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpec): Promise<CreateCheckResult> {
   const { ref, source } = spec;
   const { namespace, name } = ref;
-  const [vm, instancetype, preference, node, claim] = await Promise.all([
+  const [vm, instancetype, preference, node, claim, network, storage] = await Promise.all([
     facts.hasKubevirt ? api.find(VIRTUAL_MACHINES, { namespace, name }) : undefined,
     spec.instancetype === undefined ? undefined : api.find(CLUSTER_INSTANCETYPES, { name: spec.instancetype }),
     spec.preference === undefined ? undefined : api.find(CLUSTER_PREFERENCES, { name: spec.preference }),
@@ -74,8 +76,10 @@ export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpe
     source.kind === 'pvc' && isKubernetesName(source.claim)
       ? api.find(CLAIMS, { namespace, name: source.claim })
       : undefined,
+    spec.network === undefined ? [] : networkRefusals(api, { namespace, network: spec.network, field: 'network' }),
+    storageRefusals(api, facts, spec),
   ]);
-  const refusals: Refusal[] = nameRefusals(name);
+  const refusals: Refusal[] = [...nameRefusals(name), ...network, ...storage];
   const needsUrlImport = source.kind === 'image' && (source.entry.imported || isUrl(source.entry.containerDisk));
   const unavailable = unavailableReason(needsUrlImport ? 'import' : source.kind, facts);
   if (unavailable !== undefined) refusals.push(refusal('NOT_SUPPORTED', unavailable, 'Choose another source.'));
@@ -159,6 +163,26 @@ export async function checkCreate(api: KubeApi, facts: ClusterFacts, spec: VmSpe
     );
   }
   return node ? { refusals, node } : { refusals };
+}
+
+/** Why the disks of the VM can't be of the requested storage class. CDI itself would let the VM wait forever. */
+async function storageRefusals(
+  api: KubeApi,
+  facts: ClusterFacts,
+  { ref, source, storageClass }: VmSpec,
+): Promise<Refusal[]> {
+  if (storageClass === undefined) return [];
+  if (source.kind === 'pvc') {
+    const reason = `storageClass: the volume ${source.claim} exists already.`;
+    return [refusal('NOT_SUPPORTED', reason, 'Omit storageClass, or choose another source.')];
+  }
+  if (source.kind === 'containerDisk' || (source.kind === 'image' && !source.entry.imported && !facts.hasCdi)) {
+    const reason = 'storageClass: a container disk has no volume.';
+    return [refusal('NOT_SUPPORTED', reason, 'Omit storageClass, or choose another source.')];
+  }
+  if (isKubernetesName(storageClass) && (await api.find(STORAGE_CLASSES, { name: storageClass }))) return [];
+  const reason = `storageClass: ${ref.context} has no storage class ${storageClass}.`;
+  return [refusal('INVALID_INPUT', reason, 'Omit it, or name one of its storage classes.')];
 }
 
 /** Why the disk of the VM can't be a copy of an imported image. CDI itself would let the VM wait forever. */

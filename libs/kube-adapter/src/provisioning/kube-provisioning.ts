@@ -225,11 +225,21 @@ function createSteps(spec: VmSpec, facts: ClusterFacts, namespaceMissing: boolea
   const disks = plannedVolumes(spec, facts).templates.length;
   return [
     ...(namespaceMissing ? [{ name: 'namespace', detail: `Create the namespace ${namespace}.` }] : []),
-    { name: 'create', detail: `VirtualMachine ${name} in ${namespace}.` },
+    {
+      name: 'create',
+      detail: `VirtualMachine ${name} in ${namespace}${spec.network === undefined ? '' : `, on the network ${spec.network}`}.`,
+    },
     ...(spec.cloudInit !== undefined && !fitsInline(spec.cloudInit)
       ? [{ name: 'secret', detail: 'Secret with the cloud-init user data, owned by the VM.' }]
       : []),
-    ...(disks > 0 ? [{ name: 'import', detail: `${disks} DataVolume(s), filled by CDI and owned by the VM.` }] : []),
+    ...(disks > 0
+      ? [
+          {
+            name: 'import',
+            detail: `${disks} DataVolume(s)${spec.storageClass === undefined ? '' : ` of the storage class ${spec.storageClass}`}, filled by CDI and owned by the VM.`,
+          },
+        ]
+      : []),
     ...(spec.start ? [{ name: 'start', detail: `Start ${name}.` }] : []),
   ];
 }

@@ -1,5 +1,5 @@
 import { formatBytes, type JsonObject, type VmSpec } from '@headgate/domain-contracts';
-import { ANNOTATION, LABEL } from '../labels.js';
+import { ANNOTATION, LABEL, TAG_PREFIX } from '../labels.js';
 import type { KubeObject } from '../api/kube-object.js';
 import type { BootVolumes } from './boot-volumes.js';
 
@@ -34,7 +34,7 @@ export function vmManifest(input: VmManifestInput): KubeObject & { readonly spec
     metadata: {
       name,
       namespace,
-      labels: { [LABEL.vm]: name },
+      labels: { [LABEL.vm]: name, ...Object.fromEntries((spec.tags ?? []).map((tag) => [TAG_PREFIX + tag, 'true'])) },
       annotations: { [ANNOTATION.createId]: spec.creation ?? createId, ...disks.annotations },
     },
     spec: {
@@ -56,10 +56,17 @@ export function vmManifest(input: VmManifestInput): KubeObject & { readonly spec
               ...(spec.tpm && { tpm: { persistent: true } }),
               disks: [...disks.disks(virtio), ...(cloudInit ? [{ name: 'cloudinit', disk: virtio }] : [])],
               // Explicit, because KubeVirt's default, a bridge on the pod network, prevents live migration.
-              interfaces: [{ name: 'default', masquerade: {}, ...model }],
+              interfaces: [
+                { name: 'default', ...(spec.network === undefined ? { masquerade: {} } : { bridge: {} }), ...model },
+              ],
             },
           },
-          networks: [{ name: 'default', pod: {} }],
+          networks: [
+            {
+              name: 'default',
+              ...(spec.network === undefined ? { pod: {} } : { multus: { networkName: spec.network } }),
+            },
+          ],
           volumes: [...disks.volumes, ...(cloudInit ? [{ name: 'cloudinit', ...cloudInit }] : [])],
         },
       },

@@ -12,6 +12,7 @@ import {
 } from '@headgate/domain-contracts';
 import { KubeSandbox, type KubeSandboxOptions, type SandboxClock } from '@headgate/kube-sandbox';
 import { KubevirtSimulation, type SimulationOptions } from '@headgate/kubevirt-sandbox';
+import type { ClaimObject } from '../api/object-types.js';
 import { InventoryRecorder, recordingReporter, type BackendHarness } from '@headgate/testing';
 import { KubeBackend, type KubeBackendOptions } from '../kube-backend.js';
 import { disturb, HurriedClock, skewedClock } from './faulty-cluster.contract.js';
@@ -158,6 +159,11 @@ export class SandboxHarness implements BackendHarness {
     if (!store.get('storageclasses.storage.k8s.io', { name }))
       store.create('storageclasses.storage.k8s.io', { ...found, metadata: { name } } as never);
     return name;
+  }
+
+  async storageOf({ namespace, name }: InstanceRef): Promise<string | undefined> {
+    const claims = this.sandbox.store.list('persistentvolumeclaims', { namespace }) as unknown as ClaimObject[];
+    return claims.find(({ metadata }) => metadata.name?.startsWith(`${name}-root-`))?.spec?.storageClassName;
   }
 
   async imageOrigin(): Promise<ImageOrigin> {

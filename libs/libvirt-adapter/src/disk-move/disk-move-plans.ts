@@ -1,7 +1,6 @@
 import {
   buildPlan,
   deviceNotFound,
-  DomainError,
   formatBytes,
   type DiskMoveRequest,
   type Plan,
@@ -12,9 +11,10 @@ import { basename } from 'node:path';
 import type { DomainId } from '../connection/domain-operations.js';
 import type { DomainDescription } from '../domain-xml/domain-description.js';
 import type { OwnedVolume } from '../domain-xml/instance-metadata.js';
-import { attribute, element, formatXml, parseXml, text } from '../xml/xml.js';
+import { formatXml } from '../xml/xml.js';
 import type { DiskChangesDeps } from '../snapshots/disk-changes.js';
 import { busyRefusal, type DiskHolds } from '../locks/disk-holds.js';
+import { findFilePool } from '../storage/file-pool.js';
 import { describeVolume } from '../storage/find-volume.js';
 import { readPoolSpace } from '../storage/pool-space.js';
 
@@ -42,9 +42,6 @@ export interface PreparedMove {
   readonly volume: { readonly path: string; readonly xml: string };
 }
 
-/** Pools whose volumes are files. */
-const FILE_POOLS = ['dir', 'fs', 'netfs'];
-
 const NO_DISK: MovableDisk = { target: '', pool: '', name: '', path: '', format: 'qcow2', bytes: 0 };
 
 const refuse = (code: Refusal['code'], reason: string, remedy: string): Refusal => ({ code, reason, remedy });
@@ -57,7 +54,10 @@ export class DiskMovePlans {
   async prepare(id: DomainId, { volume, storage }: DiskMoveRequest, isHolder = false): Promise<PreparedMove> {
     const { description, isActive } = await this.deps.editor.read(id.uuid);
     const refusals = this.stateRefusals(id, description, isActive, isHolder);
-    const [disk, pool] = [await this.findDisk(id, description, volume), await this.findPool(storage)];
+    const [disk, pool] = [
+      await this.findDisk(id, description, volume),
+      await findFilePool(this.deps.connection.storage, storage),
+    ];
     if ('code' in disk) refusals.push(disk);
     if ('code' in pool) refusals.push(pool);
     if ('code' in disk || 'code' in pool) return failed(id, refusals);
@@ -144,26 +144,6 @@ export class DiskMovePlans {
     const candidates = metadata.volumes.filter(isCandidate).map(({ pool, name }) => ({ pool, name }));
     const paths = await this.deps.connection.storage.volumePaths(candidates);
     return candidates.find((_volume, i) => paths[i] === path);
-  }
-
-  private async findPool(name: string): Promise<{ readonly path: string } | Refusal> {
-    const { storage } = this.deps.connection;
-    const missing = refuse(
-      'VOLUME_NOT_FOUND',
-      `There is no active storage pool ${name}.`,
-      'Name an active pool of libvirt.',
-    );
-    if (!(await storage.activePools()).includes(name)) return missing;
-    let pool;
-    try {
-      pool = element(parseXml(await storage.poolXml(name)), 'pool');
-    } catch (error) {
-      if (DomainError.is(error, 'VOLUME_NOT_FOUND')) return missing;
-      throw error;
-    }
-    const path = text(element(pool, 'target'), 'path');
-    if (path !== undefined && FILE_POOLS.includes(attribute(pool, 'type') ?? '')) return { path };
-    return refuse('NOT_SUPPORTED', `The volumes of the storage pool ${name} are not files.`, 'Name a directory pool.');
   }
 
   private async spaceRefusals({ bytes }: MovableDisk, pool: string): Promise<Refusal[]> {

@@ -1,7 +1,6 @@
 import {
   deviceNotFound,
   isMacAddress,
-  isVolumeName,
   noChange,
   plannedChange,
   refusal,
@@ -17,6 +16,7 @@ import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { describeDomain } from '../domain-xml/domain-description.js';
 import { formatXml, type XmlElement } from '../xml/xml.js';
 import type { DomainFinder } from '../domains/domain-finder.js';
+import { networkRefusals } from '../network/network-refusals.js';
 import { removeDevice } from './device-removal.js';
 import { ALIAS_PREFIX, type DomainHardware, type NicDevice } from './domain-hardware.js';
 import { freePlaces } from './pcie-ports.js';
@@ -114,20 +114,8 @@ export class NicChanges {
     return plannedChange({ effect: state.isActive ? 'now' : 'next-start', steps: [{ name: 'remove', detail }], run });
   }
 
-  private async networkRefusals(network: string, mustBeActive: boolean): Promise<Refusal[]> {
-    const { networks } = this.deps.connection;
-    const [active, inactive] = await Promise.all([networks.list('active'), networks.list('inactive')]);
-    const known = [...active, ...inactive];
-    if (!isVolumeName(network) || !known.includes(network)) {
-      const choice = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
-      return [
-        refusal('INVALID_INPUT', `nad: libvirt has no network ${network}: ${choice}.`, 'Name one of its networks.'),
-      ];
-    }
-    if (!mustBeActive || active.includes(network)) return [];
-    return [
-      refusal('WRONG_STATE', `The network ${network} is not active.`, `Start it with \`virsh net-start ${network}\`.`),
-    ];
+  private networkRefusals(network: string, mustBeActive: boolean): Promise<Refusal[]> {
+    return networkRefusals(this.deps.connection, network, { field: 'nad', mustBeActive });
   }
 
   /** Two cards with one address on a network cut each other off. */

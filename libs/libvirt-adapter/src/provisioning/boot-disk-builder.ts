@@ -37,6 +37,8 @@ export interface DiskRequest {
   /** A private folder that the caller removes afterwards. */
   readonly folder: string;
   readonly disk: string;
+  /** The pool of the disk. Its base images and the ISO are in that of the service. */
+  readonly diskPool: Pick<StoragePool, 'createOverlay' | 'createBlank'>;
   /** Volume of the installation ISO, for a source of kind `iso`. */
   readonly cdrom: string;
 }
@@ -57,7 +59,7 @@ export class BootDiskBuilder {
   constructor(private readonly deps: BootDiskBuilderDeps) {}
 
   async build(request: DiskRequest, report: DiskProgress): Promise<void> {
-    const { spec, disk, cdrom } = request;
+    const { spec, disk, diskPool, cdrom } = request;
     const { pool } = this.deps;
     if (spec.source.kind === 'pvc') return;
     const image = importedName(spec.source);
@@ -65,19 +67,19 @@ export class BootDiskBuilder {
       await this.deps.imported.use(image, async (base) => {
         checkFits(base.bytes, spec.diskBytes);
         report.step(TASK_STEPS.disk);
-        await pool.createOverlay(disk, spec.diskBytes, base);
+        await diskPool.createOverlay(disk, spec.diskBytes, base);
       });
       return;
     }
     if (spec.source.kind === 'iso') {
       await this.withBase(request, report, (base) => pool.createOverlay(cdrom, base.bytes, base));
-      await pool.createBlank(disk, spec.diskBytes);
+      await diskPool.createBlank(disk, spec.diskBytes);
       return;
     }
     await this.withBase(request, report, async (base) => {
       checkFits(base.bytes, spec.diskBytes);
       report.step(TASK_STEPS.disk);
-      await pool.createOverlay(disk, spec.diskBytes, base);
+      await diskPool.createOverlay(disk, spec.diskBytes, base);
     });
   }
 

@@ -45,6 +45,7 @@ describe('planCreation', () => {
   });
   const deps = (overrides: Partial<CreationPlanDeps> = {}): CreationPlanDeps => ({
     finder: new DomainFinder('local', libvirt.connection()),
+    connection: libvirt.connection(),
     pool: new StoragePool(libvirt.connection(), 'headgate', '/images/headgate'),
     describeHost: () => Promise.resolve(HOST),
     profiles: { find: (id) => Promise.resolve(BUILT_IN_PROFILES.find((profile) => profile.id === id)) },
@@ -81,6 +82,8 @@ describe('planCreation', () => {
     ['another namespace', { ref: { kind: 'vm', context: 'local', namespace: 'lab', name: 'new' } }, 'INVALID_INPUT'],
     ['a node that is not this one', { node: 'host-2' }, 'NODE_NOT_FOUND'],
     ['an instancetype', { instancetype: 'u1.small' }, 'NOT_SUPPORTED'],
+    ['a network that does not exist', { network: 'gone' }, 'INVALID_INPUT'],
+    ['a pool that does not exist', { storageClass: 'gone' }, 'INVALID_INPUT'],
     ['a preference', { preference: 'debian' }, 'NOT_SUPPORTED'],
     ['a volume that does not exist', { source: { kind: 'pvc', claim: 'gone' } }, 'VOLUME_NOT_FOUND'],
     ['a URL with an unsupported scheme', { source: { kind: 'import', url: 'file:///etc/passwd' } }, 'INVALID_SOURCE'],
@@ -181,6 +184,38 @@ describe('planCreation', () => {
       expect(large).not.toHaveProperty('maxMemoryBytes');
       expect(await platformOf({ memoryBytes: 512 * 1024 ** 2 })).not.toHaveProperty('maxMemoryBytes');
     });
+  });
+
+  test('puts the disk into the requested pool, and the VM on the requested network', async () => {
+    libvirt.addPool('fast', '/images/fast');
+    libvirt.networks.set('lan', true);
+    const plan = await planCreation(spec({ storageClass: 'fast', network: 'lan' }), deps());
+    expect([plan.refusals, plan.diskPool.name]).toEqual([[], 'fast']);
+    expect(plan.steps.map(({ detail }) => detail)).toEqual(
+      expect.arrayContaining([
+        'Define the VM new in libvirt, on the network lan.',
+        'Create its disk of 1Gi in the pool fast.',
+      ]),
+    );
+  });
+
+  test('refuses an inactive network only for a VM that is started', async () => {
+    libvirt.networks.set('lan', false);
+    expect(await codes(spec({ network: 'lan' }))).toEqual([]);
+    expect(await codes(spec({ network: 'lan', start: true }))).toEqual(['WRONG_STATE']);
+  });
+
+  test('refuses a pool for a volume that exists', async () => {
+    const findClaim = () => Promise.resolve({ path: '/x.qcow2', format: 'qcow2', bytes: 1024 ** 3 });
+    const source: VmSource = { kind: 'pvc', claim: 'x' };
+    expect(await codes(spec({ source, storageClass: 'headgate' }), { findClaim })).toEqual(['NOT_SUPPORTED']);
+  });
+
+  test('does not start the network of the service for a VM on another one', async () => {
+    libvirt.networks.set('lan', true);
+    const describeHost = () => Promise.resolve({ ...HOST, network: undefined });
+    const { steps, warnings } = await planCreation(spec({ network: 'lan' }), deps({ describeHost } as never));
+    expect([steps.map(({ name }) => name), warnings]).toEqual([expect.not.arrayContaining(['network']), []]);
   });
 
   test('reports all refusals together, and throws the first', async () => {

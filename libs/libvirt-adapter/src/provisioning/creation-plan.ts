@@ -10,6 +10,9 @@ import { instanceNameOf, LOCAL_NAMESPACE } from '../domains/instance-name.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
 import type { ExistingVolume } from '../storage/find-volume.js';
 import { POOL_FLOOR_BYTES } from '../storage/pool-space.js';
+import type { LibvirtConnection } from '../connection/libvirt-connection.js';
+import { networkRefusals } from '../network/network-refusals.js';
+import { planDiskPool } from './plan-disk-pool.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import { creationSteps } from './creation-steps.js';
 import { LIBVIRT_TRAITS } from '../libvirt-traits.js';
@@ -23,6 +26,7 @@ import { NO_DISC_WRITER } from '../seeds/seed-iso.js';
 export interface CreationPlanDeps extends Omit<SourcePlanDeps, 'arch'> {
   readonly finder: DomainFinder;
   readonly pool: StoragePool;
+  readonly connection: Pick<LibvirtConnection, 'networks'>;
   readonly describeHost: () => Promise<Host>;
   readonly profiles: GuestProfiles;
   readonly findDiscWriter: () => Promise<string | undefined>;
@@ -33,6 +37,8 @@ export interface CreationPlan extends Plan {
   readonly host: Host;
   readonly platform: Platform;
   readonly claim?: ExistingVolume;
+  /** The pool of the boot disk. */
+  readonly diskPool: StoragePool;
   /** Whether the VM gets a cloud-init seed. */
   readonly hasSeed: boolean;
 }
@@ -46,10 +52,11 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
   const warnings: string[] = [];
   const refuse: Refuse = (code, reason, remedy) => void refusals.push({ code, reason, remedy });
 
+  const diskPool = await planDiskPool(spec, deps.pool, refuse);
   const [host, domains, pool, writer] = await Promise.all([
     deps.describeHost(),
     deps.finder.all(),
-    deps.pool.space(),
+    diskPool.space(),
     deps.findDiscWriter(),
   ]);
   refuseName(spec.ref, domains, refuse);
@@ -81,16 +88,21 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
   if (spec.cloudInit !== undefined && writer === undefined)
     refuse('NOT_SUPPORTED', NO_DISC_WRITER, 'Install xorriso, or omit cloudInit.');
 
+  if (spec.network !== undefined) {
+    const options = { field: 'network', mustBeActive: spec.start };
+    refusals.push(...(await networkRefusals(deps.connection, spec.network, options)));
+  }
+
   if (pool?.isActive && pool.availableBytes < POOL_FLOOR_BYTES) {
     refuse(
       'INSUFFICIENT_STORAGE',
-      `The storage pool ${deps.pool.name} has only ${formatBytes(pool.availableBytes)} free.`,
+      `The storage pool ${diskPool.name} has only ${formatBytes(pool.availableBytes)} free.`,
       'Free some space on this machine.',
     );
   } else if (pool?.isActive && claim === undefined && pool.capacityBytes > 0 && spec.diskBytes > pool.capacityBytes) {
     refuse(
       'INSUFFICIENT_STORAGE',
-      `disk: ${formatBytes(spec.diskBytes)} is more than the whole storage pool ${deps.pool.name}, which has ${formatBytes(pool.capacityBytes)}.`,
+      `disk: ${formatBytes(spec.diskBytes)} is more than the whole storage pool ${diskPool.name}, which has ${formatBytes(pool.capacityBytes)}.`,
       'Choose a smaller disk.',
     );
   } else if (pool?.isActive && claim === undefined && pool.availableBytes < spec.diskBytes) {
@@ -102,21 +114,20 @@ export async function planCreation(spec: VmSpec, deps: CreationPlanDeps): Promis
     warnings.push('KVM is not available on this machine, so the VM uses software emulation, which is slow.');
   if (host.memoryBytes > 0 && spec.memoryBytes > host.memoryBytes)
     warnings.push('The VM gets more memory than this machine has.');
-  if (host.network === undefined)
+  const startsNetwork = spec.network === undefined && host.network === undefined;
+  if (startsNetwork)
     warnings.push(
       `No libvirt network for VMs is active. The network "${OWN_NETWORK}" is started for this VM; if that fails, the VM gets no network card.`,
     );
 
   return {
-    steps:
-      refusals.length > 0
-        ? []
-        : creationSteps(spec, { hasSeed, startsNetwork: host.network === undefined, arch: host.arch }),
+    steps: refusals.length > 0 ? [] : creationSteps(spec, { hasSeed, startsNetwork, arch: host.arch }),
     warnings,
     refusals,
     host,
     platform,
     hasSeed,
+    diskPool,
     ...(claim && { claim }),
   };
 }

@@ -27,17 +27,20 @@ export function creationSteps(
   const { name } = spec.ref;
   return [
     ...(startsNetwork ? [{ name: 'network', detail: `Start the network ${OWN_NETWORK}.` }] : []),
-    { name: 'define', detail: `Define the VM ${name} in libvirt.` },
+    {
+      name: 'define',
+      detail: `Define the VM ${name} in libvirt${spec.network === undefined ? '' : `, on the network ${spec.network}`}.`,
+    },
     ...sourceSteps(spec, arch),
     ...(hasSeed ? [{ name: 'seed', detail: 'Write the cloud-init seed.', reportedAs: [TASK_STEPS.seed] }] : []),
     ...(spec.start ? [{ name: 'start', detail: `Start ${name}.`, reportedAs: [TASK_STEPS.start] }] : []),
   ];
 }
 
-function sourceSteps({ source, diskBytes }: VmSpec, arch: string): PlanStep[] {
+function sourceSteps({ source, diskBytes, storageClass }: VmSpec, arch: string): PlanStep[] {
   const disk = {
     name: 'disk',
-    detail: `Create its disk of ${formatBytes(diskBytes)}.`,
+    detail: `Create its disk of ${formatBytes(diskBytes)}${storageClass === undefined ? '' : ` in the pool ${storageClass}`}.`,
     reportedAs: [TASK_STEPS.disk],
   };
   switch (source.kind) {

@@ -60,7 +60,8 @@ export class DomainCreator {
   async define(spec: VmSpec, plan: CreationPlan): Promise<Draft> {
     const { pool, progress, connection, clock, diskIo } = this.deps;
     const uuid = spec.creation ?? randomUUID();
-    const files = nameVolumes({ spec, uuid, pool: pool.name, folder: await pool.path(), plan });
+    const [folder, diskFolder] = [await pool.path(), await plan.diskPool.path()];
+    const files = nameVolumes({ spec, uuid, pool: pool.name, folder, diskFolder, plan });
     progress.begin(uuid);
     try {
       const xml = buildDomainXml({
@@ -84,7 +85,7 @@ export class DomainCreator {
           owner: uuid,
           createdAt: clock.iso(),
           ...recordedOs(plan.platform.guest),
-          tags: [],
+          tags: [...(spec.tags ?? [])].sort(),
           isTemplate: false,
           isProtected: false,
           provisioning: progress.mark(),
@@ -134,7 +135,14 @@ export class DomainCreator {
     const folder = await progress.createFolder();
     try {
       await disks.build(
-        { spec, arch: plan.host.arch, folder, disk: files.names.disk, cdrom: files.names.cdrom },
+        {
+          spec,
+          arch: plan.host.arch,
+          folder,
+          disk: files.names.disk,
+          diskPool: plan.diskPool,
+          cdrom: files.names.cdrom,
+        },
         report,
       );
       if (!plan.hasSeed) return;

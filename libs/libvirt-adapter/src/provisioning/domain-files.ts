@@ -22,6 +22,8 @@ interface NewDomain {
   readonly uuid: string;
   readonly pool: string;
   readonly folder: string;
+  /** The folder of the pool of the boot disk. */
+  readonly diskFolder: string;
   readonly plan: CreationPlan;
 }
 
@@ -29,7 +31,7 @@ interface NewDomain {
  * Names begin with the VM's name for readability and contain part of its UUID, so that they never collide with existing
  * files.
  */
-export function nameVolumes({ spec, uuid, pool, folder, plan }: NewDomain): DomainFiles {
+export function nameVolumes({ spec, uuid, pool, folder, diskFolder, plan }: NewDomain): DomainFiles {
   const base = `${spec.ref.name}-${uuid.slice(0, 8)}`;
   const names = {
     disk: `${base}.qcow2`,
@@ -46,14 +48,14 @@ export function nameVolumes({ spec, uuid, pool, folder, plan }: NewDomain): Doma
     names,
     disk: plan.claim
       ? { path: plan.claim.path, format: plan.claim.format }
-      : { path: path(names.disk), format: 'qcow2' },
+      : { path: `${diskFolder}/${names.disk}`, format: 'qcow2' },
     installer: isInstallation ? path(names.cdrom) : undefined,
     seed: plan.hasSeed ? path(names.seed) : undefined,
     nvram: hasNvram ? path(names.nvram) : undefined,
     // Short, because a socket path is limited to 107 characters.
     serial: { socket: path(`${uuid}.serial`), log: path(names.log) },
     volumes: [
-      ...(plan.claim ? [] : [{ ...own(names.disk, 'disk'), bytes: spec.diskBytes }]),
+      ...(plan.claim ? [] : [{ ...own(names.disk, 'disk'), pool: plan.diskPool.name, bytes: spec.diskBytes }]),
       ...(isInstallation ? [own(names.cdrom, 'cdrom')] : []),
       ...(plan.hasSeed ? [own(names.seed, 'seed')] : []),
       ...(hasNvram ? [own(names.nvram, 'nvram')] : []),

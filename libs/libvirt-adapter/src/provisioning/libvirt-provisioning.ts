@@ -21,7 +21,7 @@ import { planCreation, type CreationPlanDeps } from './creation-plan.js';
 import { DomainCreator, INTERRUPTED, NO_NETWORK_CARD, type DomainCreatorDeps } from './domain-creator.js';
 import { importedName } from './creation-steps.js';
 
-export interface LibvirtProvisioningDeps extends CreationPlanDeps, DomainCreatorDeps {
+export interface LibvirtProvisioningDeps extends Omit<CreationPlanDeps, 'connection'>, DomainCreatorDeps {
   readonly bases: Pick<BaseImages, 'reclaim' | 'sweep'>;
   readonly network: Pick<GuestNetwork, 'ensure'>;
   /** Whether the local image has been built already. */
@@ -144,7 +144,8 @@ export class LibvirtProvisioning extends InstanceProvisioning {
   }
 
   /** A VM without a network can still be used through its consoles, so a failure does not end the creation. */
-  private async startNetwork({ ref }: VmSpec): Promise<string | undefined> {
+  private async startNetwork({ ref, network }: VmSpec): Promise<string | undefined> {
+    if (network !== undefined) return network;
     try {
       return await this.deps.network.ensure();
     } catch (error) {

@@ -1,11 +1,12 @@
 import { constants } from 'node:fs';
 import { access, chmod, chown, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DomainError, formatBytes, SystemClock, type Clock } from '@headgate/domain-contracts';
+import { DomainError, formatBytes, SystemClock, type Clock, type Refusal } from '@headgate/domain-contracts';
 import type { CallOptions } from '../connection/call-options.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { PoolState, StorageOperations } from '../connection/storage-operations.js';
 import { formatXml } from '../xml/xml.js';
+import { findFilePool } from './file-pool.js';
 import { describeVolume, type ExistingVolume } from './find-volume.js';
 import { isRemote } from '../host/host.js';
 import { isLockName } from './lock-name.js';
@@ -72,6 +73,13 @@ export class StoragePool {
   /** The path, or the one that the pool will get when it is created. */
   async futurePath(): Promise<string> {
     return (await this.state()) ? this.path() : this.defaultPath;
+  }
+
+  /** Another active pool whose volumes are files, or why there is none; of its own name, this pool. */
+  async other(name: string): Promise<StoragePool | Refusal> {
+    if (name === this.name) return this;
+    const found = await findFilePool(this.storage, name);
+    return 'code' in found ? found : new StoragePool(this.connection, name, found.path, this.clock);
   }
 
   /** Creates a blank, thinly provisioned disk. */

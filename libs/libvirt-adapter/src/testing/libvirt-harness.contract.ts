@@ -46,6 +46,10 @@ export async function openHarness(connection?: () => LibvirtConnection): Promise
     },
     givenNetworks: () => libvirt.createNetworks(),
     givenStorage: () => libvirt.createPool(),
+    storageOf: async ({ name }) => {
+      const volumes = await libvirt.poolVolumes();
+      return volumes.some((volume) => volume.startsWith(`${name}-`)) ? libvirt.createPool() : undefined;
+    },
     removeSeed: async (ref) => void (await libvirt.virsh.run(['detach-disk', ref.name, 'vdb', '--config'])),
     writeAsGuest: async ({ name }, { offset, length, byte }) => {
       const blocks = await libvirt.virsh.run([

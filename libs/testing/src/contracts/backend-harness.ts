@@ -18,6 +18,8 @@ export interface BackendHarness {
   givenNetworks?(): Promise<readonly [string, string]>;
   /** Creates a second storage that disks can be moved to. Default: that of the backend in memory. */
   givenStorage?(): Promise<string>;
+  /** The storage that has the boot disk of a VM; undefined without a disk. Only for engines that have real ones. */
+  storageOf?(ref: InstanceRef): Promise<string | undefined>;
   /**
    * Removes the disc that a new guest reads first from a stopped VM, on engines that can't save the memory of a guest
    * before it was read.

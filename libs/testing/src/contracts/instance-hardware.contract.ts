@@ -10,7 +10,7 @@ import {
 } from '@headgate/domain-contracts';
 import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
-import { MEMORY_NETWORKS } from '../memory-backend/memory-hardware.js';
+import { MEMORY_NETWORKS } from '../memory-backend/memory-instances.js';
 import { contractTests } from './contract-tests.js';
 
 export interface HardwareContractOptions {

@@ -3,6 +3,7 @@ import { VM_SOURCES, type Creation, type InstanceProvisioning, type VmSpec } fro
 import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
 import { contractTests } from './contract-tests.js';
+import { MEMORY_NETWORKS, MEMORY_STORAGES } from '../memory-backend/memory-instances.js';
 import { recordingReporter } from './recording-reporter.js';
 
 const MIB = 1024 ** 2;
@@ -87,6 +88,41 @@ export function instanceProvisioningContract(
       const vm = await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
       expect(vm).toMatchObject({ cpu: 2, memoryBytes: 256 * MIB, diskBytes: 1024 * MIB, tags: [] });
       expect(Date.parse(vm.createdAt ?? '')).not.toBeNaN();
+    });
+
+    inTime('creates a VM with its tags, on the requested network', async () => {
+      const [, network] = (await harness.givenNetworks?.()) ?? MEMORY_NETWORKS;
+      const { ref } = await created({ network, tags: ['web', 'Blue.1'] });
+      // From the first moment on: nothing shows it without its tags.
+      expect((await recorder.untilVm(ref, () => true)).tags).toEqual(['Blue.1', 'web']);
+      const { nics } = await harness.backend.require('hardware').read(ref);
+      expect(nics.map((nic) => nic.network)).toEqual([network]);
+    });
+
+    inTime('creates the disk of a VM in the requested storage, and deletes it with the VM', async () => {
+      const storageClass = (await harness.givenStorage?.()) ?? MEMORY_STORAGES[1];
+      const source = (await harness.diskSource?.()) ?? (await harness.quickSource());
+      const wanted = await created({ storageClass, source });
+      await recorder.untilVm(wanted.ref, ({ status }) => status === 'Stopped');
+      expect(await harness.storageOf?.(wanted.ref)).toBe(harness.storageOf && storageClass);
+      await provisioning.delete(wanted.ref);
+      await recorder.until(() => recorder.vm(wanted.ref) === undefined);
+      expect(await harness.storageOf?.(wanted.ref)).toBeUndefined();
+    });
+
+    inTime('refuses a network and a storage that do not exist, also in the plan, and creates nothing', async () => {
+      const source = (await harness.diskSource?.()) ?? (await harness.quickSource());
+      for (const [field, wanted] of [
+        ['network', await spec({ network: 'no-such-network' })],
+        ['storageClass', await spec({ storageClass: 'no-such-storage', source })],
+      ] as const) {
+        const { refusals } = await provisioning.planCreate(wanted);
+        expect(refusals).toEqual([
+          { code: 'INVALID_INPUT', reason: expect.stringMatching(`^${field}: `), remedy: expect.stringMatching('.') },
+        ]);
+        await expect(provisioning.create(wanted)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+        await expect(provisioning.delete(wanted.ref)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+      }
     });
 
     inTime('starts the VM on request', async () => {

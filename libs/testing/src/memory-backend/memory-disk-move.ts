@@ -12,10 +12,8 @@ import {
   type Refusal,
 } from '@headgate/domain-contracts';
 import type { MemoryEngine } from './memory-engine.js';
+import { MEMORY_STORAGES } from './memory-instances.js';
 import type { MemoryHardware } from './memory-hardware.js';
-
-/** The storage of new disks, and another one. */
-const STORAGES: readonly string[] = ['storage-1', 'storage-2'];
 
 const refuse = ({ code, message }: DomainError): Refusal => ({ code, reason: message, remedy: 'Change the request.' });
 
@@ -34,7 +32,7 @@ export class MemoryDiskMove extends DiskMove {
     if (!isRunningStatus(status)) refusals.push(refuse(new DomainError('WRONG_STATE', `${ref.name} is not running.`)));
     if (!disks.some((disk) => disk.volume === volume))
       refusals.push(refuse(deviceNotFound(ref.name, `disk ${volume}`, disks.map((disk) => disk.device)))); // prettier-ignore
-    if (!STORAGES.includes(storage))
+    if (!MEMORY_STORAGES.includes(storage))
       refusals.push(refuse(new DomainError('VOLUME_NOT_FOUND', `There is no storage ${storage}.`)));
     if (storageOf(volume) === storage)
       refusals.push(refuse(new DomainError('WRONG_STATE', `${volume} is in ${storage} already.`)));

@@ -44,6 +44,8 @@ export class MemoryEngine {
   readonly disks = new Map<string, Buffer>();
   /** Properties of VMs that only a copy of them needs, by the ref as text. */
   readonly portable = new Map<string, Partial<PortableVm>>();
+  /** The network of the first card of VMs that were created with one, by the ref as text. */
+  readonly firstNetworks = new Map<string, string>();
   /** The operations with a key, by its ID. */
   readonly operations = new Map<string, OperationState>();
   private readonly instances = new Map<string, Instance>();
@@ -112,6 +114,7 @@ export class MemoryEngine {
     const text = formatRef(ref);
     this.instances.delete(text);
     this.portable.delete(text);
+    this.firstNetworks.delete(text);
     for (const disk of [...this.disks.keys()]) if (disk.startsWith(`${text} `)) this.disks.delete(disk);
     if (!this.outage) for (const listener of this.listeners) listener.removed(ref);
   }

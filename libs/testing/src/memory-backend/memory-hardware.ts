@@ -23,12 +23,10 @@ import {
   type SizeRule,
   type VirtualMachine,
 } from '@headgate/domain-contracts';
-import { MEMORY_VOLUME } from './memory-instances.js';
+import { MEMORY_NETWORKS, MEMORY_VOLUME } from './memory-instances.js';
 import { MemoryPlacements } from './memory-placements.js';
 import type { MemoryEngine } from './memory-engine.js';
 
-/** The networks that NICs can be attached to. */
-export const MEMORY_NETWORKS = ['lan-1', 'lan-2'] as const;
 const MAX_CPU = 512;
 
 interface Devices {
@@ -38,9 +36,12 @@ interface Devices {
   readonly autostart: boolean;
 }
 
-const initialDevices = ({ diskBytes }: VirtualMachine): Devices => ({
+const initialDevices = ({ diskBytes }: VirtualMachine, network: string | undefined): Devices => ({
   disks: [{ volume: 'root', device: 'vda', type: 'disk', bus: 'virtio', sizeBytes: diskBytes, isRoot: true }],
-  nics: [],
+  nics:
+    network === undefined
+      ? []
+      : [{ name: 'default', network, mac: '52:54:00:00:00:01', model: 'virtio', isLinkUp: true }],
   bootOrder: ['vda'],
   autostart: false,
 });
@@ -252,7 +253,7 @@ export class MemoryHardware extends InstanceHardware {
   }
 
   private devicesOf(vm: VirtualMachine): Devices {
-    return this.devices.get(keyOf(vm)) ?? initialDevices(vm);
+    return this.devices.get(keyOf(vm)) ?? initialDevices(vm, this.engine.firstNetworks.get(formatRef(vm.ref)));
   }
 
   private findDisk(vm: VirtualMachine, volume: string): HardwareDisk {

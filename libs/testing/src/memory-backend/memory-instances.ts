@@ -9,6 +9,7 @@ import {
   InstanceProvisioning,
   isRunningStatus,
   templateRefusal,
+  throwFirstRefusal,
   type BackgroundWork,
   type ContainerSpec,
   type Creation,
@@ -32,6 +33,10 @@ import { withStatus, type MemoryEngine } from './memory-engine.js';
 
 /** The one volume that a `pvc` source may name. */
 export const MEMORY_VOLUME = 'volume-1';
+/** The networks that NICs can be attached to. */
+export const MEMORY_NETWORKS = ['lan-1', 'lan-2'] as const;
+/** The storage of new disks, and another one. */
+export const MEMORY_STORAGES: readonly string[] = ['storage-1', 'storage-2'];
 
 export class MemoryInventory extends InstanceInventory {
   constructor(private readonly engine: MemoryEngine) {
@@ -102,9 +107,11 @@ export class MemoryProvisioning extends InstanceProvisioning {
     };
   }
 
-  override async planCreate({ ref }: VmSpec): Promise<Plan> {
+  override async planCreate(spec: VmSpec): Promise<Plan> {
     this.engine.expectReachable();
-    return buildPlan([{ name: 'remember', detail: ref.name }], { refusals: refusalsOf(this.engine, ref) });
+    const { ref } = spec;
+    const refusals = [...refusalsOf(this.engine, ref), ...placeRefusals(spec)];
+    return buildPlan([{ name: 'remember', detail: ref.name }], { refusals });
   }
 
   override async create(spec: VmSpec): Promise<Creation> {
@@ -114,11 +121,15 @@ export class MemoryProvisioning extends InstanceProvisioning {
     if (source.kind === 'pvc' && source.claim !== MEMORY_VOLUME) {
       throw new DomainError('VOLUME_NOT_FOUND', `There is no volume ${source.claim}.`);
     }
+    throwFirstRefusal({ refusals: placeRefusals(spec) });
     if (source.kind === 'image' && source.entry.imported)
       this.engine.setImageOf(ref, `${ref.namespace}/${source.entry.name}`);
     const uid = this.engine.nextUid();
     if (spec.creation !== undefined) this.creations.set(spec.creation, formatRef(ref));
-    const vm = buildVm({ ref, uid, cpu, memoryBytes, diskBytes, backend: this.engine.kind, liveMigratable: true });
+    if (spec.network !== undefined) this.engine.firstNetworks.set(formatRef(ref), spec.network);
+    const tags = [...(spec.tags ?? [])].sort();
+    const size = { cpu, memoryBytes, diskBytes };
+    const vm = buildVm({ ref, uid, ...size, tags, backend: this.engine.kind, liveMigratable: true });
     const finalStatus: VmStatus = start ? 'Running' : 'Stopped';
     const node = spec.node ?? this.engine.chooseNode();
     this.engine.put(withStatus(vm, source.kind === 'import' ? 'Provisioning' : finalStatus, node));
@@ -303,3 +314,15 @@ const refusalsOf = (engine: MemoryEngine, ref: InstanceRef): Refusal[] =>
   engine.has(ref)
     ? [{ code: 'ALREADY_EXISTS', reason: `${ref.name} already exists.`, remedy: 'Choose another name.' }]
     : [];
+
+function placeRefusals({ network, storageClass }: VmSpec): Refusal[] {
+  const refuse = (reason: string): Refusal => ({ code: 'INVALID_INPUT', reason, remedy: 'Change the request.' });
+  return [
+    ...(network === undefined || (MEMORY_NETWORKS as readonly string[]).includes(network)
+      ? []
+      : [refuse(`network: there is no network ${network}.`)]),
+    ...(storageClass === undefined || MEMORY_STORAGES.includes(storageClass)
+      ? []
+      : [refuse(`storageClass: there is no storage ${storageClass}.`)]),
+  ];
+}

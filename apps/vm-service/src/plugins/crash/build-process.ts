@@ -111,7 +111,8 @@ const disks = new PluginDiskBuilder({
   checkRegistry: async () => undefined,
   freeBytes: async () => 1024 ** 4,
 });
-const build = new BuildVm({ disks, directory, tasks, backends: { all: () => [backend], get: () => backend } });
+const folders = { hasFolder: () => false, join: async () => undefined, complete: async () => undefined };
+const build = new BuildVm({ disks, directory, tasks, folders, backends: { all: () => [backend], get: () => backend } });
 
 await plugins.open();
 if (phase === 'install') {

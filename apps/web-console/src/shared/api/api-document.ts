@@ -2547,6 +2547,11 @@ export interface components {
              * @enum {string}
              */
             firmware?: "bios" | "uefi" | "uefi-secure";
+            /**
+             * @description The whole path of the folder for the VM, which must exist, and in which the caller may change instances. If it is removed meanwhile, the VM is created without it, and the response has a warning.
+             * @example prod/databases
+             */
+            folder?: string;
             /** @description A source: the name of an image of GET /api/images. */
             image?: string;
             /**
@@ -2580,6 +2585,11 @@ export interface components {
              */
             namespace?: string;
             /**
+             * @description The network of its card: a network attachment definition as `namespace/name`, or by its name in the namespace of the VM; on libvirt a network. Default: the pod network, or the network of libvirt for new VMs.
+             * @example lan
+             */
+            network?: string;
+            /**
              * @description The node to run on. Default: the scheduler chooses one.
              * @example u1.medium
              */
@@ -2600,6 +2610,13 @@ export interface components {
             sshKey?: string;
             /** @description Whether to start it when its disk is ready. Default false. */
             start?: boolean;
+            /**
+             * @description The storage class of its disks, or on libvirt the storage pool. Default: that of the context.
+             * @example ceph-block
+             */
+            storageClass?: string;
+            /** @description Its tags from its first moment on. */
+            tags?: string[];
             /** @description Whether it has an emulated TPM 2.0 with a persistent state. By default only if the guest needs one. */
             tpm?: boolean;
         };
@@ -3392,7 +3409,10 @@ export interface components {
         };
         /** @description POST /api/ext/vms/{ns}/{name}/volumes/{vol}/move */
         MoveDiskDto: {
-            /** @description The storage that receives the disk: an active pool of libvirt, or a storage class of a cluster. */
+            /**
+             * @description The storage that receives the disk: an active pool of libvirt, or a storage class of a cluster.
+             * @example ceph-block
+             */
             storage: string;
         };
         /** @description POST /api/move and /api/move/preflight */
