@@ -30,8 +30,8 @@ export const folderRefusals = (
 
 /**
  * Puts an instance into a folder as a part of its creation. Until the creation is complete, the membership ends with
- * the instance: one that is removed again leaves nothing in the folder. A folder that can't be joined, for example because
- * it was removed meanwhile, does not undo the creation: the sentence about it is a warning of the creation.
+ * the instance: one that is removed again leaves nothing in the folder. A folder that can't be joined, for example
+ * because it was removed meanwhile, does not undo the creation: the sentence about it is a warning of the creation.
  */
 export class JoinFolder {
   private readonly joined = Promise.withResolvers<void>();
