@@ -1,7 +1,9 @@
 /** The pages of the console that are not of one instance. */
 export const PLACES = [
   '/vms',
+  '/vms/create',
   '/containers',
+  '/containers/create',
   '/nodes',
   '/nodes?view=table',
   '/storage',

@@ -203,13 +203,13 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
         .getByRole('button', { name: /^Create/ })
         .first()
         .click();
-      const dialog = page.getByRole('dialog', { name: 'Create VM' });
+      const dialog = page.getByRole('form', { name: 'Create VM' });
       await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill(inBrowser);
       await dialog.getByLabel('CPUs').fill('1');
       await dialog.getByLabel('Memory', { exact: true }).fill('192Mi');
       await dialog.getByLabel('Disk', { exact: true }).fill('64Mi');
       await dialog.getByRole('switch', { name: 'Start when the disk is ready' }).check({ force: true });
-      await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+      await dialog.getByRole('button', { name: `Create ${inBrowser}` }).click();
       await api.untilVm(inBrowser, 'runs', (vm) => vm?.status === 'Running');
     });
 

@@ -29,7 +29,6 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
   });
 
   const table = (): Locator => page.getByRole('grid', { name: 'Virtual machines' });
-  const dialog = (): Locator => page.getByRole('dialog');
   /** The panel with a plan or its result. */
   const panel = (): Locator => page.locator('.hg-side-panel');
   const address = (): Promise<string> => page.evaluate(() => location.hash);
@@ -182,15 +181,17 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
 
   test('shows the refusals of the service at their fields', async () => {
     const { name } = one('Running');
-    await open('/vms?create=1');
-    await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill(name);
-    await dialog().getByLabel('Namespace', { exact: true }).fill(one('Running').namespace);
-    await dialog().getByText('This name is already in use.').waitFor();
-    await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('new-one');
-    await dialog().getByText('Container disk').click();
-    await dialog().getByRole('textbox', { name: 'Image reference' }).fill('no reference at all!');
-    await dialog().getByRole('button', { name: 'Create', exact: true }).click();
-    const field = dialog().getByRole('textbox', { name: 'Image reference' });
+    const form = () => page.getByRole('form', { name: 'Create VM' });
+    await open('/vms/create');
+    await form().getByRole('textbox', { name: 'Name', exact: true }).fill(name);
+    await form().getByLabel('Namespace', { exact: true }).fill(one('Running').namespace);
+    await page.keyboard.press('Tab');
+    await form().getByText('This name is already in use.').waitFor();
+    await form().getByRole('textbox', { name: 'Name', exact: true }).fill('new-one');
+    await form().getByText('Container disk').click();
+    await form().getByRole('textbox', { name: 'Image reference' }).fill('no reference at all!');
+    await form().getByRole('button', { name: 'Create new-one' }).click();
+    const field = form().getByRole('textbox', { name: 'Image reference' });
     await until(
       'the field is marked',
       () => field.getAttribute('aria-invalid'),
@@ -199,7 +200,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
   });
 
-  test.each(['/vms', '/containers', '/nodes', '/doctor', '/vms?create=1', '/containers?create=1'])(
+  test.each(['/vms', '/containers', '/nodes', '/doctor', '/vms/create', '/containers/create'])(
     'has a name for every control of %s',
     async (place) => {
       await open(place);

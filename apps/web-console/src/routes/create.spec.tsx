@@ -11,7 +11,10 @@ const IMAGES = [
   { name: 'tiny', description: 'Small', containerDisk: 'y', kind: 'containerDisk', defaultUser: 'root' },
 ];
 
-describe('the create dialog', () => {
+const isRehearsal = ({ query }: { readonly query: URLSearchParams }): boolean => query.get('dryRun') === 'true';
+const PLAN = { steps: [{ name: 'create', detail: 'VirtualMachine' }], warnings: [], refusals: [] };
+
+describe('the page that creates a VM', () => {
   const scrollIntoView = jest.spyOn(Element.prototype, 'scrollIntoView');
   let service: MockService;
   beforeEach(() => {
@@ -24,24 +27,31 @@ describe('the create dialog', () => {
   });
   afterEach(() => closeConsole(service));
 
-  const open = async () => {
-    const opened = await openConsole('/vms?create=1', [buildVm({ name: 'taken' })], service);
+  /** The answer of a creation. Rehearsals get a plan. */
+  const creates = (body: object) =>
+    service.on('POST /api/vms', (request: { query: URLSearchParams }) =>
+      isRehearsal(request) ? { body: PLAN } : { status: 201, body },
+    );
+  /** The creations that the page has sent, without rehearsals. */
+  const sent = () => service.asked('POST /api/vms').filter((request) => !isRehearsal(request));
+  const page = () => within(screen.getByRole('form', { name: 'Create VM' }));
+  const createButton = () => page().getByRole('button', { name: /^Create / });
+
+  const open = async (path = '/vms/create') => {
+    const opened = await openConsole(path, [buildVm({ name: 'taken' })], service);
     await screen.findByRole('radio', { name: /^tiny/ });
-    return { ...opened, dialog: within(screen.getByRole('dialog', { name: 'Create VM' })) };
+    return { ...opened, dialog: page() };
   };
 
   test('requires only a name, sends the request, and follows the task', async () => {
-    service.on('POST /api/vms', () => ({
-      status: 201,
-      body: { name: 'first', namespace: 'tailvm', ref: 'vm/prod/tailvm/first', task: 'create-first-1' },
-    }));
+    creates({ name: 'first', namespace: 'tailvm', ref: 'vm/prod/tailvm/first', task: 'create-first-1' });
     const task = buildTask();
-    service.on('GET /api/tasks', () => ({ body: service.asked('POST /api/vms').length > 0 ? [task] : [] }));
+    service.on('GET /api/tasks', () => ({ body: sent().length > 0 ? [task] : [] }));
     const { user, dialog, receive } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'first');
-    await user.click(dialog.getByRole('button', { name: 'Create' }));
-    await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
-    expect(service.asked('POST /api/vms')[0]?.body).toEqual({
+    await user.click(createButton());
+    await waitFor(() => expect(sent()).toHaveLength(1));
+    expect(sent()[0]?.body).toEqual({
       name: 'first',
       context: 'prod',
       image: 'tiny',
@@ -62,15 +72,17 @@ describe('the create dialog', () => {
     expect(await screen.findByText('Create first: failed')).toBeTruthy();
   });
 
-  test('shows the problem with a name immediately, and sends nothing invalid', async () => {
+  test('shows the problem with a name when it is left, and sends nothing invalid', async () => {
     const { user, dialog } = await open();
     const name = dialog.getByRole('textbox', { name: 'Name' });
     await user.type(name, 'My_VM');
+    expect(dialog.queryByText('Start with a lowercase letter or a digit.')).toBeNull();
+    await user.tab();
     expect(dialog.getByText('Start with a lowercase letter or a digit.')).toBeTruthy();
     await user.clear(name);
     await user.type(name, 'taken');
     expect(dialog.getByText('This name is already in use.')).toBeTruthy();
-    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    await user.click(createButton());
     expect(service.asked('POST /api/vms')).toEqual([]);
   });
 
@@ -78,7 +90,7 @@ describe('the create dialog', () => {
     service.fails('POST /api/vms', 400, 'disk must fit into the storage class fast.');
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'big');
-    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    await user.click(createButton());
     const problem = await dialog.findByText('disk must fit into the storage class fast.');
     expect(dialog.getByRole('textbox', { name: 'Disk' }).getAttribute('aria-describedby')).toBe(
       problem.closest('[id]')?.id,
@@ -102,19 +114,19 @@ describe('the create dialog', () => {
     }));
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'big');
-    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    await user.click(createButton());
     expect(await dialog.findByText('name is reserved.')).toBeTruthy();
     expect(dialog.getByText('mem is more than a node has.')).toBeTruthy();
-    await waitFor(() => expect(document.activeElement).toBe(dialog.getByRole('textbox', { name: 'Name' })));
+    await waitFor(() => expect(document.activeElement).toBe(dialog.getByRole('textbox', { name: 'Memory' })));
   });
 
   test('restores the form after it was closed by mistake, until the user starts over', async () => {
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'half-done');
     await user.keyboard('{Escape}');
-    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    await waitFor(() => expect(screen.queryByRole('form', { name: 'Create VM' })).toBeNull());
     await user.click(screen.getByRole('button', { name: 'Create VM' }));
-    const again = within(screen.getByRole('dialog', { name: 'Create VM' }));
+    const again = page();
     expect(again.getByRole<HTMLInputElement>('textbox', { name: 'Name' }).value).toBe('half-done');
     await user.click(again.getByRole('button', { name: 'Start over' }));
     expect(again.getByRole<HTMLInputElement>('textbox', { name: 'Name' }).value).toBe('');
@@ -124,7 +136,7 @@ describe('the create dialog', () => {
     service.fails('POST /api/vms', 503, 'The context prod is unreachable.');
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
-    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    await user.click(createButton());
     const alert = await dialog.findByRole('alert');
     expect(alert.textContent).toContain('The context prod is unreachable.');
     await waitFor(() => expect(scrollIntoView.mock.contexts.at(-1)).toBe(alert));
@@ -145,8 +157,8 @@ describe('the create dialog', () => {
     );
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
-    await user.click(dialog.getByRole('button', { name: 'Preview' }));
-    await dialog.findByRole('region', { name: 'Preview' });
+    await user.click(dialog.getByRole('button', { name: 'Rehearse again' }));
+    await dialog.findByRole('region', { name: 'What will happen' });
     await user.keyboard('{Enter}');
     expect(await screen.findByText('web was created')).toBeTruthy();
   });
@@ -159,34 +171,119 @@ describe('the create dialog', () => {
     });
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
-    await user.click(dialog.getByRole('button', { name: 'Preview' }));
-    const plan = await dialog.findByRole('region', { name: 'Preview' });
-    expect(plan.textContent).toContain('Create the disk 1 GiB from tiny');
+    await user.click(dialog.getByRole('button', { name: 'Rehearse again' }));
+    const plan = await dialog.findByRole('region', { name: 'What will happen' });
+    await waitFor(() => expect(plan.textContent).toContain('Create the disk 1 GiB from tiny'));
     expect(document.activeElement).toBe(plan);
     expect(scrollIntoView.mock.contexts.at(-1)).toBe(plan);
     expect(plan.textContent).toContain('No user can log in.');
-    expect(service.asked('POST /api/vms').map(({ query }) => query.get('dryRun'))).toEqual(['true']);
+    expect([sent(), service.asked('POST /api/vms').length > 0]).toEqual([[], true]);
+  });
+
+  test('rehearses the request on its own once the form is valid, and shows refusals also at their fields', async () => {
+    service.on('POST /api/vms', {
+      steps: [],
+      warnings: [],
+      refusals: [{ code: 'INVALID_INPUT', reason: 'network: there is no network lan.', remedy: 'Name another.' }],
+    });
+    const { user, dialog } = await open();
+    const review = within(dialog.getByRole('region', { name: 'What will happen' }));
+    expect(review.getByRole('status').textContent).toContain('Complete the form');
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
+    await waitFor(() => expect(review.getByRole('status').textContent).toContain('would refuse it'));
+    expect(dialog.getAllByText('network: there is no network lan.')).toHaveLength(3);
+    expect(dialog.getByRole('combobox', { name: 'Network' }).getAttribute('aria-invalid')).toBe('true');
+    expect(createButton().getAttribute('aria-disabled')).toBe('true');
+    expect(sent()).toEqual([]);
+  });
+
+  test('sends the network, the storage class, the folder and the tags', async () => {
+    service.on('GET /api/nads', [
+      { context: 'prod', namespace: 'tailvm', name: 'lan' },
+      { context: 'prod', namespace: 'net', name: 'dmz' },
+      { context: 'other', namespace: 'tailvm', name: 'far' },
+    ]);
+    creates({ name: 'web', namespace: 'tailvm', ref: 'vm/prod/tailvm/web', warnings: ['web is in no folder.'] });
+    const { user, dialog } = await open();
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
+    const network = dialog.getByRole<HTMLSelectElement>('combobox', { name: 'Network' });
+    await waitFor(() =>
+      expect([...network.options].map(({ text }) => text)).toEqual(['Pod network', 'lan', 'net/dmz']),
+    );
+    await user.selectOptions(network, 'net/dmz');
+    await user.type(dialog.getByRole('textbox', { name: 'Storage class' }), 'fast');
+    await user.type(dialog.getByRole('textbox', { name: 'Folder' }), 'prod/web');
+    const tags = dialog.getByRole('textbox', { name: 'Tags' });
+    await user.type(tags, 'a, b_');
+    await user.tab();
+    expect(dialog.getByText(/^"b_" is not a tag/)).toBeTruthy();
+    await user.type(tags, '1');
+    await user.click(createButton());
+    await waitFor(() => expect(sent()).toHaveLength(1));
+    const belongings = { network: 'net/dmz', storageClass: 'fast', folder: 'prod/web', tags: ['a', 'b_1'] };
+    expect(sent()[0]?.body).toMatchObject(belongings);
+    expect(await screen.findByText('web is in no folder.')).toBeTruthy();
+  });
+
+  test('has usual sizes, and the instance types of the context', async () => {
+    service.on('GET /api/instancetypes', {
+      instancetypes: ['u1.small'],
+      preferences: [],
+      sizes: [{ name: 'u1.small', cpu: 1, mem: '2Gi' }],
+    });
+    const { user, dialog } = await open();
+    await user.click(dialog.getByRole('radio', { name: /^XL/ }));
+    expect(dialog.getByRole('spinbutton', { name: 'CPUs' })).toHaveProperty('value', '8');
+    await user.click(await dialog.findByRole('radio', { name: /^u1\.small/ }));
+    expect(dialog.getByRole('spinbutton', { name: 'CPUs' })).toHaveProperty('disabled', true);
+  });
+
+  test('shows the request for other programs, without the password', async () => {
+    const { user, dialog } = await open();
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
+    await user.type(dialog.getByLabelText('Password'), 'pa"ss');
+    const text = () => dialog.getByRole('tabpanel').textContent;
+    for (const [format, expected] of [
+      ['curl', 'curl -X POST'],
+      ['YAML', 'name: "web"'],
+      ['Terraform', 'resource "restapi_object" "web"'],
+    ] as const) {
+      await user.click(dialog.getByRole('tab', { name: format }));
+      expect(text()).toContain(expected);
+      expect(text()).toContain('••••');
+      expect(text()).not.toMatch(/pa.{1,7}ss"/);
+    }
+  });
+
+  test('survives a reload without its secrets', async () => {
+    const { user, dialog } = await open();
+    await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'half-done');
+    await user.type(dialog.getByLabelText('Password'), 'secret');
+    const stored = sessionStorage.getItem('headgate.draft.vms') ?? '';
+    expect(stored).toContain('half-done');
+    expect(stored).not.toContain('secret');
+  });
+
+  test('is where the address of the former dialog leads', async () => {
+    await open('/vms?create=1');
+    expect(location.hash).toBe('#/vms/create');
   });
 
   test('builds user data from hostname, password, and keys', async () => {
-    service.on('POST /api/vms', () => ({
-      status: 201,
-      body: { name: 'web', namespace: 'tailvm', ref: 'vm/prod/tailvm/web' },
-    }));
+    creates({ name: 'web', namespace: 'tailvm', ref: 'vm/prod/tailvm/web' });
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'web');
-    await user.click(dialog.getByRole('button', { name: /^First boot/ }));
     await user.type(dialog.getByRole('textbox', { name: 'Hostname' }), 'web');
     await user.type(dialog.getByLabelText('Password'), 'secret');
-    await user.click(dialog.getByRole('button', { name: 'Create' }));
-    await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
-    expect(service.asked('POST /api/vms')[0]?.body).toMatchObject({
+    await user.click(createButton());
+    await waitFor(() => expect(sent()).toHaveLength(1));
+    expect(sent()[0]?.body).toMatchObject({
       cloudInit: expect.stringContaining('password: "secret"'),
     });
   });
 
   test('sends the chosen firmware and TPM, and offers no operating system where there are preferences', async () => {
-    service.on('POST /api/vms', () => ({ status: 201, body: { name: 'first', namespace: 'tailvm', ref: 'r' } }));
+    creates({ name: 'first', namespace: 'tailvm', ref: 'r' });
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'first');
     await user.click(dialog.getByText('Firmware, TPM and autostart'));
@@ -194,9 +291,9 @@ describe('the create dialog', () => {
     await user.selectOptions(dialog.getByRole('combobox', { name: 'TPM' }), 'TPM 2.0');
     await user.click(dialog.getByRole('switch', { name: 'Start with the host' }));
     expect(dialog.queryByRole('textbox', { name: 'Operating system' })).toBeNull();
-    await user.click(dialog.getByRole('button', { name: 'Create' }));
-    await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
-    expect(service.asked('POST /api/vms')[0]?.body).toMatchObject({
+    await user.click(createButton());
+    await waitFor(() => expect(sent()).toHaveLength(1));
+    expect(sent()[0]?.body).toMatchObject({
       firmware: 'uefi-secure',
       tpm: true,
       autostart: true,
@@ -205,14 +302,14 @@ describe('the create dialog', () => {
 
   test('sends the operating system to a single machine', async () => {
     service.on('GET /api/capabilities', buildCapabilities([buildSingleMachine()]));
-    service.on('POST /api/vms', () => ({ status: 201, body: { name: 'first', namespace: 'local', ref: 'r' } }));
+    creates({ name: 'first', namespace: 'local', ref: 'r' });
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'first');
     await user.click(dialog.getByText('Firmware, TPM and autostart'));
     await user.type(dialog.getByRole('textbox', { name: 'Operating system' }), 'win11');
-    await user.click(dialog.getByRole('button', { name: 'Create' }));
-    await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
-    expect(service.asked('POST /api/vms')[0]?.body).toMatchObject({ os: 'win11' });
+    await user.click(createButton());
+    await waitFor(() => expect(sent()).toHaveLength(1));
+    expect(sent()[0]?.body).toMatchObject({ os: 'win11' });
   });
 
   test('offers the imported images that are ready in the namespace of the VM', async () => {
@@ -231,15 +328,15 @@ describe('the create dialog', () => {
       { ...image, name: 'far', context: 'prod' },
       { ...image, name: 'tiny' },
     ]);
-    service.on('POST /api/vms', () => ({ status: 201, body: { name: 'first', namespace: 'local', ref: 'r' } }));
+    creates({ name: 'first', namespace: 'local', ref: 'r' });
     const { user, dialog } = await open();
     await user.click(await dialog.findByRole('radio', { name: /^golden imported/ }));
     const names = within(dialog.getByRole('radiogroup', { name: 'Image' })).getAllByRole('radio');
     expect(names).toHaveLength(IMAGES.length + 1);
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'first');
-    await user.click(dialog.getByRole('button', { name: 'Create' }));
-    await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
-    expect(service.asked('POST /api/vms')[0]?.body).toMatchObject({ image: 'golden' });
+    await user.click(createButton());
+    await waitFor(() => expect(sent()).toHaveLength(1));
+    expect(sent()[0]?.body).toMatchObject({ image: 'golden' });
   });
 
   test('offers only the images of the catalog that the context can use', async () => {
@@ -269,8 +366,8 @@ describe('the create dialog', () => {
       service.on('GET /api/images', []);
       service.on('GET /api/capabilities', buildCapabilities([context]));
       service.on('GET /api/datavolumes', imported);
-      service.on('POST /api/vms', () => ({ status: 201, body: { name: 'first', namespace: 'local', ref: 'r' } }));
-      return openConsole('/vms?create=1', [], service);
+      creates({ name: 'first', namespace: 'local', ref: 'r' });
+      return openConsole('/vms/create', [], service);
     };
 
     test('offers the images that were imported', async () => {
@@ -281,9 +378,9 @@ describe('the create dialog', () => {
       await user.click(screen.getByRole('radio', { name: /^Catalog/ }));
       await waitFor(() => expect(screen.getByRole<HTMLInputElement>('radio', { name: /^golden/ }).checked).toBe(true));
       await user.type(screen.getByRole('textbox', { name: 'Name' }), 'first');
-      await user.click(screen.getByRole('button', { name: 'Create' }));
-      await waitFor(() => expect(service.asked('POST /api/vms')).toHaveLength(1));
-      expect(service.asked('POST /api/vms')[0]?.body).toMatchObject({ image: 'golden' });
+      await user.click(createButton());
+      await waitFor(() => expect(sent()).toHaveLength(1));
+      expect(sent()[0]?.body).toMatchObject({ image: 'golden' });
     });
 
     test('explains why the catalog is unavailable when no image was imported either', async () => {
@@ -304,7 +401,7 @@ describe('the create dialog', () => {
   test('closes with Escape, without a change to the list', async () => {
     const { user } = await open();
     await user.keyboard('{Escape}');
-    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());
+    await waitFor(() => expect(screen.queryByRole('form', { name: 'Create VM' })).toBeNull());
     expect(location.hash).toBe('#/vms');
   });
 

@@ -279,7 +279,7 @@ describe('the list of VMs', () => {
     const { user } = await openConsole('/vms', [], service);
     await user.click(screen.getByRole('button', { name: 'Create VM' }));
     expect(await screen.findByRole<HTMLInputElement>('radio', { name: /^tiny/ })).toHaveProperty('checked', true);
-    expect(location.hash).toBe('#/vms?create=1');
+    expect(location.hash).toBe('#/vms/create');
   });
 
   test('warns that guests are simulated, until the user dismisses it', async () => {

@@ -53,10 +53,10 @@ describe('the containers', () => {
     await user.keyboard('{Enter}');
     expect(await screen.findByText('shell-1 is stopping')).toBeTruthy();
     await user.click(screen.getByRole('button', { name: 'Create container' }));
-    const dialog = within(screen.getByRole('dialog'));
+    const dialog = within(screen.getByRole('form', { name: 'Create container' }));
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'new');
     await user.type(dialog.getByRole('textbox', { name: 'Image' }), 'debian:12');
-    await user.click(dialog.getByRole('button', { name: 'Create' }));
+    await user.click(dialog.getByRole('button', { name: 'Create new' }));
     expect(await screen.findByText('new was created')).toBeTruthy();
     expect(service.asked('POST /api/cts')[0]?.body).toEqual({
       name: 'new',

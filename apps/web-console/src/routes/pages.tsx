@@ -24,6 +24,8 @@ import { usePageFocus } from '../shared/location/use-page-focus.js';
 import { useBottomBar, useCompact } from '../shared/ui/use-compact.js';
 import { SidePanelOutlet } from '../shared/ui/side-panel.js';
 import { ContainerRoute } from './container-route.js';
+import { CreateContainerRoute } from './create-container-route.js';
+import { CreateVmRoute } from './create-vm-route.js';
 import { ContainersRoute } from './containers-route.js';
 import { FleetRoute } from './fleet-route.js';
 import { InstanceRoute } from './instance-route.js';
@@ -46,6 +48,12 @@ export function Pages() {
         <div className="hg-main">
           <main ref={main} id="main" tabIndex={-1}>
             <Switch>
+              <Route path={paths.createVm}>
+                <CreateVmRoute />
+              </Route>
+              <Route path={paths.createContainer}>
+                <CreateContainerRoute />
+              </Route>
               <Route path={paths.fleet}>
                 <FleetRoute />
               </Route>

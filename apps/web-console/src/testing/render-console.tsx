@@ -27,6 +27,9 @@ export function givenService(): MockService {
   service.on('GET /api/doctor', []);
   service.on('GET /api/ext/journal/activity', { range: '24h', from: 0, to: 1, stepMs: 1, counts: [] });
   givenOverview(service);
+  // The choices of the pages that create instances
+  service.on('GET /api/nads', []);
+  service.on('GET /api/folders', { folders: [], unfoldered: { running: 0, total: 0 } });
   service.install();
   return service;
 }

@@ -12,6 +12,7 @@ import {
   VM_FIELDS,
   vmProblems,
   vmRequest,
+  withoutSecrets,
   type VmField,
   type VmForm,
 } from './vm-form.js';
@@ -43,6 +44,7 @@ export function useVmForm(onCreated: (created: Created, form: VmForm) => void) {
       complete,
       problems: (form) => ({ ...onlyProblems(identityProblems(form, targets)), ...vmProblems(form) }),
       request: vmRequest,
+      withoutSecrets,
     },
     onCreated,
   );

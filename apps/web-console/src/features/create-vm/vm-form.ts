@@ -1,6 +1,7 @@
 import type { CreateVmDto } from '@headgate/api-contracts';
 import type { FieldErrors } from '../../shared/api/field-errors.js';
 import type { Identity, Sizes } from '../../shared/creation/form-fields.js';
+import { tagsOf, tagsProblem } from '../../shared/creation/tags-text.js';
 import { cpuProblem, onlyProblems } from '../../shared/creation/form-problems.js';
 import { diskProblem, memoryProblem } from '../../shared/quantity/quantity.js';
 import { cloudInitText, type CloudInit, NO_CLOUD_INIT } from './cloud-init.js';
@@ -22,6 +23,13 @@ export interface VmForm extends Identity, Sizes {
   readonly node: string;
   readonly instancetype: string;
   readonly preference: string;
+  /** Empty: that of the backend. */
+  readonly network: string;
+  /** Empty: that of the backend. */
+  readonly storageClass: string;
+  readonly folder: string;
+  /** With spaces or commas between them. */
+  readonly tags: string;
   readonly os: string;
   /** Empty: the default of the backend. */
   readonly firmware: '' | NonNullable<CreateVmDto['firmware']>;
@@ -58,6 +66,10 @@ export const VM_FIELDS: readonly VmField[] = [
   'cloudInit',
   'instancetype',
   'preference',
+  'network',
+  'storageClass',
+  'folder',
+  'tags',
   'os',
   'firmware',
   'tpm',
@@ -89,6 +101,10 @@ export const EMPTY_VM: VmForm = {
   node: '',
   instancetype: '',
   preference: '',
+  network: '',
+  storageClass: '',
+  folder: '',
+  tags: '',
   os: '',
   firmware: '',
   tpm: '',
@@ -109,6 +125,7 @@ export function vmProblems(form: VmForm): FieldErrors<VmField> {
   return onlyProblems<VmField>({
     [form.source]: form[form.source].trim() === '' ? MISSING_SOURCE[form.source] : undefined,
     disk: form.source === 'pvc' ? undefined : diskProblem(form.disk),
+    tags: tagsProblem(form.tags),
     ...(form.instancetype === '' ? { cpu: cpuProblem(form.cpu), mem: memoryProblem(form.mem) } : {}),
   });
 }
@@ -122,10 +139,17 @@ const MISSING_SOURCE: Readonly<Record<SourceKind, string>> = {
   bootc: 'Enter an image reference.',
 };
 
+/** The form as the storage of the browser may have it: user data may contain passwords. */
+export const withoutSecrets = (form: VmForm): VmForm => ({
+  ...form,
+  cloudInit: { ...form.cloudInit, password: '', text: '', isText: false },
+});
+
 /** The request: only the fields with a value, so that the service's defaults apply to the rest. */
 export function vmRequest(form: VmForm): CreateVmDto {
   const hasOwnSizes = form.instancetype === '';
   const cloudInit = cloudInitText(form.cloudInit);
+  const tags = tagsOf(form.tags);
   return {
     name: form.name,
     ...ifSet('namespace', form.namespace),
@@ -136,6 +160,10 @@ export function vmRequest(form: VmForm): CreateVmDto {
     ...(form.source === 'bootc' ? ifSet('sshKey', form.sshKey.trim()) : {}),
     ...ifSet('node', form.node),
     ...ifSet('preference', form.preference),
+    ...ifSet('network', form.network),
+    ...(form.source === 'pvc' ? {} : ifSet('storageClass', form.storageClass.trim())),
+    ...ifSet('folder', form.folder.trim()),
+    ...(tags.length === 0 ? {} : { tags }),
     ...ifSet('cloudInit', cloudInit),
     ...ifSet('os', form.os.trim()),
     ...(form.firmware === '' ? {} : { firmware: form.firmware }),

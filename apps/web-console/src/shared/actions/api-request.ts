@@ -28,11 +28,21 @@ export function sendRequest<T>(
 /**
  * The request as a command for a POSIX shell.
  * @param origin of the service, such as `http://localhost:8000`
+ * @param isInLines whether it has several lines, to be read instead of only copied
  */
-export function curlOf({ method, path, query, body }: ApiRequest, origin: string): string {
-  const parts = ['curl', '-X', method];
-  if (body) parts.push('-H', 'content-type: application/json', '--data', JSON.stringify(body));
-  return [...parts, `${origin}${withQuery(path, query)}`].map(quoted).join(' ');
+export function curlOf({ method, path, query, body }: ApiRequest, origin: string, isInLines = false): string {
+  const data = JSON.stringify(body, null, isInLines ? 2 : undefined);
+  const parts = [
+    ['curl', '-X', method],
+    ...(body
+      ? [
+          ['-H', 'content-type: application/json'],
+          ['--data', data],
+        ]
+      : []),
+    [`${origin}${withQuery(path, query)}`],
+  ];
+  return parts.map((words) => words.map(quoted).join(' ')).join(isInLines ? ' \\\n  ' : ' ');
 }
 
 /** Characters that no shell changes. */

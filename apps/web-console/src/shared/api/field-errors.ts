@@ -11,6 +11,7 @@ const FIELD_OF_CODE: Readonly<Record<string, string>> = {
   NODE_NOT_FOUND: 'node',
   VOLUME_NOT_FOUND: 'pvc',
   UNKNOWN_CATALOG_ENTRY: 'image',
+  FOLDER_NOT_FOUND: 'folder',
 };
 
 /**
@@ -25,8 +26,26 @@ export function fieldErrors<F extends string>(error: unknown, fields: readonly F
   const listed = listedFields(error.details).filter(({ field }) => known(field));
   if (listed.length > 0)
     return Object.fromEntries(listed.map(({ field, message }) => [field, message])) as FieldErrors<F>;
-  const named = [/^([A-Za-z]+)\b/.exec(error.message)?.[1], FIELD_OF_CODE[error.code]].find(known);
+  const named = namedField(error.message, error.code, fields);
   return named ? ({ [named]: error.message } as FieldErrors<F>) : none;
+}
+
+/** The refusals of a plan that are about a field, by the field. */
+export function fieldsOfRefusals<F extends string>(
+  refusals: readonly { readonly code: string; readonly reason: string }[],
+  fields: readonly F[],
+): FieldErrors<F> {
+  const found = refusals.flatMap(({ code, reason }) => {
+    const field = namedField(reason, code, fields);
+    return field === undefined ? [] : [[field, reason]];
+  });
+  return Object.fromEntries(found.reverse()) as FieldErrors<F>;
+}
+
+/** The first word of a message, or else the usual field of its code. */
+function namedField<F extends string>(message: string, code: string, fields: readonly F[]): F | undefined {
+  const known = (name: string | undefined): name is F => (fields as readonly (string | undefined)[]).includes(name);
+  return [/^([A-Za-z]+)\b/.exec(message)?.[1], FIELD_OF_CODE[code]].find(known);
 }
 
 function listedFields(details: unknown): readonly { field: string; message: string }[] {

@@ -9,9 +9,10 @@ const encoded = ({ context, namespace, name }: InstanceAddress): string =>
 /** Paths inside the console. */
 export const paths = {
   fleet: '/vms',
-  createVm: '/vms?create=1',
+  createVm: '/vms/create',
   vm: (address: InstanceAddress, tab: InstanceTab = 'overview') => `/vms/${encoded(address)}/${tab}`,
   containers: '/containers',
+  createContainer: '/containers/create',
   container: (address: InstanceAddress) => `/containers/${encoded(address)}`,
   nodes: '/nodes',
   storage: '/storage',

@@ -16,12 +16,21 @@ export function PlanView({ plan, title }: { plan: Plan | MovePlanView; title: st
   }, [plan]);
   return (
     <section ref={section} className="hg-plan" aria-label={title} tabIndex={-1}>
+      <PlanContents plan={plan} title={title} />
+    </section>
+  );
+}
+
+/** The same in a part of the page that is always there. */
+export function PlanContents({ plan, title }: { plan: Plan | MovePlanView; title?: string }) {
+  return (
+    <>
       {plan.refusals.map(({ code, reason, remedy }) => (
         <Alert key={`${code} ${reason}`} variant="danger" title={readableSizes(reason)}>
           {readableSizes(remedy)} <small className="hg-api-code">{code}</small>
         </Alert>
       ))}
-      <h3>{title}</h3>
+      {title !== undefined && <h3>{title}</h3>}
       <ol>
         {plan.steps.map(({ name, detail, seconds: ofStep }) => (
           <li key={`${name} ${detail}`}>
@@ -38,6 +47,6 @@ export function PlanView({ plan, title }: { plan: Plan | MovePlanView; title: st
       {plan.warnings.map((warning) => (
         <Alert key={warning} isPlain variant="warning" title={readableSizes(warning)} />
       ))}
-    </section>
+    </>
   );
 }

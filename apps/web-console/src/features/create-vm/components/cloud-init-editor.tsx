@@ -1,7 +1,7 @@
 import { Button } from '../../../shared/ui/button.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { TextArea, TextInput } from '../../../shared/ui/inputs.js';
-import { cloudInitWarning, editAsText, type CloudInit } from '../cloud-init.js';
+import { cloudInitText, cloudInitWarning, editAsText, NO_CLOUD_INIT, type CloudInit } from '../cloud-init.js';
 
 interface CloudInitEditorProps {
   value: CloudInit;
@@ -10,7 +10,7 @@ interface CloudInitEditorProps {
   problem?: string | undefined;
 }
 
-/** Fields for the hostname, password, and keys; or a text for everything else. */
+/** Fields for the user, the password and so on, next to the text that they result in; or a text for everything else. */
 export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorProps) {
   const set = (change: Partial<CloudInit>): void => onChange({ ...value, ...change });
   if (value.isText) {
@@ -24,7 +24,7 @@ export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorPro
         <TextArea
           id="cloud-init"
           className="hg-code"
-          rows={9}
+          rows={12}
           value={value.text}
           spellCheck={false}
           isInvalid={problem !== undefined}
@@ -37,38 +37,59 @@ export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorPro
       </Field>
     );
   }
+  // The password is not shown.
+  const shown = cloudInitText({ ...value, password: value.password === '' ? '' : '••••' });
+  const field = (id: keyof typeof NO_CLOUD_INIT & ('user' | 'hostname' | 'packages'), label: string, hint: string) => (
+    <Field label={label} id={id} hint={hint}>
+      <TextInput
+        id={id}
+        value={value[id]}
+        autoComplete="off"
+        spellCheck={false}
+        aria-describedby={helpId(id)}
+        onChange={(text) => set({ [id]: text })}
+      />
+    </Field>
+  );
   return (
-    <>
-      <div className="hg-grid hg-grid--halves">
-        <Field label="Hostname" id="hostname">
-          <TextInput id="hostname" value={value.hostname} onChange={(hostname) => set({ hostname })} />
-        </Field>
-        <Field label="Password" id="password" hint="For the image's default user">
-          <TextInput
-            id="password"
-            type="password"
-            autoComplete="new-password"
-            value={value.password}
-            aria-describedby={helpId('password')}
-            onChange={(password) => set({ password })}
+    <div className="hg-first-boot">
+      <div className="hg-form">
+        <div className="hg-grid hg-grid--halves">
+          {field('user', 'User', "Instead of the image's default user")}
+          <Field label="Password" id="password" hint="Of that user">
+            <TextInput
+              id="password"
+              type="password"
+              autoComplete="new-password"
+              value={value.password}
+              aria-describedby={helpId('password')}
+              onChange={(password) => set({ password })}
+            />
+          </Field>
+          {field('hostname', 'Hostname', 'By default the name of the VM')}
+          {field('packages', 'Packages', 'Installed on first boot')}
+        </div>
+        <Field label="SSH keys" id="keys" hint="Public keys, one per line" problem={problem}>
+          <TextArea
+            id="keys"
+            className="hg-code"
+            rows={2}
+            value={value.keys}
+            spellCheck={false}
+            aria-describedby={helpId('keys')}
+            placeholder="ssh-ed25519 AAAA… you@laptop"
+            onChange={(keys) => set({ keys })}
           />
         </Field>
       </div>
-      <Field label="SSH keys" id="keys" hint="Public keys, one per line" problem={problem}>
-        <TextArea
-          id="keys"
-          className="hg-code"
-          rows={2}
-          value={value.keys}
-          spellCheck={false}
-          aria-describedby={helpId('keys')}
-          placeholder="ssh-ed25519 AAAA… you@laptop"
-          onChange={(keys) => set({ keys })}
-        />
-      </Field>
-      <Button variant="link" onClick={() => onChange(editAsText(value))}>
-        Edit user data as text
-      </Button>
-    </>
+      <div className="hg-first-boot-text">
+        <pre className="hg-code-block" aria-label="User data" tabIndex={0}>
+          {shown === '' ? '# Nothing: the image starts as it is.' : shown}
+        </pre>
+        <Button variant="link" onClick={() => onChange(editAsText(value))}>
+          Edit user data as text
+        </Button>
+      </div>
+    </div>
   );
 }

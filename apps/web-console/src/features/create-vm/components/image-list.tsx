@@ -1,9 +1,14 @@
+import { useState } from 'react';
 import type { Identity } from '../../../shared/creation/form-fields.js';
+import { SearchInput } from '../../../shared/ui/inputs.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { contextNamed, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { canUse, useImages } from '../api/use-images.js';
 import { useReadyImages } from '../api/use-ready-images.js';
+
+/** As many fit into the list without scrolling. */
+const MAX_WITHOUT_SEARCH = 4;
 
 interface ImageListProps {
   /** Where the VM will be. */
@@ -17,6 +22,7 @@ interface ImageListProps {
  * where both have a name.
  */
 export function ImageList({ form, chosen, onChange }: ImageListProps) {
+  const [search, setSearch] = useState('');
   const { data: images, error, refetch } = useImages();
   const { data: capabilities } = useCapabilities();
   const ready = useReadyImages()(form);
@@ -31,18 +37,34 @@ export function ImageList({ form, chosen, onChange }: ImageListProps) {
       .map(({ name, source }) => ({ name, description: source, defaultUser: '', origin: 'imported' })),
   ];
   if (choices.length === 0) return <p className="hg-note">The catalog is empty. Choose another source.</p>;
+  const text = search.trim().toLowerCase();
+  // The chosen one is never hidden: it is a part of the request.
+  const shown = choices.filter(
+    ({ name, description }) => name === chosen || `${name} ${description}`.toLowerCase().includes(text),
+  );
   return (
-    <div className="hg-images" role="radiogroup" aria-label="Image">
-      {choices.map(({ name, description, defaultUser, origin }) => (
-        <label key={name} className="hg-image">
-          <input type="radio" name="image" checked={chosen === name} onChange={() => onChange(name)} />
-          <span>
-            <b>{name}</b> {origin && <span className="hg-tag">{origin}</span>}
-            <span className="hg-note">{description}</span>
-          </span>
-          {defaultUser && <span className="hg-note">User: {defaultUser}</span>}
-        </label>
-      ))}
-    </div>
+    <>
+      {choices.length > MAX_WITHOUT_SEARCH && (
+        <SearchInput
+          className="hg-image-search"
+          aria-label="Search images"
+          placeholder={`Search ${choices.length} images`}
+          value={search}
+          onChange={setSearch}
+        />
+      )}
+      <div className="hg-images" role="radiogroup" aria-label="Image">
+        {shown.map(({ name, description, defaultUser, origin }) => (
+          <label key={name} className="hg-image">
+            <input type="radio" name="image" checked={chosen === name} onChange={() => onChange(name)} />
+            <span>
+              <b>{name}</b> {origin && <span className="hg-tag">{origin}</span>}
+              <span className="hg-note">{description}</span>
+            </span>
+            {defaultUser && <span className="hg-note">User: {defaultUser}</span>}
+          </label>
+        ))}
+      </div>
+    </>
   );
 }

@@ -1,19 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
 import { ApiError } from '../../../shared/api/api-error.js';
-import { STREAMED_KEYS } from '../../../shared/queries/stream-queries.js';
-import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
+import { deleteJson, postJson } from '../../../shared/api/request.js';
 
 const FOLDERS = '/api/folders';
 const MEMBERS = `${FOLDERS}/members`;
-
-/** The paths of all folders, once they are needed. */
-export const useFolderPaths = (isNeeded: boolean) =>
-  useQuery({
-    enabled: isNeeded,
-    queryKey: STREAMED_KEYS.folders,
-    queryFn: ({ signal }) => getJson(FOLDERS, { query: { summary: true }, signal }),
-    select: ({ folders }) => folders.map(({ path }) => path),
-  });
 
 /** Puts an instance into a folder, which is created if it is not one of the known paths. */
 export async function putIntoFolder(ref: string, path: string, known: readonly string[]): Promise<void> {

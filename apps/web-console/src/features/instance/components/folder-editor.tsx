@@ -6,7 +6,8 @@ import { busyReason } from '../../../shared/instances/busy.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
-import { putIntoFolder, takeOutOfFolder, useFolderPaths } from '../api/folder-requests.js';
+import { useFolderPaths } from '../../../shared/queries/use-folder-paths.js';
+import { putIntoFolder, takeOutOfFolder } from '../api/folder-requests.js';
 
 const SUGGESTIONS_ID = 'folder-suggestions';
 

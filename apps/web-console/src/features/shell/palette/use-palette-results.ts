@@ -6,7 +6,6 @@ import { useContainers, useFleet } from '../../../shared/fleet/fleet-provider.js
 import { useCreateRefusal } from '../../../shared/fleet/use-create-refusal.js';
 import type { Instance } from '../../../shared/instances/instance.js';
 import { PEEK } from '../../../shared/list/use-peek.js';
-import { createDialogPaths } from '../../../shared/location/create-dialog-paths.js';
 import { paths } from '../../../shared/location/paths.js';
 import { THEMES, useTheme } from '../../../shared/ui/theme.js';
 import { THEME_WORDING } from '../theme-wording.js';
@@ -101,7 +100,7 @@ function useCommands(): readonly PaletteOption[] {
     });
     return [
       create('Create VM…', paths.createVm),
-      ...(hasContainers ? [create('Create container…', createDialogPaths(paths.containers, '').open)] : []),
+      ...(hasContainers ? [create('Create container…', paths.createContainer)] : []),
       ...THEMES.map((one): PaletteOption => {
         const { label, icon } = THEME_WORDING[one];
         const detail = one === theme ? { detail: 'Current' } : {};

@@ -1,0 +1,12 @@
+import { TextField } from './text-field.js';
+
+interface TagsFieldProps {
+  value: string;
+  onChange: (tags: string) => void;
+  problem?: string | undefined;
+}
+
+/** Tags in one line, with spaces or commas between them. */
+export function TagsField({ value, onChange, problem }: TagsFieldProps) {
+  return <TextField id="tags" label="Tags" placeholder="prod, web" {...{ value, onChange, problem }} />;
+}
