@@ -3,6 +3,7 @@ import { ApiDocsModule } from './api-docs/api-docs.module.js';
 import { BulkModule } from './bulk/bulk.module.js';
 import { ClusterModule } from './cluster/cluster.module.js';
 import { BackendsModule } from './fleet/backends.module.js';
+import { CloudInitModule } from './cloud-init/cloud-init.module.js';
 import { ConsolesModule } from './consoles/consoles.module.js';
 import { ContainersModule } from './containers/containers.module.js';
 import { DoctorModule } from './doctor/doctor.module.js';
@@ -57,6 +58,7 @@ export class AppModule {
         PageModule,
         ApiDocsModule,
         ImagesModule,
+        CloudInitModule,
         PluginsModule,
         DataVolumesModule,
         HardwareModule,

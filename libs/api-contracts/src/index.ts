@@ -5,6 +5,7 @@ export * from './backups.js';
 export * from './bulk.js';
 export * from './busy.js';
 export * from './consoles.js';
+export * from './cloud-init.js';
 export * from './containers.js';
 export * from './facets.js';
 export * from './fields.js';

@@ -50,6 +50,7 @@ GET    /api/nodes                                       no       yes    yes   no
 GET    /api/instancetypes                               no       yes    yes   no    -       yes    yes      yes   no
 GET    /api/nads                                        no       yes    yes   no    -       yes    yes      yes   no
 GET    /api/images                                      no       yes    yes   no    -       yes    yes      yes   no
+POST   /api/ext/cloud-init/check                        no       no     yes   no    -       no     no       no    no
 GET    /api/sources                                     no       yes    yes   no    -       yes    yes      yes   no
 POST   /api/sources                                     no       no     yes   no    -       no     no       no    no
 DELETE /api/sources/{name}                              no       no     yes   no    -       no     no       no    no

@@ -255,6 +255,27 @@ describe('the page that creates a VM', () => {
     }
   });
 
+  test('shows the problems of user data at their lines, and selects them', async () => {
+    service.on('POST /api/ext/cloud-init/check', {
+      problems: [
+        { part: 'userData', severity: 'error', message: 'runcmd must be a list.', line: 2, column: 9 },
+        { part: 'userData', severity: 'warning', message: 'x is no key.', line: 3, column: 1 },
+      ],
+    });
+    const { user, dialog } = await open();
+    await user.click(dialog.getByRole('button', { name: 'Edit user data as text' }));
+    const area = dialog.getByRole<HTMLTextAreaElement>('textbox', { name: 'User data' });
+    await user.type(area, 'runcmd: reboot{Enter}x: 1');
+    await user.click(await dialog.findByRole('button', { name: 'Line 2, column 9' }));
+    expect(dialog.getByText('runcmd must be a list.')).toBeTruthy();
+    expect(area.getAttribute('aria-invalid')).toBe('true');
+    expect(document.activeElement).toBe(area);
+    expect(area.value.slice(area.selectionStart, area.selectionEnd)).toBe('reboot');
+    expect(service.asked('POST /api/ext/cloud-init/check').at(-1)?.body).toEqual({
+      userData: '#cloud-config\nruncmd: reboot\nx: 1',
+    });
+  });
+
   test('survives a reload without its secrets', async () => {
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'half-done');

@@ -268,6 +268,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/cloud-init/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Checks cloud-init user data: its YAML, its first line, and the keys at its top
+         * @description Checks cloud-init user data: its YAML, its first line, and the keys at its top. Stores and logs nothing of it.
+         */
+        post: operations["CloudInit.check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/cts/{ns}/{name}": {
         parameters: {
             query?: never;
@@ -2229,6 +2249,13 @@ export interface components {
              */
             nad?: string;
         };
+        /** @description POST /api/ext/cloud-init/check */
+        CheckCloudInitDto: {
+            /** @description A network configuration of cloud-init, of version 1 or 2. */
+            networkConfig?: string;
+            /** @description cloud-init user data, as for POST /api/vms. */
+            userData: string;
+        };
         /** @description An element of GET /api/ext/vms/{ns}/{name}/checkpoints. */
         CheckpointView: {
             /** @description How many bytes of the disk have changed since then. Absent if it is not known. */
@@ -2286,6 +2313,30 @@ export interface components {
              * @example web-1
              */
             target: string;
+        };
+        /** @description The answer of the check. */
+        CloudInitCheckView: {
+            /** @description In the order of the lines. Empty if nothing was found. */
+            problems: components["schemas"]["CloudInitProblemView"][];
+        };
+        /** @description A problem of a text for cloud-init. */
+        CloudInitProblemView: {
+            /** @description The column in the line, from 1 on. */
+            column: number;
+            /** @description The line, from 1 on. */
+            line: number;
+            /** @description One sentence. */
+            message: string;
+            /**
+             * @description The field of the request that has it.
+             * @enum {string}
+             */
+            part: "userData" | "networkConfig";
+            /**
+             * @description `error`: cloud-init ignores the text, or the module that reads this part.
+             * @enum {string}
+             */
+            severity: "error" | "warning";
         };
         /** @description An element of GET /api/cts. */
         ContainerView: {
@@ -5153,6 +5204,51 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AcceptedView"];
+                };
+            };
+        };
+    };
+    "CloudInit.check": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckCloudInitDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CloudInitCheckView"];
                 };
             };
         };

@@ -1,7 +1,8 @@
 import { Button } from '../../../shared/ui/button.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { TextArea, TextInput } from '../../../shared/ui/inputs.js';
-import { cloudInitText, cloudInitWarning, editAsText, NO_CLOUD_INIT, type CloudInit } from '../cloud-init.js';
+import { UserDataField } from './user-data-field.js';
+import { cloudInitText, editAsText, NO_CLOUD_INIT, type CloudInit } from '../cloud-init.js';
 
 interface CloudInitEditorProps {
   value: CloudInit;
@@ -15,26 +16,12 @@ export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorPro
   const set = (change: Partial<CloudInit>): void => onChange({ ...value, ...change });
   if (value.isText) {
     return (
-      <Field
-        label="User data"
-        id="cloud-init"
-        problem={problem}
-        hint={cloudInitWarning(value) ?? 'cloud-init reads this text on first boot.'}
-      >
-        <TextArea
-          id="cloud-init"
-          className="hg-code"
-          rows={12}
-          value={value.text}
-          spellCheck={false}
-          isInvalid={problem !== undefined}
-          aria-describedby={helpId('cloud-init')}
-          onChange={(text) => set({ text })}
-        />
+      <>
+        <UserDataField value={value} problem={problem} onChange={(text) => set({ text })} />
         <Button variant="link" onClick={() => set({ isText: false })}>
           Use the form instead (your text is kept)
         </Button>
-      </Field>
+      </>
     );
   }
   // The password is not shown.
