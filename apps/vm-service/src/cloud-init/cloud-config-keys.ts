@@ -9,7 +9,7 @@ const MAP = ['map'] as const;
 /**
  * The keys at the top of a cloud-config that the modules of cloud-init read, and the kinds of their values. Source: the
  * reference of its modules, https://cloudinit.readthedocs.io/en/latest/reference/modules.html. It is a table of this
- * project, not the schema of cloud-init: what is below these keys is not checked.
+ * project, not the schema of cloud-init: values inside of these are not checked.
  */
 export const CLOUD_CONFIG_KEYS: Readonly<Record<string, readonly ValueKind[]>> = {
   allow_public_ssh_keys: SWITCH,

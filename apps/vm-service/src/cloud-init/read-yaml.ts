@@ -23,7 +23,7 @@ const START = { line: 1, column: 1 };
 
 /**
  * Reads a text as YAML 1.1, as cloud-init does. It is never converted to values, so that aliases are not expanded: a
- * few lines of them can stand for gigabytes. Such a text is refused.
+ * few lines of them can expand to gigabytes. Such a text is refused.
  */
 export function readYaml(text: string): YamlText {
   const lineCounter = new LineCounter();
