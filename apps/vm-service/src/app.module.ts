@@ -26,6 +26,7 @@ import { PageModule } from './page/page.module.js';
 import { PluginsModule } from './plugins/plugins.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import type { AppDeps } from './platform/tokens.js';
+import { SshKeysModule } from './ssh-keys/ssh-keys.module.js';
 import { SnapshotsModule } from './snapshots/snapshots.module.js';
 import { StreamModule } from './stream/stream.module.js';
 import { StoreModule } from './store/store.module.js';
@@ -59,6 +60,7 @@ export class AppModule {
         ApiDocsModule,
         ImagesModule,
         CloudInitModule,
+        SshKeysModule,
         PluginsModule,
         DataVolumesModule,
         HardwareModule,

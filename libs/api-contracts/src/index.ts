@@ -22,6 +22,7 @@ export * from './plugins.js';
 export * from './queries.js';
 export * from './snapshots.js';
 export * from './sources.js';
+export * from './ssh-keys.js';
 export * from './stream.js';
 export * from './tasks.js';
 export * from './vms.js';

@@ -31,3 +31,5 @@ export * from './snapshots/vm-snapshots.js';
 export * from './export-disk.js';
 export * from './backups/checkpoints.js';
 export * from './guest-access.js';
+export * from './ssh-keys/parse-ssh-key.js';
+export * from './ssh-keys/ssh-key-changes.js';

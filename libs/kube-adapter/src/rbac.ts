@@ -17,7 +17,15 @@ export const STORE_RBAC_RULES: readonly RbacRule[] = [
   rule('svc.dev', ['servicetasks', 'servicetaskmembers'], ['get', 'list', 'watch', 'create', 'update', 'delete']),
   rule(
     'svc.dev',
-    ['servicetokens', 'servicesources', 'servicewebhooks', 'serviceevents', 'servicesamples', 'servicereplies'],
+    [
+      'servicetokens',
+      'servicesources',
+      'servicesshkeys',
+      'servicewebhooks',
+      'serviceevents',
+      'servicesamples',
+      'servicereplies',
+    ],
     ['get', 'list', 'watch', 'create', 'update', 'delete'],
   ),
   rule('coordination.k8s.io', ['leases'], ['get', 'list', 'create', 'update', 'delete']),

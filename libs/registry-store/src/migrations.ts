@@ -121,4 +121,12 @@ export const MIGRATIONS: readonly string[] = [
    CREATE INDEX reply_by_caller ON reply (caller, expires_at);
    CREATE INDEX reply_by_expiry ON reply (expires_at)`,
   `ALTER TABLE task_member ADD COLUMN uid TEXT`,
+  `CREATE TABLE ssh_key (
+     owner TEXT NOT NULL,
+     id TEXT NOT NULL,
+     name TEXT NOT NULL,
+     key TEXT NOT NULL,
+     added_at TEXT NOT NULL,
+     PRIMARY KEY (owner, id)
+   ) STRICT, WITHOUT ROWID`,
 ];

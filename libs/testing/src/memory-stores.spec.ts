@@ -4,12 +4,14 @@ import { MemoryApiTokenStore } from './memory-api-token-store.js';
 import { MemoryWebhookStore } from './memory-webhook-store.js';
 import { folderStoreContract } from './contracts/folder-store.contract.js';
 import { shutdownTimesContract } from './contracts/shutdown-times.contract.js';
+import { sshKeyStoreContract } from './contracts/ssh-key-store.contract.js';
 import { sourceStoreContract } from './contracts/source-store.contract.js';
 import { sampleExchangeContract } from './contracts/sample-exchange.contract.js';
 import { sharedTaskStoreContract } from './contracts/shared-task-store.contract.js';
 import { taskStoreContract } from './contracts/task-store.contract.js';
 import { MemoryFolderStore } from './memory-folder-store.js';
 import { MemoryShutdownTimes } from './memory-shutdown-times.js';
+import { MemorySshKeyStore } from './memory-ssh-key-store.js';
 import { MemorySourceStore } from './memory-source-store.js';
 import { SharedSamples } from './memory-sample-exchange.js';
 import { SharedTaskMemory } from './memory-shared-task-store.js';
@@ -22,6 +24,11 @@ folderStoreContract('memory', () => {
 
 shutdownTimesContract('memory', (maxTimes) => {
   const store = new MemoryShutdownTimes(maxTimes);
+  return { store, reopen: () => store, close: () => undefined };
+});
+
+sshKeyStoreContract('memory', () => {
+  const store = new MemorySshKeyStore();
   return { store, reopen: () => store, close: () => undefined };
 });
 

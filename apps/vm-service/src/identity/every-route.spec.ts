@@ -50,6 +50,9 @@ GET    /api/nodes                                       no       yes    yes   no
 GET    /api/instancetypes                               no       yes    yes   no    -       yes    yes      yes   no
 GET    /api/nads                                        no       yes    yes   no    -       yes    yes      yes   no
 GET    /api/images                                      no       yes    yes   no    -       yes    yes      yes   no
+GET    /api/ext/ssh-keys                                no       no     yes   no    -       no     no       no    no
+POST   /api/ext/ssh-keys                                no       no     yes   no    -       no     no       no    no
+DELETE /api/ext/ssh-keys/{id}                           no       no     yes   no    -       no     no       no    no
 POST   /api/ext/cloud-init/check                        no       no     yes   no    -       no     no       no    no
 GET    /api/sources                                     no       yes    yes   no    -       yes    yes      yes   no
 POST   /api/sources                                     no       no     yes   no    -       no     no       no    no

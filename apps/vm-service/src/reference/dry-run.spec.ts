@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { PlanView } from '@headgate/api-contracts';
 import { MemoryBackend } from '@headgate/testing';
 import { NO_DRY_RUN } from '../platform/dry-run.guard.js';
+import { sshKeyId, sshKeyLine } from '../testing/ssh-key-line.js';
 import { Edge, type Reply } from '../testing/edge.js';
 import { openapiDocument } from './openapi-document.js';
 import { previewApplication } from './preview-application.js';
@@ -58,6 +59,8 @@ const REHEARSED: Readonly<Record<string, Example>> = {
   'POST /api/folders/members': { path: '/api/folders/members', body: { path: 'prod', ref: DB } },
   'DELETE /api/folders/members': { path: `/api/folders/members?ref=${encodeURIComponent(WEB)}` },
   'POST /api/folders/move': { path: '/api/folders/move', body: { from: 'prod', to: 'production' } },
+  'POST /api/ext/ssh-keys': { path: '/api/ext/ssh-keys', body: { key: sshKeyLine(2) } },
+  'DELETE /api/ext/ssh-keys/{id}': { path: `/api/ext/ssh-keys/${sshKeyId(1)}` },
   'POST /api/sources': {
     path: '/api/sources',
     body: { name: 'new', kind: 'url', uri: 'https://images.example/new.qcow2' },
@@ -124,6 +127,7 @@ const READS = [
   '/api/cts',
   '/api/folders',
   '/api/sources',
+  '/api/ext/ssh-keys',
   '/api/datavolumes',
   '/api/doctor',
   '/api/tasks',
@@ -149,6 +153,7 @@ describe('dryRun', () => {
     for (const [path, body] of [
       ['/api/folders', { path: 'prod' }],
       ['/api/folders/members', { path: 'prod', ref: WEB }],
+      ['/api/ext/ssh-keys', { key: sshKeyLine(1) }],
       ['/api/sources', { name: 'own', kind: 'url', uri: 'https://images.example/own.qcow2' }],
       ['/api/datavolumes', { name: 'golden', url: 'https://images.example/golden.qcow2', size: '2G' }],
       [vm('web', 'snapshots'), { name: 'one' }],

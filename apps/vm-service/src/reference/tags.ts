@@ -29,6 +29,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Plugins: 'Plugins of the service.',
   Snapshots: 'Snapshots, clones and templates of VMs.',
   Sources: 'Images that users have added to the catalog.',
+  SshKeys: 'SSH public keys that users have stored for new VMs.',
   Stream: 'Everything that a page shows, as one event stream.',
   Tasks: 'Long operations.',
   Tokens: 'API tokens.',

@@ -13,6 +13,7 @@ import {
   ShutdownTimes,
   SingleReplica,
   SourceStore,
+  SshKeyStore,
   TaskStore,
   WebhookStore,
   type Log,
@@ -26,6 +27,7 @@ import {
   SqliteReplyStore,
   SqliteShutdownTimes,
   SqliteSourceStore,
+  SqliteSshKeyStore,
   SqliteTaskStore,
   SqliteWebhookStore,
 } from '@headgate/registry-store';
@@ -83,6 +85,7 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
     provideClass(Audit, [AuditLog, Clock]),
     provideStored(FolderStore, 'folders', SqliteFolderStore),
     provideStored(SourceStore, 'sources', SqliteSourceStore),
+    provideStored(SshKeyStore, 'sshKeys', SqliteSshKeyStore),
     provideStored(ReplyStore, 'replies', SqliteReplyStore),
     provideClass(SqliteShutdownTimes, [RegistryDatabase], ShutdownTimes),
     provideClass(RegistryReadiness, [RegistryDatabase, SHARED_STORE], Readiness),
@@ -102,6 +105,7 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
     FolderStore,
     ShutdownTimes,
     SourceStore,
+    SshKeyStore,
     Readiness,
   ],
 })

@@ -38,6 +38,7 @@ export const ERROR_CODES = [
   'IMAGE_NOT_FOUND',
   'PLUGIN_NOT_FOUND',
   'TOKEN_NOT_FOUND',
+  'SSH_KEY_NOT_FOUND',
   'WEBHOOK_NOT_FOUND',
   // conflicts
   'ALREADY_EXISTS',

@@ -6,6 +6,7 @@ import type { LeaseTimes } from './leases/lease-election.js';
 import { KubeReplyStore } from './replies/kube-reply-store.js';
 import { KubeSampleExchange } from './samples/kube-sample-exchange.js';
 import { KubeSourceStore } from './sources/kube-source-store.js';
+import { KubeSshKeyStore } from './ssh-keys/kube-ssh-key-store.js';
 import { KubeTaskStore } from './tasks/kube-task-store.js';
 import { KubeApiTokenStore } from './tokens/kube-api-token-store.js';
 import { KubeWebhookStore } from './webhooks/kube-webhook-store.js';
@@ -26,6 +27,7 @@ export class KubeSharedStore {
   readonly tasks: KubeTaskStore;
   readonly tokens: KubeApiTokenStore;
   readonly sources: KubeSourceStore;
+  readonly sshKeys: KubeSshKeyStore;
   readonly webhooks: KubeWebhookStore;
   readonly samples: KubeSampleExchange;
   readonly replies: KubeReplyStore;
@@ -42,6 +44,7 @@ export class KubeSharedStore {
     this.tasks = new KubeTaskStore(store, this.replicas.id, log);
     this.tokens = new KubeApiTokenStore(store, this.replicas, log);
     this.sources = new KubeSourceStore(store, log);
+    this.sshKeys = new KubeSshKeyStore(store, log);
     this.webhooks = new KubeWebhookStore(store, { maxEvents, log });
     this.samples = new KubeSampleExchange(store, { log });
     this.replies = new KubeReplyStore(store, { maxPerCaller: maxReplies, log });
@@ -72,6 +75,6 @@ export class KubeSharedStore {
   }
 
   private get watchedParts() {
-    return [this.tasks, this.tokens, this.sources, this.webhooks, this.samples, this.replies];
+    return [this.tasks, this.tokens, this.sources, this.sshKeys, this.webhooks, this.samples, this.replies];
   }
 }

@@ -8,6 +8,7 @@ import {
   sharedTaskStoreContract,
   sharedWebhookStoreContract,
   sourceStoreContract,
+  sshKeyStoreContract,
   taskStoreContract,
   webhookStoreContract,
 } from '@headgate/testing';
@@ -45,6 +46,15 @@ export function storeContracts(title: string, open: () => Promise<StoreCluster>)
     const harness = await open();
     return {
       join: async (replica) => (await harness.join({ replica })).tasks,
+      close: () => harness.close(),
+    };
+  });
+
+  sshKeyStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: (await harness.join()).sshKeys,
+      reopen: async () => (await harness.join()).sshKeys,
       close: () => harness.close(),
     };
   });
