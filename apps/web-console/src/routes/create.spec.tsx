@@ -276,6 +276,27 @@ describe('the page that creates a VM', () => {
     });
   });
 
+  test('adds a key that the service remembers, and remembers others', async () => {
+    const key = {
+      id: 'a',
+      name: 'laptop',
+      type: 'ssh-ed25519',
+      fingerprint: 'SHA256:x',
+      addedAt: '2026-01-01T00:00:00Z',
+    };
+    service.on('GET /api/ext/ssh-keys', [{ ...key, key: 'ssh-ed25519 AAAA' }]);
+    service.fails('POST /api/ext/ssh-keys', 400, 'key is a private key.');
+    const { user, dialog } = await open();
+    await user.click(await dialog.findByRole('button', { name: 'Add laptop' }));
+    const keys = dialog.getByRole<HTMLTextAreaElement>('textbox', { name: 'SSH keys' });
+    expect(keys.value).toBe('ssh-ed25519 AAAA laptop');
+    expect(dialog.queryByRole('button', { name: 'Add laptop' })).toBeNull();
+    await user.type(keys, '{Enter}ssh-ed25519 BBBB');
+    await user.click(dialog.getByRole('button', { name: 'Remember for the next VMs' }));
+    expect(await dialog.findByText('key is a private key.')).toBeTruthy();
+    expect(service.asked('POST /api/ext/ssh-keys').map(({ body }) => body)).toEqual([{ key: 'ssh-ed25519 BBBB' }]);
+  });
+
   test('survives a reload without its secrets', async () => {
     const { user, dialog } = await open();
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'half-done');

@@ -29,6 +29,7 @@ export function givenService(): MockService {
   givenOverview(service);
   // The choices of the pages that create instances
   service.on('GET /api/nads', []);
+  service.on('GET /api/ext/ssh-keys', []);
   service.on('GET /api/folders', { folders: [], unfoldered: { running: 0, total: 0 } });
   service.install();
   return service;

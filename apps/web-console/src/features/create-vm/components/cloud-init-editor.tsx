@@ -1,6 +1,7 @@
 import { Button } from '../../../shared/ui/button.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { TextArea, TextInput } from '../../../shared/ui/inputs.js';
+import { SshKeyPicker } from './ssh-key-picker.js';
 import { UserDataField } from './user-data-field.js';
 import { cloudInitText, editAsText, NO_CLOUD_INIT, type CloudInit } from '../cloud-init.js';
 
@@ -68,6 +69,7 @@ export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorPro
             onChange={(keys) => set({ keys })}
           />
         </Field>
+        <SshKeyPicker keys={value.keys} onChange={(keys) => set({ keys })} />
       </div>
       <div className="hg-first-boot-text">
         <pre className="hg-code-block" aria-label="User data" tabIndex={0}>
