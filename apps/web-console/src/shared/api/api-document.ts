@@ -528,6 +528,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/ssh-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The SSH public keys of the caller
+         * @description The SSH public keys of the caller.
+         */
+        get: operations["SshKeys.list"];
+        put?: never;
+        /**
+         * Stores a public key for the caller
+         * @description Stores a public key for the caller. Private keys are refused.
+         */
+        post: operations["SshKeys.add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/ssh-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Removes a public key of the caller
+         * @description Removes a public key of the caller. VMs that were created with it keep it.
+         */
+        delete: operations["SshKeys.remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/storage": {
         parameters: {
             query?: never;
@@ -1965,6 +2009,13 @@ export interface components {
             /** @description The first address. */
             start: string;
         };
+        /** @description POST /api/ext/ssh-keys */
+        AddSshKeyDto: {
+            /** @description A public key in the format of OpenSSH: one line, as in a file that ends in .pub. */
+            key: string;
+            /** @description A name for it. Default: the comment of the key. */
+            name?: string;
+        };
         /** @description An instance of a node that fails. */
         AffectedInstanceView: {
             /**
@@ -2750,7 +2801,7 @@ export interface components {
              * @description A stable upper-case identifier.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Data that helps a client to react. */
             details?: unknown;
             /** @description One sentence that names the problem and the remedy. */
@@ -3356,7 +3407,7 @@ export interface components {
              * @description Stable. `WARNING` for a warning, which no code distinguishes.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description The ref of the VM. */
@@ -3447,7 +3498,7 @@ export interface components {
              * @description Stable. `WARNING` for a warning, which no code distinguishes.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description One sentence about the remedy. */
@@ -3904,7 +3955,7 @@ export interface components {
              * @description The code with which the request would fail.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description One sentence about the remedy; may be empty. */
@@ -3916,7 +3967,7 @@ export interface components {
              * @description `MOVE_REFUSED`.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Whether each source is deleted once its copy was verified. */
             deleteSource: boolean;
             /** @description One sentence about the first refusal. */
@@ -3942,7 +3993,7 @@ export interface components {
              * @description `MOVE_REFUSED`.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Whether the source is deleted once the copy was verified. */
             deleteSource: boolean;
             /** @description A ref; empty while the request does not determine one. */
@@ -4037,6 +4088,24 @@ export interface components {
             name: string;
             /** @description `ok`. */
             status: string;
+        };
+        /** @description An SSH public key that the caller has stored. */
+        SshKeyView: {
+            /**
+             * Format: date-time
+             * @description When it was added, in ISO 8601.
+             */
+            addedAt: string;
+            /** @description As `ssh-keygen -l` prints it. */
+            fingerprint: string;
+            /** @description SHA-256 of the key, in hexadecimal digits. */
+            id: string;
+            /** @description The key, one line without a comment. */
+            key: string;
+            /** @description The caller's name for it. */
+            name: string;
+            /** @description Such as `ssh-ed25519`. */
+            type: string;
         };
         /** @description An action was accepted. */
         StatusView: {
@@ -5831,6 +5900,149 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    "SshKeys.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SshKeyView"][];
+                };
+            };
+        };
+    };
+    "SshKeys.add": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddSshKeyDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SshKeyView"];
+                };
+            };
+        };
+    };
+    "SshKeys.remove": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
             };
         };
     };
