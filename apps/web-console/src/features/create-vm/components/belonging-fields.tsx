@@ -2,7 +2,7 @@ import { TagsField } from '../../../shared/creation/components/tags-field.js';
 import { TextField } from '../../../shared/creation/components/text-field.js';
 import { useCapabilities, type ContextCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { useFolderPaths } from '../../../shared/queries/use-folder-paths.js';
-import { useNetworks } from '../../../shared/queries/use-networks.js';
+import { useNads } from '../../../shared/queries/use-nads.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { SelectInput } from '../../../shared/ui/inputs.js';
 import type { FormPartProps } from '../vm-form.js';
@@ -13,7 +13,7 @@ interface BelongingFieldsProps extends FormPartProps {
 
 /** The network, the storage, the folder and the tags of a new VM. */
 export function BelongingFields({ context, form, onChange, problems }: BelongingFieldsProps) {
-  const { data: networks = [] } = useNetworks();
+  const { data: networks = [] } = useNads();
   const { data: folders = [] } = useFolderPaths(true);
   const { data: capabilities } = useCapabilities();
   const isSingleHost = context?.isSingleHost ?? false;
