@@ -87,7 +87,7 @@ describe('the pulse', () => {
     const requests = (): string[] =>
       service.asked('GET /api/ext/journal/activity').map(({ query }) => query.get('range') ?? '');
     expect(requests()).toEqual(['24h']);
-    await user.click(await screen.findByRole('button', { name: 'Last 7 days' }));
+    await user.click(await screen.findByRole('button', { name: '7 d, the last 7 days' }));
     await screen.findByRole('heading', { name: 'The last 7 days' });
     const counts = [{ t: START, users: 2, tokens: 0, failed: 0 }];
     await receive(() => service.pageStream.emit('activity.snapshot', { ...activity(), counts }));
@@ -146,7 +146,7 @@ describe('the chart of the activity', () => {
   test('changes its range', async () => {
     givenActivity();
     const { user } = await openConsole('/activity?from=2026-01-01T02:00:00Z&to=2026-01-01T03:00:00Z', [], service);
-    await user.click(await screen.findByRole('button', { name: 'Last 7 days' }));
+    await user.click(await screen.findByRole('button', { name: '7 d, the last 7 days' }));
     expect(await screen.findByRole('heading', { name: 'The last 7 days' })).toBeTruthy();
     expect(location.hash).toBe('#/activity?range=7d');
   });

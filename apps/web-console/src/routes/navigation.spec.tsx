@@ -3,7 +3,18 @@ import { buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 
-const PAGES = ['Machines', 'Containers', 'Nodes', 'Images', 'Plugins', 'Activity', 'Health', 'Integrations'];
+const PAGES = [
+  'Machines',
+  'Containers',
+  'Nodes',
+  'Storage',
+  'Networks',
+  'Images',
+  'Plugins',
+  'Activity',
+  'Health',
+  'Integrations',
+];
 const matchMedia = globalThis.matchMedia;
 
 const setMatchMedia = (value: typeof matchMedia): void =>

@@ -13,6 +13,9 @@ export interface OpenConsole {
   receive(send: () => void): Promise<void>;
 }
 
+/** 24 hours without any action. */
+const NO_ACTIONS = { range: '24h', from: 0, to: 86_400_000, stepMs: 600_000, counts: [] };
+
 /** A service that answers only the requests that every page sends. */
 export function givenService(): MockService {
   const service = new MockService();
@@ -25,7 +28,7 @@ export function givenService(): MockService {
   service.on('GET /api/nodes', []);
   service.on('GET /api/datavolumes', []);
   service.on('GET /api/doctor', []);
-  service.on('GET /api/ext/journal/activity', { range: '24h', from: 0, to: 1, stepMs: 1, counts: [] });
+  service.on('GET /api/ext/journal/activity', NO_ACTIONS);
   givenOverview(service);
   // The choices of the pages that create instances
   service.on('GET /api/nads', []);

@@ -47,7 +47,7 @@ export function ActivityChart({ actionsPath }: ActivityChartProps) {
               key={name}
               type="button"
               aria-pressed={name === range}
-              aria-label={`Last ${RANGES[name].label}`}
+              aria-label={`${RANGES[name].button}, the last ${RANGES[name].label}`}
               onClick={() => chooseRange(name)}
             >
               {RANGES[name].button}

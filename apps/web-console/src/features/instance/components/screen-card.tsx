@@ -15,12 +15,17 @@ export function ScreenCard({ vm }: { vm: VmView }) {
   const isOn = vm.running && !vm.stale;
   const { data: picture, error, dataUpdatedAt } = useScreenPicture(vm, isOn);
   const shown = isOn ? picture : undefined;
+  const text = shown ? '' : sentence(isOn, error);
   const isOld = shown !== undefined && dataUpdatedAt - Date.parse(shown.takenAt) > OLD_MS;
   return (
     <section className="hg-thumbnail" aria-label="Screen">
       <WatchersNote vm={vm} own={0} />
-      <Link href={paths.vm(vm, 'console')} className="hg-thumbnail-link" aria-label={`Open console of ${vm.name}`}>
-        {shown ? <img src={shown.url} alt={`Screen of ${vm.name}`} /> : <p>{sentence(isOn, error)}</p>}
+      <Link
+        href={paths.vm(vm, 'console')}
+        className="hg-thumbnail-link"
+        aria-label={`${text} Open console of ${vm.name}`.trim()}
+      >
+        {shown ? <img src={shown.url} alt={`Screen of ${vm.name}`} /> : <p>{text}</p>}
         <span className="hg-thumbnail-open" aria-hidden="true">
           <Icon name="screen" /> Open console
         </span>
