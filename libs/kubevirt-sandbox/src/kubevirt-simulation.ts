@@ -33,6 +33,7 @@ import { JobController } from './controllers/jobs/job-controller.js';
 import { JobPodController } from './controllers/jobs/job-pod-controller.js';
 import type { ProgramChooser } from './pods/program.js';
 import { registerProxies } from './proxies/register-proxies.js';
+import { serveHandlerMetrics } from './metrics/handler-endpoint.js';
 import { metricsDefinitions } from './metrics/metrics-definitions.js';
 import { churn, type ChurnOptions } from './seeds/churn.js';
 import { type ClusterSeed, namespace as namespaceObject, seedCluster } from './seeds/seed-cluster.js';
@@ -211,6 +212,7 @@ function startControllers(context: SimulationContext, guests: GuestRegistry): Ru
       new CloneController(context),
     );
     registerKubevirtSubresources(context, instances, guests);
+    serveHandlerMetrics(context);
     admitVirtualMachines(context);
     admitInstances(context);
     admitMigrations(context);

@@ -16,3 +16,16 @@ export function pseudoLoad(id: string, nowMs: number): number {
   const noise = 0.1 * level * (fraction(`${id} ${window}`) - 0.5);
   return Math.min(1, Math.max(0.01, level + wave + noise));
 }
+
+/** The length of the wave in {@link loadSum}, in seconds per radian, like the wave of {@link pseudoLoad}. */
+const WAVE_S = (20 * WINDOW_MS) / 1000;
+
+/**
+ * The sum of a load with the level and the wave of {@link pseudoLoad} over some seconds, without its noise. It never
+ * shrinks with the time.
+ */
+export function loadSum(id: string, seconds: number): number {
+  const level = 0.05 + 0.5 * fraction(`${id} level`) ** 2;
+  const phase = 6.28 * fraction(`${id} phase`);
+  return level * (seconds + 0.3 * WAVE_S * (Math.cos(phase) - Math.cos(seconds / WAVE_S + phase)));
+}
