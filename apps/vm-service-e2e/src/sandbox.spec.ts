@@ -27,17 +27,24 @@ describe('npm start -- --sandbox', () => {
     expect((await api.send<unknown[]>('GET', '/api/images')).body.length).toBeGreaterThan(0);
   });
 
-  test('measures every running instance and every node, but not their disks and networks', async () => {
+  test('measures every running instance with its disks and networks, and every node', async () => {
     const read = async () => (await api.send<VmView[]>('GET', '/api/vms?usage=true')).body;
     const vms = await until('the running VMs are measured', read, (all) =>
-      all.every(({ status, usage }) => status !== 'Running' || usage !== undefined),
+      // A rate needs two samples.
+      all.every(({ status, usage }) => status !== 'Running' || (usage?.disk && usage.network)),
     );
     const measured = vms.filter(({ status }) => status === 'Running');
     expect(measured.length).toBeGreaterThan(0);
     for (const { usage } of measured) {
-      expect(usage).toMatchObject({ cpu: expect.any(Number), disk: null, network: null });
+      expect(usage).toMatchObject({ cpu: expect.any(Number) });
+      for (const rate of [...Object.values(usage?.disk ?? {}), ...Object.values(usage?.network ?? {})])
+        expect(rate).toBeGreaterThanOrEqual(0);
       expect(usage?.memory?.usedBytes).toBeGreaterThan(0);
     }
+    const busy = measured.filter(
+      ({ usage }) => usage?.disk?.readBytesPerSecond && usage.network?.receiveBytesPerSecond,
+    );
+    expect(busy.length).toBeGreaterThan(0);
     expect(vms.filter(({ running }) => !running).every(({ usage }) => usage === undefined)).toBe(true);
     const [{ namespace, name } = { namespace: '', name: '' }] = measured;
     const history = await api.send<MetricsSampleView[]>('GET', `/api/vms/${namespace}/${name}/metrics/history`);

@@ -22,6 +22,7 @@ export const kubevirtKind: BackendKind<KubevirtSettings> = {
       kubeconfig: settings.kubeconfig === undefined ? { default: true } : { file: settings.kubeconfig },
       kubeContext: settings.kubeContext,
       uploadProxy: { url: settings.uploadProxy, ca },
+      handlerMetrics: settings.metrics?.handlers,
       diskBuilds: settings.diskBuilds && diskBuildsOf(settings.diskBuilds),
     });
     return { backend };

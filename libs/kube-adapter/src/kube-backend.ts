@@ -30,6 +30,7 @@ import { KubeHostResources } from './host-resources/kube-host-resources.js';
 import { ImageUploads, type UploadProxyOptions } from './images/image-uploads.js';
 import { KubeImages } from './images/kube-images.js';
 import { KubeInventory } from './inventory/kube-inventory.js';
+import { HandlerMetrics } from './metrics/handler-metrics.js';
 import { KubeMetrics } from './metrics/kube-metrics.js';
 import { KubeMigration } from './migration/kube-migration.js';
 import { KUBEVIRT_TRAITS } from './kubevirt-traits.js';
@@ -56,6 +57,8 @@ export interface KubeBackendOptions {
   readonly uploadProxy?: UploadProxyOptions;
   /** Allows builds of disks in the cluster. Absent: they are built on the machine of the service. */
   readonly diskBuilds?: DiskBuildOptions;
+  /** Whether disk and network of VMs are read from virt-handler, which needs the right to its proxy. Default false. */
+  readonly handlerMetrics?: boolean;
   /** Asked before each request that changes the cluster; one that it forbids fails with NOT_READY and is not sent. */
   readonly mayWrite?: WriteFence;
 }
@@ -111,6 +114,7 @@ export class KubeBackend extends Backend {
     const power = new KubePower(api);
     const exports = new KubeExport(deps, discovery);
     const uploads = new ImageUploads({ api, clock, discovery, uploadProxy: options.uploadProxy });
+    const handlers = options.handlerMetrics ? new HandlerMetrics({ api, discovery, clock }) : undefined;
     const hostResources = new KubeHostResources({ api, discovery, namespaces });
     const abilities = {
       inventory,
@@ -135,7 +139,7 @@ export class KubeBackend extends Backend {
       containers: new KubeContainers(api, clock),
       consoles: new KubeConsoles(api, clock, discovery),
       events: new KubeEvents(api),
-      metrics: new KubeMetrics({ api, context, namespaces, vmOfGuest: (uid) => inventory.vmOfGuest(uid) }),
+      metrics: new KubeMetrics({ api, context, namespaces, handlers, vmOfGuest: (uid) => inventory.vmOfGuest(uid) }),
       guestInfo: new KubeGuestInspection(api),
       guestControl: new UnavailableAbility(
         "KubeVirt passes no commands and passwords to a guest's agent: use the console or ssh.",
@@ -146,7 +150,7 @@ export class KubeBackend extends Backend {
       liveDisks: new UnavailableAbility(NO_LIVE_DISKS),
       diskIngest: new KubeDiskIngest({ ...deps, discovery, uploads, exports }),
       cluster: new KubeClusterInventory(api, discovery, { context, namespaces }),
-      diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace),
+      diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace, handlers),
     };
     const release = async (): Promise<void> => {
       unlisten();

@@ -1,6 +1,17 @@
 import 'reflect-metadata';
 import { Type } from 'class-transformer';
-import { IsArray, IsInt, IsNotEmpty, IsOptional, IsString, Matches, Max, Min, ValidateNested } from 'class-validator';
+import {
+  IsArray,
+  IsBoolean,
+  IsInt,
+  IsNotEmpty,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
 
 /** Builds of disks in a cluster, from bootable container images. */
 export class DiskBuildsSettings {
@@ -11,6 +22,12 @@ export class DiskBuildsSettings {
   /** A Secret with the credentials of registries, in the namespaces of the VMs. */
   @IsOptional() @IsString() @IsNotEmpty() pullSecret?: string;
   @IsOptional() @IsInt() @Min(1) @Max(1440) timeoutMinutes?: number;
+}
+
+/** Where the usage of VMs is read besides metrics.k8s.io. */
+export class KubevirtMetricsSettings {
+  /** Whether disk and network are read from virt-handler, through the proxy to KubeVirt's pods. Default false. */
+  @IsOptional() @IsBoolean() handlers?: boolean;
 }
 
 /** The settings of a cluster in the configuration of the service. */
@@ -27,4 +44,5 @@ export class KubevirtSettings {
   @IsOptional() @IsString() @IsNotEmpty() uploadProxyCa?: string;
   /** Allows builds in the cluster, in privileged pods. By default disks are built on the machine of the service. */
   @IsOptional() @ValidateNested() @Type(() => DiskBuildsSettings) diskBuilds?: DiskBuildsSettings;
+  @IsOptional() @ValidateNested() @Type(() => KubevirtMetricsSettings) metrics?: KubevirtMetricsSettings;
 }

@@ -8,11 +8,14 @@ import {
   instanceCloningContract,
   instanceSnapshotsContract,
 } from '@headgate/testing';
+import type { SandboxExtension } from '@headgate/kube-sandbox';
 import { parse } from 'yaml';
-import { BUILD_RBAC_RULES, RBAC_RULES } from './rbac.js';
+import { BUILD_RBAC_RULES, HANDLER_RBAC_RULES, RBAC_RULES } from './rbac.js';
 import { SandboxHarness, type SandboxHarnessOptions } from './testing/sandbox-harness.contract.js';
 
 const ROLE = 'headgate-vm-service';
+const HANDLER_ROLE = 'headgate-handler-metrics';
+const handlers = new URL('../../../deploy/kustomize/handler-metrics/role.yaml', import.meta.url);
 const manifest = new URL('../../../deploy/kustomize/cluster-role.yaml', import.meta.url);
 
 describe('RBAC', () => {
@@ -37,6 +40,23 @@ describe('RBAC', () => {
     expect(BUILD_RBAC_RULES.flatMap(({ verbs, resources }) => [...verbs, ...resources])).not.toContain('*');
   });
 
+  test('has the permissions for virt-handler in a role of the namespace of KubeVirt', () => {
+    const metadata = { name: HANDLER_ROLE, namespace: 'kubevirt' };
+    expect(parse(readFileSync(handlers, 'utf8'))).toEqual({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'Role',
+      metadata,
+      rules: HANDLER_RBAC_RULES,
+    });
+    const binding = new URL('../../../deploy/kustomize/handler-metrics/role-binding.yaml', import.meta.url);
+    expect(parse(readFileSync(binding, 'utf8'))).toMatchObject({
+      metadata,
+      roleRef: { kind: 'Role', name: HANDLER_ROLE },
+      subjects: [{ kind: 'ServiceAccount', name: ROLE, namespace: 'headgate' }],
+    });
+    expect(RBAC_RULES.flatMap(({ resources }) => resources)).not.toContain('pods/proxy');
+  });
+
   test('has no wildcard, and does not let the service get Secrets', () => {
     const words = RBAC_RULES.flatMap(({ apiGroups, resources, verbs }) => [...apiGroups, ...resources, ...verbs]);
     expect(words).not.toContain('*');
@@ -45,13 +65,16 @@ describe('RBAC', () => {
   });
 });
 
+const loadRoles = (...files: readonly URL[]): SandboxExtension => ({
+  install: ({ store }) => void store.load(files.map((file) => parse(readFileSync(file, 'utf8')))),
+});
+
 /** A sandbox that enforces exactly the role of the manifests. */
 const open = async (options: SandboxHarnessOptions = {}): Promise<SandboxHarness> => {
-  const role = parse(readFileSync(manifest, 'utf8'));
   return SandboxHarness.open({
     sandbox: {
       rbac: { headgate: [ROLE] },
-      extensions: [{ install: ({ store }) => void store.load([role]) }],
+      extensions: [loadRoles(manifest)],
     },
     simulation: {
       cluster: { workloadUpdateMethods: ['LiveMigrate'], nodes: [{ name: 'node-a' }, { name: 'node-b' }] },
@@ -107,4 +130,29 @@ describe('the least permissions', () => {
     await backend.require('provisioning').delete(vm);
     await harness.close();
   }, 60_000);
+
+  test.each([
+    ['with the role of virt-handler', [ROLE, `kubevirt/${HANDLER_ROLE}`], 'ok'],
+    ['without it', [ROLE], 'warning'],
+  ])('let the service read disk and network of VMs %s or report the missing right', async (_what, roles, status) => {
+    const harness = await SandboxHarness.open({
+      sandbox: { rbac: { headgate: roles }, extensions: [loadRoles(manifest, handlers)] },
+      user: 'headgate',
+      backend: { handlerMetrics: true },
+    });
+    try {
+      const vm = await harness.givenVm('Running');
+      const { instances } = await harness.backend.require('metrics').read();
+      const diskReadBytes = status === 'ok' ? expect.any(Number) : null;
+      expect(instances).toEqual([
+        expect.objectContaining({ ref: vm, cpuMillicores: expect.any(Number), diskReadBytes }),
+      ]);
+      const checks = await harness.backend.require('diagnostics').checks();
+      const found = checks.find(({ name }) => name === 'handler-metrics');
+      expect(found?.status).toBe(status);
+      if (status !== 'ok') expect(found?.message).toMatch(/may not get pods\/proxy in the namespace kubevirt/);
+    } finally {
+      await harness.close();
+    }
+  });
 });

@@ -41,6 +41,15 @@ export const BUILD_RBAC_RULES: readonly RbacRule[] = [
 ];
 
 /**
+ * The permissions in the namespace of KubeVirt that disk and network of VMs need, for a cluster whose configuration
+ * reads them from virt-handler. A proxy reaches every port of every pod there, so they are no part of the others.
+ */
+export const HANDLER_RBAC_RULES: readonly RbacRule[] = [
+  rule('', ['pods'], ['list']),
+  rule('', ['pods/proxy'], ['get']),
+];
+
+/**
  * The permissions that this adapter needs, and no others. A test compares the manifests in `deploy/` with this list.
  */
 export const RBAC_RULES: readonly RbacRule[] = [

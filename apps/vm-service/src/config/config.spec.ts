@@ -76,6 +76,14 @@ describe('loadSettings', () => {
       'contexts: [{ name: a, kind: kubevirt, diskBuilds: { images: 7 } }]',
       'contexts[0].diskBuilds.images must be an array',
     ],
+    [
+      'contexts: [{ name: a, kind: kubevirt, metrics: { handlers: 1 } }]',
+      'contexts[0].metrics.handlers must be a boolean value',
+    ],
+    [
+      'contexts: [{ name: a, kind: kubevirt, metrics: { handler: true } }]',
+      'contexts[0].metrics.handler is not a known key',
+    ],
     ['contexts: [{ name: a, kind: sandbox, instances: -1 }]', 'contexts[0].instances must not be less than 0'],
     ['contexts: [{ name: a, kind: libvirt, url: "qemu:///system" }]', 'contexts[0].url is not a known key'],
     ['contexts: [{ name: a, kind: sandbox, settings: { instances: 1 } }]', 'contexts[0].settings is not a known key'],

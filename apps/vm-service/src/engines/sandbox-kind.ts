@@ -26,6 +26,7 @@ export const sandboxKind: BackendKind<SandboxSettings> = {
       context,
       kubeconfig: { text: sandbox.kubeconfig() },
       diskBuilds: { images: ['*'] },
+      handlerMetrics: true,
       clock,
       log,
     });

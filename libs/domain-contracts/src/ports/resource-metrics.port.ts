@@ -11,7 +11,7 @@ export interface CpuReading {
 /**
  * The resources that one running instance uses. A value that the engine does not have is null, and so is one that it
  * can't read at the moment, as libvirt while a job occupies the guest. Disk and network values are counters of all
- * disks and all interfaces, which start from zero again when the guest restarts.
+ * disks and all interfaces, which start from zero again when the guest restarts or migrates.
  */
 export interface InstanceReading extends CpuReading {
   readonly ref: InstanceRef;

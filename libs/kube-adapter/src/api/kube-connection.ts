@@ -17,7 +17,10 @@ export interface ApiRequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** How long to wait for the response headers, and then again for the complete body. Default 20 s. */
   readonly timeoutMs?: number;
-  /** The longest body that is read; a longer one is BACKEND_FAILED. Default: unlimited. */
+  /**
+   * The longest body that is read, of a stream only that of a refusal; a longer one is BACKEND_FAILED. Default:
+   * unlimited.
+   */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
   /** Whether the request is sent again after an error that may pass. Default true. */
@@ -127,7 +130,7 @@ export class KubeConnection {
     return this.withTranslatedErrors(request, async (endpoint) => {
       const response = await sendRequest(endpoint, this.clock, this.httpRequest(request, options, timeoutMs));
       if (isSuccess(response)) return response;
-      throw this.errorOfRefusal(request, response, await this.body(response, request, timeoutMs));
+      throw this.errorOfRefusal(request, response, await this.body(response, request, timeoutMs, options.maxBytes));
     });
   }
 

@@ -4,6 +4,7 @@ import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { ensureNamespace, namespaceExists } from '../api/ensure-namespace.js';
 import { check, type CheckOutcome } from './check.js';
 import { componentChecks } from './component-checks.js';
+import { handlerChecks, type ReadHandlers } from './handler-checks.js';
 import { nodeChecks } from './node-checks.js';
 import { missingPermissions } from './missing-permissions.js';
 import { storageChecks } from './storage-checks.js';
@@ -15,11 +16,15 @@ const VERSION_TIMEOUT_MS = 3_000;
 
 /** Checks a cluster for problems and names a remedy for each. */
 export class KubeDiagnostics extends Diagnostics {
-  /** @param defaultNamespace the namespace of new instances when a request names none */
+  /**
+   * @param defaultNamespace the namespace of new instances when a request names none
+   * @param handlers absent where the configuration does not allow to read them
+   */
   constructor(
     private readonly api: KubeApi,
     private readonly discovery: ClusterDiscovery,
     private readonly defaultNamespace: string,
+    private readonly handlers?: ReadHandlers,
   ) {
     super();
   }
@@ -42,6 +47,7 @@ export class KubeDiagnostics extends Diagnostics {
     }
     const others = await Promise.all([
       ...componentChecks(this.api, facts),
+      ...handlerChecks(this.api, facts, this.handlers),
       ...storageChecks(this.api),
       ...nodeChecks(this.api, facts),
       check('rights', () => this.permissions((group) => group === '' || facts.servesGroup(group))),

@@ -1,4 +1,11 @@
-import type { DomainError, Instance, InventoryListener, InventoryWatch, Log } from '@headgate/domain-contracts';
+import type {
+  DomainError,
+  Instance,
+  InventoryListener,
+  InventoryWatch,
+  Log,
+  VirtualMachine,
+} from '@headgate/domain-contracts';
 import { isApiNotServed } from '../api/kube-api-error.js';
 import { KindWatch, type KindState, type WatchDeps } from '../watch/kind-watch.js';
 import { ContainerTable } from './container-table.js';
@@ -50,7 +57,7 @@ export class InventorySession implements InventoryWatch {
     for (const { watch } of this.followed) watch.start();
   }
 
-  vmOfGuest(uid: string): Instance['ref'] | undefined {
+  vmOfGuest(uid: string): VirtualMachine | undefined {
     return this.vms.vmOfGuest(uid);
   }
 

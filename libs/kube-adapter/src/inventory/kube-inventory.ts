@@ -4,6 +4,7 @@ import {
   type InventoryListener,
   type InventoryWatch,
   type Json,
+  type VirtualMachine,
 } from '@headgate/domain-contracts';
 import type { KubeObject } from '../api/kube-object.js';
 import { instanceNotFound } from '../api/kube-api-error.js';
@@ -39,10 +40,10 @@ export class KubeInventory extends InstanceInventory {
   }
 
   /** The VM whose VirtualMachineInstance has this uid, as far as a watch has seen it. */
-  vmOfGuest(uid: string): InstanceRef | undefined {
+  vmOfGuest(uid: string): VirtualMachine | undefined {
     for (const session of this.sessions) {
-      const ref = session.vmOfGuest(uid);
-      if (ref) return ref;
+      const vm = session.vmOfGuest(uid);
+      if (vm) return vm;
     }
     return undefined;
   }

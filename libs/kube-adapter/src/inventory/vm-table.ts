@@ -40,8 +40,8 @@ export class VmTable {
   }
 
   /** The VM whose live instance has this uid. */
-  vmOfGuest(uid: string): InstanceRef | undefined {
-    return this.guests.get(uid)?.record?.ref;
+  vmOfGuest(uid: string): VirtualMachine | undefined {
+    return this.guests.get(uid)?.record;
   }
 
   setVm(key: string, vm: VmFacts | undefined): void {

@@ -2,10 +2,10 @@ import { DomainError, type InstanceRef } from '@headgate/domain-contracts';
 import type { KubeApi, ListOptions } from '../api/kube-api.js';
 import type { Resource } from '../api/resources.js';
 import { SandboxHarness } from '../testing/sandbox-harness.contract.js';
-import { KubeMetrics } from './kube-metrics.js';
+import { KubeMetrics, type KubeMetricsDeps, type MeasuredVm } from './kube-metrics.js';
 
 const MIB = 1024 ** 2;
-const WEB: InstanceRef = { kind: 'vm', context: 'prod', namespace: 'tailvm', name: 'web' };
+const WEB: InstanceRef & { kind: 'vm' } = { kind: 'vm', context: 'prod', namespace: 'tailvm', name: 'web' };
 
 /** A metrics API that returns the objects of the test. */
 class FakeMetricsApi {
@@ -22,9 +22,10 @@ class FakeMetricsApi {
     return this.nodes;
   };
 
-  metrics(namespaces?: readonly string[]): KubeMetrics {
-    const vmOfGuest = (uid: string): InstanceRef | undefined => (uid === 'guest-1' ? WEB : undefined);
-    return new KubeMetrics({ api: this as unknown as Pick<KubeApi, 'list'>, context: 'prod', namespaces, vmOfGuest });
+  metrics(namespaces?: readonly string[], handlers?: KubeMetricsDeps['handlers'], node?: string): KubeMetrics {
+    const vmOfGuest = (uid: string): MeasuredVm | undefined => (uid === 'guest-1' ? { ref: WEB, node } : undefined);
+    const api = this as unknown as Pick<KubeApi, 'list'>;
+    return new KubeMetrics({ api, context: 'prod', namespaces, vmOfGuest, handlers });
   }
 }
 
@@ -88,6 +89,39 @@ describe('KubeMetrics', () => {
         expect.objectContaining({ ref: WEB, cpuMillicores: 900, memoryUsedBytes: 1024 * MIB }),
       ]);
     }
+  });
+
+  test('has the disks and networks of the node on which the guest runs, of VMs that are measured', async () => {
+    api.launchers = [launcher([usage('1', '1Gi')])];
+    api.containers = [
+      {
+        metadata: { name: 'web', namespace: 'tailvm', labels: { 'svc.dev/name': 'web' } },
+        containers: [usage('1', '1')],
+      },
+    ];
+    const counters = (value: number) => ({
+      diskReadBytes: value,
+      diskWrittenBytes: value,
+      networkReceivedBytes: null,
+      networkTransmittedBytes: value,
+    });
+    const asked: string[][] = [];
+    const read = async (nodes: ReadonlySet<string>) => {
+      asked.push([...nodes]);
+      return new Map([
+        ['node-a', new Map([['tailvm/web', counters(900)], ['tailvm/db', counters(5)]])],
+        ['node-b', new Map([['tailvm/web', counters(3)]])],
+      ]); // prettier-ignore
+    };
+    const { instances } = await api.metrics(undefined, { read }, 'node-b').read();
+    expect(asked).toEqual([['node-b']]);
+    expect(instances).toEqual([
+      expect.objectContaining({ ref: WEB, cpuMillicores: 1000, ...counters(3) }),
+      expect.objectContaining({ ref: { ...WEB, kind: 'ct' }, diskReadBytes: null }),
+    ]);
+    const [unplaced] = (await api.metrics(undefined, { read }).read()).instances;
+    expect(unplaced).toMatchObject({ cpuMillicores: 1000, diskReadBytes: null, networkTransmittedBytes: null });
+    expect(asked.at(-1)).toEqual([]);
   });
 
   test('takes no pod for a VM or a container that only claims to belong to it', async () => {

@@ -6,12 +6,15 @@ import {
   type InstanceRef,
   type NodeReading,
   type ResourceReadings,
+  type VirtualMachine,
 } from '@headgate/domain-contracts';
 import type { KubeApi } from '../api/kube-api.js';
 import type { KubeObject } from '../api/kube-object.js';
 import { NODE_METRICS, POD_METRICS } from '../api/resources.js';
 import { bytesOf, millicoresOf } from '../inventory/guest-size.js';
 import { LABEL } from '../labels.js';
+import { UNKNOWN_TRAFFIC } from './guest-traffic.js';
+import type { HandlerMetrics } from './handler-metrics.js';
 
 /** https://github.com/kubernetes/metrics: quantities by resource, `cpu` as a rate and `memory` as the working set. */
 type UsageQuantities = Readonly<Record<string, string | undefined>>;
@@ -24,13 +27,18 @@ interface NodeMetrics extends KubeObject {
   readonly usage?: UsageQuantities;
 }
 
+/** A VM, and the node on which its guest runs. */
+export type MeasuredVm = Pick<VirtualMachine, 'ref' | 'node'>;
+
 export interface KubeMetricsDeps {
   readonly api: Pick<KubeApi, 'list'>;
   readonly context: string;
   /** Absent: every namespace. */
   readonly namespaces?: readonly string[];
   /** The VM whose guest, a VirtualMachineInstance, has this uid. */
-  readonly vmOfGuest: (uid: string) => InstanceRef | undefined;
+  readonly vmOfGuest: (uid: string) => MeasuredVm | undefined;
+  /** Absent: disk and network are unknown. */
+  readonly handlers?: Pick<HandlerMetrics, 'read'>;
 }
 
 const LAUNCHERS = 'kubevirt.io=virt-launcher';
@@ -40,7 +48,7 @@ const CREATED_BY = 'kubevirt.io/created-by';
 
 /**
  * The usage that metrics.k8s.io reports for the pods of VMs and containers, as `kubectl top` shows it. For a VM this
- * includes the emulator. It has no counters of disks and networks.
+ * includes the emulator. The counters of disks and networks come from virt-handler, where the configuration allows it.
  */
 export class KubeMetrics extends ResourceMetrics {
   constructor(private readonly deps: KubeMetricsDeps) {
@@ -54,9 +62,34 @@ export class KubeMetrics extends ResourceMetrics {
       this.nodes(),
     ]);
     const readings = new Map<string, InstanceReading>();
-    for (const pod of launchers) keepBusiest(readings, this.vmOf(pod), pod);
+    const vms = new Map<string, MeasuredVm>();
+    for (const pod of launchers) {
+      const vm = this.vmOf(pod);
+      if (vm) vms.set(formatRef(vm.ref), vm);
+      keepBusiest(readings, vm?.ref, pod);
+    }
     for (const pod of containers) keepBusiest(readings, this.containerOf(pod), pod);
+    await this.addTraffic(readings, vms);
     return { instances: [...readings.values()], nodes };
+  }
+
+  /**
+   * A VM that has just migrated may be in the answers of two handlers. The guest runs on the node that the inventory
+   * has, so only that answer counts, whatever node its labels name.
+   */
+  private async addTraffic(
+    readings: Map<string, InstanceReading>,
+    vms: ReadonlyMap<string, MeasuredVm>,
+  ): Promise<void> {
+    const { handlers } = this.deps;
+    if (!handlers) return;
+    const nodes = [...vms.values()].flatMap(({ node }) => node ?? []);
+    const traffic = await handlers.read(new Set(nodes));
+    for (const [key, reading] of readings) {
+      const vm = vms.get(key);
+      const known = vm && traffic.get(vm.node ?? '')?.get(`${vm.ref.namespace}/${vm.ref.name}`);
+      if (known) readings.set(key, { ...reading, ...known });
+    }
   }
 
   private async pods(labelSelector: string): Promise<PodMetrics[]> {
@@ -81,7 +114,7 @@ export class KubeMetrics extends ResourceMetrics {
     }
   }
 
-  private vmOf({ metadata }: PodMetrics): InstanceRef | undefined {
+  private vmOf({ metadata }: PodMetrics): MeasuredVm | undefined {
     return this.deps.vmOfGuest(metadata.labels?.[CREATED_BY] ?? '');
   }
 
@@ -106,10 +139,7 @@ const podReading = (ref: InstanceRef, { containers }: PodMetrics): InstanceReadi
   cpuMillicores: sum(containers, 'cpu', millicoresOf),
   memoryUsedBytes: sum(containers, 'memory', bytesOf),
   memoryTotalBytes: null,
-  diskReadBytes: null,
-  diskWrittenBytes: null,
-  networkReceivedBytes: null,
-  networkTransmittedBytes: null,
+  ...UNKNOWN_TRAFFIC,
 });
 
 /** The sum over all containers; null if none has a valid value: one bad object must not hide the others. */

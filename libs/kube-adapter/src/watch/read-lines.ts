@@ -38,7 +38,14 @@ export class LineSplitter {
   private parts: Buffer[] = [];
   private length = 0;
 
-  /** @throws Error when a line is longer than 16 MiB */
+  constructor(private readonly maxLineBytes: number = MAX_LINE_BYTES) {}
+
+  /** Whether no incomplete line is left. */
+  get isAtLineEnd(): boolean {
+    return this.length === 0;
+  }
+
+  /** @throws Error when a line is too long, by default longer than 16 MiB */
   *push(chunk: Buffer): Generator<string> {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
@@ -60,7 +67,7 @@ export class LineSplitter {
 
   private buffer(rest: Buffer): void {
     this.length += rest.length;
-    if (this.length > MAX_LINE_BYTES) throw new Error(`a line is longer than ${MAX_LINE_BYTES} bytes`);
+    if (this.length > this.maxLineBytes) throw new Error(`a line is longer than ${this.maxLineBytes} bytes`);
     this.parts.push(rest);
   }
 }
