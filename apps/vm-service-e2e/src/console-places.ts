@@ -4,6 +4,8 @@ export const PLACES = [
   '/vms/create',
   '/containers',
   '/containers/create',
+  '/folders',
+  '/folders?peek=',
   '/nodes',
   '/nodes?view=table',
   '/storage',

@@ -6,6 +6,7 @@ import { closeConsole, givenService, openConsole } from '../testing/render-conso
 const PAGES = [
   'Machines',
   'Containers',
+  'Folders',
   'Nodes',
   'Storage',
   'Networks',

@@ -1,6 +1,7 @@
 import { useRef } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { DoctorPage } from '../features/doctor/components/doctor-page.js';
+import { FoldersPage } from '../features/folders/components/folders-page.js';
 import { ImagesPage } from '../features/images/components/images-page.js';
 import { JournalPage } from '../features/journal/components/journal-page.js';
 import { NetworksPage } from '../features/networks/components/networks-page.js';
@@ -68,6 +69,9 @@ export function Pages() {
               </Route>
               <Route path={paths.task(':id')}>
                 <TaskPage />
+              </Route>
+              <Route path={paths.folders}>
+                <FoldersPage />
               </Route>
               <Route path={paths.nodes}>
                 <NodesPage />

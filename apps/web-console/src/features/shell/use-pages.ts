@@ -6,7 +6,7 @@ import { paths } from '../../shared/location/paths.js';
 import type { CountedPage } from './use-page-counts.js';
 
 export interface PageLink {
-  readonly name: CountedPage | 'storage' | 'networks' | 'plugins' | 'activity' | 'integrations';
+  readonly name: CountedPage | 'folders' | 'storage' | 'networks' | 'plugins' | 'activity' | 'integrations';
   readonly href: string;
   readonly label: string;
   readonly icon: IconName;
@@ -29,6 +29,7 @@ export function usePages(): readonly PageLink[] {
     ...(hasContainers
       ? [{ name: 'containers', href: paths.containers, label: 'Containers', icon: 'container' } as const]
       : []),
+    { name: 'folders', href: paths.folders, label: 'Folders', icon: 'folder' },
     { name: 'nodes', href: paths.nodes, label: 'Nodes', icon: 'node' },
     { name: 'storage', href: paths.storage, label: 'Storage', icon: 'storage' },
     { name: 'networks', href: paths.networks, label: 'Networks', icon: 'context' },

@@ -14,6 +14,7 @@ export const paths = {
   containers: '/containers',
   createContainer: '/containers/create',
   container: (address: InstanceAddress) => `/containers/${encoded(address)}`,
+  folders: '/folders',
   nodes: '/nodes',
   storage: '/storage',
   networks: '/networks',

@@ -7,7 +7,7 @@ import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { useFolderPaths } from '../../../shared/queries/use-folder-paths.js';
-import { putIntoFolder, takeOutOfFolder } from '../api/folder-requests.js';
+import { putIntoFolder, takeOutOfFolder } from '../../../shared/folders/folder-requests.js';
 
 const SUGGESTIONS_ID = 'folder-suggestions';
 

@@ -1,4 +1,5 @@
-import { byLabel, queryFor, type Counts, type TreeNode } from './tree-node.js';
+import { queryFor } from '../../../shared/list/query-for.js';
+import { byLabel, type Counts, type TreeNode } from './tree-node.js';
 
 interface Folder {
   readonly path: string;

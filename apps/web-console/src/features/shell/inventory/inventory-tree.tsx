@@ -1,10 +1,10 @@
 import { memo, useRef, useState, type CSSProperties, type MouseEvent } from 'react';
 import { paths } from '../../../shared/location/paths.js';
 import { useRemembered } from '../../../shared/storage/remembered.js';
+import { useTreeKeys } from '../../../shared/tree/use-tree-keys.js';
+import { visibleNodes } from '../../../shared/tree/visible-nodes.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import type { TreeNode } from './tree-node.js';
-import { useTreeKeys } from './use-tree-keys.js';
-import { visibleNodes } from './visible-nodes.js';
 
 interface InventoryTreeProps {
   nodes: readonly TreeNode[];

@@ -1,5 +1,6 @@
 import type { IconName } from '../../../icons.js';
-import { byLabel, queryFor, type Counts, type TreeNode } from './tree-node.js';
+import { queryFor } from '../../../shared/list/query-for.js';
+import { byLabel, type Counts, type TreeNode } from './tree-node.js';
 
 /** None of the three can contain it. */
 const SEPARATOR = '/';

@@ -1,5 +1,3 @@
-import type { TextField } from '@headgate/instance-query';
-import { EMPTY_QUERY, formatQuery, withValues } from '@headgate/instance-query';
 import type { IconName } from '../../../icons.js';
 import { naturalSortKey, compareText } from '../../../shared/names/natural-sort-key.js';
 
@@ -33,15 +31,6 @@ export const signatureOf = (counts: Counts): string =>
     .map(([key, count]) => `${key}\n${count}`)
     .sort()
     .join('\n');
-
-/** A query with one value for each of these fields. */
-export const queryFor = (values: Readonly<Partial<Record<TextField, string>>>): string =>
-  formatQuery(
-    (Object.entries(values) as [TextField, string][]).reduce(
-      (query, [field, value]) => withValues(query, field, [value]),
-      EMPTY_QUERY,
-    ),
-  );
 
 /** In natural order: node-2 before node-10. */
 export const byLabel = (a: TreeNode, b: TreeNode): number =>

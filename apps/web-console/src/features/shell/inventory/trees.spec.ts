@@ -1,9 +1,9 @@
 import { compileQuery, LISTED_FIELDS, parseQuery } from '@headgate/instance-query';
 import { buildStoppedVm, buildVm } from '../../../testing/build-vm.js';
+import { nodeStartingWith, visibleNodes } from '../../../shared/tree/visible-nodes.js';
 import { folderTree } from './folder-tree.js';
 import { placeOf, placeTree } from './place-tree.js';
 import { countBy, signatureOf, type TreeNode } from './tree-node.js';
-import { nodeStartingWith, visibleNodes } from './visible-nodes.js';
 
 const vms = [
   buildVm({ name: 'a', folder: 'prod/web', context: 'prod', namespace: 'one', node: 'node-10' }),

@@ -7,7 +7,7 @@ import type { Instance } from '../../instances/instance.js';
 import { readablePromise } from '../../quantity/duration.js';
 import { isRunning } from '../../tasks/use-tasks.js';
 import { useSettled } from '../../ui/use-settled.js';
-import { countLabel, type ListKind } from '../list-kind.js';
+import { countLabel } from '../list-kind.js';
 import { useBulkPlan } from '../use-bulk-plan.js';
 import { BulkPlan } from './bulk-plan.js';
 import { BulkProgress } from './bulk-progress.js';
@@ -17,15 +17,15 @@ import { BulkResults } from './bulk-results.js';
 const TYPING_MS = 250;
 
 interface BulkPanelProps<E extends Instance> {
-  kind: ListKind<E>;
+  kind: { readonly singular: string; readonly plural: string };
   operation: BulkOperation<E>;
   /** The instances, whose entries are kept up to date. */
   members: readonly E[];
   /** The input that the operation begins with. */
   initialText?: string;
   onClose: () => void;
-  /** Selects the failed instances for another operation. */
-  onSelect: (refs: readonly string[]) => void;
+  /** Selects the failed instances for another operation; absent where nothing can be selected. */
+  onSelect?: (refs: readonly string[]) => void;
   /** Begins the opposite on the instances that succeeded. */
   onUndo: (refs: readonly string[], text: string) => void;
 }
@@ -74,7 +74,7 @@ export function BulkPanel<E extends Instance>(props: BulkPanelProps<E>) {
         error={error}
         onClose={onClose}
         onRetry={retry}
-        onSelect={onSelect}
+        {...(onSelect && { onSelect })}
         onUndo={operation.inverse && done.length > 0 ? () => onUndo(done, text) : undefined}
       />
     );

@@ -17,13 +17,13 @@ import { Field, helpId } from '../../ui/field.js';
 import { TextInput } from '../../ui/inputs.js';
 import { Spinner } from '../../ui/loading.js';
 import { TypedConfirmation } from '../../ui/typed-confirmation.js';
-import { countLabel, type ListKind } from '../list-kind.js';
+import { countLabel } from '../list-kind.js';
 import type { PlannedMembers } from '../planned-members.js';
 import { NameList, nameOf } from './name-list.js';
 
 interface BulkPlanProps<E extends Instance> {
   title: string;
-  kind: ListKind<E>;
+  kind: { readonly singular: string; readonly plural: string };
   operation: BulkOperation<E>;
   planned: PlannedMembers<E>;
   /** The request for the plan of the service. */

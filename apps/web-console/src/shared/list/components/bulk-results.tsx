@@ -16,7 +16,8 @@ interface BulkResultsProps {
   error: Error | null;
   onClose: () => void;
   onRetry: () => void;
-  onSelect: (refs: readonly string[]) => void;
+  /** Selects the failed ones; absent where nothing can be selected. */
+  onSelect?: (refs: readonly string[]) => void;
   /** Begins the opposite; undefined when there is none. */
   onUndo: (() => void) | undefined;
 }
@@ -46,9 +47,11 @@ export function BulkResults(props: BulkResultsProps) {
               <Button variant="secondary" onClick={onRetry}>
                 {retryLabel(unfinished)}
               </Button>
-              <Button variant="secondary" onClick={() => onSelect(failed.map(({ ref }) => ref))}>
-                Select failed
-              </Button>
+              {onSelect && (
+                <Button variant="secondary" onClick={() => onSelect(failed.map(({ ref }) => ref))}>
+                  Select failed
+                </Button>
+              )}
               <CopyButton text={text} label="Copy report" />
             </>
           )}

@@ -1,8 +1,14 @@
-import type { TreeNode } from './tree-node.js';
+/** A node of a tree. */
+export interface TreeItem<N> {
+  /** Unique in its tree, and the same after a reload. */
+  readonly id: string;
+  readonly label: string;
+  readonly children: readonly N[];
+}
 
 /** A node that is shown, with its position for screen readers. */
-export interface VisibleNode {
-  readonly node: TreeNode;
+export interface VisibleNode<N> {
+  readonly node: N;
   /** From 1. */
   readonly level: number;
   /** Among its siblings, from 1. */
@@ -13,12 +19,12 @@ export interface VisibleNode {
 }
 
 /** The nodes whose parents are all open, in the order of the tree. */
-export function visibleNodes(
-  nodes: readonly TreeNode[],
+export function visibleNodes<N extends TreeItem<N>>(
+  nodes: readonly N[],
   open: ReadonlySet<string>,
   level = 1,
   parent?: string,
-): VisibleNode[] {
+): VisibleNode<N>[] {
   return nodes.flatMap((node, index) => {
     const isOpen = node.children.length > 0 && open.has(node.id);
     const shown = { node, level, position: index + 1, siblings: nodes.length, isOpen, parent };
@@ -27,7 +33,11 @@ export function visibleNodes(
 }
 
 /** The next shown node after this one whose name begins with the text, from the top again after the last one. */
-export function nodeStartingWith(shown: readonly VisibleNode[], after: number, text: string): VisibleNode | undefined {
+export function nodeStartingWith<N extends TreeItem<N>>(
+  shown: readonly VisibleNode<N>[],
+  after: number,
+  text: string,
+): VisibleNode<N> | undefined {
   const start = text.toLowerCase();
   const from = text.length > 1 ? after : after + 1;
   return [...shown.slice(from), ...shown.slice(0, from)].find(({ node }) => node.label.toLowerCase().startsWith(start));

@@ -1,11 +1,11 @@
 import { useRef, type KeyboardEvent } from 'react';
-import { nodeStartingWith, type VisibleNode } from './visible-nodes.js';
+import { nodeStartingWith, type TreeItem, type VisibleNode } from './visible-nodes.js';
 
 /** Letters that follow each other within this time are one text. */
 const TYPEAHEAD_MS = 700;
 
-interface TreeKeys {
-  readonly shown: readonly VisibleNode[];
+interface TreeKeys<N> {
+  readonly shown: readonly VisibleNode<N>[];
   /** The index of the node with the focus. */
   readonly at: number;
   readonly focus: (id: string) => void;
@@ -13,10 +13,15 @@ interface TreeKeys {
 }
 
 /** The keys of a tree, as in the patterns of ARIA: arrows, Home, End, Space, and the first letters of a name. */
-export function useTreeKeys({ shown, at, focus, toggle }: TreeKeys): (event: KeyboardEvent<HTMLElement>) => void {
+export function useTreeKeys<N extends TreeItem<N>>({
+  shown,
+  at,
+  focus,
+  toggle,
+}: TreeKeys<N>): (event: KeyboardEvent<HTMLElement>) => void {
   const typed = useRef({ text: '', at: 0 });
 
-  const findTyped = (key: string, timeMs: number): VisibleNode | undefined => {
+  const findTyped = (key: string, timeMs: number): VisibleNode<N> | undefined => {
     const { text, at: last } = typed.current;
     typed.current = { text: timeMs - last < TYPEAHEAD_MS ? text + key : key, at: timeMs };
     return nodeStartingWith(shown, at, typed.current.text);

@@ -1,5 +1,5 @@
-import { ApiError } from '../../../shared/api/api-error.js';
-import { deleteJson, postJson } from '../../../shared/api/request.js';
+import { ApiError } from '../api/api-error.js';
+import { deleteJson, postJson } from '../api/request.js';
 
 const FOLDERS = '/api/folders';
 const MEMBERS = `${FOLDERS}/members`;

@@ -1,0 +1,44 @@
+import { readableBytes } from '../../../shared/quantity/quantity.js';
+import type { VisibleNode } from '../../../shared/tree/visible-nodes.js';
+import { Icon } from '../../../shared/ui/icon.js';
+import { OUTSIDE, type FolderNode } from '../folder-nodes.js';
+
+/** The name of a folder, and its sums under the labels of the columns, which screen readers get with each number. */
+export function FolderRow({ row: { node, isOpen } }: { row: VisibleNode<FolderNode> }) {
+  const { total, running, failing, cpu, memoryBytes } = node.sums;
+  return (
+    <>
+      <span className="hg-folder-name">
+        <span className="hg-tree-toggle" aria-hidden="true">
+          {node.children.length > 0 && <Icon name={isOpen ? 'expandDown' : 'next'} />}
+        </span>
+        <Icon name={isOpen ? 'folderOpen' : 'folder'} />
+        <span className={node.id === OUTSIDE ? 'hg-note' : 'hg-folder-label'}>{node.label}</span>
+      </span>
+      <Sum text={total.toLocaleString('en')} unit={total === 1 ? 'member' : 'members'} />
+      <Sum text={running.toLocaleString('en')} unit="running" />
+      <span className={`hg-numeric hg-folder-failing${failing > 0 ? ' hg-status hg-status--danger' : ''}`}>
+        {failing > 0 ? <Icon name="diamond" /> : null}
+        <span>{failing > 0 ? failing.toLocaleString('en') : '–'}</span>
+        <span className="hg-folder-unit"> failing</span>
+        <span className="hg-hidden-text">,</span>
+      </span>
+      <Sum text={cpu.toLocaleString('en')} unit={cpu === 1 ? 'promised CPU' : 'promised CPUs'} />
+      <Sum text={readableBytes(memoryBytes)} unit="of promised memory" isLast />
+    </>
+  );
+}
+
+interface SumProps {
+  text: string;
+  unit: string;
+  isLast?: boolean;
+}
+
+const Sum = ({ text, unit, isLast = false }: SumProps) => (
+  <span className="hg-numeric">
+    <span> {text}</span>
+    <span className="hg-folder-unit"> {unit}</span>
+    {!isLast && <span className="hg-hidden-text">,</span>}
+  </span>
+);

@@ -1,0 +1,43 @@
+import { useState } from 'react';
+import type { Instance } from '../../../shared/instances/instance.js';
+import { Button } from '../../../shared/ui/button.js';
+import { Dialog } from '../../../shared/ui/dialog.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { usePutIntoFolder } from '../use-put-into-folder.js';
+import { FolderField } from './folder-field.js';
+
+interface PutDialogProps {
+  member: Instance;
+  /** The paths of all folders. */
+  known: readonly string[];
+  onClose: () => void;
+}
+
+/** The choice of another folder for an instance, where it can't be dragged. */
+export function PutDialog({ member, known, onClose }: PutDialogProps) {
+  const own = member.folder ?? '';
+  const [target, setTarget] = useState(own);
+  const { put, error, isPending } = usePutIntoFolder();
+  const isReady = target !== own && !isPending;
+  return (
+    <Dialog
+      title={`Put ${member.name} into a folder`}
+      description="It keeps running where it is."
+      onClose={onClose}
+      onSubmit={() => isReady && put({ member, target, hasForm: true }, { onSuccess: onClose })}
+      footer={
+        <>
+          <Button type="submit" isDisabled={!isReady} isLoading={isPending}>
+            {target === '' && own !== '' ? 'Take it out' : 'Put it there'}
+          </Button>
+          <Button variant="link" onClick={onClose}>
+            Cancel
+          </Button>
+        </>
+      }
+    >
+      <FolderField label="Folder" none="None" folders={known} value={target} onChange={setTarget} />
+      {error && <ErrorAlert title={`Couldn't change the folder of ${member.name}`} error={error} />}
+    </Dialog>
+  );
+}

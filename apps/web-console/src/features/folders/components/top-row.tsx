@@ -1,0 +1,18 @@
+import type { HTMLAttributes } from 'react';
+
+interface TopRowProps extends HTMLAttributes<HTMLDivElement> {
+  /** Whether a folder that is in another one is dragged. */
+  isDragging: boolean;
+}
+
+/** The labels of the columns, onto which a folder is dragged that shall be in no other one. */
+export const TopRow = ({ isDragging, className = '', ...drop }: TopRowProps) => (
+  <div {...drop} className={`${className} hg-folder-head`} aria-hidden="true">
+    <span>{isDragging ? 'Name (let go here for the top level)' : 'Name'}</span>
+    <span className="hg-numeric">Members</span>
+    <span className="hg-numeric">Running</span>
+    <span className="hg-numeric">Failing</span>
+    <span className="hg-numeric">Promised CPUs</span>
+    <span className="hg-numeric">Promised memory</span>
+  </div>
+);
