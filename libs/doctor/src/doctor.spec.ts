@@ -73,6 +73,21 @@ describe('CheckBackends', () => {
   });
 });
 
+describe('checks that never end', () => {
+  test('are a failed check after a while, and the others are there', async () => {
+    const hanging = new FaultyBackend('lab', () => []);
+    const never: Diagnostics = { checks: () => new Promise(() => undefined), fix: async () => [] };
+    hanging.ability = <K extends AbilityName>() => never as unknown as Abilities[K];
+    const backends = {
+      all: () => [hanging, new FaultyBackend('local', () => [check('network')])],
+    } as unknown as BackendDirectory;
+    expect(await new CheckBackends(backends, 10).run()).toMatchObject([
+      { context: 'lab', status: 'error', message: 'The checks have not ended within 0.01 seconds.', fixable: false },
+      { context: 'local', name: 'network', status: 'ok' },
+    ]);
+  });
+});
+
 describe('the texts of checks', () => {
   test('are plain text', async () => {
     const hostile = new FaultyBackend('lab', () => [check('a\u001b]0;b', { message: 'c\u202ed', remedy: 'e\u0007' })]);

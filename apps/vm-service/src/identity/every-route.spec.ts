@@ -61,6 +61,8 @@ GET    /api/datavolumes                                 no       yes    yes   no
 POST   /api/datavolumes                                 no       no     yes   no    -       no     no       no    no
 DELETE /api/datavolumes/{ns}/{name}                     no       no     yes   no    -       no     no       no    no
 GET    /api/doctor                                      no       yes    yes   no    -       no     no       no    no
+GET    /api/ext/doctor                                  no       yes    yes   no    -       no     no       no    no
+POST   /api/ext/doctor/fix                              no       no     yes   no    -       no     no       no    no
 GET    /api/ext/stream                                  no       yes    yes   yes   -       yes    yes      yes   yes
 POST   /api/doctor/fix                                  no       no     yes   no    -       no     no       no    no
 GET    /api/vms                                         no       yes    yes   yes   -       yes    yes      yes   yes

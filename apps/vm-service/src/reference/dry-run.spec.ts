@@ -53,6 +53,7 @@ const REHEARSED: Readonly<Record<string, Example>> = {
   },
   'DELETE /api/datavolumes/{ns}/{name}': { path: '/api/datavolumes/tailvm/golden' },
   'POST /api/doctor/fix': { path: '/api/doctor/fix' },
+  'POST /api/ext/doctor/fix': { path: '/api/ext/doctor/fix', body: { context: 'lab', name: 'memory-fault' } },
   'POST /api/folders': { path: '/api/folders', body: { path: 'new' } },
   'DELETE /api/folders': { path: '/api/folders?path=prod' },
   'POST /api/folders/action': { path: '/api/folders/action', body: { path: 'prod', action: 'start' } },
@@ -149,7 +150,7 @@ describe('dryRun', () => {
 
   /** A service with one of everything that can be deleted. */
   const prepared = async (): Promise<void> => {
-    edge.lab.engine.faults.set('memory', 'Something is wrong.');
+    edge.lab.engine.faults.set('memory-fault', 'Something is wrong.');
     for (const [path, body] of [
       ['/api/folders', { path: 'prod' }],
       ['/api/folders/members', { path: 'prod', ref: WEB }],

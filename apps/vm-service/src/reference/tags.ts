@@ -12,6 +12,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Doctor: 'Checks of the contexts and of the service, and their repair.',
   Export: 'Downloads of disks.',
   Facets: 'Numbers of instances by status, context, folder, tag and node.',
+  Findings: 'Problems with their age, and their repair one by one.',
   Folders: 'Folders of instances, of all contexts.',
   GuestControl: 'Passwords and programs inside of guests, through their agents.',
   GuestInfo: 'What the agent in a guest reports about it.',

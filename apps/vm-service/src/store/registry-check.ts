@@ -21,12 +21,14 @@ export function checkRegistryDisk({ registryDisk }: Pick<Readiness, 'registryDis
   if (freeBytes >= requiredBytes)
     return {
       ...check,
+      title: 'The disk of the registry is almost full',
       status: 'warning',
       message: `${free}. With less than ${formatBytes(requiredBytes)}, changes are refused.`,
       remedy,
     };
   return {
     ...check,
+    title: 'The disk of the registry is full',
     status: 'error',
     message: `${free}. Changes are refused until it has ${formatBytes(requiredBytes)}, because they could not be recorded.`,
     remedy,

@@ -2,7 +2,7 @@ import { Diagnostics, messageOf, type DiagnosticCheck } from '@headgate/domain-c
 import type { KubeApi } from '../api/kube-api.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import { ensureNamespace, namespaceExists } from '../api/ensure-namespace.js';
-import { check, type CheckOutcome } from './check.js';
+import { check, titleOf, type CheckOutcome } from './check.js';
 import { componentChecks } from './component-checks.js';
 import { handlerChecks, type ReadHandlers } from './handler-checks.js';
 import { nodeChecks } from './node-checks.js';
@@ -42,6 +42,7 @@ export class KubeDiagnostics extends Diagnostics {
           message: facts,
           fixable: false,
           remedy: 'Check the log of the API server.',
+          ...titleOf('discovery'),
         },
       ];
     }
@@ -56,7 +57,8 @@ export class KubeDiagnostics extends Diagnostics {
     return [reachable, ...others];
   }
 
-  override async fix(): Promise<readonly string[]> {
+  override async fix(names = ['namespace'] as readonly string[]): Promise<readonly string[]> {
+    if (!names.includes('namespace')) return [];
     if ((await namespaceExists(this.api, this.defaultNamespace)) !== false) return [];
     await ensureNamespace(this.api, this.defaultNamespace);
     return ['namespace'];

@@ -8,6 +8,7 @@ describe('LibvirtDiagnostics', () => {
   test('warns as long as live migrations are not protected, and names the remedy', async () => {
     expect(await checksWith('insecure')).toContainEqual({
       name: 'migration',
+      title: 'Live migrations are not encrypted',
       status: 'warning',
       fixable: false,
       message: expect.stringMatching(/^migrationTransport is insecure: .* write into its disks\.$/),

@@ -7,6 +7,7 @@ import { hasUserNetworking, OWN_NETWORK, type GuestNetwork } from '../network/gu
 import type { StoragePool } from '../storage/storage-pool.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { MigrationTransport } from '../migration/migration-host.js';
+import { CHECK_TITLES } from './check-titles.js';
 import { isVirtlogdListening } from './virtlogd-socket.js';
 
 export interface LibvirtDiagnosticsDeps {
@@ -40,10 +41,10 @@ export class LibvirtDiagnostics extends Diagnostics {
     return Promise.all(this.all().map(run));
   }
 
-  override async fix(): Promise<readonly string[]> {
+  override async fix(names?: readonly string[]): Promise<readonly string[]> {
     const fixed: string[] = [];
     for (const check of this.all()) {
-      if (!check.fix || !(await run(check)).fixable) continue;
+      if (!check.fix || names?.includes(check.name) === false || !(await run(check)).fixable) continue;
       // The check that runs next decides whether the fix worked.
       await check.fix().catch(() => undefined);
       if ((await run(check)).status === 'ok') fixed.push(check.name);
@@ -135,13 +136,15 @@ export class LibvirtDiagnostics extends Diagnostics {
   private async guestIsolation(): Promise<Finding> {
     const domains = await this.deps.finder.all();
     const documents = await this.deps.connection.domains.documents(domains);
-    const exposed = documents.filter(({ xml }) => isExposed(xml)).map(({ id }) => id.name);
+    const ids = documents.filter(({ xml }) => isExposed(xml)).map(({ id }) => id);
+    const exposed = ids.map(({ name }) => name);
     if (exposed.length === 0)
       return { status: 'ok', message: "No VM can connect to ports on this machine's loopback address." };
     return {
       status: 'warning',
       message: `User-mode networking lets the guests of ${exposed.join(', ')} connect to ports on this machine's loopback address, including this service.`,
       remedy: `Change the network card of these VMs to a libvirt network: <interface type='network'><source network='${OWN_NETWORK}'/></interface>.`,
+      affected: ids.map((id) => this.deps.finder.refOf(id)),
     };
   }
 
@@ -176,13 +179,19 @@ const insecureMigration = async (): Promise<Finding> => ({
 
 async function run({ name, find }: Check): Promise<DiagnosticCheck> {
   try {
-    return { name, fixable: false, remedy: '', ...(await find()) };
+    const finding = await find();
+    return { name, fixable: false, remedy: '', ...(finding.status !== 'ok' && titleOf(name)), ...finding };
   } catch (error) {
     const remedy = DomainError.is(error, 'BACKEND_UNREACHABLE')
       ? 'Run `npm start -- --local` on that machine.'
       : 'See the message.';
-    return { name, status: 'error', message: messageOf(error), fixable: false, remedy };
+    return { name, status: 'error', message: messageOf(error), fixable: false, remedy, ...titleOf(name) };
   }
+}
+
+function titleOf(name: string): Pick<DiagnosticCheck, 'title'> {
+  const title = CHECK_TITLES[name];
+  return title === undefined ? {} : { title };
 }
 
 function isExposed(xml: string): boolean {

@@ -36,6 +36,14 @@ export function diagnosticsContract(
       expect(await summary()).toEqual(await summary());
     });
 
+    inTime('fixes none but the named checks', async () => {
+      const before = await diagnostics.checks();
+      expect(await diagnostics.fix([])).toEqual([]);
+      expect(await diagnostics.fix(['no-such-check'])).toEqual([]);
+      const summary = (checks: typeof before) => checks.map(({ name, status }) => [name, status]);
+      expect(summary(await diagnostics.checks())).toEqual(summary(before));
+    });
+
     inTime('fixes only checks that are fixable, and nothing the second time', async () => {
       const before = await diagnostics.checks();
       const fixable = before.filter((check) => check.fixable).map(({ name }) => name);

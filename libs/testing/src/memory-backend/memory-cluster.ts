@@ -130,8 +130,10 @@ export class MemoryDiagnostics extends Diagnostics {
     return [this.connection(), ...faults];
   }
 
-  override async fix(): Promise<readonly string[]> {
-    const fixed = [...this.engine.faults].filter(([, message]) => message !== '').map(([name]) => name);
+  override async fix(names?: readonly string[]): Promise<readonly string[]> {
+    const fixed = [...this.engine.faults]
+      .filter(([name, message]) => message !== '' && (names?.includes(name) ?? true))
+      .map(([name]) => name);
     for (const name of fixed) this.engine.faults.set(name, '');
     return fixed;
   }
