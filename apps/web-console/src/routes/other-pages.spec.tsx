@@ -99,37 +99,6 @@ describe('the containers', () => {
   });
 });
 
-test('the health page lists the errors first, with remedies, and runs the checks again on request', async () => {
-  const check = { context: 'prod', fixable: false, remedy: '' };
-  service.on('GET /api/doctor', [
-    { ...check, name: 'Storage', status: 'ok', message: 'Fine.' },
-    { ...check, name: 'CDI', status: 'error', message: 'It is missing.', remedy: 'Install it.' },
-  ]);
-  const { user } = await openConsole('/doctor', [], service);
-  const checks = await screen.findAllByRole('listitem');
-  expect(checks[0]?.textContent).toBe('ErrorCDIprodIt is missing.Remedy: Install it.');
-  service.fails('GET /api/doctor', 503, 'No context is reachable.');
-  await user.click(screen.getByRole('button', { name: 'Run checks again' }));
-  expect(await screen.findByText('No context is reachable.')).toBeTruthy();
-});
-
-test('the health page fixes problems after it showed the planned changes', async () => {
-  const check = { context: 'prod', fixable: true, remedy: 'Create it.', name: 'Namespace tailvm' };
-  service.on('GET /api/doctor', [{ ...check, status: 'error', message: 'It does not exist.' }]);
-  service.on('POST /api/doctor/fix', ({ query }: { query: URLSearchParams }) => ({
-    body: query.get('dryRun')
-      ? { steps: [{ name: 'create', detail: 'The namespace tailvm.' }], warnings: [], refusals: [] }
-      : { fixed: ['Namespace tailvm'] },
-  }));
-  const { user } = await openConsole('/doctor', [], service);
-  await user.click(await screen.findByRole('button', { name: 'Fix 1 problem' }));
-  const dialog = within(screen.getByRole(...PANEL));
-  expect(await dialog.findByText('The namespace tailvm.')).toBeTruthy();
-  await user.click(dialog.getByRole('button', { name: 'Fix' }));
-  expect(await screen.findByText('Fixed: Namespace tailvm')).toBeTruthy();
-  expect(service.asked('GET /api/doctor').length).toBeGreaterThan(1);
-});
-
 test('the key "?" shows the keyboard shortcuts', async () => {
   const { user } = await openConsole('/vms', [buildVm()], service);
   await user.keyboard('?');

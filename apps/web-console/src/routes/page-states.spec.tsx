@@ -76,7 +76,7 @@ const PAGES: readonly PageRequest[] = [
   },
   {
     path: '/doctor',
-    request: 'GET /api/doctor',
+    request: 'GET /api/ext/doctor',
     failure: "Couldn't run the checks",
     empty: [[], 'No reachable context has checks. Run them again when a context is reachable.'],
   },

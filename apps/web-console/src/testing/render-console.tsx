@@ -28,6 +28,7 @@ export function givenService(): MockService {
   service.on('GET /api/nodes', []);
   service.on('GET /api/datavolumes', []);
   service.on('GET /api/doctor', []);
+  service.on('GET /api/ext/doctor', []);
   service.on('GET /api/ext/journal/activity', NO_ACTIONS);
   givenOverview(service);
   // The choices of the pages that create instances

@@ -3,14 +3,6 @@ import type { CheckView, StreamHealthView } from '@headgate/api-contracts';
 import { getJson } from '../api/request.js';
 import { STREAMED_KEYS, useFreshness } from './stream-queries.js';
 
-const checks = {
-  queryKey: ['doctor'],
-  queryFn: ({ signal }: { signal: AbortSignal }): Promise<CheckView[]> => getJson('/api/doctor', { signal }),
-} as const;
-
-/** The health checks of all contexts, checked again whenever a page asks for them. */
-export const useChecks = () => useQuery({ ...checks, staleTime: 0 });
-
 const countsOf = (all: readonly CheckView[]): StreamHealthView => {
   const count = (status: CheckView['status']): number => all.filter((check) => check.status === status).length;
   return { ok: count('ok'), warning: count('warning'), error: count('error') };
@@ -26,7 +18,7 @@ const problemCount = ({ warning, error }: StreamHealthView): number => warning +
 export const useProblemCount = ({ isPolled, pollMs }: { isPolled: boolean; pollMs: number }): number | undefined =>
   useQuery({
     queryKey: STREAMED_KEYS.health,
-    queryFn: async ({ signal }) => countsOf(await checks.queryFn({ signal })),
+    queryFn: async ({ signal }) => countsOf(await getJson('/api/doctor', { signal })),
     select: problemCount,
     ...useFreshness(pollMs),
     enabled: isPolled,

@@ -1,7 +1,15 @@
 import type { FixedView, PlanView } from '@headgate/api-contracts';
 import { postJson } from '../../../shared/api/request.js';
 
-export const fixChecks = (): Promise<FixedView> => postJson('/api/doctor/fix');
+/** A check, by its context and its name. */
+export interface CheckId {
+  readonly context: string;
+  readonly name: string;
+}
 
-export const previewFix = (signal: AbortSignal): Promise<PlanView> =>
-  postJson('/api/doctor/fix', { query: { dryRun: true }, signal });
+export const fixCheck = ({ context, name }: CheckId): Promise<FixedView> =>
+  postJson('/api/ext/doctor/fix', { body: { context, name } });
+
+/** The plan of the fix of one check; changes nothing. */
+export const previewFix = ({ context, name }: CheckId, signal: AbortSignal): Promise<PlanView> =>
+  postJson('/api/ext/doctor/fix', { body: { context, name }, query: { dryRun: true }, signal });

@@ -1,71 +1,67 @@
-import type { CheckView } from '@headgate/api-contracts';
+import type { FindingView } from '@headgate/api-contracts';
 import { useState } from 'react';
-import type { IconName } from '../../../icons.js';
+import { useContainers, useFleet } from '../../../shared/fleet/fleet-provider.js';
+import { useContexts } from '../../../shared/fleet/use-contexts.js';
 import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
-import { PlanPanel } from '../../../shared/plans/plan-panel.js';
-import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { Button } from '../../../shared/ui/button.js';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
-import { useNotify } from '../../../shared/ui/notifications.js';
-import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
-import type { StatusTone } from '../../../shared/ui/status-tone.js';
+import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
-import { fixChecks, previewFix } from '../api/fix-checks.js';
-import { useChecks } from '../../../shared/queries/use-checks.js';
+import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { useFindings } from '../api/use-findings.js';
+import { failingGroups } from '../failing-groups.js';
+import { ContextCard } from './context-card.js';
+import { FailingCard } from './failing-card.js';
+import { FindingCard } from './finding-card.js';
+import { FixPanel } from './fix-panel.js';
+import { PassedChecks } from './passed-checks.js';
 
-interface Severity {
-  readonly tone: StatusTone;
-  readonly icon: IconName;
-  readonly label: string;
-  readonly rank: number;
-}
+const keyOf = ({ context, name }: FindingView): string => `${context}/${name}`;
 
-const SEVERITIES: Readonly<Record<CheckView['status'], Severity>> = {
-  error: { tone: 'danger', icon: 'error', label: 'Error', rank: 0 },
-  warning: { tone: 'warning', icon: 'alert', label: 'Warning', rank: 1 },
-  ok: { tone: 'success', icon: 'check', label: 'OK', rank: 2 },
-};
-
-/** The health checks of all contexts, the worst first. */
+/** What needs the user, the worst first, with a fix for each where there is one. */
 export function DoctorPage() {
   usePageTitle('Health');
-  const { data: checks, error, refetch, isFetching } = useChecks();
+  const { data: findings, error, refetch, isFetching, dataUpdatedAt } = useFindings();
   const { data: whoami } = useWhoami();
-  const notify = useNotify();
-  const [isFixing, setIsFixing] = useState(false);
-  const sorted = checks?.toSorted((a, b) => SEVERITIES[a.status].rank - SEVERITIES[b.status].rank);
-  const failing = checks?.filter(({ status }) => status !== 'ok') ?? [];
-  const fixable = failing.filter((check) => check.fixable).length;
+  const isConnected = useFleet(({ phase }) => phase !== 'lost');
+  const vms = useFleet(({ entries }) => entries);
+  const containers = useContainers(({ entries }) => entries);
+  const contexts = useContexts();
+  const [fixing, setFixing] = useState<FindingView>();
+  // Without the service, nothing is known about its contexts.
+  const down = isConnected ? contexts.filter(({ up }) => !up) : [];
+  const isDown = (name: string): boolean => down.some(({ context }) => context === name);
+  const failing = failingGroups([...vms, ...containers]);
+  const errors = findings?.filter(({ status, context }) => status === 'error' && !isDown(context)) ?? [];
+  const warnings = findings?.filter(({ status }) => status === 'warning') ?? [];
+  const passed = findings?.filter(({ status }) => status === 'ok') ?? [];
+  const urgent = down.length + errors.length + failing.length;
 
+  const card = (finding: FindingView) => (
+    <FindingCard
+      key={keyOf(finding)}
+      finding={finding}
+      refusal={readOnlyReason(whoami) ?? (isDown(finding.context) ? `${finding.context} does not answer.` : undefined)}
+      onFix={() => setFixing(finding)}
+    />
+  );
   return (
-    <div className="hg-page">
+    <div className="hg-page hg-health">
       <div className="hg-toolbar hg-gap-below">
         <h1 className="hg-page-title" {...PAGE_FOCUS}>
           Health
         </h1>
-        {checks && (
-          <span className="hg-note" role="status">
-            {checks.length === 0
-              ? 'No checks'
-              : failing.length === 0
-                ? `All ${checks.length} checks passed`
-                : `${failing.length} of ${checks.length} ${failing.length === 1 ? 'needs' : 'need'} attention`}
+        {findings && (
+          <span className="hg-note">
+            <span role="status">{summaryOf(urgent, warnings.length, passed.length)}</span>
+            {' · checked '}
+            <Timestamp at={new Date(dataUpdatedAt).toISOString()} />
           </span>
         )}
         <span className="hg-spring" />
-        {fixable > 0 && (
-          <ReasonedButton
-            isSmall
-            icon={<Icon name="build" />}
-            reason={readOnlyReason(whoami)}
-            onClick={() => setIsFixing(true)}
-          >
-            {`Fix ${fixable} ${fixable === 1 ? 'problem' : 'problems'}`}
-          </ReasonedButton>
-        )}
         <Button
           variant="secondary"
           isSmall
@@ -73,55 +69,64 @@ export function DoctorPage() {
           isDisabled={isFetching}
           onClick={() => void refetch()}
         >
-          Run checks again
+          Check again
         </Button>
       </div>
       {error && <ErrorAlert title="Couldn't run the checks" error={error} onRetry={() => void refetch()} />}
-      {isFixing && (
-        <PlanPanel
-          title="Fix these problems?"
-          label="Fix"
-          failure="Couldn't fix everything"
-          preview={previewFix}
-          run={fixChecks}
-          onClose={() => setIsFixing(false)}
-          onDone={({ fixed }) => {
-            setIsFixing(false);
-            notify({
-              variant: 'success',
-              title: fixed.length === 0 ? 'There was nothing to fix' : `Fixed: ${fixed.join(', ')}`,
-            });
-            void refetch();
-          }}
+      {fixing && (
+        <FixPanel
+          key={keyOf(fixing)}
+          finding={fixing}
+          current={findings?.find((finding) => keyOf(finding) === keyOf(fixing))}
+          onClose={() => setFixing(undefined)}
+          onDone={() => void refetch()}
         />
       )}
-      {!checks && !error && <Skeleton height="10rem" label="Running the checks" />}
-      {checks?.length === 0 && (
+      {urgent > 0 && (
+        <section aria-labelledby="hg-health-urgent">
+          <h2 id="hg-health-urgent">Needs you</h2>
+          <ul className="hg-problems">
+            {down.map((context) => (
+              <ContextCard
+                key={context.context}
+                context={context}
+                failed={findings?.filter((one) => one.status === 'error' && one.context === context.context) ?? []}
+              />
+            ))}
+            {errors.map(card)}
+            {failing.map((group) => (
+              <FailingCard key={group.path} {...group} />
+            ))}
+          </ul>
+        </section>
+      )}
+      {warnings.length > 0 && (
+        <section aria-labelledby="hg-health-warnings">
+          <h2 id="hg-health-warnings">Worth knowing</h2>
+          <ul className="hg-problems">{warnings.map(card)}</ul>
+        </section>
+      )}
+      {!findings && !error && <Skeleton height="10rem" label="Running the checks" />}
+      {findings?.length === 0 && urgent === 0 && (
         <EmptyState title="No checks" level={2}>
           No reachable context has checks. Run them again when a context is reachable.
         </EmptyState>
       )}
-      <ul className="hg-checks" aria-label="Checks">
-        {sorted?.map(({ name, context, status, message, remedy }) => {
-          const { tone, icon, label } = SEVERITIES[status];
-          return (
-            <li key={`${context}/${name}`} className="hg-card hg-check">
-              <span className={`hg-status hg-status--${tone}`}>
-                <Icon name={icon} />
-                {label}
-              </span>
-              <b>{name}</b>
-              <span className="hg-note">{context}</span>
-              <p>{message}</p>
-              {remedy && status !== 'ok' && (
-                <p>
-                  <b>Remedy:</b> {remedy}
-                </p>
-              )}
-            </li>
-          );
-        })}
-      </ul>
+      {findings && findings.length > 0 && isConnected && !error && urgent + warnings.length === 0 && (
+        <EmptyState title="Nothing needs you" level={2} icon="check">
+          All checks passed, and no VM or container has failed.
+        </EmptyState>
+      )}
+      <PassedChecks passed={passed} />
     </div>
   );
+}
+
+function summaryOf(urgent: number, warnings: number, passed: number): string {
+  const parts = [
+    urgent > 0 && `${urgent} ${urgent === 1 ? 'needs' : 'need'} you`,
+    warnings > 0 && `${warnings} worth knowing`,
+    passed > 0 && `${passed} fine`,
+  ];
+  return parts.filter(Boolean).join(', ') || 'No checks';
 }

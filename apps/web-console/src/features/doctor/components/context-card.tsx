@@ -1,0 +1,53 @@
+import type { FindingView } from '@headgate/api-contracts';
+import { Link } from 'wouter';
+import { useContainers, useFleet } from '../../../shared/fleet/fleet-provider.js';
+import type { ReachableContext } from '../../../shared/fleet/use-contexts.js';
+import { paths } from '../../../shared/location/paths.js';
+import { ProblemCard } from './problem-card.js';
+import { Since } from './since.js';
+
+interface ContextCardProps {
+  context: ReachableContext;
+  /** Its checks that failed, most of which are a consequence. */
+  failed: readonly FindingView[];
+}
+
+/** A context that does not answer. */
+export function ContextCard({ context: { context, reason }, failed }: ContextCardProps) {
+  const vms = useFleet(({ entries }) => entries.filter((entry) => entry.context === context).length);
+  const containers = useContainers(({ entries }) => entries.filter((entry) => entry.context === context).length);
+  const count = vms + containers;
+  const [first] = failed.toSorted((a, b) => (a.since ?? '').localeCompare(b.since ?? ''));
+  const why = reason ?? first?.message;
+  return (
+    <ProblemCard
+      severity="error"
+      title={`${context} does not answer`}
+      actions={
+        vms > 0 && (
+          <Link
+            href={`${paths.fleet}?${new URLSearchParams({ context })}`}
+            className="hg-button hg-button--secondary hg-button--small"
+          >
+            {`Show its ${vms === 1 ? 'VM' : `${vms.toLocaleString('en')} VMs`}`}
+          </Link>
+        )
+      }
+      facts={
+        <>
+          {context}
+          {failed.length > 0 && ` · ${failed.length} failed ${failed.length === 1 ? 'check' : 'checks'} · `}
+          {first && <Since since={first.since} />}
+        </>
+      }
+    >
+      <p>
+        {count === 0
+          ? 'No action is possible in it.'
+          : `Its ${count.toLocaleString('en')} ${count === 1 ? 'instance' : 'instances'} may still run; the console shows their last known state, and no action on them is possible.`}
+      </p>
+      {why && <p>{why}</p>}
+      {first?.remedy && <p>{first.remedy}</p>}
+    </ProblemCard>
+  );
+}

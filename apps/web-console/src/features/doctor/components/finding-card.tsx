@@ -1,0 +1,41 @@
+import type { FindingView } from '@headgate/api-contracts';
+import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import { ProblemCard } from './problem-card.js';
+import { Since } from './since.js';
+import { SomeLinks } from './some-links.js';
+
+interface FindingCardProps {
+  finding: FindingView;
+  /** Why it can't be fixed now. */
+  refusal: string | undefined;
+  onFix: () => void;
+}
+
+/** A check that did not pass. */
+export function FindingCard({ finding, refusal, onFix }: FindingCardProps) {
+  const { status, title, message, remedy, context, name, fixable, since, affected, affectedCount } = finding;
+  if (status === 'ok') return null;
+  const fix = (
+    <ReasonedButton variant="secondary" isSmall reason={refusal} aria-label={`Fix ${title}…`} onClick={onFix}>
+      Fix it…
+    </ReasonedButton>
+  );
+  return (
+    <ProblemCard
+      severity={status}
+      title={title}
+      actions={fixable && fix}
+      facts={
+        <>
+          {`${context} · ${name} · `}
+          <Since since={since} />
+          {affectedCount > 0 && ' · '}
+          <SomeLinks refs={affected} count={affectedCount} />
+        </>
+      }
+    >
+      <p>{message}</p>
+      {remedy && <p>{remedy}</p>}
+    </ProblemCard>
+  );
+}

@@ -1,0 +1,31 @@
+import type { FindingView } from '@headgate/api-contracts';
+import { PlanPanel } from '../../../shared/plans/plan-panel.js';
+import { fixCheck, previewFix } from '../api/fix-checks.js';
+
+interface FixPanelProps {
+  /** As it was when the user asked for the fix. */
+  finding: FindingView;
+  /** As it is now; undefined if the check is gone. */
+  current: FindingView | undefined;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+const stateOf = (finding: FindingView | undefined): string =>
+  finding ? [finding.status, finding.message].join(' ') : 'gone';
+
+/** The plan of the fix of one finding, and its result. */
+export const FixPanel = ({ finding, current, onClose, onDone }: FixPanelProps) => (
+  <PlanPanel
+    title={`Fix: ${finding.title}`}
+    label="Fix it"
+    failure="The fix failed"
+    place={finding.context}
+    subject={{ name: finding.title, state: stateOf(current) }}
+    preview={(signal) => previewFix(finding, signal)}
+    run={() => fixCheck(finding)}
+    onClose={onClose}
+    onDone={onDone}
+    outcome={({ fixed }) => ({ title: fixed.length > 0 ? `${finding.title}: fixed` : 'It was fixed already' })}
+  />
+);

@@ -1,0 +1,24 @@
+import type { FindingView } from '@headgate/api-contracts';
+import { Disclosure } from '../../../shared/ui/disclosure.js';
+import { Icon } from '../../../shared/ui/icon.js';
+
+/** The checks that passed, folded. */
+export function PassedChecks({ passed }: { passed: readonly FindingView[] }) {
+  if (passed.length === 0) return null;
+  return (
+    <Disclosure label={passed.length === 1 ? '1 check passed' : `${passed.length} checks passed`}>
+      <ul className="hg-passed" aria-label="Passed checks">
+        {passed.map(({ context, name, title }) => (
+          <li key={`${context}/${name}`}>
+            <span className="hg-status hg-status--success">
+              <Icon name="check" />
+            </span>
+            <span>
+              {title} <span className="hg-note">{`${context} · ${name}`}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Disclosure>
+  );
+}
