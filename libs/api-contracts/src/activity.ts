@@ -12,11 +12,11 @@ export class ActivityQuery {
 export class ActivityCountView {
   /** When the span began, in milliseconds since the epoch. */
   @IsInt() t!: number;
-  /** Actions of users that succeeded. */
+  /** The number of actions of users that succeeded. */
   @IsInt() @Min(0) users!: number;
-  /** Actions with an API token that succeeded. */
+  /** The number of actions with an API token that succeeded. */
   @IsInt() @Min(0) tokens!: number;
-  /** Actions that failed. */
+  /** The number of actions that failed. */
   @IsInt() @Min(0) failed!: number;
 }
 

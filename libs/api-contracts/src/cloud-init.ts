@@ -20,9 +20,9 @@ export class CloudInitProblemView {
   @IsIn(CLOUD_INIT_SEVERITIES) severity!: (typeof CLOUD_INIT_SEVERITIES)[number];
   /** One sentence. */
   @IsString() message!: string;
-  /** The line, from 1 on. */
+  /** The number of the line, from 1 on. */
   @IsInt() @Min(1) line!: number;
-  /** The column in the line, from 1 on. */
+  /** The number of the column in the line, from 1 on. */
   @IsInt() @Min(1) column!: number;
 }
 

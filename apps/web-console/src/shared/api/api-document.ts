@@ -1989,13 +1989,13 @@ export interface components {
         };
         /** @description The number of actions in one span of time. */
         ActivityCountView: {
-            /** @description Actions that failed. */
+            /** @description The number of actions that failed. */
             failed: number;
             /** @description When the span began, in milliseconds since the epoch. */
             t: number;
-            /** @description Actions with an API token that succeeded. */
+            /** @description The number of actions with an API token that succeeded. */
             tokens: number;
-            /** @description Actions of users that succeeded. */
+            /** @description The number of actions of users that succeeded. */
             users: number;
         };
         /** @description GET /api/ext/journal/activity */
@@ -2412,9 +2412,9 @@ export interface components {
         };
         /** @description A problem of a text for cloud-init. */
         CloudInitProblemView: {
-            /** @description The column in the line, from 1 on. */
+            /** @description The number of the column in the line, from 1 on. */
             column: number;
-            /** @description The line, from 1 on. */
+            /** @description The number of the line, from 1 on. */
             line: number;
             /** @description One sentence. */
             message: string;
