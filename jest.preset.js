@@ -19,6 +19,8 @@ export default {
   testEnvironment: join(import.meta.dirname, 'tools/test/timers/node-environment.js'),
   // A busy machine makes tests slow, not wrong: only a test that hangs may reach this.
   testTimeout: 30_000,
+  // Nor does it mean that a worker has left something open: the default of 500 ms is too short to exit there.
+  workerGracefulExitTimeout: 10_000,
   testMatch: ['<rootDir>/**/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '\\.(int|stress)\\.spec\\.ts$'],
   extensionsToTreatAsEsm: ['.ts'],
