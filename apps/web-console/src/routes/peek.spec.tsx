@@ -54,6 +54,27 @@ describe('the details of a row', () => {
     expect(await panel.findByText('No events yet')).toBeTruthy();
   });
 
+  test('move the rows at most between the two clicks of a double click, which opens the page nevertheless', async () => {
+    await openConsole('/vms', [web, db], service);
+    const name = await screen.findByRole('link', { name: 'db-1' });
+    const header = screen.getByRole('columnheader', { name: 'Memory' });
+    fireEvent.click(name, { detail: 1 });
+    expect(location.hash).toContain('peek=');
+    fireEvent.click(within(header).getByRole('button'), { detail: 2 });
+    fireEvent.doubleClick(within(header).getByRole('button'));
+    await waitFor(() => expect(location.hash).toMatch(/db-1\/overview$/));
+  });
+
+  test('leave a double click on a header alone', async () => {
+    await openConsole('/vms', [buildVm({ name: 'web-1' })], service);
+    const header = screen.getByRole('columnheader', { name: 'Memory' });
+    fireEvent.click(await screen.findByRole('link', { name: 'web-1' }), { detail: 1 });
+    for (const detail of [1, 2]) fireEvent.click(within(header).getByRole('button'), { detail });
+    fireEvent.doubleClick(within(header).getByRole('button'));
+    expect(location.hash).toContain('sort=mem');
+    expect(location.hash).not.toContain('overview');
+  });
+
   test('report that the VM was deleted', async () => {
     const { receive } = await openConsole(`/vms?peek=${encodeURIComponent(db.ref)}`, [web, db], service);
     await peek('db-1');

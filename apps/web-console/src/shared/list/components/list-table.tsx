@@ -75,6 +75,15 @@ export function ListTable<E extends Instance>(props: ListTableProps<E>) {
     clicked.current = entry.ref;
     onPeek(entry.ref);
   };
+  /**
+   * The first click of a double click opens the panel, which may move the rows, so that the second one hits the header
+   * or another row. It counts for the row of the first one.
+   */
+  const onClickCapture = (event: React.MouseEvent<HTMLElement>): void => {
+    if (event.detail === 1) clicked.current = undefined;
+    const isOnHeader = event.target instanceof Element && event.target.closest('[data-ref]') === null;
+    if (event.detail > 1 && clicked.current !== undefined && isOnHeader) event.stopPropagation();
+  };
   const onDoubleClick = ({ target }: React.MouseEvent<HTMLElement>): void => {
     const entry = rows.find(({ ref }) => ref === clicked.current);
     if (entry && target instanceof Element && !target.closest('[data-do]')) open(entry);
@@ -106,6 +115,8 @@ export function ListTable<E extends Instance>(props: ListTableProps<E>) {
       style={{ '--hg-columns': gridTemplate(columns, shown) } as React.CSSProperties}
       onKeyDown={onKeyDown}
       onFocus={onFocus}
+      onClickCapture={onClickCapture}
+      onDoubleClick={onDoubleClick}
     >
       <ListHead kind={kind} rows={rows} shown={shown} query={query} onSort={onSort} selection={selection} />
       <div
@@ -113,7 +124,6 @@ export function ListTable<E extends Instance>(props: ListTableProps<E>) {
         className="hg-rows"
         style={{ height: rows.length * layout.rowPx, minWidth: `${widthOf(columns, shown)}rem` }}
         onClick={onClick}
-        onDoubleClick={onDoubleClick}
         onContextMenu={onContextMenu}
       >
         {rows.slice(rendered.first, rendered.end).map((entry, offset) => (
