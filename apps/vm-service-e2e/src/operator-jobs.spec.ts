@@ -1,0 +1,232 @@
+import type { SnapshotView, VmView } from '@headgate/api-contracts';
+import type { Locator, Page } from 'playwright-core';
+import { Api } from './api.js';
+import { openBrowser, type Browser } from './browser.js';
+import { countClicks } from './count-clicks.js';
+import { CHROMIUM, describeIf } from './machine.js';
+import { RunningService } from './running-service.js';
+import { until } from './until.js';
+
+const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ5J5p5Vq0r3rW3vYw1S5m9mVw9m3d6m7m8m9m0m1m2m ann@laptop';
+
+/**
+ * What operators do every day, from the list of machines on, with the number of clicks and keys that it takes. The
+ * characters of a text that is typed into a field are not counted. The numbers are in docs/measurements.md: a change
+ * that needs more of them fails.
+ */
+describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the jobs of an operator', () => {
+  let service: RunningService;
+  let api: Api;
+  let browser: Browser;
+  let page: Page;
+  let vms: readonly VmView[];
+
+  beforeAll(async () => {
+    service = await RunningService.start(['--sandbox=200']);
+    api = new Api(service.url);
+    browser = await openBrowser(service.url);
+    page = browser.page;
+    page.setDefaultTimeout(30_000);
+    vms = (await api.send<VmView[]>('GET', '/api/vms')).body;
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  const panel = (): Locator => page.locator('.hg-side-panel');
+  const link = (name: string): Locator => page.getByRole('link', { name, exact: true });
+  const confirm = (name: RegExp): Promise<void> => panel().getByRole('button', { name }).last().click();
+  /** The machine in this place among those of a stage with this status. */
+  const machine = (stage: string, status: VmView['status'] = 'Running', place = 0): VmView => {
+    const found = vms.filter((vm) => vm.status === status && vm.tags.includes(stage) && !vm.isTemplate)[place];
+    if (!found) throw new Error(`the sandbox has no such machine of ${stage}: ${status}`);
+    return found;
+  };
+  /** Opens the list, and counts from there. */
+  const begin = async (query = ''): Promise<() => Promise<number>> => {
+    await page.goto('about:blank');
+    await page.goto(`${service.url}/#/vms${query === '' ? '' : `?q=${encodeURIComponent(query)}`}`);
+    await page.locator('.hg-row').first().waitFor();
+    await page.getByText(/ VMs$/).first().waitFor();
+    return countClicks(page);
+  };
+  const beginAt = ({ name }: VmView): Promise<() => Promise<number>> => begin(`name:${name}`);
+  const pathOf = ({ context, namespace, name }: VmView, part = ''): string =>
+    `/api/vms/${namespace}/${name}${part}?context=${context}`;
+  const openTab = async (vm: VmView, tab: string): Promise<void> => {
+    await link(vm.name).dblclick();
+    await page.getByRole('tab', { name: tab, exact: true }).click();
+  };
+
+  test('find the machine that uses most CPU: 1', async () => {
+    type Measured = Pick<VmView, 'ref'>;
+    await until(
+      'the machines are measured',
+      async () => (await api.send<Measured[]>('GET', '/api/vms?usage=only')).body,
+      (all) => all.length > 100,
+    );
+    const clicks = await begin();
+    const header = page.getByRole('columnheader', { name: 'CPU use' });
+    await header.getByRole('button').click();
+    await until(
+      'the list is sorted',
+      () => header.getAttribute('aria-sort'),
+      (order) => order === 'descending',
+    );
+    const shares = page.locator('.hg-row [data-column="cpuUsage"]');
+    const [first, second] = [await shares.nth(0).innerText(), await shares.nth(1).innerText()].map(Number.parseFloat);
+    expect(first).toBeGreaterThanOrEqual(second ?? Number.NaN);
+    expect(await clicks()).toBe(1);
+  });
+
+  test('create a machine with a key: 2', async () => {
+    const clicks = await begin();
+    await page.keyboard.press('n');
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('bought-today');
+    await page.getByRole('textbox', { name: 'SSH keys' }).fill(KEY);
+    await page.getByRole('button', { name: 'Create bought-today' }).click();
+    await api.untilVm('bought-today', 'exists', (vm) => vm !== undefined);
+    expect(await clicks()).toBe(2);
+  });
+
+  test('raise the memory of a machine: 5', async () => {
+    const vm = machine('dev', 'Stopped');
+    const clicks = await beginAt(vm);
+    await openTab(vm, 'Hardware');
+    await page.getByRole('textbox', { name: 'Memory' }).fill('12Gi');
+    await page.getByRole('button', { name: 'Scale…' }).click();
+    await confirm(/^Scale/);
+    await api.untilVm(vm.name, 'has more memory', (now) => now?.mem === '12Gi');
+    expect(await clicks()).toBe(5);
+  });
+
+  test('add a disk and a network card: 7', async () => {
+    const vm = machine('prod', 'Stopped');
+    const clicks = await beginAt(vm);
+    await openTab(vm, 'Hardware');
+    await page.getByRole('textbox', { name: 'Size of the new disk' }).fill('5Gi');
+    await page.getByRole('button', { name: 'Add disk…' }).click();
+    await confirm(/^Add/);
+    await page.getByRole('row', { name: /5 GiB/ }).waitFor();
+    await page.getByRole('textbox', { name: 'Name of the new NIC' }).fill('eth1');
+    await page.getByRole('textbox', { name: 'Network of the new NIC' }).fill('default/br1');
+    await page.getByRole('button', { name: 'Add NIC…' }).click();
+    await confirm(/^Add/);
+    await page.getByRole('row', { name: /^eth1/ }).waitFor();
+    expect(await clicks()).toBe(7);
+  });
+
+  test('take a snapshot and restore it: 6', async () => {
+    const vm = machine('lab', 'Stopped');
+    const clicks = await beginAt(vm);
+    await openTab(vm, 'Snapshots');
+    await page.getByRole('button', { name: 'Create snapshot' }).click();
+    const restore = page.getByRole('button', { name: /^Restore / });
+    await restore.waitFor();
+    await until(
+      'the snapshot is ready',
+      async () => (await api.send<SnapshotView[]>('GET', pathOf(vm, '/snapshots'))).body,
+      (all) => all.length === 1 && all[0]?.ready === true,
+    );
+    await until(
+      'it can be restored',
+      () => restore.getAttribute('aria-disabled'),
+      (off) => off !== 'true',
+    );
+    await restore.click();
+    await confirm(/^Restore/);
+    await panel()
+      .getByText(/restored|Done/)
+      .first()
+      .waitFor();
+    expect(await clicks()).toBe(6);
+  });
+
+  test('clone a machine: 5', async () => {
+    const vm = machine('dev', 'Stopped', 1);
+    const clicks = await beginAt(vm);
+    await page.locator('.hg-row').first().getByRole('rowheader').click();
+    await page.keyboard.press('.');
+    await page.getByRole('menuitem', { name: 'Clone…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Name of the clone' }).fill('cloned-today');
+    await dialog.getByRole('button', { name: 'Show the plan' }).click();
+    await confirm(/^(Clone|Create)/);
+    await api.untilVm('cloned-today', 'exists', (now) => now?.status === 'Stopped');
+    expect(await clicks()).toBe(5);
+  });
+
+  test('make a template of a machine: 4', async () => {
+    const vm = machine('stage', 'Stopped');
+    const clicks = await beginAt(vm);
+    await openTab(vm, 'Snapshots');
+    await page.getByRole('button', { name: 'Make a template' }).click();
+    await api.untilVm(vm.name, 'is a template', (now) => now?.isTemplate === true);
+    expect(await clicks()).toBe(4);
+  });
+
+  test('restart a machine: 3', async () => {
+    const vm = machine('prod');
+    const clicks = await beginAt(vm);
+    await page.locator('.hg-row').first().getByRole('rowheader').click();
+    await page.keyboard.press('r');
+    await confirm(/^Restart/);
+    await api.untilVm(vm.name, 'restarts', (now) => now?.startedAt !== vm.startedAt);
+    expect(await clicks()).toBe(3);
+  });
+
+  test('shut down the machines with a tag, with their plan: 3', async () => {
+    const query = 'tag:lab status:running';
+    const tagged = vms.filter(({ status, tags }) => status === 'Running' && tags.includes('lab'));
+    const clicks = await begin(query);
+    await page.getByRole('checkbox', { name: 'Select all shown' }).check();
+    await page.getByRole('button', { name: 'Shut down', exact: true }).first().click();
+    await panel().getByLabel(`Type ${tagged.length} to confirm`).fill(`${tagged.length}`);
+    await confirm(/^Shut down \d/);
+    await until(
+      'the machines are stopped',
+      async () => (await api.send<VmView[]>('GET', `/api/vms?q=${encodeURIComponent(query)}`)).body,
+      (all) => all.length === 0,
+    );
+    expect(await clicks()).toBe(3);
+  });
+
+  test('find out who stopped a machine: 2', async () => {
+    type Entry = { readonly caller: string; readonly ref: string };
+    const { body } = await api.send<Entry[]>('GET', '/api/ext/journal?action=stop&limit=1');
+    const clicks = await begin();
+    await page.getByRole('link', { name: /^24 h: / }).click();
+    await page.getByRole('link', { name: /^Journal/ }).click();
+    await page.getByLabel('Action', { exact: true }).fill('stop');
+    const newest = page.getByRole('table', { name: 'Journal' }).getByRole('row').nth(1);
+    await newest.getByText(/stop/).first().waitFor();
+    expect(await newest.innerText()).toContain(body[0]?.ref);
+    expect(await clicks()).toBe(2);
+  });
+
+  test('see the load of the nodes: 1', async () => {
+    const clicks = await begin();
+    await page.getByRole('link', { name: /^Nodes/ }).click();
+    await page.getByRole('heading', { name: 'Nodes', level: 1 }).waitFor();
+    await page.getByText(/\d+%/).first().waitFor();
+    expect(await clicks()).toBe(1);
+  });
+
+  test('restart a machine from a phone: 3', async () => {
+    const vm = machine('prod', 'Running', 1);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const clicks = await beginAt(vm);
+    await page.getByRole('button', { name: `Actions for ${vm.name}` }).click();
+    await page.getByRole('menuitem', { name: 'Restart…' }).click();
+    await confirm(/^Restart/);
+    await api.untilVm(vm.name, 'restarts', (now) => now?.startedAt !== vm.startedAt);
+    expect(await clicks()).toBe(3);
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  test('requested no other origin and logged no error', () => {
+    expect(browser.foreign).toEqual([]);
+    expect(browser.errors).toEqual([]);
+  });
+});
