@@ -11,6 +11,7 @@ import {
 import type { FleetReader } from '@headgate/fleet';
 import type { ReadFolders } from '../../folders/read-folders.js';
 import { PolledValue } from './polled-value.js';
+import { soonAfter } from './soon-after.js';
 import { eventText, Topic, type FollowedTopic, type TopicChange } from './topic.js';
 
 /** How long changes of instances may wait until the members are counted again, which reads all instances. */
@@ -56,17 +57,8 @@ export class FoldersTopic extends Topic {
 
   private watch(changed: () => void): () => void {
     const { folders, fleet, clock } = this.deps;
-    let cancel: (() => void) | undefined;
-    const soon = (): void => {
-      cancel ??= clock.after(COUNT_INTERVAL_MS, () => {
-        cancel = undefined;
-        changed();
-      });
-    };
-    const stops = [folders.subscribe(changed), fleet.subscribe(soon)];
-    return () => {
-      cancel?.();
-      for (const stop of stops) stop();
-    };
+    const watchFleet = soonAfter(clock, COUNT_INTERVAL_MS, (event) => fleet.subscribe(event));
+    const stops = [folders.subscribe(changed), watchFleet(changed)];
+    return () => stops.forEach((stop) => stop());
   }
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { expectAllowed, may } from '@headgate/access';
+import { everything, expectAllowed, may } from '@headgate/access';
 import { STREAM_TOPICS, type CheckView, type StreamHealthView, type StreamTopic } from '@headgate/api-contracts';
 import { Audit, Clock, DomainError, FolderDirectory, type Grant, type Log } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
@@ -10,12 +10,12 @@ import { ReadChecks } from '../../doctor/read-checks.js';
 import { ReadFolders } from '../../folders/read-folders.js';
 import { ReadActivity } from '../../journal/read-activity.js';
 import { LOGGER } from '../../platform/tokens.js';
-import { ActivityTopic } from './activity-topic.js';
 import { ContextsTopic } from './contexts-topic.js';
 import { EntriesTopic } from './entries-topic.js';
 import { FoldersTopic } from './folders-topic.js';
-import { HealthTopic } from './health-topic.js';
+import { PolledTopic } from './polled-topic.js';
 import { PolledValue } from './polled-value.js';
+import { soonAfter } from './soon-after.js';
 import { TasksTopic } from './tasks-topic.js';
 import type { Topic } from './topic.js';
 import { UsageTopic } from './usage-topic.js';
@@ -24,6 +24,9 @@ import { UsageTopic } from './usage-topic.js';
 const CAPABILITIES_INTERVAL_MS = 10_000;
 /** Checks ask every backend and plugin. */
 const CHECKS_INTERVAL_MS = 60_000;
+
+/** How long entries of the journal may wait until they are counted. */
+const ACTIVITY_INTERVAL_MS = 1_000;
 
 /** All topics, and which of them a caller gets. */
 @Injectable()
@@ -55,8 +58,21 @@ export class Topics {
         fleet,
         polled(() => capabilities.read(), CAPABILITIES_INTERVAL_MS),
       ),
-      new HealthTopic(polled(async () => countsOf(await checks.read()), CHECKS_INTERVAL_MS)),
-      new ActivityTopic({ read: activity, audit, clock, log }),
+      new PolledTopic(
+        'health',
+        everything('read'),
+        polled(async () => countsOf(await checks.read()), CHECKS_INTERVAL_MS),
+      ),
+      new PolledTopic(
+        'activity',
+        everything('read'),
+        new PolledValue({
+          read: async () => activity.read('24h'),
+          clock,
+          log,
+          watch: soonAfter(clock, ACTIVITY_INTERVAL_MS, (recorded) => audit.subscribe(recorded)),
+        }),
+      ),
     ];
     this.byName = new Map(all.map((topic) => [topic.name, topic]));
   }
