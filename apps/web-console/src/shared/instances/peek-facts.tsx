@@ -1,15 +1,7 @@
-import { Fragment, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
+import { Facts } from '../ui/facts.js';
 
-/** Terms and their values. A value that does not exist has no line. */
+/** Terms and their values in the panel of details. */
 export const PeekFacts = ({ facts }: { facts: Readonly<Record<string, ReactNode>> }) => (
-  <dl className="hg-peek-facts">
-    {Object.entries(facts)
-      .filter(([, value]) => value !== undefined && value !== '')
-      .map(([term, value]) => (
-        <Fragment key={term}>
-          <dt>{term}</dt>
-          <dd>{value}</dd>
-        </Fragment>
-      ))}
-  </dl>
+  <Facts className="hg-peek-facts" facts={facts} />
 );

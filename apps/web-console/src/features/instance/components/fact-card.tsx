@@ -1,4 +1,5 @@
-import { Fragment, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
+import { Facts } from '../../../shared/ui/facts.js';
 
 interface FactCardProps {
   title: string;
@@ -16,16 +17,7 @@ export const FactCard = ({ title, facts, aside, children }: FactCardProps) => (
       <h2>{title}</h2>
       {aside}
     </div>
-    <dl className="hg-facts">
-      {Object.entries(facts)
-        .filter(([, value]) => value !== undefined && value !== '')
-        .map(([term, value]) => (
-          <Fragment key={term}>
-            <dt>{term}</dt>
-            <dd>{value}</dd>
-          </Fragment>
-        ))}
-    </dl>
+    <Facts className="hg-facts" facts={facts} />
     {children}
   </section>
 );

@@ -1,11 +1,9 @@
 import type { NetworkDetailsView } from '@headgate/api-contracts';
 import { PeekFacts } from '../../../shared/instances/peek-facts.js';
-import { usePeek } from '../../../shared/list/use-peek.js';
 import { paths } from '../../../shared/location/paths.js';
 import { InstanceLinks } from '../../../shared/resources/instance-links.js';
+import { ResourceList } from '../../../shared/resources/resource-list.js';
 import { ResourcePage } from '../../../shared/resources/resource-page.js';
-import { ResourcePeek } from '../../../shared/resources/resource-peek.js';
-import { ResourceTable } from '../../../shared/resources/resource-table.js';
 import { StatusLabel } from '../../../shared/ui/status-label.js';
 import { numeric } from '../../../shared/ui/table.js';
 import { useNetworks } from '../use-networks.js';
@@ -18,30 +16,18 @@ const nameOf = ({ name }: NetworkDetailsView): string => name;
 /** The networks that the cards of VMs can be attached to, of all contexts. */
 export function NetworksPage() {
   const query = useNetworks();
-  const { data = [] } = query;
-  const [peeked, peek] = usePeek(paths.networks);
   return (
     <ResourcePage title="Networks" query={query} none="No reachable context has a network for more NICs">
-      <ResourceTable
+      <ResourceList
         label="Networks"
         columns={COLUMNS}
-        items={data}
+        items={query.data ?? []}
         keyOf={keyOf}
         nameOf={nameOf}
         cells={cells}
-        peeked={peeked}
-        onPeek={peek}
+        path={paths.networks}
+        details={(network) => <NetworkPeek network={network} />}
       />
-      {peeked !== undefined && (
-        <ResourcePeek
-          items={data}
-          keyOf={keyOf}
-          nameOf={nameOf}
-          peeked={peeked}
-          onPeek={peek}
-          render={(network) => <NetworkPeek network={network} />}
-        />
-      )}
     </ResourcePage>
   );
 }

@@ -1,10 +1,8 @@
 import type { StorageView } from '@headgate/api-contracts';
-import { usePeek } from '../../../shared/list/use-peek.js';
 import { paths } from '../../../shared/location/paths.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
+import { ResourceList } from '../../../shared/resources/resource-list.js';
 import { ResourcePage } from '../../../shared/resources/resource-page.js';
-import { ResourcePeek } from '../../../shared/resources/resource-peek.js';
-import { ResourceTable } from '../../../shared/resources/resource-table.js';
 import { UsageBar } from '../../../shared/resources/usage-bar.js';
 import { numeric } from '../../../shared/ui/table.js';
 import { useStorage } from '../use-storage.js';
@@ -18,30 +16,18 @@ const nameOf = ({ name }: StorageView): string => name;
 /** The storage pools and storage classes of all contexts. */
 export function StoragePage() {
   const query = useStorage();
-  const { data = [] } = query;
-  const [peeked, peek] = usePeek(paths.storage);
   return (
     <ResourcePage title="Storage" query={query} none="No reachable context has a storage pool or a storage class.">
-      <ResourceTable
+      <ResourceList
         label="Storage"
         columns={COLUMNS}
-        items={data}
+        items={query.data ?? []}
         keyOf={keyOf}
         nameOf={nameOf}
         cells={cells}
-        peeked={peeked}
-        onPeek={peek}
+        path={paths.storage}
+        details={(storage) => <StoragePeek storage={storage} />}
       />
-      {peeked !== undefined && (
-        <ResourcePeek
-          items={data}
-          keyOf={keyOf}
-          nameOf={nameOf}
-          peeked={peeked}
-          onPeek={peek}
-          render={(storage) => <StoragePeek storage={storage} />}
-        />
-      )}
     </ResourcePage>
   );
 }
