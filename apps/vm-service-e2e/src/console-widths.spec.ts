@@ -13,6 +13,7 @@ const LOW = 500;
 const PAGES = [
   'Machines',
   'Containers',
+  'Folders',
   'Nodes',
   'Storage',
   'Networks',

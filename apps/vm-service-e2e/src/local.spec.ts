@@ -205,7 +205,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
         .click();
       const dialog = page.getByRole('form', { name: 'Create VM' });
       await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill(inBrowser);
-      await dialog.getByLabel('CPUs').fill('1');
+      await dialog.getByRole('spinbutton', { name: 'CPUs' }).fill('1');
       await dialog.getByLabel('Memory', { exact: true }).fill('192Mi');
       await dialog.getByLabel('Disk', { exact: true }).fill('64Mi');
       await dialog.getByRole('switch', { name: 'Start when the disk is ready' }).check({ force: true });

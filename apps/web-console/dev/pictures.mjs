@@ -51,6 +51,7 @@ const PICTURES = {
   create: { path: '/vms/create' },
   activity: { path: '/journal' },
   health: { path: '/doctor' },
+  folders: { path: '/folders' },
   keys: { path: '/vms', act: press('?') },
   'phone-list': { path: '/vms', size: PHONE },
   'phone-instance': { instance: 'overview', size: PHONE },
@@ -69,10 +70,10 @@ try {
   await service.stop();
 }
 
-/** The path of a running machine with a screen. */
+/** The path of a machine that runs. */
 async function findInstance() {
   const vms = await (await fetch(`${service.url}/api/vms`)).json();
-  const { context, namespace, name } = vms.find((vm) => vm.name.startsWith('postgres') && vm.status === 'Running');
+  const { context, namespace, name } = vms.find((vm) => vm.name === 'clickhouse-1');
   return `/vms/${context}/${namespace}/${name}`;
 }
 
