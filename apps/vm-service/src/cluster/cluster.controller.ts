@@ -23,11 +23,10 @@ export class ClusterController {
   @Get('nodes')
   @Describe('The machines that run guests, with their capacity and load.', answerList(200, NodeView, 'svc-partial'))
   async nodes(@Res({ passthrough: true }) reply: FastifyReply): Promise<NodeView[]> {
-    const answers = await this.backends.all(reply, async (backend) => {
+    return this.backends.list(reply, async (backend) => {
       const nodes = await backend.require('cluster').nodes();
       return nodes.map((node) => presentNode(node, backend.context, this.metrics.nodeLoad(backend.context, node.name)));
     });
-    return answers.flat();
   }
 
   @Needs(sharedData)
@@ -71,7 +70,7 @@ export class ClusterController {
       const networks = await backend.require('cluster').networks();
       return networks.map(({ namespace, name }) => ({ namespace, name, ref: `${namespace}/${name}`, context }));
     };
-    return (await this.backends.all(reply, ask, wanted)).flat();
+    return this.backends.list(reply, ask, wanted);
   }
 }
 

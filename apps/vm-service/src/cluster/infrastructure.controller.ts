@@ -41,7 +41,7 @@ export class InfrastructureController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<NodeDetailsView[]> {
     await this.fleet.whenSynced();
-    const answers = await this.backends.all(
+    return this.backends.list(
       reply,
       async (backend) => {
         const { context } = backend;
@@ -57,7 +57,6 @@ export class InfrastructureController {
       },
       wanted,
     );
-    return answers.flat();
   }
 
   @Needs(sharedData)
@@ -88,7 +87,7 @@ export class InfrastructureController {
     @CurrentCaller() { grant }: Caller,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StorageView[]> {
-    const answers = await this.backends.all(
+    return this.backends.list(
       reply,
       async (backend) => {
         const storages = await backend.require('cluster').storages();
@@ -96,7 +95,6 @@ export class InfrastructureController {
       },
       wanted,
     );
-    return answers.flat();
   }
 
   @Needs(sharedData)
@@ -110,7 +108,7 @@ export class InfrastructureController {
     @CurrentCaller() { grant }: Caller,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<NetworkDetailsView[]> {
-    const answers = await this.backends.all(
+    return this.backends.list(
       reply,
       async (backend) => {
         const networks = await backend.require('cluster').networkDetails();
@@ -118,7 +116,6 @@ export class InfrastructureController {
       },
       wanted,
     );
-    return answers.flat();
   }
 
   private promisesIn(context: string): ReadonlyMap<string, NodePromise> {

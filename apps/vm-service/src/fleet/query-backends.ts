@@ -19,4 +19,12 @@ export class QueryBackends {
     if (rejected) void reply.header('svc-partial', 'true');
     return fulfilled;
   }
+  /** The items of all backends as one list; the same otherwise. */
+  async list<T>(
+    reply: FastifyReply,
+    query: (backend: Backend) => Promise<readonly T[]>,
+    context?: string,
+  ): Promise<T[]> {
+    return (await this.all(reply, query, context)).flat();
+  }
 }

@@ -41,7 +41,7 @@ export class DataVolumesController {
   )
   async list(@Res({ passthrough: true }) reply: FastifyReply): Promise<ImportedImageView[]> {
     const uploads = this.uploads.all();
-    const answers = await this.backends.all(reply, async (backend) => {
+    return this.backends.list(reply, async (backend) => {
       const images = hasImages(backend) ? await backend.require('images').list() : [];
       return presentImports(
         backend,
@@ -49,7 +49,6 @@ export class DataVolumesController {
         uploads.filter(({ request }) => request.ref.context === backend.context),
       );
     });
-    return answers.flat();
   }
 
   @Needs(everything('create'))
