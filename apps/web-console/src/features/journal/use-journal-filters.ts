@@ -1,29 +1,34 @@
 import type { JournalFilterDto } from '@headgate/api-contracts';
-import { useDeferredValue } from 'react';
-import { useActivitySelection } from '../../shared/activity/activity-span.js';
-import { useSearchFields } from '../../shared/location/use-search-fields.js';
+import { useSearch } from 'wouter';
+import { spanOf } from '../../shared/activity/activity-span.js';
+import { readSearchFields, useSearchFields } from '../../shared/location/use-search-fields.js';
+import { useSettled } from '../../shared/ui/use-settled.js';
 
 const FIELDS = ['user', 'token', 'object', 'action', 'outcome'] as const;
 
 export const OUTCOMES = { ok: 'Succeeded', error: 'Failed', denied: 'Denied' } as const;
 
+/** A search in the journal reads it as a whole, so it waits until the user has typed. */
+const TYPING_MS = 250;
+
 /** The filters of the journal, which are part of its address. */
 export function useJournalFilters() {
   const [fields, change] = useSearchFields(FIELDS);
-  const { span } = useActivitySelection();
-  const words = useDeferredValue(
-    [fields.user, fields.token, fields.object, fields.action, fields.outcome].map((text) => text.trim()).join('\n'),
-  );
-  const [user = '', token = '', object = '', action = '', outcome = ''] = words.split('\n');
-  const filters: JournalFilterDto = {
-    ...(user !== '' && { caller: user }),
-    ...(token !== '' && { token }),
-    ...(object !== '' && { ref: object }),
-    ...(action !== '' && { action }),
+  const search = useSearch();
+  return { fields, change, filters: toFilters(useSettled(search, TYPING_MS, search)) };
+}
+
+function toFilters(search: string): JournalFilterDto {
+  const { user, token, object, action, outcome } = readSearchFields(search, FIELDS);
+  const span = spanOf(search);
+  return {
+    ...(user.trim() !== '' && { caller: user.trim() }),
+    ...(token.trim() !== '' && { token: token.trim() }),
+    ...(object.trim() !== '' && { ref: object.trim() }),
+    ...(action.trim() !== '' && { action: action.trim() }),
     ...(isOutcome(outcome) && { outcome }),
     ...(span && { since: new Date(span.from).toISOString(), until: new Date(span.to).toISOString() }),
   };
-  return { fields, change, filters };
 }
 
 const isOutcome = (text: string): text is keyof typeof OUTCOMES => Object.hasOwn(OUTCOMES, text);

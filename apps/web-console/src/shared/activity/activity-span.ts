@@ -1,5 +1,5 @@
 import type { HistoryRange } from '@headgate/api-contracts';
-import { useSearchFields } from '../location/use-search-fields.js';
+import { readSearchFields, useSearchFields } from '../location/use-search-fields.js';
 import { isRange } from './activity-ranges.js';
 
 /** A span of time in milliseconds since the epoch; `to` is the moment after it. */
@@ -28,6 +28,12 @@ export function useActivitySelection(): ActivitySelection {
     chooseRange: (chosen) => change({ range: chosen === DEFAULT_RANGE ? '' : chosen, from: '', to: '' }),
     chooseSpan: (span) => change({ from: toText(span?.from), to: toText(span?.to) }),
   };
+}
+
+/** The span that an address selects. @param search the part after its `?` */
+export function spanOf(search: string): TimeSpan | undefined {
+  const { from, to } = readSearchFields(search, FIELDS);
+  return toSpan(from, to);
 }
 
 /** An address that was changed by hand selects nothing. */

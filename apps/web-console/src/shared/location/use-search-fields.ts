@@ -9,8 +9,7 @@ export function useSearchFields<N extends string>(
   names: readonly N[],
 ): [Readonly<Record<N, string>>, (changed: Partial<Record<N, string>>) => void] {
   const [path] = useLocation();
-  const params = new URLSearchParams(useSearch());
-  const fields = Object.fromEntries(names.map((name) => [name, params.get(name) ?? ''])) as Record<N, string>;
+  const fields = readSearchFields(useSearch(), names);
   const change = (changed: Partial<Record<N, string>>): void => {
     const next = new URLSearchParams(currentSearch());
     for (const [name, value] of Object.entries<string | undefined>(changed)) {
@@ -20,4 +19,10 @@ export function useSearchFields<N extends string>(
     navigate(next.size === 0 ? path : `${path}?${next}`, { replace: true });
   };
   return [fields, change];
+}
+
+/** The fields of an address. @param search the part after its `?` */
+export function readSearchFields<N extends string>(search: string, names: readonly N[]): Readonly<Record<N, string>> {
+  const params = new URLSearchParams(search);
+  return Object.fromEntries(names.map((name) => [name, params.get(name) ?? ''])) as Record<N, string>;
 }
