@@ -8,7 +8,6 @@ import {
   domNodes,
   fillPeek,
   idle,
-  limitNetwork,
   longestFrame,
   median,
   openList,
@@ -16,6 +15,7 @@ import {
   seeTag,
   unusedCss,
 } from './ui/page-probes.mjs';
+import { limitNetwork } from '../../apps/web-console/dev/probes.mjs';
 import { startSandboxService } from '../../apps/web-console/dev/sandbox-service.mjs';
 import { VM_SERVICE_FLAGS } from '../start/run-service.mjs';
 

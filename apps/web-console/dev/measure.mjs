@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openBrowser } from './browser.mjs';
 import { startDevService } from './dev-service.mjs';
+import { limitNetwork, typeInPalette } from './probes.mjs';
 import { traced } from './trace.mjs';
 
 const { values, positionals } = parseArgs({
@@ -45,7 +46,7 @@ async function measure(folder) {
   try {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
     page.setDefaultTimeout(PATIENCE_MS);
-    if (values.mbits !== undefined) await limitNetwork(page, Number(values.mbits));
+    if (values.mbits !== undefined) await limitNetwork(page, Number(values.mbits), LATENCY_MS);
     await page.goto(service.url);
     await page.locator('.hg-row').first().waitFor();
     const firstRowMs = await page.evaluate(() => Math.round(performance.now()));
@@ -80,17 +81,6 @@ async function measure(folder) {
   }
 }
 
-async function limitNetwork(page, megabits) {
-  const session = await page.context().newCDPSession(page);
-  const bytesPerSecond = (megabits * 1e6) / 8;
-  await session.send('Network.emulateNetworkConditions', {
-    offline: false,
-    latency: LATENCY_MS,
-    downloadThroughput: bytesPerSecond,
-    uploadThroughput: bytesPerSecond,
-  });
-}
-
 function scroll(page, frames) {
   return page.evaluate(
     async ([count, step]) => {
@@ -114,17 +104,8 @@ function scroll(page, frames) {
 async function palette(page) {
   if ((await page.locator('.hg-palette-button').count()) === 0) return undefined;
   await page.keyboard.press('Control+k');
-  const input = page.locator('.hg-palette-input');
-  await input.waitFor();
-  const type = (text) =>
-    input.evaluate((element, value) => {
-      const startedAt = performance.now();
-      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(element, value);
-      // React renders an input event before it returns; reading the layout includes the styles.
-      element.dispatchEvent(new Event('input', { bubbles: true }));
-      document.querySelector('.hg-palette-foot').getBoundingClientRect();
-      return performance.now() - startedAt;
-    }, text);
+  await page.locator('.hg-palette-input').waitFor();
+  const type = (text) => typeInPalette(page, text);
   await page.waitForTimeout(USER_PAUSE_MS);
   const cold = Math.round(await type(TEXTS[0]));
   const medians = {};

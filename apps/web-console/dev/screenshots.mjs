@@ -47,7 +47,7 @@ const SCREENSHOTS = {
   bulk: {
     act: async (page) => {
       await page.getByRole('checkbox').first().click();
-      await page.getByRole('button', { name: 'Shut down', exact: true }).click();
+      await page.getByRole('button', { name: 'Shut down', exact: true }).first().click();
     },
   },
   empty: { count: 0 },
@@ -64,9 +64,9 @@ const SCREENSHOTS = {
   palette: { act: typeInPalette('web') },
   'palette-dark': { dark: true, act: typeInPalette('restart web') },
   'palette-mobile': { size: { width: 390, height: 800 }, act: typeInPalette('status:running') },
-  create: { path: '/vms?create=1' },
-  'create-dark': { path: '/vms?create=1', dark: true },
-  'create-narrow': { path: '/vms?create=1', size: { width: 390, height: 800 } },
+  create: { path: '/vms/create' },
+  'create-dark': { path: '/vms/create', dark: true },
+  'create-narrow': { path: '/vms/create', size: { width: 390, height: 800 } },
   overview: { path: '/vms/prod/data/web-8/overview' },
   'overview-dark': { path: '/vms/prod/data/web-8/overview', dark: true },
   'overview-mobile': { path: '/vms/prod/data/web-8/overview', size: { width: 390, height: 800 } },
@@ -89,7 +89,8 @@ const SCREENSHOTS = {
   delete: {
     path: '/vms/prod/data/web-8/overview',
     act: async (page) => {
-      await page.getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.getByRole('button', { name: 'More actions' }).click();
+      await page.getByRole('menuitem', { name: 'Delete…' }).click();
       await page.waitForTimeout(800);
     },
   },
@@ -98,11 +99,10 @@ const SCREENSHOTS = {
   images: { path: '/images' },
   doctor: { path: '/doctor', dark: true },
   tasks: {
+    path: '/vms/create',
     act: async (page) => {
-      await page.keyboard.press('c');
-      await page.getByRole('dialog').waitFor();
-      await page.getByLabel('Name', { exact: false }).first().fill('first-guest');
-      await page.getByRole('button', { name: 'Create', exact: true }).click();
+      await page.getByRole('textbox', { name: 'Name', exact: true }).fill('first-guest');
+      await page.getByRole('button', { name: 'Create first-guest' }).click();
       await page.waitForTimeout(2500);
       await page.getByRole('button', { name: /^Tasks/ }).click();
       await page.waitForTimeout(600);

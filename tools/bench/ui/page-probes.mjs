@@ -1,4 +1,6 @@
-/** What the benchmark of the console measures on one page of Chromium. */
+import { typeInPalette } from '../../../apps/web-console/dev/probes.mjs';
+
+/** The parts of the benchmark of the console, each on one page of Chromium. */
 
 export const median = (values) => values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
 
@@ -11,15 +13,6 @@ export async function openList(page, url) {
     paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN,
     row: performance.now(),
   }));
-}
-
-/** Limits the speed of the network to megabits per second, with a latency in milliseconds. */
-export async function limitNetwork(page, megabits, latency) {
-  const session = await page.context().newCDPSession(page);
-  const bytes = (megabits * 1e6) / 8;
-  const limits = { offline: false, latency, downloadThroughput: bytes, uploadThroughput: bytes };
-  await session.send('Network.enable');
-  await session.send('Network.emulateNetworkConditions', limits);
 }
 
 /** Until all rows have been loaded. */
@@ -93,20 +86,10 @@ export async function seeTag(page, url, { path, tag }) {
   );
 }
 
-/** The time from an event in the field of the palette until its results are in the page, in milliseconds. */
+/** The time until the palette has the results of a text, after an empty one, in milliseconds. */
 export async function searchPalette(page, text) {
-  const input = page.locator('.hg-palette-input');
-  const type = (value) =>
-    input.evaluate((element, typed) => {
-      const began = performance.now();
-      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(element, typed);
-      // React renders an input event before it returns; reading the layout includes the styles.
-      element.dispatchEvent(new Event('input', { bubbles: true }));
-      document.querySelector('.hg-palette-foot').getBoundingClientRect();
-      return performance.now() - began;
-    }, value);
-  await type('');
-  return type(text);
+  await typeInPalette(page, '');
+  return typeInPalette(page, text);
 }
 
 /** The part of the CPU that the page's thread uses while nothing happens, and the requests that it sends meanwhile. */
