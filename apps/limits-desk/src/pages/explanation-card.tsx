@@ -1,6 +1,6 @@
 import type { ExplainedRequest, Explanation } from '../api/types.js';
 import { clockTime, duration, windowText } from '../model/durations.js';
-import { Button, Cell, Name, State, type Tone, UsedBar } from '../ui/parts.js';
+import { Button, Cell, Name, RequestCell, State, type Tone, UsedBar } from '../ui/parts.js';
 
 /** The state of a key of a rule, in words. */
 export function stateOf({ blockedForMs, isFull, shadow }: Explanation): { tone: Tone; word: string } {
@@ -69,12 +69,7 @@ function Requests({ requests, nowMs }: { requests: readonly ExplainedRequest[]; 
                 </>
               )}
             </Cell>
-            <Cell label="Request">
-              {event}{' '}
-              <span className="desk-code">
-                <Name>{path}</Name>
-              </span>
-            </Cell>
+            <RequestCell event={event} path={path} />
           </tr>
         ))}
       </tbody>

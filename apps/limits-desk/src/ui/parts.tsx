@@ -83,3 +83,13 @@ export const PageHead = ({ title, note, children }: { title: string; note?: Reac
 export const Cell = ({ label, ...rest }: ComponentProps<'td'> & { label: string }) => (
   <td data-label={label} {...rest} />
 );
+
+/** The cell of a request: its operation, and the path that a stranger chose. */
+export const RequestCell = ({ event, path }: { event: string; path: string }) => (
+  <Cell label="Request">
+    {event}{' '}
+    <span className="desk-code">
+      <Name>{path}</Name>
+    </span>
+  </Cell>
+);

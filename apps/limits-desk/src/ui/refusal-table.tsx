@@ -1,7 +1,7 @@
 import type { Refusal } from '../api/types.js';
 import { hashOf } from '../model/address.js';
 import { clockTime, duration } from '../model/durations.js';
-import { Cell, Name, State } from './parts.js';
+import { Cell, Name, RequestCell, State } from './parts.js';
 
 /** Whom a refusal concerns: the user if there is one, otherwise the key or the address. */
 const subjectOf = ({ user, key, address }: Refusal): string => user ?? key ?? address ?? '';
@@ -65,12 +65,7 @@ function Row({ refusal, nowMs }: { refusal: Refusal; nowMs: number }) {
       <Cell label="Address" className="desk-nowrap">
         <Name>{address}</Name>
       </Cell>
-      <Cell label="Request">
-        {event}{' '}
-        <span className="desk-code">
-          <Name>{path}</Name>
-        </span>
-      </Cell>
+      <RequestCell event={event} path={path} />
       <Cell label="Ends" className="desk-nowrap">
         {endOf(refusal, nowMs)}
       </Cell>
