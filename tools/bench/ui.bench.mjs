@@ -34,8 +34,13 @@ const PATIENCE_MS = 120_000;
 const SEARCHES = ['web', 'web-99', 'restart web-1', 'status:running tag:prod', 'w9b'];
 const TOUR = [
   '/vms',
+  '/vms/create',
   '/containers',
+  '/containers/create',
+  '/folders',
   '/nodes',
+  '/storage',
+  '/networks',
   '/images',
   '/plugins',
   '/activity',
@@ -76,9 +81,11 @@ export default async function run() {
     await limitNetwork(slow, 10, 40);
     const remote = await loads(slow, service.url);
     await slow.close();
-    const vm = await firstVm(service.url);
+    const vm = await firstRunning(service.url, 'vms', '/vms');
+    const container = await firstRunning(service.url, 'cts', '/containers');
     const tour = await open();
-    const unused = await unusedCss(tour, service.url, [...TOUR, ...TABS.map((tab) => `${vm}/${tab}`)]);
+    const places = [...TOUR, ...TABS.map((tab) => `${vm}/${tab}`), container];
+    const unused = await unusedCss(tour, service.url, places);
     await tour.close();
     return { rows: toRows({ local, remote, nodes, frame, peeks, changes, share, requests, searches, unused }) };
   } finally {
@@ -89,10 +96,11 @@ export default async function run() {
 
 const countVms = async (url) => (await (await fetch(`${url}/api/vms`)).json()).length;
 
-async function firstVm(url) {
-  const vms = await (await fetch(`${url}/api/vms`)).json();
-  const { context, namespace, name } = vms.find(({ status }) => status === 'Running');
-  return `/vms/${context}/${namespace}/${name}`;
+/** The page of a running instance. Containers have a phase instead of a status. */
+async function firstRunning(url, collection, prefix) {
+  const instances = await (await fetch(`${url}/api/${collection}`)).json();
+  const { context, namespace, name } = instances.find(({ status, phase }) => (status ?? phase) === 'Running');
+  return `${prefix}/${context}/${namespace}/${name}`;
 }
 
 /** Loads of the page, without a cache of the browser: the medians. */
