@@ -9,8 +9,10 @@ export const STREAMED_KEYS = {
   tasks: ['tasks'],
 } as const;
 
+export const USAGE_KEY = ['usage'] as const;
+
 /** The usage of the measured instances of a list. */
-export const usageKey = (collection: 'vms' | 'cts') => ['usage', collection] as const;
+export const usageKey = (collection: 'vms' | 'cts') => [...USAGE_KEY, collection] as const;
 
 /** The ranges of the activity that the stream does not send, but which differ with each action, too. */
 export const ACTIVITY_KEYS = ['1h', '7d', '30d'].map((range) => ['activity', range] as const);
