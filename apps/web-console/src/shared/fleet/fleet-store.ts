@@ -27,7 +27,7 @@ export interface FleetState<E extends FleetEntry> {
   readonly lostSince?: number | undefined;
 }
 
-/** Changes arrive in bursts; listeners are notified once per burst. */
+/** A lone change is published immediately. Changes that follow it within this time are published together. */
 const BURST_MS = 80;
 
 /** The list of instances on this page. Readers get the same state object until something changes. */
@@ -35,7 +35,8 @@ export class FleetStore<E extends FleetEntry> {
   private readonly known = new SortedEntries<E>();
   private readonly listeners = new Set<() => void>();
   private state: FleetState<E> = { phase: 'loading', entries: [], firstRows: [], contexts: {}, partial: false };
-  private pending: ReturnType<typeof setTimeout> | undefined;
+  private burst: ReturnType<typeof setTimeout> | undefined;
+  private isUnpublished = false;
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -84,12 +85,23 @@ export class FleetStore<E extends FleetEntry> {
   }
 
   private publishSoon(): void {
-    this.pending ??= setTimeout(() => this.publishEntries({}), BURST_MS);
+    this.isUnpublished = true;
+    if (this.burst !== undefined) return;
+    this.publishEntries({});
+    this.awaitBurst();
+  }
+
+  private awaitBurst(): void {
+    this.burst = setTimeout(() => {
+      this.burst = undefined;
+      if (!this.isUnpublished) return;
+      this.publishEntries({});
+      this.awaitBurst();
+    }, BURST_MS);
   }
 
   private publishEntries(change: Partial<FleetState<E>>): void {
-    clearTimeout(this.pending);
-    this.pending = undefined;
+    this.isUnpublished = false;
     const entries = this.known.list();
     this.publish({ ...change, entries, partial: entries.some(({ stale }) => stale === true) });
   }

@@ -38,17 +38,22 @@ describe('PageFeed', () => {
     await jest.advanceTimersByTimeAsync(0);
   };
 
-  test('shows the snapshot, then each change and removal, with one notification per burst', async () => {
+  test('shows a lone change immediately, and those that follow it with one notification per burst', async () => {
     service.stream.snapshot([web]);
     expect(store.current()).toMatchObject({ phase: 'live', partial: false });
     let notified = 0;
     store.subscribe(() => notified++);
     service.stream.emit('changed', db);
+    expect(names()).toEqual(['db', 'web']);
     service.stream.emit('changed', { ...web, status: 'Paused' });
     service.stream.emit('removed', { ref: db.ref });
+    expect(names()).toEqual(['db', 'web']);
     await jest.advanceTimersByTimeAsync(100);
-    expect(notified).toBe(1);
+    expect(notified).toBe(2);
     expect(store.current().entries).toEqual([{ ...web, status: 'Paused' }]);
+    await jest.advanceTimersByTimeAsync(200);
+    service.stream.emit('changed', db);
+    expect(names()).toEqual(['db', 'web']);
   });
 
   test('records the status of contexts, and which entries are the last known ones', async () => {

@@ -7,19 +7,19 @@ import { useActions } from '../../../shared/actions/use-actions.js';
 import { PeekState } from '../../../shared/instances/peek-state.js';
 import { paths } from '../../../shared/location/paths.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
-import { useSettled } from '../../../shared/ui/use-settled.js';
+import { useSettledBurst } from '../../../shared/ui/use-settled.js';
 import { PeekActivity } from './peek-activity.js';
 import { PeekGraphs } from './peek-graphs.js';
 import { PeekHardware } from './peek-hardware.js';
 
-/** Until the user has stopped walking through the list, the parts that need requests are not loaded. */
+/** While the user walks through the list, the parts that need requests are not loaded until they rest this long. */
 const REST_MS = 120;
 
 /** The details of a VM next to the list: at once from its entry, then the parts that need requests, each on its own. */
 export function InstancePeek({ vm }: { vm: VmView }) {
   const refusal = useActionRefusal();
   const { run, running } = useActions();
-  const isSettled = useSettled(vm.ref, REST_MS, '') === vm.ref;
+  const isSettled = useSettledBurst(vm.ref, REST_MS, '') === vm.ref;
   return (
     <>
       <PeekState instance={vm} />
