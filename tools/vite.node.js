@@ -59,6 +59,17 @@ const oneByteSources = () => ({
 });
 
 /**
+ * Without it, Node compiles each file as CommonJS first where only the built folder is installed, such as in an image.
+ * @returns {import('vite').Plugin}
+ */
+const moduleType = () => ({
+  name: 'module-type',
+  generateBundle() {
+    this.emitFile({ type: 'asset', fileName: 'package.json', source: '{ "type": "module" }\n' });
+  },
+});
+
+/**
  * The build of a Nest application: dist/main.js with everything in it, which halves start-up time and memory.
  * @param {Record<string, string>} entries further entries, name → source file
  * @param {string[]} external development dependencies of these entries, which are not a part of the build
@@ -66,7 +77,7 @@ const oneByteSources = () => ({
 export const nodeApp = (entries = {}, external = []) =>
   defineConfig({
     // Oxc reads experimentalDecorators and emitDecoratorMetadata from the project's tsconfig.json, through `extends`.
-    plugins: [httpWithoutUndici(), oneByteSources()],
+    plugins: [httpWithoutUndici(), oneByteSources(), moduleType()],
     build: {
       ssr: true,
       outDir: 'dist',
