@@ -36,10 +36,13 @@ export function importProblems(folder, hasSeparateTypes) {
 
 /** @param {string} folder @param {Record<string, any>} manifest */
 const missingEntries = (folder, { exports, bin }) =>
-  [...Object.values(exports), bin ?? {}]
-    .flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry)))
+  filesOf([exports, bin ?? {}])
     .filter((file) => !existsSync(join(folder, file)))
     .map((file) => `${file} is exported, but not packed.`);
+
+/** @param {unknown} entries of a manifest, with conditions and subpaths @returns {string[]} */
+const filesOf = (entries) =>
+  typeof entries === 'string' ? [entries] : Object.values(entries ?? {}).flatMap((entry) => filesOf(entry));
 
 /** @param {string} folder */
 function importsBelow(folder) {
@@ -59,7 +62,7 @@ const targetOf = (file, specifier) => {
 };
 
 /** @param {string} specifier */
-const packageOf = (specifier) =>
+export const packageOf = (specifier) =>
   specifier
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)

@@ -6,10 +6,11 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { importProblems, typesOf } from './check-imports.mjs';
+import { importProblems, packageOf, typesOf } from './check-imports.mjs';
 import { compile } from './compile.mjs';
 import { packedLibraries, readLibraries } from './libraries.mjs';
 import { packageManifest } from './package-manifest.mjs';
+import { writeRequireTypes } from './require-types.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -32,11 +33,21 @@ function firstSentence(readme) {
   return (/^.*?\.(?= |$)/.exec(paragraph.replaceAll('\n', ' ')) ?? [''])[0];
 }
 
+/** Whether a specifier leads to a package of others that Node's `require()` knows as ES modules only. */
+function hasModulesOnly(specifier) {
+  const name = packageOf(specifier);
+  const manifest = join(root, 'node_modules', name, 'package.json');
+  if (/^[./]/.test(specifier) || versions[name] !== undefined || !existsSync(manifest)) return false;
+  const { type, exports } = JSON.parse(readFileSync(manifest, 'utf8'));
+  return type === 'module' && !JSON.stringify(exports ?? {}).includes('"require"');
+}
+
 /** @returns {string[]} the problems of the package */
 function fill(library, compiled) {
   const source = join(root, 'libs', library.folder);
   const content = contentOf(library);
   cpSync(join(compiled, library.folder, 'src'), join(content, 'dist'), { recursive: true });
+  writeRequireTypes(join(content, 'dist'), hasModulesOnly);
   cpSync(join(source, 'README.md'), join(content, 'README.md'));
   cpSync(join(root, 'LICENSE'), join(content, 'LICENSE'));
   const description = firstSentence(readFileSync(join(source, 'README.md'), 'utf8'));

@@ -45,7 +45,7 @@ export function packageManifest(library, { license, versions, description }) {
     ...(manifest.keywords ? { keywords: manifest.keywords } : {}),
     type: 'module',
     exports: {
-      ...Object.fromEntries(Object.entries(exports).map(([path, stem]) => [path, built(stem)])),
+      ...Object.fromEntries(Object.entries(exports).map(([path, stem]) => [path, conditions(stem)])),
       './package.json': './package.json',
     },
     // For TypeScript's legacy module resolution, which ignores exports.
@@ -68,6 +68,16 @@ export function packageManifest(library, { license, versions, description }) {
     ),
   };
 }
+
+/** @param {string} stem */
+const conditions = (stem) => {
+  const { types, default: file } = built(stem);
+  return {
+    import: { types, default: file },
+    require: { types: types.replace(/\.d\.ts$/, '.d.cts'), default: file },
+    default: file,
+  };
+};
 
 /** @param {string} stem */
 const built = (stem) => ({ types: `./dist/${stem}.d.ts`, default: `./dist/${stem}.js` });

@@ -27,8 +27,15 @@ describe('the manifest of a packed library', () => {
   test('names the built files of all exports', () => {
     expect(manifestOf({})).toMatchObject({
       exports: {
-        '.': { types: './dist/lab.d.ts', default: './dist/lab.js' },
-        './testing': { types: './dist/testing/lab.contract.d.ts', default: './dist/testing/lab.contract.js' },
+        '.': {
+          import: { types: './dist/lab.d.ts', default: './dist/lab.js' },
+          require: { types: './dist/lab.d.cts', default: './dist/lab.js' },
+          default: './dist/lab.js',
+        },
+        './testing': {
+          import: { types: './dist/testing/lab.contract.d.ts', default: './dist/testing/lab.contract.js' },
+          require: { types: './dist/testing/lab.contract.d.cts', default: './dist/testing/lab.contract.js' },
+        },
         './package.json': './package.json',
       },
       main: './dist/lab.js',
