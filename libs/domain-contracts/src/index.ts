@@ -21,6 +21,7 @@ export * from './model/firmware.js';
 export * from './model/grant.js';
 export * from './model/guest-info.js';
 export * from './model/hardware.js';
+export * from './model/hardware-changes.js';
 export * from './model/host-resources.js';
 export * from './model/infrastructure.js';
 export * from './model/instance.js';

@@ -6,6 +6,7 @@ export * from './create-vm.js';
 export * from './delete-container.js';
 export * from './delete-vm.js';
 export * from './hardware/change-hardware.js';
+export * from './hardware/change-hardware-together.js';
 export * from './hardware/move-disk.js';
 export * from './hardware/placement-change.js';
 export * from './hardware/read-hardware.js';

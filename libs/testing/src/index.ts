@@ -25,6 +25,7 @@ export * from './contracts/imported-images.contract.js';
 export * from './contracts/instance-backups.contract.js';
 export * from './contracts/instance-cloning.contract.js';
 export * from './contracts/instance-events.contract.js';
+export * from './contracts/hardware-together.contract.js';
 export * from './contracts/instance-hardware.contract.js';
 export * from './contracts/instance-inventory.contract.js';
 export * from './contracts/instance-migration.contract.js';

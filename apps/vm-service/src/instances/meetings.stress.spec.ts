@@ -112,6 +112,10 @@ class Workshop {
         await this.work(ref.name, (change as { kind: Operation }).kind);
         return { effect: 'now' };
       },
+      applyGroup: async (ref) => {
+        await this.work(ref.name, 'hardware');
+        return [{ effect: 'now' }];
+      },
     });
     this.replace('diskMove', { plan, move: async (ref) => background('move-disk')(ref) });
     this.replace('migration', { plan, migrate: async (ref) => background('migrate')(ref) });

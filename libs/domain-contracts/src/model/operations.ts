@@ -50,6 +50,7 @@ export const OPERATIONS = {
   patch: request('a change of its settings', 'change'),
   template: request('a change of its template mark', 'change'),
   folder: request('a change of its folder', 'change'),
+  hardware: request('a change of its hardware', 'change'),
   scale: request('a change of its size', 'change'),
   'attach-volume': request('a change of its disks', 'change'),
   'detach-volume': request('a change of its disks', 'change'),

@@ -7,6 +7,9 @@ import {
   type HardwarePlan,
   type HardwareResult,
   type Instance,
+  type InstanceDirectory,
+  type InstanceHardware,
+  type InstanceRef,
   type PendingSetting,
   type Work,
 } from '@headgate/domain-contracts';
@@ -61,13 +64,22 @@ export class ChangeHardware extends InstanceChange<'hardware', [change: Hardware
     { ref, ability }: FoundInstance<'hardware'>,
     result: HardwareOutcome,
   ): Promise<HardwareOutcome> {
-    const { pending, applying = [] } = await ability.read(ref);
-    await this.deps.directory.waitFor(
-      ref,
-      (instance) => instance === undefined || (isVm(instance) && instance.restartRequired === pending.length > 0),
-    );
-    return { ...result, pending, applying };
+    return { ...result, ...(await settledHardware(this.deps.directory, ref, ability)) };
   }
+}
+
+/** Waits until the read model shows whether changes wait for the next start. */
+export async function settledHardware(
+  directory: InstanceDirectory,
+  ref: InstanceRef,
+  ability: InstanceHardware,
+): Promise<Pick<HardwareOutcome, 'pending' | 'applying'>> {
+  const { pending, applying = [] } = await ability.read(ref);
+  await directory.waitFor(
+    ref,
+    (instance) => instance === undefined || (isVm(instance) && instance.restartRequired === pending.length > 0),
+  );
+  return { pending, applying };
 }
 
 const EFFECT_MESSAGES = {

@@ -1,6 +1,5 @@
 import {
   Change,
-  DomainError,
   isVm,
   throwFirstRefusal,
   workOn,
@@ -14,6 +13,7 @@ import {
 } from '@headgate/domain-contracts';
 import { findChangeable } from '../find-changeable.js';
 import type { InstanceChangeDeps } from '../instance-change.js';
+import { withApplied } from '../with-applied.js';
 import { tagChanges, type InstancePatch } from './instance-patch.js';
 import { partsOf, type PatchField, type PatchPart } from './patch-parts.js';
 
@@ -82,6 +82,7 @@ export class PatchInstance extends Change<[query: InstanceQuery, patch: Instance
         throw withApplied(
           error,
           parts.slice(0, index).map(({ action }) => action),
+          'A part of the patch',
         );
       }
     }
@@ -122,16 +123,4 @@ async function planParts(parts: readonly PatchPart[]): Promise<{ readonly plan: 
     },
     due: parts.filter((_part, index) => (plans[index]?.steps.length ?? 0) > 0),
   };
-}
-
-/** The error with the changes that were carried out before it. */
-function withApplied(error: unknown, applied: readonly string[]): unknown {
-  if (applied.length === 0) return error;
-  const { code, message, details } = DomainError.is(error)
-    ? error
-    : { code: 'INTERNAL' as const, message: 'A part of the patch failed unexpectedly.', details: undefined };
-  return new DomainError(code, `${message} Carried out before it: ${applied.join('; ')}. Nothing after it was begun.`, {
-    cause: error,
-    details: { ...(typeof details === 'object' ? details : {}), applied },
-  });
 }

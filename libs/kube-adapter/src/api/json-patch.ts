@@ -22,16 +22,41 @@ export const isPatched = (object: unknown, patch: readonly JsonPatchOperation[])
     return isReplaced && contains(present, value);
   });
 
+/**
+ * The object after a patch of fields, without its tests. The original stays as it is.
+ * @throws Error for a path into a list
+ */
+export function patchedObject<T>(object: T, patch: readonly JsonPatchOperation[]): T {
+  const result = structuredClone(object);
+  for (const { op, path, value } of patch) {
+    if (op === 'test') continue;
+    const keys = keysOf(path);
+    const last = keys.pop() ?? '';
+    let parent: unknown = result;
+    for (const key of keys) parent = isRecord(parent) ? (parent[key] ??= {}) : undefined;
+    if (!isRecord(parent) || Array.isArray(parent)) throw new Error(`${path} is not a field of an object.`);
+    if (op === 'remove') delete parent[last];
+    else parent[last] = structuredClone(value);
+  }
+  return result;
+}
+
 /** As in JSON, which has no undefined. */
 const isSame = (a: unknown, b: unknown): boolean => contains(a, b) && contains(b, a);
 
 /** https://www.rfc-editor.org/rfc/rfc6901 */
 function valueAt(object: unknown, pointer: string): unknown {
-  const keys = pointer.split('/').slice(1);
-  return keys
-    .map((key) => key.replace(/~1/g, '/').replace(/~0/g, '~'))
-    .reduce<unknown>((value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined), object);
+  return keysOf(pointer).reduce<unknown>(
+    (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+    object,
+  );
 }
+
+const keysOf = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replace(/~1/g, '/').replace(/~0/g, '~'));
 
 function contains(present: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted))

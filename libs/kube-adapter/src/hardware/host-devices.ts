@@ -8,9 +8,8 @@ import {
   type HostResources,
 } from '@headgate/domain-contracts';
 import type { PassedThroughDevice } from '../api/object-types.js';
-import { VIRTUAL_MACHINES } from '../api/resources.js';
-import { untilCompared } from './live-changes.js';
-import { planned, replaceIfSame, VM_PATHS, type PlannedPatch } from './planned-change.js';
+import { patchedChange } from './patched-change.js';
+import { replaceIfSame, VM_PATHS, type PlannedPatch } from './planned-change.js';
 import { hostDevicesOf } from './read-placement.js';
 import { uidTest } from './scale.js';
 import type { HardwareDeps, VmState } from './vm-hardware.js';
@@ -66,7 +65,7 @@ export class HostDeviceChanges {
   }
 
   private patched(state: VmState, { list, before, after, step, warnings }: ListChange): PlannedPatch {
-    const { ref, vm, vmi } = state;
+    const { vm, vmi } = state;
     const path = VM_PATHS[list];
     const [test, add] = replaceIfSame(path, before, after);
     const patch = [
@@ -75,12 +74,13 @@ export class HostDeviceChanges {
       // KubeVirt checks its feature gates even for an empty list.
       ...(after.length === 0 ? [{ op: 'remove', path } as const] : add ? [add] : []),
     ];
-    const run = async (): Promise<void> => {
-      await this.deps.api.jsonPatch(VIRTUAL_MACHINES, ref, patch);
-      if (vmi) await untilCompared(this.deps, ref);
-    };
     const later = vmi ? ['The running VM keeps its devices until it is started again.'] : [];
-    return planned({ effect: 'next-start', steps: [step], warnings: [...warnings, ...later], patch, run });
+    return patchedChange(this.deps, state, {
+      effect: 'next-start',
+      steps: [step],
+      warnings: [...warnings, ...later],
+      patch,
+    });
   }
 }
 

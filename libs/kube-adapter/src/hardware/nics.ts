@@ -13,8 +13,9 @@ import {
 import type { GuestInterface, GuestNetwork, VmiObject, VmObject } from '../api/object-types.js';
 import { networkRefusals } from '../api/network-refusals.js';
 import { VIRTUAL_MACHINES } from '../api/resources.js';
-import { awaitsRestart, canMigrate, isRunning, migrateToApply, observe, untilCompared } from './live-changes.js';
-import { planned, replaceIfSame, VM_PATHS, type PlannedPatch } from './planned-change.js';
+import { awaitsRestart, canMigrate, isRunning } from './live-changes.js';
+import { patchedChange } from './patched-change.js';
+import { replaceIfSame, VM_PATHS, type PlannedPatch } from './planned-change.js';
 import { uidTest } from './scale.js';
 import { networkName, type HardwareDeps, type VmState } from './vm-hardware.js';
 
@@ -117,7 +118,7 @@ export class NicChanges {
   }
 
   private async patched(state: VmState, { after, step, isApplied, canBeLive }: CardChange): Promise<PlannedPatch> {
-    const { ref, spec, vm, vmi, facts } = state;
+    const { spec, vm, vmi, facts } = state;
     const patch = [
       uidTest(vm.metadata.uid),
       ...replaceIfSame(VM_PATHS.interfaces, spec.domain?.devices?.interfaces, after.interfaces),
@@ -131,13 +132,7 @@ export class NicChanges {
       ...(isLive ? [{ name: 'migrate', detail: 'A live migration applies the change to the running guest.' }] : []),
     ];
     const warnings = vmi && !isLive ? ['The running VM keeps its NICs until it is started again.'] : [];
-    const run = async (): Promise<void> => {
-      await this.deps.api.jsonPatch(VIRTUAL_MACHINES, ref, patch);
-      if (!vmi) return;
-      if (!isLive) return untilCompared(this.deps, ref);
-      if (await observe(this.deps, ref, isApplied)) await migrateToApply(this.deps, state);
-    };
-    return planned({ effect, steps, warnings, patch, run });
+    return patchedChange(this.deps, state, { effect, steps, warnings, patch, ...(isLive && { isApplied }) });
   }
 
   private missing({ ref, spec }: VmState, nic: string): Refusal {

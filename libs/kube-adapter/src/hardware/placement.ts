@@ -12,10 +12,11 @@ import {
   type SetPlacementChange,
 } from '@headgate/domain-contracts';
 import type { GuestCpu, GuestSpec, NodeObject } from '../api/object-types.js';
-import { NODES, VIRTUAL_MACHINES } from '../api/resources.js';
+import { NODES } from '../api/resources.js';
 import { topologyOf } from '../host-resources/kube-host-resources.js';
-import { effectOf, restart, untilCompared } from './live-changes.js';
-import { planned, replaceIfSame, VM_PATHS, type PlannedPatch } from './planned-change.js';
+import { effectOf } from './live-changes.js';
+import { patchedChange } from './patched-change.js';
+import { replaceIfSame, VM_PATHS, type PlannedPatch } from './planned-change.js';
 import { readPlacement } from './read-placement.js';
 import { uidTest } from './scale.js';
 import type { HardwareDeps, VmState } from './vm-hardware.js';
@@ -41,19 +42,13 @@ export async function planPlacement(
       ? []
       : replaceIfSame(VM_PATHS.memory, memory, memoryOf(memory, after.hugepageBytes))),
   ];
-  const run = async (): Promise<void> => {
-    await deps.api.jsonPatch(VIRTUAL_MACHINES, ref, patch);
-    if (!vmi) return;
-    await untilCompared(deps, ref);
-    if (effect === 'restart') await restart(deps, state);
-  };
   const steps = [
     { name: 'place', detail: `${ref.name}: ${describePlacementChange(change)}.` },
     ...(effect === 'restart' ? [{ name: 'restart', detail: `Shut down ${ref.name} and start it again.` }] : []),
   ];
   const warnings =
     effect === 'next-start' && vmi ? ['The running VM keeps its placement until it is started again.'] : [];
-  return planned({ effect, steps, warnings, patch, run });
+  return patchedChange(deps, state, { effect, steps, warnings, patch });
 }
 
 /** Fields that this service does not know stay as they are. */

@@ -10,12 +10,13 @@ import {
   type ScaleChange,
 } from '@headgate/domain-contracts';
 import { conditionOf } from '../api/kube-object.js';
-import type { NodeObject } from '../api/object-types.js';
-import { NODES, VIRTUAL_MACHINES } from '../api/resources.js';
+import type { NodeObject, VmiObject } from '../api/object-types.js';
+import { NODES } from '../api/resources.js';
 import type { JsonPatchOperation } from '../api/json-patch.js';
 import { bytesOf } from '../inventory/guest-size.js';
-import { canMigrate, effectOf, isRunning, migrateToApply, observe, restart, untilCompared } from './live-changes.js';
-import { planned, VM_PATHS, type PlannedPatch } from './planned-change.js';
+import { canMigrate, effectOf, isRunning } from './live-changes.js';
+import { patchedChange } from './patched-change.js';
+import { VM_PATHS, type PlannedPatch } from './planned-change.js';
 import type { HardwareDeps, VmState } from './vm-hardware.js';
 
 const MAX_CPUS = 512;
@@ -61,22 +62,17 @@ export async function planScale(deps: HardwareDeps, state: VmState, change: Scal
   ];
   const warnings =
     effect === 'next-start' && state.vmi ? ['The running VM keeps its size until it is started again.'] : [];
-  const run = async (): Promise<void> => {
-    await deps.api.jsonPatch(VIRTUAL_MACHINES, ref, [uidTest(vm.metadata.uid), ...patch]);
-    if (effect === 'restart') {
-      // A restart that comes before KubeVirt has compared the configurations would leave the condition behind.
-      await untilCompared(deps, ref);
-      return restart(deps, state);
-    }
-    if (!isLive) return state.vmi && untilCompared(deps, ref);
-    const isApplied = await observe(deps, ref, ({ spec: live }) => {
-      const isCpu = !hasOtherCpu || live?.domain?.cpu?.sockets === wanted.sockets;
-      return isCpu && (!hasOtherMemory || bytesOf(live?.domain?.memory?.guest) === memoryBytes);
-    });
-    if (isApplied) return migrateToApply(deps, state);
-    if (change.restart) await restart(deps, state);
+  const isApplied = ({ spec: live }: VmiObject): boolean => {
+    const isCpu = !hasOtherCpu || live?.domain?.cpu?.sockets === wanted.sockets;
+    return isCpu && (!hasOtherMemory || bytesOf(live?.domain?.memory?.guest) === memoryBytes);
   };
-  return planned({ effect, steps, warnings, patch, run });
+  return patchedChange(deps, state, {
+    effect,
+    steps,
+    warnings,
+    patch: [uidTest(vm.metadata.uid), ...patch],
+    ...(isLive && { isApplied, restartsInstead: change.restart }),
+  });
 }
 
 /** The VM may have been deleted and created again under its name. */

@@ -12,6 +12,7 @@ import { diskSourceContract, type DiskSourceContractOptions } from './disk-sourc
 import { diskMoveContract } from './disk-move.contract.js';
 import { guestControlContract, type GuestControlContractOptions } from './guest-control.contract.js';
 import { guestInspectionContract } from './guest-inspection.contract.js';
+import { hardwareTogetherContract } from './hardware-together.contract.js';
 import { hostResourcesContract } from './host-resources.contract.js';
 import { importedImagesContract, type ImagesContractOptions } from './imported-images.contract.js';
 import { instanceBackupsContract } from './instance-backups.contract.js';
@@ -71,6 +72,7 @@ export function allPortsContract(
     diskBuilds: () => diskBuildsContract(adapter, open, options),
     hardware: () => {
       instanceHardwareContract(adapter, open, { ...options, ...hardware });
+      hardwareTogetherContract(adapter, open, { ...options, ...hardware });
       instancePlacementContract(adapter, open, { ...options, ...hardware });
     },
     hostResources: () => hostResourcesContract(adapter, open, options),

@@ -75,6 +75,9 @@ export const OPERATION_REQUESTS = {
   },
   template: { request: post('/template', { on: true }), needs: 'Stopped' },
   folder: { request: at('/api/folders/members', (vm) => ({ path: 'all', ref: refOfMeeting(vm) })) },
+  hardware: {
+    request: post('/hardware', ({ network }) => ({ changes: [{ kind: 'add-nic', nad: network, iface: 'net3' }] }), ext),
+  },
   scale: { request: post('/scale', { cpu: 3 }) },
   'attach-volume': { request: post('/volumes', { size: '16Mi' }) },
   'detach-volume': { request: remove(({ disk }) => `/volumes/${disk}?delete=true`), given: 'disk' },

@@ -15,7 +15,7 @@ interface Cause {
 
 const POWER: Operations = ['start', 'stop', 'restart'];
 /** They change the running guest by a live migration, which goes on after the response. */
-const MIGRATED: Operations = ['scale', 'add-nic', 'change-nic', 'remove-nic'];
+const MIGRATED: Operations = ['hardware', 'scale', 'add-nic', 'change-nic', 'remove-nic'];
 const HARDWARE: Operations = [
   ...MIGRATED,
   ...(['attach-volume', 'detach-volume', 'expand-volume', 'set-boot-order', 'set-placement'] as const),
@@ -47,6 +47,7 @@ const CAUSES: readonly Cause[] = [
   { code: 'NOT_SUPPORTED', reason: /passed through/, asked: ['move'], because: ['attach-host-device'] },
   { code: 'WRONG_STATE', reason: /wait for a restart/, asked: ['move-disk', 'migrate'], because: HARDWARE },
   { code: 'ALREADY_EXISTS', reason: /./, asked: ['add-nic'], because: ['add-nic'] },
+  { code: 'ALREADY_EXISTS', reason: /./, asked: ['hardware'], because: ['hardware'] },
   { code: 'ALREADY_EXISTS', reason: /./, asked: ['clone'], because: ['clone'] },
   { code: 'ALREADY_EXISTS', reason: /./, asked: ['snapshot'], because: ['snapshot'] },
   { code: 'DEVICE_NOT_FOUND', reason: /./, asked: ['change-nic', 'remove-nic'], because: ['remove-nic'] },
