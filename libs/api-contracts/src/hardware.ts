@@ -30,8 +30,8 @@ import { AttachedHostDeviceView, PlacementView } from './placement.js';
 import { ChangeQuery, InstancePath } from './queries.js';
 
 /** The name of a device such as `vda`, or of a NIC. */
-const DEVICE = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,62})$/;
-const DEVICE_RULE = '$property must be the name of a device of the VM, such as vda.';
+export const DEVICE = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,62})$/;
+export const DEVICE_RULE = '$property must be the name of a device of the VM, such as vda.';
 
 /** POST /api/vms/{ns}/{name}/scale. At least one of the two must be given. */
 export class ScaleDto {

@@ -12,6 +12,7 @@ export * from './facets.js';
 export * from './fields.js';
 export * from './folders.js';
 export * from './hardware.js';
+export * from './hardware-changes.js';
 export * from './images.js';
 export * from './infrastructure.js';
 export * from './metrics.js';

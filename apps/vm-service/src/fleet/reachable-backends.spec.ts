@@ -26,6 +26,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/ext/vms/{ns}/{name}/nics/{iface}': { link: 'down' },
   'PATCH /api/ext/vms/{ns}/{name}': { tags: ['a'] },
   'PATCH /api/ext/cts/{ns}/{name}': { tags: ['a'] },
+  'POST /api/ext/vms/{ns}/{name}/hardware': { changes: [{ kind: 'scale', cpu: 2 }] },
   'POST /api/ext/vms/{ns}/{name}/placement': { pinning: { vcpus: [{ vcpu: 0, cpus: '1' }] } },
 };
 

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { BackendDirectory, TaskRunner } from '@headgate/domain-contracts';
-import { ChangeHardware, MoveDisk, ReadHardware } from '@headgate/instances';
+import { ChangeHardware, ChangeHardwareTogether, MoveDisk, ReadHardware } from '@headgate/instances';
 import { QueryBackends } from '../fleet/query-backends.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { IdentityModule } from '../identity/identity.module.js';
@@ -9,15 +9,23 @@ import { provideClass } from '../platform/provide-class.js';
 import { provideDeps } from '../platform/provide-deps.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
+import { HardwareChangesController } from './hardware-changes.controller.js';
 import { HardwareController, HardwareExtensionsController } from './hardware.controller.js';
 import { HostResourcesController, PlacementController } from './placement.controller.js';
 
 /** The virtual hardware of VMs: size, disks, NICs, drives, boot order, autostart, placement, host devices. */
 @Module({
   imports: [StoreModule, FleetModule, TasksModule, IdentityModule],
-  controllers: [HardwareController, HardwareExtensionsController, PlacementController, HostResourcesController],
+  controllers: [
+    HardwareController,
+    HardwareExtensionsController,
+    HardwareChangesController,
+    PlacementController,
+    HostResourcesController,
+  ],
   providers: [
     provideDeps(ChangeHardware, INSTANCE_CHANGE),
+    provideDeps(ChangeHardwareTogether, INSTANCE_CHANGE),
     provideDeps(MoveDisk, { ...INSTANCE_CHANGE, tasks: TaskRunner }),
     provideDeps(ReadHardware, INSTANCE_SOURCES),
     provideClass(QueryBackends, [BackendDirectory]),

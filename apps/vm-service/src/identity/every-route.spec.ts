@@ -91,6 +91,7 @@ POST   /api/vms/{ns}/{name}/template                    no       no     yes   ye
 PATCH  /api/ext/vms/{ns}/{name}                         no       no     yes   yes   hidden  no     no       yes   hidden
 PATCH  /api/ext/cts/{ns}/{name}                         no       no     yes   yes   -       no     no       yes   hidden
 GET    /api/ext/vms/{ns}/{name}/hardware                no       yes    yes   yes   hidden  yes    yes      yes   hidden
+POST   /api/ext/vms/{ns}/{name}/hardware                no       no     yes   yes   hidden  no     no       yes   hidden
 GET    /api/ext/vms/{ns}/{name}/metrics/history         no       yes    yes   yes   hidden  yes    yes      yes   hidden
 POST   /api/ext/vms/{ns}/{name}/nics/{iface}            no       no     yes   yes   hidden  no     no       yes   hidden
 POST   /api/ext/vms/{ns}/{name}/volumes/{vol}/move      no       no     yes   yes   hidden  no     no       yes   hidden

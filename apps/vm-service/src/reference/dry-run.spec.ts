@@ -86,6 +86,16 @@ const REHEARSED: Readonly<Record<string, Example>> = {
     path: extended('db', 'volumes/root/move'),
     body: { storage: 'storage-2' },
   },
+  'POST /api/ext/vms/{ns}/{name}/hardware': {
+    path: extended('web', 'hardware'),
+    body: {
+      changes: [
+        { kind: 'scale', cpu: 4 },
+        { kind: 'attach-volume', size: '1G' },
+        { kind: 'remove-nic', iface: 'first' },
+      ],
+    },
+  },
   'POST /api/ext/vms/{ns}/{name}/autostart': { path: extended('web', 'autostart'), body: { on: true } },
   'POST /api/ext/vms/{ns}/{name}/placement': {
     path: extended('web', 'placement'),

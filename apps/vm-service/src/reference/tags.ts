@@ -17,6 +17,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   GuestControl: 'Passwords and programs inside of guests, through their agents.',
   GuestInfo: 'What the agent in a guest reports about it.',
   Hardware: 'Size, disks and network interfaces of VMs.',
+  HardwareChanges: 'Several changes of the virtual hardware of a VM in one request.',
   HardwareExtensions: 'Further changes of the virtual hardware of VMs.',
   Health: 'Probes of the service.',
   HostResources: 'CPUs, memory and devices of the hosts.',

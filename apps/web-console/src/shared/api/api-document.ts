@@ -869,7 +869,11 @@ export interface paths {
          */
         get: operations["HardwareExtensions.read"];
         put?: never;
-        post?: never;
+        /**
+         * Makes several changes of the hardware of a VM
+         * @description Makes several changes of the hardware of a VM. All are checked before the first one is carried out.
+         */
+        post: operations["HardwareChanges.change"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2081,6 +2085,20 @@ export interface components {
             /** @description Conditions that were not checked for it, each a phrase such as `free hugepages`. */
             unchecked: string[];
         };
+        /** @description A change that was carried out. */
+        AppliedHardwareChangeView: {
+            /** @description Such as `add a disk of 10Gi`. */
+            action: string;
+            /**
+             * @description When it takes effect: `now`, `restart` or `next-start`.
+             * @enum {string}
+             */
+            effect: "now" | "restart" | "next-start";
+            /** @description Its place in the request: the number of changes before it. */
+            index: number;
+            /** @description The name of the volume that was created or attached. */
+            pvc?: string;
+        };
         /** @description A device of the host that is passed through to a VM. */
         AttachedHostDeviceView: {
             /** @description The device of the host, or the resource of the cluster. */
@@ -2273,7 +2291,7 @@ export interface components {
              * @description The operation that the task carries out.
              * @enum {string}
              */
-            action: "create" | "build" | "delete" | "start" | "stop" | "restart" | "pause" | "unpause" | "tag" | "patch" | "template" | "folder" | "scale" | "attach-volume" | "detach-volume" | "expand-volume" | "add-nic" | "change-nic" | "remove-nic" | "change-medium" | "set-boot-order" | "set-autostart" | "set-placement" | "attach-host-device" | "detach-host-device" | "move-disk" | "migrate" | "snapshot" | "restore" | "delete-snapshot" | "delete-checkpoint" | "clone" | "move" | "export" | "export-running" | "guest-password" | "guest-command" | "import" | "upload-image" | "use-image" | "delete-image";
+            action: "create" | "build" | "delete" | "start" | "stop" | "restart" | "pause" | "unpause" | "tag" | "patch" | "template" | "folder" | "hardware" | "scale" | "attach-volume" | "detach-volume" | "expand-volume" | "add-nic" | "change-nic" | "remove-nic" | "change-medium" | "set-boot-order" | "set-autostart" | "set-placement" | "attach-host-device" | "detach-host-device" | "move-disk" | "migrate" | "snapshot" | "restore" | "delete-snapshot" | "delete-checkpoint" | "clone" | "move" | "export" | "export-running" | "guest-password" | "guest-command" | "import" | "upload-image" | "use-image" | "delete-image";
             /** @description The ID of the task. */
             task: string;
         };
@@ -3118,6 +3136,104 @@ export interface components {
             loginTime: string | null;
             /** @description The name of the account. */
             name: string;
+        };
+        /** @description One change of the hardware, with the fields of its kind. */
+        HardwareChangeDto: {
+            /** @description The new number of CPUs. */
+            cpu?: number;
+            /** @description Whether to delete the volume of a detached disk too. Default false. */
+            delete?: boolean;
+            /**
+             * @description A device as `GET /api/ext/host-resources` lists it, or the name that it has in the VM to take it back.
+             * @example pci_0000_03_00_0
+             */
+            device?: string;
+            /** @description Devices of the VM, the first choice first. */
+            devices?: string[];
+            /** @description The device of a CD or DVD drive of the VM, such as `sda`. */
+            drive?: string;
+            /** @description The name of a NIC. */
+            iface?: string;
+            /**
+             * @description `scale` takes `cpu` and `mem`; `attach-volume` either `size` or `pvc`; `detach-volume` takes `pvc` and `delete`; `expand-volume` `pvc` and `size`; `add-nic` `iface`, `nad` and `mac`; `change-nic` `iface`, `nad` and `link`; `remove-nic` `iface`; `change-medium` `drive` and `pvc`; `set-boot-order` `devices`; `set-autostart` `on`; `set-placement` `placement`; `attach-host-device` and `detach-host-device` `device`.
+             * @enum {string}
+             */
+            kind: "scale" | "attach-volume" | "detach-volume" | "expand-volume" | "add-nic" | "change-nic" | "remove-nic" | "change-medium" | "set-boot-order" | "set-autostart" | "set-placement" | "attach-host-device" | "detach-host-device";
+            /**
+             * @description `down` unplugs the cable.
+             * @enum {string}
+             */
+            link?: "up" | "down";
+            /**
+             * @description The address of a new NIC, chosen by the backend when absent.
+             * @example 52:54:00:12:34:56
+             */
+            mac?: string;
+            /**
+             * @description The new size of the memory.
+             * @example 4Gi
+             */
+            mem?: string;
+            /**
+             * @description The network of a NIC.
+             * @example lan
+             */
+            nad?: string;
+            /** @description Whether the VM starts with its host. */
+            on?: boolean;
+            /** @description Pins, NUMA nodes, hugepages. */
+            placement?: components["schemas"]["PlacementDto"];
+            /**
+             * @description The name of a volume; null ejects the medium of a drive.
+             * @example data
+             */
+            pvc?: string | null;
+            /**
+             * @description The size of a new disk, or the new size of a disk.
+             * @example 20Gi
+             */
+            size?: string;
+        };
+        /** @description POST /api/ext/vms/{ns}/{name}/hardware */
+        HardwareChangesDto: {
+            /** @description Changes of different parts of the hardware. Their order has no meaning. */
+            changes: components["schemas"]["HardwareChangeDto"][];
+        };
+        /** @description The response to a dry run of several changes of the hardware. */
+        HardwareChangesPlanView: {
+            /** @description In the order in which they are carried out; empty if they exclude each other. */
+            changes: components["schemas"]["PlannedHardwareChangeView"][];
+            /**
+             * @description When the last of them takes effect.
+             * @enum {string}
+             */
+            effect: "now" | "restart" | "next-start";
+            /** @description How long the guest was stopped or paused in past runs; absent if that was never measured. */
+            interruption?: components["schemas"]["SecondsView"];
+            /** @description All reasons why the request would fail; empty if it would succeed. */
+            refusals: components["schemas"]["RefusalView"][];
+            /** @description How long past runs took, from the request to the end of its task or of the guest's shutdown; absent if none was measured. */
+            seconds?: components["schemas"]["SecondsView"];
+            /** @description The steps in their order; empty if the request would be refused. */
+            steps: components["schemas"]["PlanStepView"][];
+            /** @description Consequences that the caller may not expect, one sentence each. */
+            warnings: string[];
+        };
+        /** @description The response to several changes of the hardware. */
+        HardwareChangesView: {
+            /** @description The settings that the running guest is still to get without a restart, such as by a migration. They are in the hardware of the VM until it has them. Absent when there are none. */
+            applying?: components["schemas"]["PendingSettingView"][];
+            /** @description In the order in which they were carried out. Those that had nothing to change are left out. */
+            changes: components["schemas"]["AppliedHardwareChangeView"][];
+            /**
+             * @description `now`; `restart`: the VM was stopped and started; `next-start`: when it is started the next time.
+             * @enum {string}
+             */
+            effect: "now" | "restart" | "next-start";
+            /** @description The exact reason why a restart is required; empty when none is. */
+            pending: components["schemas"]["PendingSettingView"][];
+            /** @description `ok`. */
+            status: string;
         };
         /** @description A disk or a drive of a VM. */
         HardwareDiskView: {
@@ -3971,6 +4087,28 @@ export interface components {
             hugepages: string | null;
             /** @description Null where the backend does not let users choose the CPUs. */
             pinning: components["schemas"]["PinningView"] | null;
+        };
+        /** @description A change of a plan. */
+        PlannedHardwareChangeView: {
+            /** @description Such as `add a disk of 10Gi`. */
+            action: string;
+            /** @description The value after it; empty for a device that is removed. */
+            after: string;
+            /** @description The present value of what it changes; empty for a device that is new. */
+            before: string;
+            /**
+             * @description `now`; `restart`: the VM is stopped and started for it; `next-start`: when it is started the next time.
+             * @enum {string}
+             */
+            effect: "now" | "restart" | "next-start";
+            /** @description Its place in the request: the number of changes before it. */
+            index: number;
+            /** @description The reasons why it would be refused. */
+            refusals: components["schemas"]["RefusalView"][];
+            /** @description Its steps; empty if there is nothing to change, or if it would be refused. */
+            steps: components["schemas"]["PlanStepView"][];
+            /** @description Consequences that the caller may not expect. */
+            warnings: string[];
         };
         /** @description One step of a plan. */
         PlanStepView: {
@@ -6905,6 +7043,63 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HardwareView"];
+                };
+            };
+        };
+    };
+    "HardwareChanges.change": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+                /** @description Whether a running VM is stopped and started, once, for a new size or placement that it can't get while it runs; otherwise that waits for its next start. Default false. */
+                restart?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HardwareChangesDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HardwareChangesView"] | components["schemas"]["HardwareChangesPlanView"];
                 };
             };
         };

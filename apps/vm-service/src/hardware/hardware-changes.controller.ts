@@ -1,0 +1,62 @@
+import { Body, Controller, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { everything, expectAllowed, vm } from '@headgate/access';
+import {
+  HardwareChangesDto,
+  HardwareChangesPlanView,
+  HardwareChangesQuery,
+  HardwareChangesView,
+  InstancePath,
+  type HardwareChangeDto,
+} from '@headgate/api-contracts';
+import type { Caller } from '@headgate/domain-contracts';
+import { ChangeHardwareTogether } from '@headgate/instances';
+import { instanceQuery } from '../instances/instance-request.js';
+import { answer, Describe, planAnswer } from '../platform/answers.decorator.js';
+import { CurrentCaller } from '../platform/caller.decorator.js';
+import { Changing, ChangeRequest } from '../platform/change-request.js';
+import { Needs } from '../platform/needs.decorator.js';
+import { presentChanges, presentChangesPlan, toHardwareChanges } from './hardware-changes-request.js';
+
+/** Several changes of the virtual hardware of a VM in one request. */
+@Controller('api/ext/vms/:ns/:name')
+export class HardwareChangesController {
+  constructor(private readonly changeTogether: ChangeHardwareTogether) {}
+
+  @Needs(vm('change'))
+  @Post('hardware')
+  @Describe(
+    'Makes several changes of the hardware of a VM. All are checked before the first one is carried out.',
+    answer(200, HardwareChangesView),
+    planAnswer(200, HardwareChangesPlanView),
+  )
+  @HttpCode(200)
+  change(
+    @Param() path: InstancePath,
+    @Body() { changes }: HardwareChangesDto,
+    @Query() query: HardwareChangesQuery,
+    @CurrentCaller() caller: Caller,
+    @Changing() request: ChangeRequest,
+  ): Promise<HardwareChangesView | HardwareChangesPlanView> {
+    for (const change of changes) expectChangeAllowed(change, caller);
+    const wanted = toHardwareChanges(changes, query.restart === 'true');
+    return request.answerWith(query, this.changeTogether, [instanceQuery('vm', path, query), wanted], {
+      result: presentChanges,
+      plan: presentChangesPlan,
+    });
+  }
+}
+
+const OF_HOSTS: ReadonlySet<HardwareChangeDto['kind']> = new Set<HardwareChangeDto['kind']>([
+  'set-placement',
+  'attach-host-device',
+  'detach-host-device',
+]);
+
+/** The routes of single changes need the same. @throws DomainError NOT_PERMITTED */
+function expectChangeAllowed({ kind, pvc }: HardwareChangeDto, { grant }: Caller): void {
+  // CPUs, memory and devices of the host are taken from other VMs, or from the host itself.
+  if (OF_HOSTS.has(kind)) expectAllowed(grant, everything('manage'));
+  // A volume may be of another VM.
+  const isAdded = kind === 'attach-volume' || kind === 'change-medium';
+  if (isAdded && typeof pvc === 'string') expectAllowed(grant, everything('change'));
+}
