@@ -138,6 +138,14 @@ export class BulkCountsView {
   @IsInt() @Min(0) skipped!: number;
 }
 
+/** The node of a drain. */
+export class DrainedNodeView {
+  /** Its context. */
+  @IsString() context!: string;
+  /** Its name. */
+  @IsString() node!: string;
+}
+
 /** The order of a bulk task. */
 export class BulkTaskView {
   /** The action on each member. */
@@ -154,10 +162,12 @@ export class BulkTaskView {
   @Optional() @IsBoolean() stopOnError?: boolean;
   /** No member begins before this time, in ISO 8601. */
   @Optional() @IsISO8601() at?: string;
-  /** Of move: the number of members that use the same host at the same time. */
+  /** Of move and drain: the number of members that use the same host at the same time. */
   @Optional() @IsInt() @Min(1) perHost?: number;
   /** Of move: the request that holds for every member. */
   @Optional() @IsMap(true) move?: object;
+  /** Of drain: the node that the members leave. */
+  @Optional() @Nested(() => DrainedNodeView) drain?: DrainedNodeView;
   /** No further member begins until the task is continued. */
   @Optional() @IsBoolean() paused?: boolean;
   /** How many members have each status. */

@@ -64,6 +64,8 @@ export interface EngineTasksDeps {
 }
 
 export interface EngineRequest<Params extends object> {
+  /** The ID of the task, if it is known before. */
+  readonly id?: string;
   /** In the ID of the task. */
   readonly name: string;
   /** The instance that the engine is asked about. */
@@ -110,6 +112,7 @@ export class EngineTasks<Params extends object> {
    * @throws DomainError the refusal of the engine
    */
   async start({
+    id,
     name,
     ref,
     subject = ref,
@@ -134,7 +137,10 @@ export class EngineTasks<Params extends object> {
       ...(vm?.node !== undefined && { node: vm.node }),
     };
     try {
-      const task = await this.task.start({ name, ref: formatRef(subject), input, reservation }, caller);
+      const task = await this.task.start(
+        { ...(id !== undefined && { id }), name, ref: formatRef(subject), input, reservation },
+        caller,
+      );
       const ended = tasks.whenEnded(task);
       const continues = await Promise.race([begun.accepted.promise, ended.then(() => false)]).catch(
         async (error: unknown) => {

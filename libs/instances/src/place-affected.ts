@@ -14,6 +14,8 @@ export interface PlacedInstance {
   readonly outcome: FailureOutcome;
   /** The nodes with room for it when its turn came, sorted. */
   readonly nodes: readonly string[];
+  /** The one of them with the most free memory then; empty if there is none. */
+  readonly likely: string;
   /** Why it does not restart, one sentence; empty if it does. */
   readonly reason: string;
 }
@@ -35,13 +37,15 @@ export function placeAffected(
   const free = new Map(nodes.flatMap((node) => freeOf(node, promised.get(node.name), cpusPerCpu)));
   const bySize = [...instances].sort((a, b) => b.memoryBytes - a.memoryBytes || compare(a.ref.name, b.ref.name));
   return bySize.map((instance) => {
-    if (instance.staysDown !== '') return { instance, outcome: 'stays-down', nodes: [], reason: instance.staysDown };
+    if (instance.staysDown !== '')
+      return { instance, outcome: 'stays-down', nodes: [], likely: '', reason: instance.staysDown };
     const fitting = instance.candidates.filter((name) => fits(instance, free.get(name))).sort(compare);
-    const chosen = fitting.map((name) => free.get(name)!).sort((a, b) => b.memoryBytes - a.memoryBytes)[0];
-    if (!chosen) return { instance, outcome: 'no-room', nodes: [], reason: noRoom(instance) };
+    const [likely = ''] = [...fitting].sort((a, b) => free.get(b)!.memoryBytes - free.get(a)!.memoryBytes);
+    const chosen = free.get(likely);
+    if (!chosen) return { instance, outcome: 'no-room', nodes: [], likely, reason: noRoom(instance) };
     chosen.memoryBytes -= instance.memoryBytes;
     chosen.virtualCpus -= instance.cpu;
-    return { instance, outcome: 'restarts', nodes: fitting, reason: '' };
+    return { instance, outcome: 'restarts', nodes: fitting, likely, reason: '' };
   });
 }
 

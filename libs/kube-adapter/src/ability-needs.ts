@@ -46,6 +46,7 @@ export const ABILITY_NEEDS: AbilityNeeds = {
   liveDisks: [kubevirt],
   backups: [kubevirt, noBackupApi],
   cluster: [],
+  nodeScheduling: [],
   diagnostics: [],
 };
 

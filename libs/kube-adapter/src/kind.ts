@@ -23,6 +23,7 @@ export const kubevirtKind: BackendKind<KubevirtSettings> = {
       kubeContext: settings.kubeContext,
       uploadProxy: { url: settings.uploadProxy, ca },
       handlerMetrics: settings.metrics?.handlers,
+      nodeScheduling: settings.nodeScheduling,
       diskBuilds: settings.diskBuilds && diskBuildsOf(settings.diskBuilds),
     });
     return { backend };

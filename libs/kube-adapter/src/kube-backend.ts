@@ -34,6 +34,7 @@ import { HandlerMetrics } from './metrics/handler-metrics.js';
 import { KubeMetrics } from './metrics/kube-metrics.js';
 import { KubeMigration } from './migration/kube-migration.js';
 import { KUBEVIRT_TRAITS } from './kubevirt-traits.js';
+import { KubeNodeScheduling } from './nodes/kube-node-scheduling.js';
 import { KubePower } from './power/kube-power.js';
 import { KubeProvisioning } from './provisioning/kube-provisioning.js';
 import { KubeSnapshots } from './snapshots/kube-snapshots.js';
@@ -59,6 +60,8 @@ export interface KubeBackendOptions {
   readonly diskBuilds?: DiskBuildOptions;
   /** Whether disk and network of VMs are read from virt-handler, which needs the right to its proxy. Default false. */
   readonly handlerMetrics?: boolean;
+  /** Whether nodes are cordoned and drained, which needs the right to patch them. Default false. */
+  readonly nodeScheduling?: boolean;
   /** Asked before each request that changes the cluster; one that it forbids fails with NOT_READY and is not sent. */
   readonly mayWrite?: WriteFence;
 }
@@ -68,6 +71,8 @@ const NO_BACKUPS =
 const NO_LIVE_DISKS = 'KubeVirt exports the disks of stopped VMs only, so a VM of a cluster moves cold.';
 const BUILDS_NOT_ALLOWED =
   'The configuration does not allow builds in this cluster (diskBuilds): disks are built on the machine of the service.';
+const SCHEDULING_NOT_ALLOWED =
+  'The configuration does not allow the service to cordon the nodes of this cluster (nodeScheduling): use kubectl drain.';
 
 interface OpenedCluster {
   readonly context: string;
@@ -116,6 +121,9 @@ export class KubeBackend extends Backend {
     const uploads = new ImageUploads({ api, clock, discovery, uploadProxy: options.uploadProxy });
     const handlers = options.handlerMetrics ? new HandlerMetrics({ api, discovery, clock }) : undefined;
     const hostResources = new KubeHostResources({ api, discovery, namespaces });
+    const migration = new KubeMigration(deps, discovery);
+    const containers = new KubeContainers(api, clock);
+    const scope = { context, namespaces };
     const abilities = {
       inventory,
       power,
@@ -126,7 +134,7 @@ export class KubeBackend extends Backend {
       hardware: new KubeHardware({ api, discovery, clock, hostResources }),
       hostResources,
       diskMove: new KubeDiskMove({ api, discovery, clock, log }),
-      migration: new KubeMigration(deps, discovery),
+      migration,
       images: new KubeImages({
         ...deps,
         context,
@@ -136,7 +144,7 @@ export class KubeBackend extends Backend {
       }),
       snapshots: new KubeSnapshots(deps, discovery, power),
       cloning: new KubeCloning(deps, discovery),
-      containers: new KubeContainers(api, clock),
+      containers,
       consoles: new KubeConsoles(api, clock, discovery),
       events: new KubeEvents(api),
       metrics: new KubeMetrics({ api, context, namespaces, handlers, vmOfGuest: (uid) => inventory.vmOfGuest(uid) }),
@@ -149,8 +157,14 @@ export class KubeBackend extends Backend {
       backups: new UnavailableAbility(NO_BACKUPS),
       liveDisks: new UnavailableAbility(NO_LIVE_DISKS),
       diskIngest: new KubeDiskIngest({ ...deps, discovery, uploads, exports }),
-      cluster: new KubeClusterInventory(api, discovery, { context, namespaces }),
-      diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace, handlers),
+      cluster: new KubeClusterInventory(api, discovery, scope),
+      nodeScheduling: options.nodeScheduling
+        ? new KubeNodeScheduling({ ...deps, discovery, migration, containers, scope })
+        : new UnavailableAbility(SCHEDULING_NOT_ALLOWED),
+      diagnostics: new KubeDiagnostics(api, discovery, defaultNamespace, {
+        handlers,
+        schedulesNodes: options.nodeScheduling === true,
+      }),
     };
     const release = async (): Promise<void> => {
       unlisten();

@@ -44,5 +44,7 @@ export class KubevirtSettings {
   @IsOptional() @IsString() @IsNotEmpty() uploadProxyCa?: string;
   /** Allows builds in the cluster, in privileged pods. By default disks are built on the machine of the service. */
   @IsOptional() @ValidateNested() @Type(() => DiskBuildsSettings) diskBuilds?: DiskBuildsSettings;
+  /** Whether the service may cordon and drain nodes, for which its account needs to patch them. Default false. */
+  @IsOptional() @IsBoolean() nodeScheduling?: boolean;
   @IsOptional() @ValidateNested() @Type(() => KubevirtMetricsSettings) metrics?: KubevirtMetricsSettings;
 }

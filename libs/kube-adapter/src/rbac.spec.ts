@@ -10,12 +10,14 @@ import {
 } from '@headgate/testing';
 import type { SandboxExtension } from '@headgate/kube-sandbox';
 import { parse } from 'yaml';
-import { BUILD_RBAC_RULES, HANDLER_RBAC_RULES, RBAC_RULES } from './rbac.js';
+import { BUILD_RBAC_RULES, HANDLER_RBAC_RULES, NODE_RBAC_RULES, RBAC_RULES } from './rbac.js';
 import { SandboxHarness, type SandboxHarnessOptions } from './testing/sandbox-harness.contract.js';
 
 const ROLE = 'headgate-vm-service';
 const HANDLER_ROLE = 'headgate-handler-metrics';
 const handlers = new URL('../../../deploy/kustomize/handler-metrics/role.yaml', import.meta.url);
+const NODE_ROLE = 'headgate-node-scheduling';
+const nodes = new URL('../../../deploy/kustomize/node-scheduling/cluster-role.yaml', import.meta.url);
 const manifest = new URL('../../../deploy/kustomize/cluster-role.yaml', import.meta.url);
 
 describe('RBAC', () => {
@@ -57,6 +59,22 @@ describe('RBAC', () => {
     expect(RBAC_RULES.flatMap(({ resources }) => resources)).not.toContain('pods/proxy');
   });
 
+  test('has the permission to cordon nodes in a role of its own', () => {
+    expect(parse(readFileSync(nodes, 'utf8'))).toEqual({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: NODE_ROLE },
+      rules: NODE_RBAC_RULES,
+    });
+    const binding = new URL('../../../deploy/kustomize/node-scheduling/cluster-role-binding.yaml', import.meta.url);
+    expect(parse(readFileSync(binding, 'utf8'))).toMatchObject({
+      roleRef: { kind: 'ClusterRole', name: NODE_ROLE },
+      subjects: [{ kind: 'ServiceAccount', name: ROLE, namespace: 'headgate' }],
+    });
+    const ofNodes = RBAC_RULES.filter(({ resources, apiGroups }) => resources.includes('nodes') && apiGroups[0] === '');
+    expect(ofNodes.flatMap(({ verbs }) => verbs)).toEqual(['get', 'list']);
+  });
+
   test('has no wildcard, and does not let the service get Secrets', () => {
     const words = RBAC_RULES.flatMap(({ apiGroups, resources, verbs }) => [...apiGroups, ...resources, ...verbs]);
     expect(words).not.toContain('*');
@@ -76,6 +94,7 @@ const open = async (options: SandboxHarnessOptions = {}): Promise<SandboxHarness
       rbac: { headgate: [ROLE] },
       extensions: [loadRoles(manifest)],
     },
+    backend: { nodeScheduling: false },
     simulation: {
       cluster: { workloadUpdateMethods: ['LiveMigrate'], nodes: [{ name: 'node-a' }, { name: 'node-b' }] },
     },
@@ -130,6 +149,31 @@ describe('the least permissions', () => {
     await backend.require('provisioning').delete(vm);
     await harness.close();
   }, 60_000);
+
+  test.each([
+    ['with the role of nodes', [ROLE, NODE_ROLE], 'ok'],
+    ['without it', [ROLE], 'warning'],
+  ])('let the service cordon and drain nodes %s or name the role', async (_what, roles, status) => {
+    const harness = await SandboxHarness.open({
+      sandbox: { rbac: { headgate: roles }, extensions: [loadRoles(manifest, nodes)] },
+      user: 'headgate',
+    });
+    try {
+      const scheduling = harness.backend.require('nodeScheduling');
+      const checks = await harness.backend.require('diagnostics').checks();
+      const found = checks.find(({ name }) => name === 'node-scheduling');
+      expect(found?.status).toBe(status);
+      expect((await scheduling.drainOf('node-a')).instances).toEqual([]);
+      if (status === 'ok') return void expect(await scheduling.setSchedulable('node-a', false)).toBe(true);
+      expect(found?.message).toMatch(/may not patch nodes/);
+      await expect(scheduling.setSchedulable('node-a', false)).rejects.toMatchObject({
+        code: 'BACKEND_FORBIDDEN',
+        message: expect.stringMatching(/deploy\/kustomize\/node-scheduling/),
+      });
+    } finally {
+      await harness.close();
+    }
+  });
 
   test.each([
     ['with the role of virt-handler', [ROLE, `kubevirt/${HANDLER_ROLE}`], 'ok'],

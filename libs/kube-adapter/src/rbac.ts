@@ -40,6 +40,9 @@ export const BUILD_RBAC_RULES: readonly RbacRule[] = [
   rule('', ['pods/log'], ['get']),
 ];
 
+/** The permission that cordoning of nodes needs besides the others, for a cluster whose configuration allows it. */
+export const NODE_RBAC_RULES: readonly RbacRule[] = [rule('', ['nodes'], ['patch'])];
+
 /**
  * The permissions in the namespace of KubeVirt that disk and network of VMs need, for a cluster whose configuration
  * reads them from virt-handler. A proxy reaches every port of every pod there, so they are no part of the others.

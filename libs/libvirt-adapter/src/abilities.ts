@@ -96,6 +96,9 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
     liveDisks: openLiveDisks(engine, backups),
     diskIngest: openDiskIngest(engine),
     cluster: openCluster(engine),
+    nodeScheduling: new UnavailableAbility(
+      'A libvirt context is a single host: migrate its VMs to another context, or shut them down.',
+    ),
     diagnostics: openDiagnostics(engine, self),
   };
   const close = async (): Promise<void> => {

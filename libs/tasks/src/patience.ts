@@ -28,6 +28,7 @@ export const PATIENCE: Readonly<Record<UnjournaledKind, Patience>> = {
   disk: patience(60, 'the disk to be moved', 'The backend may still move the disk.'),
   move: patience(60, 'the move', 'A copy may be left at the destination.'),
   bootc: patience(60, 'the disk to be built', 'The build may still go on.'),
+  drain: patience(60, 'the departure', 'The backend may still get the instance off its node.'),
   plugin: patience(60, 'the plugin', 'The plugin may still be installed.'),
 };
 

@@ -37,6 +37,7 @@ export * from './contracts/resource-metrics.contract.js';
 export * from './contracts/instance-snapshots.contract.js';
 export * from './contracts/sample-exchange.contract.js';
 export * from './contracts/live-disks.contract.js';
+export * from './contracts/node-scheduling.contract.js';
 export * from './contracts/recording-reporter.js';
 export * from './contracts/shared-task-store.contract.js';
 export * from './contracts/shutdown-times.contract.js';

@@ -27,6 +27,7 @@ export const sandboxKind: BackendKind<SandboxSettings> = {
       kubeconfig: { text: sandbox.kubeconfig() },
       diskBuilds: { images: ['*'] },
       handlerMetrics: true,
+      nodeScheduling: true,
       clock,
       log,
     });

@@ -17,7 +17,7 @@ export const BULK_ACTIONS = [
 export type BulkAction = (typeof BULK_ACTIONS)[number];
 
 /** Actions that take long, so that each member of the bulk task is a task of its own. */
-export const QUEUED_ACTIONS = ['move'] as const;
+export const QUEUED_ACTIONS = ['move', 'drain'] as const;
 export type QueuedAction = (typeof QUEUED_ACTIONS)[number];
 
 /** All actions of bulk tasks. */
@@ -42,6 +42,8 @@ export interface BulkRequest {
   readonly perHost?: number;
   /** Of `move`: the request that holds for every member. JSON. */
   readonly move?: object;
+  /** Of `drain`: the node that the members leave. */
+  readonly drain?: { readonly context: string; readonly node: string };
 }
 
 /** A request that is one call for each instance. */
@@ -98,7 +100,7 @@ export function bulkSeconds(
 }
 
 /** Actions that go on when their request is answered. */
-const END_LATER: ReadonlySet<BulkRequest['action']> = new Set(['restart', 'migrate', 'move']);
+const END_LATER: ReadonlySet<BulkRequest['action']> = new Set(['restart', 'migrate', 'move', 'drain']);
 
 /** The work of a queue: each member is carried out by a task of its own, which survives restarts. */
 export interface MemberTasks {

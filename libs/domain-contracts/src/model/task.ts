@@ -15,6 +15,7 @@ export const TASK_KINDS = [
   'move',
   'bootc',
   'plugin',
+  'drain',
 ] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 export type TaskStatus = 'running' | 'done' | 'error';

@@ -21,6 +21,7 @@ import type { InstanceInventory } from './instance-inventory.port.js';
 import type { InstanceMigration } from './instance-migration.port.js';
 import type { InstancePower } from './instance-power.port.js';
 import type { InstanceProvisioning } from './instance-provisioning.port.js';
+import type { NodeScheduling } from './node-scheduling.port.js';
 import type { ResourceMetrics } from './resource-metrics.port.js';
 import type { InstanceSnapshots } from './instance-snapshots.port.js';
 import type { LiveDisks } from './live-disks.port.js';
@@ -50,6 +51,7 @@ export interface Abilities {
   readonly liveDisks: LiveDisks;
   readonly backups: InstanceBackups;
   readonly cluster: ClusterInventory;
+  readonly nodeScheduling: NodeScheduling;
   readonly diagnostics: Diagnostics;
 }
 
@@ -80,6 +82,7 @@ const LISTED: { readonly [K in AbilityName]: true } = {
   liveDisks: true,
   backups: true,
   cluster: true,
+  nodeScheduling: true,
   diagnostics: true,
 };
 

@@ -104,6 +104,7 @@ export interface GuestSpec {
   };
   readonly networks?: readonly GuestNetwork[];
   readonly architecture?: string;
+  readonly evictionStrategy?: string;
   readonly volumes?: readonly GuestVolume[];
   readonly nodeSelector?: Readonly<Record<string, string>>;
   /** Rules about nodes and other pods, which this adapter does not evaluate. */

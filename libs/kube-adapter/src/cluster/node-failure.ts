@@ -61,13 +61,16 @@ export async function describeFailure(scope: ClusterScope, facts: ClusterFacts, 
       candidates: [],
       unchecked: [],
     }));
-  const { cpuAllocationRatio } = facts.kubevirt?.spec?.configuration?.developerConfiguration ?? {};
   return {
-    cpusPerCpu: cpuAllocationRatio ?? CPU_ALLOCATION_RATIO,
+    cpusPerCpu: cpusPerCpu(facts),
     instances: [...guests, ...containers],
     unchecked: UNCHECKED,
   };
 }
+
+/** How many virtual CPUs KubeVirt puts on a CPU of a node. */
+export const cpusPerCpu = (facts: ClusterFacts): number =>
+  facts.kubevirt?.spec?.configuration?.developerConfiguration?.cpuAllocationRatio ?? CPU_ALLOCATION_RATIO;
 
 async function containersOf({ api, namespaces }: ClusterScope): Promise<PodObject[]> {
   const labelSelector = `${LABEL.kind}=ct`;

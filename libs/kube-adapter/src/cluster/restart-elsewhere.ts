@@ -43,7 +43,7 @@ export function restartOf(vm: VmObject, vmi: VmiObject, context: RestartContext)
   if (down !== undefined) return { staysDown: down, candidates: [], unchecked: [] };
   const others = context.nodes.filter(({ metadata }) => metadata.name !== context.node).filter(isSchedulable);
   const needed = startLabels(vmi, context);
-  const fitting = others.filter((node) => missingLabels(node, needed).length === 0 && accepts(node, vmi));
+  const fitting = others.filter((node) => missingLabels(node, needed).length === 0 && accepts(node, vmi.spec));
   const candidates = fitting.map(({ metadata }) => metadata.name ?? '').sort();
   if (candidates.length === 0) return { staysDown: noNode(others, needed), candidates, unchecked: [] };
   return { staysDown: '', candidates, unchecked: uncheckedOf(vmi, context) };
@@ -60,12 +60,18 @@ function localDisk({ metadata, spec = {} }: VmiObject, { claims, classes }: Rest
   const host = spec.volumes?.find(({ hostDisk }) => hostDisk !== undefined);
   if (host) return `Its disk ${host.name} is a file of the node.`;
   for (const name of claimsOf(spec)) {
-    const className = claims.get(`${metadata.namespace}/${name}`)?.spec?.storageClassName ?? '';
-    const { provisioner = '' } = classes.get(className) ?? {};
-    if (LOCAL_PROVISIONERS.includes(provisioner))
+    const className = localClassOf(claims.get(`${metadata.namespace}/${name}`), classes);
+    if (className !== undefined)
       return `Its disk ${name} is on the node: the storage class ${className} has local volumes.`;
   }
   return undefined;
+}
+
+/** The storage class of a claim, if its volumes are on a disk of one node. */
+export function localClassOf(claim: ClaimObject | undefined, classes: RestartContext['classes']): string | undefined {
+  const className = claim?.spec?.storageClassName ?? '';
+  const { provisioner = '' } = classes.get(className) ?? {};
+  return LOCAL_PROVISIONERS.includes(provisioner) ? className : undefined;
 }
 
 /** A restart, unlike a migration, may give the guest another CPU and a newer machine. */
@@ -80,8 +86,8 @@ function startLabels(vmi: VmiObject, { nodes, selectsMachines }: RestartContext)
 }
 
 /** A guest with tolerations may be accepted: these are not evaluated, and reported as unchecked. */
-const accepts = ({ spec }: NodeObject, vmi: VmiObject): boolean =>
-  (vmi.spec?.tolerations ?? []).length > 0 || !spec?.taints?.some(({ effect }) => REPELLING.includes(effect));
+export const accepts = ({ spec }: NodeObject, guest: Pick<GuestSpec, 'tolerations'> | undefined): boolean =>
+  (guest?.tolerations ?? []).length > 0 || !spec?.taints?.some(({ effect }) => REPELLING.includes(effect));
 
 function noNode(others: readonly NodeObject[], needed: Labels): string {
   if (others.length === 0) return 'There is no other schedulable node at the moment.';
@@ -93,7 +99,12 @@ function noNode(others: readonly NodeObject[], needed: Labels): string {
     : `No other schedulable node has all labels that it needs: ${missing.join(', ')}.`;
 }
 
-function uncheckedOf({ metadata, spec = {} }: VmiObject, { claims, nodes }: RestartContext): string[] {
+/** @param isMigrated whether the guest migrates, for which KubeVirt itself demands shared disks */
+export function uncheckedOf(
+  { metadata, spec = {} }: VmiObject,
+  { claims, nodes }: Pick<RestartContext, 'claims' | 'nodes'>,
+  isMigrated = false,
+): string[] {
   const { domain, affinity, tolerations = [], topologySpreadConstraints = [] } = spec;
   const { gpus = [], hostDevices = [] } = domain?.devices ?? {};
   const hasTaints = nodes.some(({ spec: node }) => (node?.taints ?? []).length > 0);
@@ -107,7 +118,7 @@ function uncheckedOf({ metadata, spec = {} }: VmiObject, { claims, nodes }: Rest
     ...(gpus.length + hostDevices.length === 0 ? [] : ['free devices of the nodes']),
     ...(domain?.memory?.hugepages === undefined ? [] : ['free hugepages']),
     ...(domain?.cpu?.dedicatedCpuPlacement === true ? ['CPUs that are free to be reserved'] : []),
-    ...(single.length === 0
+    ...(isMigrated || single.length === 0
       ? []
       : [`whether the storage releases ${single.join(', ')}, which only one node may use at a time`]),
   ];

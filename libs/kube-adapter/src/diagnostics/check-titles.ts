@@ -15,5 +15,6 @@ export const CHECK_TITLES: Readonly<Record<string, string>> = {
   'storage-expansion': "Disks can't be expanded",
   'snapshot-class': "Disks can't be snapshotted",
   rights: "The service's account lacks rights",
+  'node-scheduling': "Nodes can't be cordoned",
   namespace: 'The namespace for new instances is missing',
 };

@@ -5,6 +5,7 @@ import { ensureNamespace, namespaceExists } from '../api/ensure-namespace.js';
 import { check, titleOf, type CheckOutcome } from './check.js';
 import { componentChecks } from './component-checks.js';
 import { handlerChecks, type ReadHandlers } from './handler-checks.js';
+import { nodeRights } from './node-rights.js';
 import { nodeChecks } from './node-checks.js';
 import { missingPermissions } from './missing-permissions.js';
 import { storageChecks } from './storage-checks.js';
@@ -14,17 +15,22 @@ const MAX_LISTED_PERMISSIONS = 10;
 /** The doctor asks lost clusters too, and their users wait for it. */
 const VERSION_TIMEOUT_MS = 3_000;
 
+/** What the configuration allows besides the usual. */
+export interface AllowedFeatures {
+  /** Absent where virt-handler is not read. */
+  readonly handlers?: ReadHandlers | undefined;
+  /** Whether nodes are cordoned and drained. */
+  readonly schedulesNodes?: boolean;
+}
+
 /** Checks a cluster for problems and names a remedy for each. */
 export class KubeDiagnostics extends Diagnostics {
-  /**
-   * @param defaultNamespace the namespace of new instances when a request names none
-   * @param handlers absent where the configuration does not allow to read them
-   */
+  /** @param defaultNamespace the namespace of new instances when a request names none */
   constructor(
     private readonly api: KubeApi,
     private readonly discovery: ClusterDiscovery,
     private readonly defaultNamespace: string,
-    private readonly handlers?: ReadHandlers,
+    private readonly allowed: AllowedFeatures = {},
   ) {
     super();
   }
@@ -48,9 +54,10 @@ export class KubeDiagnostics extends Diagnostics {
     }
     const others = await Promise.all([
       ...componentChecks(this.api, facts),
-      ...handlerChecks(this.api, facts, this.handlers),
+      ...handlerChecks(this.api, facts, this.allowed.handlers),
       ...storageChecks(this.api),
       ...nodeChecks(this.api, facts),
+      ...(this.allowed.schedulesNodes ? [check('node-scheduling', () => nodeRights(this.api))] : []),
       check('rights', () => this.permissions((group) => group === '' || facts.servesGroup(group))),
       check('namespace', () => this.namespace()),
     ]);

@@ -6,7 +6,7 @@ import { chooseTarget } from './migration-target.js';
 import { targetLabels, type Labels } from './target-labels.js';
 
 /** The label of launchers with the uid of their VMI. */
-const CREATED_BY = 'kubevirt.io/created-by';
+export const CREATED_BY = 'kubevirt.io/created-by';
 
 export interface TargetDeps {
   readonly api: KubeApi;

@@ -9,7 +9,7 @@ import {
   type Plan,
 } from '@headgate/domain-contracts';
 import { instanceNotFound, KubeApiError } from '../api/kube-api-error.js';
-import { conditionOf, isTrue, type KubeObject } from '../api/kube-object.js';
+import type { KubeObject } from '../api/kube-object.js';
 import { findOfOperation, operationAnnotations, operationName } from '../api/operation-objects.js';
 import type { MigrationObject, VmiObject } from '../api/object-types.js';
 import { MIGRATIONS, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
@@ -18,6 +18,7 @@ import { LABEL } from '../labels.js';
 import type { WatchDeps } from '../watch/kind-watch.js';
 import { findTarget } from './find-target.js';
 import { failureOf, migrationFailed, MigrationFollower } from './follow-migration.js';
+import { alreadyMigrating, expectMigratableGuest } from './migratable.js';
 import { remedyOf } from './migration-target.js';
 
 /** Live migrations through VirtualMachineInstanceMigration objects. */
@@ -90,23 +91,7 @@ export class KubeMigration extends InstanceMigration {
       if (!vmi && !(await api.find(VIRTUAL_MACHINES, ref))) throw instanceNotFound(ref);
       throw new DomainError('WRONG_STATE', `${ref.name} is not running. Only a running VM can be migrated.`);
     }
-    const { conditions, migrationState } = vmi.status;
-    const migratable = conditionOf(conditions, 'LiveMigratable');
-    if (migratable?.status === 'False') {
-      throw new DomainError(
-        'WRONG_STATE',
-        `${ref.name} can't be migrated: ${migratable.message ?? migratable.reason}.`,
-      );
-    }
-    if (migrationState?.startTimestamp && !migrationState.completed && !migrationState.failed) {
-      throw alreadyMigrating(ref);
-    }
-    if (isTrue(conditions, 'VolumesChange'))
-      throw new DomainError('BUSY', `A disk of ${ref.name} is being moved, which migrates the VM.`);
-    const pin = vmi.spec?.nodeSelector?.['kubernetes.io/hostname'];
-    if (pin !== undefined) {
-      throw new DomainError('WRONG_STATE', `${ref.name} was created for the node ${pin} and may run on no other.`);
-    }
+    expectMigratableGuest(ref, vmi);
     return vmi;
   }
 
@@ -150,6 +135,3 @@ export class KubeMigration extends InstanceMigration {
     }
   }
 }
-
-const alreadyMigrating = ({ name }: InstanceRef, cause?: unknown): DomainError =>
-  new DomainError('BUSY', `${name} is already being migrated; wait until that is done.`, { cause });

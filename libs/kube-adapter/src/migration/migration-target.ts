@@ -60,6 +60,17 @@ export function chooseTarget(
   return nodeSelectorFor(target);
 }
 
+/** The names of the nodes that a guest may migrate to, sorted. Their free resources are not considered. */
+export function targetsOf(nodes: readonly NodeObject[], sourceName: string, needed: Labels): string[] {
+  const source = nodes.find(({ metadata }) => metadata.name === sourceName);
+  const vendors = source ? vendorsOf(source) : [];
+  return nodes
+    .filter((node) => node !== source && isSchedulable(node) && hasVendors(node, vendors))
+    .filter((node) => missingLabels(node, needed).length === 0)
+    .map(({ metadata }) => metadata.name ?? '')
+    .sort();
+}
+
 interface Needs {
   readonly sourceName: string;
   readonly vendors: readonly string[];

@@ -77,6 +77,7 @@ export class SandboxHarness implements BackendHarness {
       context: CONTEXT,
       kubeconfig: { text: listening.kubeconfig(user) },
       clock: disturbed ? new HurriedClock() : new SystemClock(),
+      nodeScheduling: true,
       ...backend,
     });
     const recorder = InventoryRecorder.over(opened.require('inventory'));
@@ -189,7 +190,12 @@ export class SandboxHarness implements BackendHarness {
 
   async openUnreachable(): Promise<KubeBackend> {
     const text = this.sandbox.kubeconfig().replace(/server: \S+/, 'server: http://127.0.0.1:1');
-    return KubeBackend.open({ context: 'gone', kubeconfig: { text }, clock: new SystemClock() });
+    return KubeBackend.open({
+      context: 'gone',
+      kubeconfig: { text },
+      clock: new SystemClock(),
+      nodeScheduling: true,
+    });
   }
 
   async close(): Promise<void> {

@@ -16,6 +16,7 @@ const GROUPS = {
     'guestInfo',
     'guestControl',
     'cluster',
+    'nodeScheduling',
     'diagnostics',
   ],
   changes: ['hardware', 'hostResources', 'diskMove', 'migration', 'snapshots', 'cloning'],
@@ -49,7 +50,7 @@ export async function libvirtContracts(
     diskSource: { isLocal: true },
     diskIngest: { isFilledLocally: true },
     snapshots: { savesMemory: true },
-    unavailable: ['diskBuilds', 'migration', 'containers'],
+    unavailable: ['diskBuilds', 'migration', 'containers', 'nodeScheduling'],
     abilities: abilitiesOf(group),
   });
 }

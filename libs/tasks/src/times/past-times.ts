@@ -101,7 +101,7 @@ export class PastTimes extends WorkTimes {
   /** A bulk task for these refs. */
   bulk(request: BulkRequest, refs: readonly string[]): MeasuredSeconds | undefined {
     const { action, force } = request;
-    const operation = action === 'untag' ? 'tag' : action;
+    const operation = action === 'untag' ? 'tag' : action === 'drain' ? 'migrate' : action;
     const rest = force ? { variant: FORCED } : {};
     return bulkSeconds(
       request,

@@ -24,6 +24,7 @@ import { instanceMigrationContract, type MigrationContractOptions } from './inst
 import { instancePlacementContract } from './instance-placement.contract.js';
 import { instancePowerContract } from './instance-power.contract.js';
 import { instanceProvisioningContract } from './instance-provisioning.contract.js';
+import { nodeSchedulingContract } from './node-scheduling.contract.js';
 import { resourceMetricsContract } from './resource-metrics.contract.js';
 import { instanceSnapshotsContract, type SnapshotContractOptions } from './instance-snapshots.contract.js';
 import { liveDisksContract } from './live-disks.contract.js';
@@ -93,6 +94,7 @@ export function allPortsContract(
     diskIngest: () => diskIngestContract(adapter, open, { ...options, ...diskIngest }),
     liveDisks: () => liveDisksContract(adapter, open, options),
     cluster: () => clusterInventoryContract(adapter, open, options),
+    nodeScheduling: () => nodeSchedulingContract(adapter, open, options),
     diagnostics: () => diagnosticsContract(adapter, open, options),
   };
   backendContract(adapter, open, options);

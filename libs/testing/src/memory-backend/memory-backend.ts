@@ -28,6 +28,7 @@ import {
 } from './memory-instances.js';
 import { MemoryHostResources } from './memory-placements.js';
 import { MemoryImages } from './memory-images.js';
+import { MemoryNodeScheduling } from './memory-nodes.js';
 import { MemoryMetrics } from './memory-metrics.js';
 import { MemoryCloning, MemorySnapshots } from './memory-snapshots.js';
 import { MEMORY_TRAITS } from './memory-traits.js';
@@ -61,6 +62,7 @@ export class MemoryBackend extends Backend {
     this.unavailable = unavailable;
     const engine = (this.engine = new MemoryEngine(traits.kind, nodeCount));
     const hardware = new MemoryHardware(engine);
+    const migration = new MemoryMigration(engine, peers);
     this.abilities = {
       inventory: new MemoryInventory(engine),
       power: new MemoryPower(engine),
@@ -69,7 +71,7 @@ export class MemoryBackend extends Backend {
       hardware,
       diskMove: new MemoryDiskMove(engine, hardware),
       hostResources: new MemoryHostResources(engine, hardware.placements),
-      migration: new MemoryMigration(engine, peers),
+      migration,
       snapshots: new MemorySnapshots(engine),
       cloning: new MemoryCloning(engine),
       images: new MemoryImages(engine),
@@ -85,6 +87,7 @@ export class MemoryBackend extends Backend {
       liveDisks: new MemoryLiveDisks(engine),
       backups: new MemoryBackups(engine),
       cluster: new MemoryCluster(engine),
+      nodeScheduling: new MemoryNodeScheduling(engine, migration),
       diagnostics: new MemoryDiagnostics(engine),
     };
   }

@@ -161,7 +161,7 @@ export class MemoryEngine {
 
   /** The nodes in turn. */
   chooseNode(): string {
-    const ready = this.nodes.filter((node) => node.ready);
+    const ready = this.nodes.filter((node) => node.ready && node.unschedulable === '');
     return ready[this.nextNode++ % ready.length]?.name ?? 'memory-1';
   }
 

@@ -254,7 +254,7 @@ export class MemoryMigration extends InstanceMigration {
   private chooseTarget(source: string | undefined, wanted: string | undefined): string {
     const nodes =
       this.peers?.().map(({ context }) => context) ??
-      this.engine.nodes.filter(({ ready }) => ready).map(({ name }) => name);
+      this.engine.nodes.filter(({ ready, unschedulable }) => ready && unschedulable === '').map(({ name }) => name);
     if (wanted === undefined) {
       const other = nodes.find((name) => name !== source);
       if (other !== undefined) return other;

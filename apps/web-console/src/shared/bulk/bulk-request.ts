@@ -38,6 +38,7 @@ const LABELS: Readonly<Record<BulkTaskView['action'], string>> = {
   untag: 'Remove tag',
   delete: 'Delete',
   move: 'Move',
+  drain: 'Drain',
 };
 
 /** A readable name of the request, such as "Add tag night". */

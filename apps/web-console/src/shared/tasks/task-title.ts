@@ -11,6 +11,7 @@ const VERBS: Readonly<Record<Exclude<TaskView['kind'], 'bulk'>, string>> = {
   import: 'Import',
   move: 'Move',
   bootc: 'Build',
+  drain: 'Drain',
   plugin: 'Install',
   disk: 'Move a disk of',
 };

@@ -48,6 +48,7 @@ export class __Name__Backend extends Backend {
       liveDisks: missing('liveDisks'),
       backups: missing('backups'),
       cluster: missing('cluster'),
+      nodeScheduling: missing('nodeScheduling'),
       diagnostics: missing('diagnostics'),
     });
   }
