@@ -22,6 +22,7 @@ import { InstancesModule } from './instances/instances.module.js';
 import { JournalModule } from './journal/journal.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { MovesModule } from './moves/moves.module.js';
+import { NodesModule } from './nodes/nodes.module.js';
 import { PageModule } from './page/page.module.js';
 import { PluginsModule } from './plugins/plugins.module.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -75,6 +76,7 @@ export class AppModule {
         MovesModule,
         ConsolesModule,
         ClusterModule,
+        NodesModule,
         DoctorModule,
         StreamModule,
         ExpositionModule,

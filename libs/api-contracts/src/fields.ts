@@ -234,7 +234,11 @@ export const IsMap = (values: object | true): PropertyDecorator =>
     },
   });
 
-const marked = { optional: new Map<object, Set<string>>(), nullable: new Map<object, Set<string>>() };
+const marked = {
+  optional: new Map<object, Set<string>>(),
+  nullable: new Map<object, Set<string>>(),
+  required: new Map<object, Set<string>>(),
+};
 type Mark = keyof typeof marked;
 
 const mark = (kind: Mark, target: object, property: string | symbol): void => {
@@ -244,6 +248,7 @@ const mark = (kind: Mark, target: object, property: string | symbol): void => {
 /** Whether a field of a DTO class is optional or nullable. */
 export function isMarked(kind: Mark, type: { prototype: object }, property: string): boolean {
   for (let target: object | null = type.prototype; target; target = Object.getPrototypeOf(target) as object | null) {
+    if (kind === 'optional' && marked.required.get(target)?.has(property)) return false;
     if (marked[kind].get(target)?.has(property)) return true;
   }
   return false;
@@ -253,6 +258,12 @@ export function isMarked(kind: Mark, type: { prototype: object }, property: stri
 export const Optional = (): PropertyDecorator => (target, property) => {
   mark('optional', target, property);
   ValidateIf((_object, value) => value !== undefined)(target, property);
+};
+
+/** A field of a derived class that is required, although it is optional in the class that it is derived from. */
+export const Required = (): PropertyDecorator => (target, property) => {
+  mark('required', target, property);
+  ValidateIf(() => true)(target, property);
 };
 
 /** A field that is always present and may be null. */

@@ -15,6 +15,7 @@ export * from './hardware.js';
 export * from './hardware-changes.js';
 export * from './images.js';
 export * from './infrastructure.js';
+export * from './nodes.js';
 export * from './metrics.js';
 export * from './moves.js';
 export * from './guests.js';

@@ -105,6 +105,9 @@ DELETE /api/ext/vms/{ns}/{name}/devices/{device}        no       no     yes   no
 GET    /api/ext/host-resources                          no       no     yes   no    -       no     no       no    no
 GET    /api/ext/nodes                                   no       yes    yes   no    -       yes    yes      yes   no
 GET    /api/ext/nodes/{name}/failure                    no       yes    yes   no    -       yes    yes      yes   no
+POST   /api/ext/nodes/{name}/cordon                     no       no     yes   no    -       no     no       no    no
+POST   /api/ext/nodes/{name}/uncordon                   no       no     yes   no    -       no     no       no    no
+POST   /api/ext/nodes/{name}/drain                      no       no     yes   no    -       no     no       no    no
 GET    /api/ext/storage                                 no       yes    yes   no    -       yes    yes      yes   no
 GET    /api/ext/networks                                no       yes    yes   no    -       yes    yes      yes   no
 GET    /api/ext/vms/{ns}/{name}/checkpoints              no       yes    yes   yes   hidden  yes    yes      yes   hidden

@@ -77,6 +77,9 @@ const REHEARSED: Readonly<Record<string, Example>> = {
   },
   'PATCH /api/ext/cts/{ns}/{name}': { path: '/api/ext/cts/default/box', body: { tags: ['new'] } },
   'POST /api/ext/bulk': { path: '/api/ext/bulk', body: { action: 'start', refs: [WEB] } },
+  'POST /api/ext/nodes/{name}/cordon': { path: '/api/ext/nodes/memory-1/cordon?context=lab' },
+  'POST /api/ext/nodes/{name}/uncordon': { path: '/api/ext/nodes/memory-1/uncordon?context=other' },
+  'POST /api/ext/nodes/{name}/drain': { path: '/api/ext/nodes/memory-1/drain?context=lab', body: {} },
   'POST /api/ext/guest/command': { path: '/api/ext/guest/command', body: { ref: DB, path: '/bin/echo' } },
   'POST /api/ext/guest/password': {
     path: '/api/ext/guest/password',
@@ -142,6 +145,7 @@ const READS = [
   '/api/datavolumes',
   '/api/doctor',
   '/api/tasks',
+  '/api/ext/nodes',
   ...['web', 'db'].flatMap((name) => [
     vm(name, 'events'),
     vm(name, 'snapshots'),
@@ -171,6 +175,7 @@ describe('dryRun', () => {
       [vm('web', 'volumes'), { size: '1G' }],
       [vm('web', 'nics'), { nad: 'lan-1', iface: 'first' }],
       [extended('web', 'devices'), { device: 'pci_0000_01_00_0' }],
+      ['/api/ext/nodes/memory-1/cordon?context=other', {}],
     ] as const)
       expect((await edge.send('POST', path, body)).status).toBeLessThan(300);
     expect((await edge.send('GET', vm('db', 'export?checkpoint=one'))).status).toBe(200);

@@ -26,6 +26,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Journal: 'The log of actions and their callers.',
   Metrics: 'The exposition for Prometheus.',
   Moves: 'Moves of VMs to other contexts.',
+  Nodes: 'Cordons and drains of nodes.',
   Patches: 'Changes of what an instance declares.',
   Placement: 'CPUs, memory and devices of the host for a VM.',
   Plugins: 'Plugins of the service.',

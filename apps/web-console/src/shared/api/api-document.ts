@@ -528,6 +528,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/nodes/{name}/cordon": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cordons a node: nothing new is started on it, and what runs on it runs on
+         * @description Cordons a node: nothing new is started on it, and what runs on it runs on.
+         */
+        post: operations["Nodes.cordon"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/nodes/{name}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cordons a node and gets its instances off it, as a bulk task: VMs migrate while their guests run, containers are restarted elsewhere
+         * @description Cordons a node and gets its instances off it, as a bulk task: VMs migrate while their guests run, containers are restarted elsewhere. The pods of others are not touched.
+         */
+        post: operations["Nodes.drain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/nodes/{name}/failure": {
         parameters: {
             query?: never;
@@ -542,6 +582,26 @@ export interface paths {
         get: operations["Infrastructure.failure"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/nodes/{name}/uncordon": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Uncordons a node
+         * @description Uncordons a node. A drain of it that goes on ends.
+         */
+        post: operations["Nodes.uncordon"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2258,7 +2318,7 @@ export interface components {
              * @description The action on each member.
              * @enum {string}
              */
-            action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "tag" | "untag" | "delete" | "move";
+            action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "tag" | "untag" | "delete" | "move" | "drain";
             /**
              * Format: date-time
              * @description No member begins before this time, in ISO 8601.
@@ -2268,6 +2328,8 @@ export interface components {
             atOnce?: number;
             /** @description How many members have each status. */
             counts: components["schemas"]["BulkCountsView"];
+            /** @description Of drain: the node that the members leave. */
+            drain?: components["schemas"]["DrainedNodeView"];
             /** @description Of stop: whether the VMs are powered off instead of being shut down. */
             force?: boolean;
             /** @description Of move: the request that holds for every member. */
@@ -2276,7 +2338,7 @@ export interface components {
             };
             /** @description No further member begins until the task is continued. */
             paused?: boolean;
-            /** @description Of move: the number of members that use the same host at the same time. */
+            /** @description Of move and drain: the number of members that use the same host at the same time. */
             perHost?: number;
             /** @description Whether no further member begins after the first failure. */
             stopOnError?: boolean;
@@ -2852,6 +2914,76 @@ export interface components {
             readBytesPerSecond: number | null;
             /** @description Bytes written per second; null if it is unknown. */
             writeBytesPerSecond: number | null;
+        };
+        /** @description A drain that has begun. The node is cordoned, and stays so. */
+        DrainAcceptedView: {
+            /** @description How the drain was planned. */
+            plan: components["schemas"]["DrainPlanView"];
+            /** @description The ID of the bulk task of its instances; absent when nothing had to leave the node. */
+            task?: string;
+        };
+        /** @description POST /api/ext/nodes/{name}/drain */
+        DrainDto: {
+            /** @description The number of instances that leave the node at the same time; 2 by default. */
+            atOnce?: number;
+            /** @description Begins although some instances can't leave the node. They stay and run on. */
+            skipRefused?: boolean;
+            /** @description No further instance leaves after the first failure; the remaining ones stay. */
+            stopOnError?: boolean;
+        };
+        /** @description The node of a drain. */
+        DrainedNodeView: {
+            /** @description Its context. */
+            context: string;
+            /** @description Its name. */
+            node: string;
+        };
+        /** @description What a drain does to one instance. A container does not run during the time of `interruption`. */
+        DrainMemberPlanView: {
+            /** @description How long the guest was stopped or paused in past runs; absent if that was never measured. */
+            interruption?: components["schemas"]["SecondsView"];
+            /** @description The nodes with room for it when its turn comes. The scheduler of the backend chooses. */
+            nodes: string[];
+            /** @description Whether there is no refusal. */
+            ok: boolean;
+            /** @description The ref of the instance. */
+            ref: string;
+            /** @description All reasons why the request would fail; empty if it would succeed. */
+            refusals: components["schemas"]["RefusalView"][];
+            /** @description How long past runs took, from the request to the end of its task or of the guest's shutdown; absent if none was measured. */
+            seconds?: components["schemas"]["SecondsView"];
+            /** @description The steps in their order; empty if the request would be refused. */
+            steps: components["schemas"]["PlanStepView"][];
+            /** @description Conditions that were not checked for it, each a phrase such as `free hugepages`. */
+            unchecked: string[];
+            /** @description Consequences that the caller may not expect, one sentence each. */
+            warnings: string[];
+            /**
+             * @description `migrate`: while its guest runs. `restart`: it is stopped, and started on another node.
+             * @enum {string}
+             */
+            way: "migrate" | "restart";
+        };
+        /** @description The response to a dry run of POST /api/ext/nodes/{name}/drain. */
+        DrainPlanView: {
+            /** @description How long the guest was stopped or paused in past runs; absent if that was never measured. */
+            interruption?: components["schemas"]["SecondsView"];
+            /** @description The instances of the node in the order in which they leave: the largest first. */
+            members: components["schemas"]["DrainMemberPlanView"][];
+            /** @description Whether this request starts the drain. */
+            ok: boolean;
+            /** @description The number of pods of others on the node, which stay. Those of DaemonSets are not counted. */
+            others: number;
+            /** @description All reasons why the request would fail; empty if it would succeed. */
+            refusals: components["schemas"]["RefusalView"][];
+            /** @description How long past runs took, from the request to the end of its task or of the guest's shutdown; absent if none was measured. */
+            seconds?: components["schemas"]["SecondsView"];
+            /** @description The steps in their order; empty if the request would be refused. */
+            steps: components["schemas"]["PlanStepView"][];
+            /** @description Conditions that were not checked for any of them, each a sentence. */
+            unchecked: string[];
+            /** @description Consequences that the caller may not expect, one sentence each. */
+            warnings: string[];
         };
         /** @description The body of every error. */
         ErrorView: {
@@ -3957,6 +4089,11 @@ export interface components {
             /** @description The memory in bytes. */
             memoryBytes: number | null;
         };
+        /** @description The response to a change of the scheduling of a node. */
+        NodeStatusView: {
+            /** @description Whether the node was changed: false if it was as wanted before. */
+            changed: boolean;
+        };
         /** @description An element of GET /api/nodes. */
         NodeView: {
             /** @description The architecture of its CPUs, such as `amd64`. */
@@ -4454,7 +4591,7 @@ export interface components {
              * @description The kind of work.
              * @enum {string}
              */
-            kind: "create" | "migrate" | "snapshot" | "restore" | "clone" | "import" | "disk" | "bulk" | "move" | "bootc" | "plugin";
+            kind: "create" | "migrate" | "snapshot" | "restore" | "clone" | "import" | "disk" | "bulk" | "move" | "bootc" | "plugin" | "drain";
             /** @description Lines separated by newline; empty in the list of tasks. The first line says how many older ones were cut. */
             log: string;
             /** @description The instances of a bulk task, in one task only, not in the list. */
@@ -6109,6 +6246,117 @@ export interface operations {
             };
         };
     };
+    "Nodes.cordon": {
+        parameters: {
+            query: {
+                /** @description The context that has the node: nodes of several contexts may have the same name. */
+                context: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The name of the node. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeStatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Nodes.drain": {
+        parameters: {
+            query: {
+                /** @description The context that has the node: nodes of several contexts may have the same name. */
+                context: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The name of the node. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DrainDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DrainPlanView"];
+                };
+            };
+            /** @description Accepted; continues as a task. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DrainAcceptedView"];
+                };
+            };
+        };
+    };
     "Infrastructure.failure": {
         parameters: {
             query: {
@@ -6149,6 +6397,55 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NodeFailureView"];
+                };
+            };
+        };
+    };
+    "Nodes.uncordon": {
+        parameters: {
+            query: {
+                /** @description The context that has the node: nodes of several contexts may have the same name. */
+                context: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The name of the node. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeStatusView"] | components["schemas"]["PlanView"];
                 };
             };
         };
