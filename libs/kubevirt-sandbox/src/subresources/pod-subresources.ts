@@ -8,7 +8,8 @@ import type { Container, Pod } from '../types/core-kinds.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { ContainerFiles, containerFacts } from './container-shells.js';
 import { isOfJob } from '../controllers/jobs/job-pod-controller.js';
-import { containerLog, HEARTBEAT_MS, heartbeatLine, type LogLine } from '../pods/container-log.js';
+import { containerLog, heartbeatAt, previousLog, untilHeartbeat, type LogLine } from '../pods/container-log.js';
+import { readLogOptions, textOf, type LogOptions } from '../pods/log-options.js';
 import { portForwarding } from './port-forwarding.js';
 import { EXEC_PROTOCOLS, ExecChannels, NO_INPUT, type TerminalSize } from './exec-channels.js';
 import { kubeletError } from './kubelet-access.js';
@@ -75,31 +76,31 @@ export class PodSubresources {
     }
     const error = kubeletError(this.context, { method: 'Get', action: 'containerLogs', pod, container });
     if (error !== undefined) throw apiError(500, undefined, error);
-    const since = Date.parse(request.query.get('sinceTime') ?? '');
-    const all = this.linesOf(pod, container);
-    const lines = Number.isNaN(since) ? all : all.filter(({ time }) => Date.parse(time) >= since);
-    const tail = Number(request.query.get('tailLines') ?? lines.length);
-    const shown = tail === 0 ? [] : lines.slice(-tail);
-    const stamped = request.query.get('timestamps') === 'true';
-    const text = shown.map(({ time, line }) => `${stamped ? `${time} ` : ''}${line}\n`).join('');
-    if (request.query.get('follow') !== 'true') return { code: 200, body: text };
-    if (isOfJob(pod)) this.followProgram(pod, request.stream, text, stamped);
-    else this.follow(pod, request.stream, text);
+    const options = readLogOptions(request.query, this.context.clock.now());
+    const text = textOf(this.linesOf(pod, container, options), options);
+    if (!options.follows || options.isPrevious) return { code: 200, body: text };
+    if (isOfJob(pod)) this.followProgram(pod, request.stream, text, options);
+    else this.follow({ pod, container }, request.stream, text, options);
     return undefined;
   }
 
-  private linesOf(pod: Pod, container: Container): readonly LogLine[] {
+  private linesOf(pod: Pod, container: Container, { isPrevious }: LogOptions): readonly LogLine[] {
+    if (isPrevious) {
+      const lines = previousLog(pod, container);
+      if (lines) return lines;
+      throw badRequest(`previous terminated container "${container.name}" in pod "${pod.metadata.name}" not found`);
+    }
     if (isOfJob(pod)) return this.context.output.of(pod.metadata.uid ?? '');
     return containerLog(pod, container, this.context.clock.now());
   }
 
   /** Follows the lines of a container that ends. */
-  private followProgram(pod: Pod, stream: ResponseStream, text: string, stamped: boolean): void {
+  private followProgram(pod: Pod, stream: ResponseStream, text: string, options: LogOptions): void {
     stream.start(200, { 'Content-Type': 'text/plain' });
     if (text) stream.write(text);
     const { output, store } = this.context;
     const { namespace, name, uid = '' } = pod.metadata;
-    const unfollow = output.follow(uid, ({ time, line }) => stream.write(`${stamped ? `${time} ` : ''}${line}\n`));
+    const unfollow = output.follow(uid, (line) => stream.write(textOf([line], { stamped: options.stamped })));
     const unsubscribe = store.subscribe(RESOURCES.pod, ({ object, type }) => {
       if (object.metadata.uid !== uid) return;
       if (type === 'DELETED' || (object as Pod).status?.phase !== 'Running') finish();
@@ -113,17 +114,32 @@ export class PodSubresources {
     if (this.context.find<Pod>(RESOURCES.pod, namespace, name)?.status?.phase !== 'Running') finish();
   }
 
-  private follow(pod: Pod, stream: ResponseStream, text: string): void {
+  private follow(
+    { pod, container }: { pod: Pod; container: Container },
+    stream: ResponseStream,
+    text: string,
+    { stamped }: LogOptions,
+  ): void {
     stream.start(200, { 'Content-Type': 'text/plain' });
     if (text) stream.write(text);
     const { clock, store } = this.context;
-    const stopBeat = clock.repeat(() => stream.write(`${heartbeatLine(clock.now())}\n`), HEARTBEAT_MS);
+    let cancelBeat = (): void => undefined;
+    const beatLater = (): void => {
+      cancelBeat = clock.schedule(
+        () => {
+          stream.write(textOf([heartbeatAt(clock.now())], { stamped }));
+          beatLater();
+        },
+        untilHeartbeat(pod, container, clock.now()),
+      );
+    };
+    beatLater();
     const unsubscribe = store.subscribe(RESOURCES.pod, ({ object, type }) => {
       if (object.metadata.uid !== pod.metadata.uid) return;
       if (type === 'DELETED' || (object as Pod).status?.phase !== 'Running') finish();
     });
     const finish = (): void => {
-      stopBeat();
+      cancelBeat();
       unsubscribe();
       stream.end();
     };

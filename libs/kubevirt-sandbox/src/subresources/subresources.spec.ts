@@ -248,4 +248,42 @@ describe('subresources.kubevirt.io over the wire', () => {
     const log = await cluster.call('GET', '/api/v1/namespaces/tailvm/pods/box/log?tailLines=1');
     expect(log).toMatchObject({ status: 200, text: 'ready\n' });
   });
+
+  describe('the log of a container', () => {
+    const LOG = '/api/v1/namespaces/tailvm/pods/box/log';
+    const lines = async (query: string) => (await cluster.call('GET', `${LOG}?${query}`)).text.split('\n').slice(0, -1);
+
+    beforeEach(() => runningPod());
+
+    test('has a line every 10 seconds that says that it is simulated, and keeps them', async () => {
+      const before = (await lines('')).length;
+      cluster.clock.advance(30_000);
+      const all = await lines('');
+      expect(all).toHaveLength(before + 3);
+      expect(all.at(-1)).toMatch(/still running \(simulated\)$/);
+      expect(await lines('tailLines=2')).toEqual(all.slice(-2));
+      expect(await lines('tailLines=0')).toEqual([]);
+      expect(await lines(`sinceTime=${all.at(-2)?.split(' ')[0]}`)).toEqual(all.slice(-2));
+      expect(await lines('sinceSeconds=3600')).toEqual(all);
+      for (const line of await lines('timestamps=true')) expect(line).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z /);
+      expect((await cluster.call('GET', `${LOG}?limitBytes=9`)).text).toBe(all[0]?.slice(0, 9));
+    });
+
+    test('was rotated by the kubelet when it has become long', async () => {
+      cluster.clock.advance(24 * 3600_000);
+      const all = await lines('');
+      expect(all).toHaveLength(2000);
+      expect(all[0]).not.toContain('simulated container');
+    });
+
+    test.each([
+      ['previous=true', 'previous terminated container "main" in pod "box" not found'],
+      ['tailLines=-1', 'tailLines: Invalid value: "-1"'],
+      ['sinceSeconds=0', 'sinceSeconds: Invalid value: "0"'],
+      ['sinceSeconds=5&sinceTime=2026-01-01T00:00:00Z', 'at most one of `sinceTime` or `sinceSeconds`'],
+    ])('refuses %s', async (query, message) => {
+      const { status, json } = await cluster.call('GET', `${LOG}?${query}`);
+      expect([status, json?.['message']]).toEqual([400, expect.stringContaining(message)]);
+    });
+  });
 });
