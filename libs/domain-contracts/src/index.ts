@@ -55,6 +55,8 @@ export * from './ports/backend.port.js';
 export * from './ports/backend-kind.port.js';
 export * from './ports/cluster-inventory.port.js';
 export * from './ports/console-source.port.js';
+export * from './ports/container-abilities.js';
+export * from './ports/container-logs.port.js';
 export * from './ports/containers.port.js';
 export * from './ports/diagnostics.port.js';
 export * from './ports/disk-builder.port.js';

@@ -18,8 +18,8 @@ const noBackupApi: Need = (facts) => (facts.servesGroup('backup.kubevirt.io') ? 
 
 /**
  * What a cluster needs for each ability besides the permissions of `rbac.ts`: the APIs and features that its discovery
- * reports. The first need that is not met is the reason that users see. Containers, their consoles, the nodes and the
- * doctor work in any cluster.
+ * reports. The first need that is not met is the reason that users see. Containers with their consoles, logs
+ * and events, the nodes and the doctor work in any cluster.
  */
 export const ABILITY_NEEDS: AbilityNeeds = {
   inventory: [],
@@ -34,8 +34,9 @@ export const ABILITY_NEEDS: AbilityNeeds = {
   cloning: [kubevirt],
   images: [cdi],
   containers: [],
+  containerLogs: [],
   consoles: [],
-  events: [kubevirt],
+  events: [],
   metrics: [],
   guestInfo: [kubevirt],
   // No cluster has it.

@@ -18,6 +18,7 @@ import { KubeCloning } from './cloning/kube-cloning.js';
 import { KubeDiskBuilds } from './builds/kube-disk-builds.js';
 import type { DiskBuildOptions } from './builds/build-objects.js';
 import { KubeConsoles } from './consoles/kube-consoles.js';
+import { KubeContainerLogs } from './containers/kube-container-logs.js';
 import { KubeContainers } from './containers/kube-containers.js';
 import { KubeDiagnostics } from './diagnostics/kube-diagnostics.js';
 import { ClusterDiscovery } from './discovery/cluster-discovery.js';
@@ -74,6 +75,16 @@ const BUILDS_NOT_ALLOWED =
 const SCHEDULING_NOT_ALLOWED =
   'The configuration does not allow the service to cordon the nodes of this cluster (nodeScheduling): use kubectl drain.';
 
+/** A container is a pod and a claim, so KubeVirt's operations on VMs do not apply. */
+const CONTAINER_ABILITIES: readonly AbilityName[] = [
+  'inventory',
+  'containers',
+  'containerLogs',
+  'consoles',
+  'events',
+  'metrics',
+];
+
 interface OpenedCluster {
   readonly context: string;
   readonly traits: BackendTraits;
@@ -87,6 +98,7 @@ interface OpenedCluster {
 export class KubeBackend extends Backend {
   override readonly context: string;
   override readonly traits: BackendTraits;
+  override readonly containerAbilities = CONTAINER_ABILITIES;
 
   private constructor(private readonly opened: OpenedCluster) {
     super();
@@ -145,6 +157,7 @@ export class KubeBackend extends Backend {
       snapshots: new KubeSnapshots(deps, discovery, power),
       cloning: new KubeCloning(deps, discovery),
       containers,
+      containerLogs: new KubeContainerLogs(api, clock),
       consoles: new KubeConsoles(api, clock, discovery),
       events: new KubeEvents(api),
       metrics: new KubeMetrics({ api, context, namespaces, handlers, vmOfGuest: (uid) => inventory.vmOfGuest(uid) }),

@@ -7,6 +7,7 @@ import {
   instanceProvisioningContract,
   instanceCloningContract,
   instanceSnapshotsContract,
+  containerLogsContract,
 } from '@headgate/testing';
 import type { SandboxExtension } from '@headgate/kube-sandbox';
 import { parse } from 'yaml';
@@ -112,6 +113,7 @@ importedImagesContract('kube with the least permissions and uploads', () => open
   timeoutMs: 60_000,
   copies: true,
 });
+containerLogsContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 instanceHardwareContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 diskMoveContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 
@@ -142,6 +144,9 @@ describe('the least permissions', () => {
       [...harness.recorder.instances.values()].some((i) => 'phase' in i && i.phase === 'Running'),
     );
     (await backend.require('consoles').openShell(ref, { columns: 80, rows: 24 })).stream.destroy();
+    const log = await backend.require('containerLogs').open(ref, { follow: true }, new AbortController().signal);
+    log.on('error', () => undefined).destroy();
+    expect(await backend.require('events').recent(ref, 50)).not.toEqual([]);
     await containers.stop(ref);
     await containers.delete(ref);
     expect((await backend.require('cluster').storage()).storageClass).toBe('ceph-block');

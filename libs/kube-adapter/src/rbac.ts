@@ -100,6 +100,8 @@ export const RBAC_RULES: readonly RbacRule[] = [
   rule('', ['persistentvolumeclaims'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
   // Older releases check a WebSocket as `get`, newer ones as `create`.
   rule('', ['pods/exec'], ['get', 'create']),
+  // The logs of containers.
+  rule('', ['pods/log'], ['get']),
   rule('', ['secrets'], ['list', 'create', 'delete']),
   rule('', ['services'], ['list', 'delete']),
   // The exporter of a disk, for a service outside of the cluster.

@@ -85,7 +85,8 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
     hostResources: openHostResources(engine),
     cloning: openCloning(engine),
     diskBuilds: new UnavailableAbility('The disks of VMs on libvirt are built on the machine of the service.'),
-    containers: new UnavailableAbility('Containers need Kubernetes: libvirt runs virtual machines only.'),
+    containers: NO_CONTAINERS,
+    containerLogs: NO_CONTAINERS,
     consoles: openConsoles(engine),
     events: openEvents(engine, journal),
     metrics: openMetrics(engine),
@@ -112,6 +113,7 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
   return { abilities, close };
 }
 
+const NO_CONTAINERS = new UnavailableAbility('Containers need Kubernetes: libvirt runs virtual machines only.');
 const NO_OTHER_HOST = new UnavailableAbility(
   'Live migration needs a second libvirt context: each one is a single machine.',
 );

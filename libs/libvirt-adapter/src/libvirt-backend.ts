@@ -18,6 +18,7 @@ export interface LibvirtBackendOptions extends LibvirtEngineOptions, MigrationOp
  */
 export class LibvirtBackend extends Backend {
   override readonly traits = LIBVIRT_TRAITS;
+  override readonly containerAbilities: readonly AbilityName[] = [];
 
   private constructor(
     override readonly context: string,

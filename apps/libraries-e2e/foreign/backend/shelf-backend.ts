@@ -90,6 +90,7 @@ class ShelfPower extends InstancePower {
 /** A shelf, or one that does not answer. */
 export class ShelfBackend extends Backend {
   override readonly traits = SHELF_TRAITS;
+  override readonly containerAbilities: readonly AbilityName[] = [];
   private readonly abilities: { readonly [K in AbilityName]: Abilities[K] | UnavailableAbility };
 
   constructor(

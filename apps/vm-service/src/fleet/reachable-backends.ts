@@ -56,6 +56,10 @@ class ReachableBackend extends Backend {
     return this.backend.ability(name);
   }
 
+  override get containerAbilities(): readonly AbilityName[] {
+    return this.backend.containerAbilities;
+  }
+
   /** @throws DomainError BACKEND_UNREACHABLE while the context is lost, NOT_SUPPORTED */
   override require<K extends AbilityName>(name: K): Abilities[K] {
     const ability = this.backend.require(name);

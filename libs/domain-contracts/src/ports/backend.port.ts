@@ -1,7 +1,10 @@
 import { DomainError } from '../values/domain-error.js';
+import type { InstanceKind } from '../values/instance-ref.js';
 import type { BackendKindName, BackendTraits } from '../model/backend-traits.js';
 import type { ClusterInventory } from './cluster-inventory.port.js';
 import type { ConsoleSource } from './console-source.port.js';
+import { FOR_CONTAINERS } from './container-abilities.js';
+import type { ContainerLogs } from './container-logs.port.js';
 import type { Containers } from './containers.port.js';
 import type { Diagnostics } from './diagnostics.port.js';
 import type { DiskBuilds } from './disk-builds.port.js';
@@ -40,6 +43,7 @@ export interface Abilities {
   readonly cloning: InstanceCloning;
   readonly images: ImportedImages;
   readonly containers: Containers;
+  readonly containerLogs: ContainerLogs;
   readonly consoles: ConsoleSource;
   readonly events: InstanceEvents;
   readonly metrics: ResourceMetrics;
@@ -71,6 +75,7 @@ const LISTED: { readonly [K in AbilityName]: true } = {
   cloning: true,
   images: true,
   containers: true,
+  containerLogs: true,
   consoles: true,
   events: true,
   metrics: true,
@@ -103,6 +108,12 @@ export abstract class Backend {
   /** The only source of a backend's abilities: the 501, the capabilities and disabled buttons use it. */
   abstract ability<K extends AbilityName>(name: K): Abilities[K] | UnavailableAbility;
 
+  /**
+   * The abilities that it has for containers as well as for VMs. Each other one is refused for containers, so that a
+   * backend never gets a container where it expects a VM. A wrapper returns those of its backend.
+   */
+  abstract readonly containerAbilities: readonly AbilityName[];
+
   get kind(): BackendKindName {
     return this.traits.kind;
   }
@@ -115,6 +126,22 @@ export abstract class Backend {
     const found = this.ability(name);
     if (found instanceof UnavailableAbility) throw new DomainError('NOT_SUPPORTED', found.reason);
     return found;
+  }
+
+  /** The ability for the instances of a kind, with the reason if there is none for containers. */
+  abilityFor<K extends AbilityName>(kind: InstanceKind, name: K): Abilities[K] | UnavailableAbility {
+    const subject = FOR_CONTAINERS[name];
+    if (kind === 'vm' || subject === undefined || this.containerAbilities.includes(name)) return this.ability(name);
+    const containers = this.ability('containers');
+    if (containers instanceof UnavailableAbility) return containers;
+    return new UnavailableAbility(`${this.context} does not offer ${subject}.`);
+  }
+
+  /** @throws DomainError NOT_SUPPORTED with the reason, also for an ability that is only for VMs */
+  requireFor<K extends AbilityName>(kind: InstanceKind, name: K): Abilities[K] {
+    const found = this.abilityFor(kind, name);
+    if (found instanceof UnavailableAbility) throw new DomainError('NOT_SUPPORTED', found.reason);
+    return this.require(name);
   }
 }
 

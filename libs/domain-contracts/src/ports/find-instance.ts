@@ -32,5 +32,5 @@ export function withAbility<K extends AbilityName>(
   ability: K,
 ): FoundInstance<K> {
   const { ref, uid } = instance;
-  return { ref, uid, instance, ability: backends.get(ref.context).require(ability) };
+  return { ref, uid, instance, ability: backends.get(ref.context).requireFor(ref.kind, ability) };
 }

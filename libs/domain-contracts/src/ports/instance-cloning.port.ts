@@ -8,7 +8,10 @@ export interface AcceptedClone {
   readonly remaining?: BackgroundWork;
 }
 
-/** Copies stopped VMs, and marks VMs as templates, which can be cloned but not started. */
+/**
+ * Copies stopped VMs, and marks VMs as templates, which can be cloned but not started. Also copies containers where the
+ * backend lists the ability for containers.
+ */
 export abstract class InstanceCloning {
   /** Changes nothing. The plan contains every refusal that the backend can foresee. */
   abstract planClone(source: InstanceRef, target: InstanceRef): Promise<Plan>;

@@ -7,7 +7,10 @@ import type { BackgroundWork } from '../model/task.js';
 export const SNAPSHOT_PHASES = ['InProgress', 'Succeeded', 'Failed', 'Deleting', 'Unknown'] as const;
 export type SnapshotPhase = (typeof SNAPSHOT_PHASES)[number];
 
-/** The saved content of a VM's disks and firmware variables at one moment. */
+/**
+ * The saved content of a VM's disks and firmware variables, or of the root and the volumes of a container, at one
+ * moment.
+ */
 export interface Snapshot {
   readonly name: string;
   readonly phase: SnapshotPhase;
@@ -40,8 +43,9 @@ export interface AcceptedSnapshotWork {
 }
 
 /**
- * Saves, restores and deletes the content of a VM's disks. The snapshots of a VM belong to it and are deleted with it.
- * All methods throw INSTANCE_NOT_FOUND for a VM that does not exist. An operation with a key can be found again after
+ * Saves, restores and deletes the content of a VM's disks, or of a container where the backend lists the ability for
+ * containers. The snapshots of an instance belong to it and are deleted with it. All methods throw INSTANCE_NOT_FOUND
+ * for one that does not exist. An operation with a key can be found again after
  * its process was killed.
  */
 export abstract class InstanceSnapshots {

@@ -3,6 +3,7 @@ import type { ContractOptions, OpenHarness } from './backend-harness.js';
 import { backendContract } from './backend.contract.js';
 import { clusterInventoryContract } from './cluster-inventory.contract.js';
 import { consoleSourceContract, type ConsoleContractOptions } from './console-source.contract.js';
+import { containerLogsContract } from './container-logs.contract.js';
 import { containersContract } from './containers.contract.js';
 import { diagnosticsContract } from './diagnostics.contract.js';
 import { diskBuildsContract } from './disk-builds.contract.js';
@@ -83,6 +84,7 @@ export function allPortsContract(
     cloning: () => instanceCloningContract(adapter, open, options),
     images: () => importedImagesContract(adapter, open, { ...options, ...images }),
     containers: () => containersContract(adapter, open, options),
+    containerLogs: () => containerLogsContract(adapter, open, options),
     consoles: () => consoleSourceContract(adapter, open, { ...options, ...consoles }),
     events: () => instanceEventsContract(adapter, open, options),
     metrics: () => resourceMetricsContract(adapter, open, options),

@@ -1,4 +1,10 @@
-import { ABILITY_NAMES, isInstanceName, matchesNameRule, UnavailableAbility } from '@headgate/domain-contracts';
+import {
+  ABILITY_NAMES,
+  INSTANCE_ABILITIES,
+  isInstanceName,
+  matchesNameRule,
+  UnavailableAbility,
+} from '@headgate/domain-contracts';
 import type { BackendHarness, ContractOptions, OpenHarness } from './backend-harness.js';
 import { contractTests } from './contract-tests.js';
 
@@ -32,6 +38,22 @@ export function backendContract(adapter: string, open: OpenHarness, { timeoutMs 
       const ability = harness.backend.ability(name);
       if (ability instanceof UnavailableAbility) expect(ability.reason).toMatch(/\.$/);
       else expect(harness.backend.require(name)).toBe(ability);
+    });
+
+    test.each(INSTANCE_ABILITIES)('offers %s for containers only if it lists it', (name) => {
+      const { backend } = harness;
+      const found = backend.abilityFor('ct', name);
+      expect(backend.abilityFor('vm', name)).toStrictEqual(backend.ability(name));
+      if (backend.containerAbilities.includes(name)) return expect(found).toStrictEqual(backend.ability(name));
+      expect((found as UnavailableAbility).reason).toMatch(/\.$/);
+      expect(() => backend.requireFor('ct', name)).toThrow(expect.objectContaining({ code: 'NOT_SUPPORTED' }));
+    });
+
+    test('has all of its containers in the inventory, or none', () => {
+      const { backend } = harness;
+      const hasContainers = !(backend.ability('containers') instanceof UnavailableAbility);
+      expect(backend.containerAbilities.includes('containers')).toBe(hasContainers);
+      expect(backend.containerAbilities.includes('inventory')).toBe(hasContainers);
     });
 
     test('has an inventory', () => {

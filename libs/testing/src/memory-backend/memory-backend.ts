@@ -9,6 +9,7 @@ import {
 } from '@headgate/domain-contracts';
 import { MemoryBackups } from './memory-backups.js';
 import { MemoryCluster, MemoryDiagnostics } from './memory-cluster.js';
+import { MemoryContainerLogs } from './memory-container-logs.js';
 import { MemoryConsoles } from './memory-consoles.js';
 import { MemoryDiskMove } from './memory-disk-move.js';
 import { MemoryEngine } from './memory-engine.js';
@@ -41,26 +42,44 @@ export interface MemoryBackendOptions {
   readonly peers?: () => readonly MemoryPeer[];
   /** Abilities that this backend does not have, with the reason. */
   readonly unavailable?: Readonly<Partial<Record<AbilityName, string>>>;
+  /** The abilities for containers. Default: all that this backend has for them. */
+  readonly containerAbilities?: readonly AbilityName[];
   /** The graphical console of a running VM. */
   readonly openScreen?: (ref: InstanceRef) => Duplex;
 }
+
+const CONTAINER_ABILITIES: readonly AbilityName[] = [
+  'inventory',
+  'snapshots',
+  'cloning',
+  'containers',
+  'containerLogs',
+  'consoles',
+  'events',
+  'metrics',
+];
 
 /** A backend in memory. It passes the contract suites of all ports, like any other backend. */
 export class MemoryBackend extends Backend {
   readonly engine: MemoryEngine;
   override readonly traits: BackendTraits;
+  override readonly containerAbilities: readonly AbilityName[];
+  readonly logs: MemoryContainerLogs;
   closed = false;
   private readonly abilities: { readonly [K in AbilityName]: Abilities[K] | UnavailableAbility };
   private readonly unavailable: Readonly<Partial<Record<AbilityName, string>>>;
 
   constructor(
     override readonly context = 'lab',
-    { traits = MEMORY_TRAITS, nodeCount, peers, unavailable = {}, openScreen }: MemoryBackendOptions = {},
+    options: MemoryBackendOptions = {},
   ) {
     super();
+    const { traits = MEMORY_TRAITS, nodeCount, peers, unavailable = {}, openScreen } = options;
     this.traits = traits;
     this.unavailable = unavailable;
+    this.containerAbilities = options.containerAbilities ?? CONTAINER_ABILITIES;
     const engine = (this.engine = new MemoryEngine(traits.kind, nodeCount));
+    this.logs = new MemoryContainerLogs(engine);
     const hardware = new MemoryHardware(engine);
     const migration = new MemoryMigration(engine, peers);
     this.abilities = {
@@ -76,6 +95,7 @@ export class MemoryBackend extends Backend {
       cloning: new MemoryCloning(engine),
       images: new MemoryImages(engine),
       containers: new MemoryContainers(engine),
+      containerLogs: this.logs,
       consoles: new MemoryConsoles(engine, openScreen),
       events: new MemoryEvents(engine),
       metrics: new MemoryMetrics(engine),

@@ -178,7 +178,7 @@ export class MemoryEngine {
         time: new Date(0).toISOString(),
         type: 'Normal',
         reason,
-        object: `MemoryVm/${ref.name}`,
+        object: `${ref.kind === 'vm' ? 'MemoryVm' : 'MemoryContainer'}/${ref.name}`,
         message: `${ref.name} is ${reason}.`,
       },
     });
@@ -202,6 +202,24 @@ export class MemoryEngine {
   reconnect(): void {
     this.outage = undefined;
     for (const listener of this.listeners) listener.listed(this.all());
+  }
+
+  /** @throws DomainError INSTANCE_NOT_FOUND, or the error of the outage */
+  instance(ref: InstanceRef): Instance {
+    return ref.kind === 'vm' ? this.vm(ref) : this.container(ref);
+  }
+
+  /** Whether the guest or the program of an instance runs. @throws DomainError like `instance` */
+  isRunning(ref: InstanceRef): boolean {
+    const instance = this.instance(ref);
+    return isVm(instance) ? isRunningStatus(instance.status) : instance.phase === 'Running';
+  }
+
+  /** Starts or stops an instance of any kind. */
+  setRunning(ref: InstanceRef, on: boolean): void {
+    const instance = this.instance(ref);
+    if (isVm(instance)) this.setStatus(instance, on ? 'Running' : 'Stopped');
+    else this.setPhase(instance, on ? 'Running' : 'Stopped');
   }
 
   private find(ref: InstanceRef): Instance | undefined {

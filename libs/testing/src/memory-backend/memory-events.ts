@@ -9,6 +9,6 @@ export class MemoryEvents extends InstanceEvents {
 
   override async recent(ref: InstanceRef, limit: number): Promise<readonly InstanceEvent[]> {
     this.engine.expectReachable();
-    return this.engine.eventsOf(this.engine.vm(ref)).slice(0, limit);
+    return this.engine.eventsOf(this.engine.instance(ref)).slice(0, limit);
   }
 }

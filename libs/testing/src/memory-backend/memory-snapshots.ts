@@ -5,6 +5,7 @@ import {
   buildPlan,
   formatRef,
   isRunningStatus,
+  isVm,
   throwFirstRefusal,
   type AcceptedClone,
   type AcceptedSnapshotWork,
@@ -18,10 +19,10 @@ import {
   type SnapshotOperation,
   type SnapshotRequest,
 } from '@headgate/domain-contracts';
-import { withStatus, type MemoryEngine } from './memory-engine.js';
+import { withPhase, withStatus, type MemoryEngine } from './memory-engine.js';
 
 export class MemorySnapshots extends InstanceSnapshots {
-  /** By the ref and the uid of the VM. */
+  /** By the ref and the uid of the instance. */
   private readonly snapshots = new Map<string, readonly Snapshot[]>();
 
   constructor(private readonly engine: MemoryEngine) {
@@ -40,7 +41,13 @@ export class MemorySnapshots extends InstanceSnapshots {
         reason: `${ref.name} already has a snapshot ${name}.`,
         remedy: 'Choose another name.',
       });
-    if (memory && !isRunningStatus(this.engine.vm(ref).status))
+    if (memory && ref.kind === 'ct')
+      refusals.push({
+        code: 'NOT_SUPPORTED',
+        reason: 'The memory of containers is not saved.',
+        remedy: 'Omit memory.',
+      });
+    else if (memory && !this.engine.isRunning(ref))
       refusals.push({ code: 'WRONG_STATE', reason: `${ref.name} is not running.`, remedy: 'Omit memory.' });
     return buildPlan([{ name: 'snapshot', detail: name }], { refusals });
   }
@@ -67,22 +74,21 @@ export class MemorySnapshots extends InstanceSnapshots {
   override async restore(ref: InstanceRef, name: string, key?: OperationKey): Promise<BackgroundWork> {
     const { memory = false } = this.find(ref, name);
     return async (report) => {
-      const vm = this.engine.vm(ref);
-      const isRunning = isRunningStatus(vm.status);
+      const isRunning = this.engine.isRunning(ref);
       if (isRunning) {
         report.step('shut down');
-        this.engine.setStatus(vm, 'Stopped');
+        this.engine.setRunning(ref, false);
       }
       this.engine.setState(key, 'running');
       await report.commit?.(`The disks of ${ref.name} are replaced.`);
       report.step('restore');
-      if (memory || (key?.wasRunning ?? isRunning)) this.engine.setStatus(this.engine.vm(ref), 'Running');
+      if (memory || (key?.wasRunning ?? isRunning)) this.engine.setRunning(ref, true);
       this.engine.setState(key, 'done');
     };
   }
 
   override async stateOf(ref: InstanceRef, { id }: SnapshotOperation): Promise<OperationState> {
-    this.engine.vm(ref);
+    this.engine.instance(ref);
     return this.engine.stateOf(id);
   }
 
@@ -91,10 +97,10 @@ export class MemorySnapshots extends InstanceSnapshots {
   }
 
   override async discard(ref: InstanceRef, { id, wasRunning, kind }: SnapshotOperation): Promise<void> {
-    const vm = this.engine.vm(ref);
+    const isRunning = this.engine.isRunning(ref);
     if (this.engine.stateOf(id).state === 'done') return;
     this.engine.operations.delete(id);
-    if (kind === 'restore' && wasRunning && !isRunningStatus(vm.status)) this.engine.setStatus(vm, 'Running');
+    if (kind === 'restore' && wasRunning && !isRunning) this.engine.setRunning(ref, true);
   }
 
   override async planDelete(ref: InstanceRef, name: string): Promise<Plan> {
@@ -121,7 +127,7 @@ export class MemorySnapshots extends InstanceSnapshots {
   }
 
   private keyOf(ref: InstanceRef): string {
-    return `${formatRef(ref)} ${this.engine.vm(ref).uid}`;
+    return `${formatRef(ref)} ${this.engine.instance(ref).uid}`;
   }
 
   private find(ref: InstanceRef, name: string): Snapshot {
@@ -137,9 +143,9 @@ export class MemoryCloning extends InstanceCloning {
   }
 
   override async planClone(source: InstanceRef, target: InstanceRef): Promise<Plan> {
-    const { status } = this.engine.vm(source);
     const refusals: Refusal[] = [];
-    if (isRunningStatus(status))
+    const isRunning = this.engine.isRunning(source);
+    if (isRunning && source.kind === 'vm')
       refusals.push({ code: 'WRONG_STATE', reason: `${source.name} runs.`, remedy: 'Stop it first.' });
     if (this.engine.has(target))
       refusals.push({
@@ -152,10 +158,13 @@ export class MemoryCloning extends InstanceCloning {
 
   override async clone(source: InstanceRef, target: InstanceRef, key?: OperationKey): Promise<AcceptedClone> {
     throwFirstRefusal(await this.planClone(source, target));
-    const vm = this.engine.vm(source);
-    const ref = { ...vm.ref, name: target.name };
+    const instance = this.engine.instance(source);
+    const { name } = target;
     const uid = this.engine.nextUid();
-    this.engine.put(withStatus({ ...vm, ref, uid, tags: [], isTemplate: false }, 'Stopped'));
+    if (isVm(instance)) {
+      const copy = { ...instance, ref: { ...instance.ref, name }, uid, tags: [], isTemplate: false };
+      this.engine.put(withStatus(copy, 'Stopped'));
+    } else this.engine.put(withPhase({ ...instance, ref: { ...instance.ref, name }, uid, tags: [] }, 'Stopped'));
     this.engine.setState(key, 'done');
     return {};
   }

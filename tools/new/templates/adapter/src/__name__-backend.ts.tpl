@@ -14,6 +14,8 @@ type AbilityTable = { readonly [K in AbilityName]: Abilities[K] | UnavailableAbi
 /** One __Name__ engine. */
 export class __Name__Backend extends Backend {
   override readonly traits = __NAME___TRAITS;
+  /** An engine with containers lists `inventory`, `containers` and what else it can do to them. */
+  override readonly containerAbilities: readonly AbilityName[] = [];
 
   private constructor(
     override readonly context: string,
@@ -37,6 +39,7 @@ export class __Name__Backend extends Backend {
       cloning: missing('cloning'),
       images: missing('images'),
       containers: missing('containers'),
+      containerLogs: missing('containerLogs'),
       consoles: missing('consoles'),
       events: missing('events'),
       metrics: missing('metrics'),

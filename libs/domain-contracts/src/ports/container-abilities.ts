@@ -1,0 +1,39 @@
+import type { AbilityName } from './backend.port.js';
+
+/**
+ * The abilities that are about single instances, as the object of the refusal of a backend that does not list them in
+ * `containerAbilities`. Undefined: it is about no instance, so that it is not refused. An ability that is missing here
+ * does not compile.
+ */
+export const FOR_CONTAINERS: { readonly [K in AbilityName]: string | undefined } = {
+  inventory: 'the manifests of containers',
+  power: 'restarts and pauses of containers',
+  provisioning: 'the creation of containers from disks',
+  diskBuilds: 'the creation of containers from bootable images',
+  hardware: 'changes of the hardware of containers',
+  diskMove: 'moves of the volumes of containers',
+  hostResources: undefined,
+  migration: 'migrations of containers',
+  snapshots: 'snapshots of containers',
+  cloning: 'clones of containers',
+  images: undefined,
+  containers: 'containers',
+  containerLogs: 'the logs of containers',
+  consoles: 'shells in containers',
+  events: 'the events of containers',
+  metrics: 'the resource usage of containers',
+  guestInfo: 'information about what runs in containers',
+  guestControl: 'programs in containers',
+  diskExport: 'exports of containers',
+  diskSource: 'moves of containers to other contexts',
+  diskIngest: 'moves of containers from other contexts',
+  liveDisks: 'live moves of containers',
+  backups: 'checkpoints of containers',
+  cluster: undefined,
+  diagnostics: undefined,
+};
+
+/** The abilities that are about single instances, in the order in which they are listed. */
+export const INSTANCE_ABILITIES = (Object.keys(FOR_CONTAINERS) as AbilityName[]).filter(
+  (name) => FOR_CONTAINERS[name] !== undefined,
+);
