@@ -70,7 +70,13 @@ export const vm = (action: AccessAction, more: More = {}): InstanceNeed => ({
   kind: 'vm',
   ...more,
 });
-export const ct = (action: AccessAction): InstanceNeed => ({ of: 'instance', action, at: 'path', kind: 'ct' });
+export const ct = (action: AccessAction, more: More = {}): InstanceNeed => ({
+  of: 'instance',
+  action,
+  at: 'path',
+  kind: 'ct',
+  ...more,
+});
 export const vmOrCt = (action: AccessAction, more: More = {}): InstanceNeed => ({
   of: 'instance',
   action,

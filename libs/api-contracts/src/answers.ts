@@ -188,6 +188,8 @@ export class ContextCapabilitiesView {
   @IsBoolean() simulated!: boolean;
   /** Ability name → true, or the reason why it is unavailable. */
   @IsMap(TRUE_OR_REASON) abilities!: Record<string, true | string>;
+  /** Name of an ability on single instances → true, or the reason why it is unavailable for containers. */
+  @IsMap(TRUE_OR_REASON) containerAbilities!: Record<string, true | string>;
   /** Source of a new VM → true, or the reason why it is unavailable. */
   @IsMap(TRUE_OR_REASON) sources!: Record<string, true | string>;
 }

@@ -1,8 +1,18 @@
 import { CONTAINER_PHASES, type ContainerPhase } from '@headgate/domain-contracts';
 import { IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { BusyView } from './busy.js';
-import { IsContextName, IsDiskSize, IsInstanceName, IsMemorySize, Nested, Optional } from './fields.js';
+import {
+  IsContextName,
+  IsCountText,
+  IsDiskSize,
+  IsInstanceName,
+  IsMemorySize,
+  IsSwitch,
+  Nested,
+  Optional,
+} from './fields.js';
 import { UsageView } from './metrics.js';
+import { ContextQuery, InstancePath } from './queries.js';
 
 /** POST /api/cts */
 export class CreateContainerDto {
@@ -75,4 +85,39 @@ export class ContainerView {
   @Optional() @IsBoolean() stale?: boolean;
   /** Only in a list with `?usage=true`, and absent while the instance is not measured. */
   @Optional() @Nested(() => UsageView) usage?: UsageView;
+}
+
+/** `{ns}`, `{name}` and `{snap}` of the path of a snapshot of a container. */
+export class ContainerSnapshotPath extends InstancePath {
+  /** The name of a snapshot of the container. */
+  @IsInstanceName() snap!: string;
+}
+
+/** POST /api/ext/cts/{ns}/{name}/snapshots */
+export class CreateContainerSnapshotDto {
+  /** The name of the container and the time if it is absent. */
+  @Optional() @IsInstanceName() name?: string;
+}
+
+/** POST /api/ext/cts/{ns}/{name}/clone */
+export class CloneContainerDto {
+  /** The name of the new container, in the namespace of the source. */
+  @IsInstanceName() target!: string;
+}
+
+/** The most lines of a log in one response. */
+export const MAX_LOG_LINES = 100_000;
+
+/** The query of the log of a container. */
+export class ContainerLogQuery extends ContextQuery {
+  /** Only so many of the last lines. Default 1000. */
+  @Optional() @IsCountText(1, MAX_LOG_LINES) tail?: string;
+  /** Only lines from this time on, in ISO 8601. A cluster compares whole seconds. */
+  @Optional() @IsISO8601({ strict: true }) @MaxLength(40) since?: string;
+  /** Whether the response continues with new lines until the container ends. Default false. */
+  @Optional() @IsSwitch() follow?: 'true' | 'false';
+  /** Whether it is the log of the run before the last restart. Default false. */
+  @Optional() @IsSwitch() previous?: 'true' | 'false';
+  /** Whether each line begins with its time in RFC 3339 and a space. Default false. */
+  @Optional() @IsSwitch() timestamps?: 'true' | 'false';
 }

@@ -10,6 +10,7 @@ import {
   type BackgroundWork,
   type Caller,
   type DefinedTask,
+  type Instance,
   type InstanceDirectory,
   type InstanceRef,
   type OperationKey,
@@ -48,9 +49,9 @@ export interface EngineOperation<Params extends object> {
   readonly isCancelable: (params: Params) => boolean;
   /**
    * Whether it starts the guest again afterwards. Asked under the reservation, when no other operation changes that.
-   * Default: whether the guest runs according to the list of instances.
+   * Undefined, and the default: whether the instance runs according to the list of instances.
    */
-  readonly startsAgain?: (ref: InstanceRef) => Promise<boolean>;
+  readonly startsAgain?: (ref: InstanceRef) => Promise<boolean> | undefined;
   /** Requests it. @returns the work that continues, if there is any */
   begin(ref: InstanceRef, params: Params, key: OperationKey): Promise<BackgroundWork | undefined>;
   stateOf(ref: InstanceRef, params: Params, key: OperationKey): Promise<OperationState>;
@@ -122,8 +123,7 @@ export class EngineTasks<Params extends object> {
   }: EngineRequest<Params>): Promise<StartedOperation> {
     const { tasks, directory } = this.deps;
     const found = directory.get(ref);
-    const vm = found && isVm(found) ? found : undefined;
-    const wasRunning = (await this.operation.startsAgain?.(ref)) ?? (vm !== undefined && isRunningStatus(vm.status));
+    const wasRunning = (await this.operation.startsAgain?.(ref)) ?? (found !== undefined && isRunning(found));
     const request = randomUUID();
     const begun: Begun = { accepted: Promise.withResolvers(), hasBegun: false };
     begun.accepted.promise.catch(() => undefined);
@@ -132,9 +132,9 @@ export class EngineTasks<Params extends object> {
       ...params,
       request,
       ref: formatRef(ref),
-      uid: vm?.uid ?? '',
+      uid: found?.uid ?? '',
       wasRunning,
-      ...(vm?.node !== undefined && { node: vm.node }),
+      ...(found?.node !== undefined && { node: found.node }),
     };
     try {
       const task = await this.task.start(
@@ -284,6 +284,9 @@ const STATES: Readonly<Record<OperationState['state'], string>> = {
   done: 'The operation is done.',
   failed: 'The operation has failed.',
 };
+
+const isRunning = (instance: Instance): boolean =>
+  isVm(instance) ? isRunningStatus(instance.status) : instance.phase === 'Running';
 
 const keyOf = (id: string, { wasRunning, node }: EngineInput): OperationKey => ({
   id,

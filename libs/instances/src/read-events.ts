@@ -22,7 +22,7 @@ export interface ReadEventsDeps extends InstanceSources {
 
 const MAX_EVENTS = 50;
 
-/** Reads the recent events of a VM: those of its backend, and what this service did to it. */
+/** Reads the recent events of an instance: those of its backend, and what this service did to it. */
 export class ReadEvents {
   constructor(private readonly deps: ReadEventsDeps) {}
 
@@ -31,8 +31,8 @@ export class ReadEvents {
     const { directory, backends, audit } = this.deps;
     const { ref } = directory.resolve(query);
     const backend = backends.get(ref.context);
-    const hasEvents = !(backend.ability('events') instanceof UnavailableAbility);
-    const reported = hasEvents ? await backend.require('events').recent(ref, MAX_EVENTS) : [];
+    const hasEvents = !(backend.abilityFor(ref.kind, 'events') instanceof UnavailableAbility);
+    const reported = hasEvents ? await backend.requireFor(ref.kind, 'events').recent(ref, MAX_EVENTS) : [];
     const text = formatRef(ref);
     return [
       ...reported.map((event) => ({ ...withPlainTexts(event), source: 'cluster' as const })),

@@ -3,6 +3,7 @@ import {
   type BackendDirectory,
   type InstanceDirectory,
   type InstanceQuery,
+  type InstanceRef,
 } from '@headgate/domain-contracts';
 import { isAway, type MetricsSampler } from './metrics-sampler.js';
 import type { Sample } from './usage.js';
@@ -27,7 +28,7 @@ export class ReadMetrics {
    */
   live(query: InstanceQuery): LiveMetrics {
     const instance = this.directory.resolve(query);
-    const problem = this.problem(instance.ref.context);
+    const problem = this.problem(instance.ref);
     if (problem && isAway(problem)) throw problem;
     return problem ? { reason: problem.message } : { sample: this.sampler.latest(instance) };
   }
@@ -41,9 +42,9 @@ export class ReadMetrics {
   }
 
   /** Why a context is not measured: it is lost by now, or its last reading failed. */
-  private problem(context: string): DomainError | undefined {
+  private problem({ kind, context }: InstanceRef): DomainError | undefined {
     try {
-      this.backends.get(context).require('metrics');
+      this.backends.get(context).requireFor(kind, 'metrics');
       return this.sampler.problem(context);
     } catch (error) {
       if (error instanceof DomainError) return error;

@@ -5,6 +5,7 @@ import {
   DiskBuilder,
   DomainError,
   ImageCatalog,
+  INSTANCE_ABILITIES,
   UnavailableAbility,
   type Backend,
   BackendDirectory,
@@ -81,6 +82,9 @@ export class ReadCapabilities {
       ...(state?.reason === undefined ? {} : { reason: state.reason }),
       simulated: this.contexts.simulated.has(backend.context),
       abilities: Object.fromEntries(ABILITY_NAMES.map((name) => [name, trueOrReason(backend.ability(name))])),
+      containerAbilities: Object.fromEntries(
+        INSTANCE_ABILITIES.map((name) => [name, trueOrReason(backend.abilityFor('ct', name))]),
+      ),
       sources:
         provisioning instanceof UnavailableAbility
           ? {}

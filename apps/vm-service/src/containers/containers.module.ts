@@ -1,23 +1,38 @@
 import { Module } from '@nestjs/common';
-import { BackendDirectory, FolderDirectory, InstanceDirectory } from '@headgate/domain-contracts';
-import { ApplyContainerPower, CreateContainer, DeleteContainer, PlaceInstance } from '@headgate/instances';
+import { AuditLog, BackendDirectory, FolderDirectory, InstanceDirectory } from '@headgate/domain-contracts';
+import {
+  ApplyContainerPower,
+  CreateContainer,
+  DeleteContainer,
+  PlaceInstance,
+  ReadContainerLog,
+  ReadEvents,
+} from '@headgate/instances';
+import { AccessModule } from '../access/access.module.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
-import { INSTANCE_CHANGE } from '../platform/instance-tokens.js';
+import { IdentityModule } from '../identity/identity.module.js';
+import { INSTANCE_CHANGE, INSTANCE_SOURCES } from '../platform/instance-tokens.js';
 import { provideClass } from '../platform/provide-class.js';
 import { provideDeps } from '../platform/provide-deps.js';
 import { StoreModule } from '../store/store.module.js';
+import { ContainerLogsController } from './container-logs.controller.js';
+import { ContainerReadsController } from './container-reads.controller.js';
 import { ContainersController } from './containers.controller.js';
+import { LogConnections } from './log-connections.js';
 
-/** Containers: the list, creation, power, deletion. */
+/** Containers: the list, creation, power, deletion, manifest, events and logs. */
 @Module({
-  imports: [StoreModule, FleetModule, FolderTreeModule],
-  controllers: [ContainersController],
+  imports: [AccessModule, StoreModule, FleetModule, FolderTreeModule, IdentityModule],
+  controllers: [ContainersController, ContainerReadsController, ContainerLogsController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
     provideDeps(CreateContainer, { ...INSTANCE_CHANGE, place: PlaceInstance }),
     provideDeps(DeleteContainer, { ...INSTANCE_CHANGE, folders: FolderDirectory }),
     provideDeps(ApplyContainerPower, INSTANCE_CHANGE),
+    provideDeps(ReadEvents, { ...INSTANCE_SOURCES, audit: AuditLog }),
+    provideDeps(ReadContainerLog, INSTANCE_SOURCES),
+    LogConnections,
   ],
   exports: [ApplyContainerPower, DeleteContainer],
 })

@@ -34,6 +34,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
 const ANSWERED_BY_THE_SERVICE = new Set([
   'GET /api/vms/{ns}/{name}/metrics/history',
   'GET /api/ext/vms/{ns}/{name}/metrics/history',
+  'GET /api/ext/cts/{ns}/{name}/metrics/history',
   'GET /api/ext/vms/{ns}/{name}/watchers',
 ]);
 

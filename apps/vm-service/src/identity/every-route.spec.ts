@@ -90,6 +90,16 @@ POST   /api/vms/{ns}/{name}/clone                       no       no     yes   no
 POST   /api/vms/{ns}/{name}/template                    no       no     yes   yes   hidden  no     no       yes   hidden
 PATCH  /api/ext/vms/{ns}/{name}                         no       no     yes   yes   hidden  no     no       yes   hidden
 PATCH  /api/ext/cts/{ns}/{name}                         no       no     yes   yes   -       no     no       yes   hidden
+GET    /api/ext/cts/{ns}/{name}                         no       yes    yes   yes   -       yes    yes      yes   hidden
+GET    /api/ext/cts/{ns}/{name}/events                  no       yes    yes   yes   -       yes    yes      yes   hidden
+GET    /api/ext/cts/{ns}/{name}/logs                    no       yes    yes   yes   -       yes    yes      yes   hidden
+GET    /api/ext/cts/{ns}/{name}/metrics                 no       yes    yes   yes   -       yes    yes      yes   hidden
+GET    /api/ext/cts/{ns}/{name}/metrics/history         no       yes    yes   yes   -       yes    yes      yes   hidden
+GET    /api/ext/cts/{ns}/{name}/snapshots               no       yes    yes   yes   -       yes    yes      yes   hidden
+POST   /api/ext/cts/{ns}/{name}/snapshots               no       no     yes   yes   -       no     no       yes   hidden
+DELETE /api/ext/cts/{ns}/{name}/snapshots/{snap}        no       no     yes   yes   -       no     no       yes   hidden
+POST   /api/ext/cts/{ns}/{name}/snapshots/{snap}/restore no       no     yes   yes   -       no     no       yes   hidden
+POST   /api/ext/cts/{ns}/{name}/clone                   no       no     yes   no    -       no     no       no    hidden
 GET    /api/ext/vms/{ns}/{name}/hardware                no       yes    yes   yes   hidden  yes    yes      yes   hidden
 POST   /api/ext/vms/{ns}/{name}/hardware                no       no     yes   yes   hidden  no     no       yes   hidden
 GET    /api/ext/vms/{ns}/{name}/metrics/history         no       yes    yes   yes   hidden  yes    yes      yes   hidden

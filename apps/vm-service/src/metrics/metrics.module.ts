@@ -3,13 +3,14 @@ import { BackendDirectory, Clock, InstanceDirectory } from '@headgate/domain-con
 import { MetricsSampler, ReadHistory, ReadMetrics, UsageHistory } from '@headgate/metrics';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { provideClass } from '../platform/provide-class.js';
+import { ContainerUsageController } from './container-usage.controller.js';
 import { UsageHistoryController } from './usage-history.controller.js';
 import { UsageController } from './usage.controller.js';
 
-/** The resource usage of VMs: current values, and their history. */
+/** The resource usage of VMs and containers: current values, and their history. */
 @Module({
   imports: [FleetModule],
-  controllers: [UsageController, UsageHistoryController],
+  controllers: [UsageController, UsageHistoryController, ContainerUsageController],
   providers: [
     provideClass(ReadMetrics, [InstanceDirectory, BackendDirectory, MetricsSampler]),
     provideClass(ReadHistory, [InstanceDirectory, MetricsSampler, UsageHistory, Clock]),

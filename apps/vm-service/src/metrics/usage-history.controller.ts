@@ -3,10 +3,10 @@ import { vm } from '@headgate/access';
 import { HistoryQuery, InstancePath, UsageHistoryView } from '@headgate/api-contracts';
 import { FleetReader } from '@headgate/fleet';
 import { ReadHistory } from '@headgate/metrics';
-import { presentUsage } from '../fleet/present-usage.js';
 import { instanceQuery } from '../instances/instance-request.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { Needs } from '../platform/needs.decorator.js';
+import { presentHistory } from './present-history.js';
 
 /** The resource usage of VMs over ranges of up to 30 days. Never asks a backend. */
 @Controller('api/ext/vms/:ns/:name/metrics')
@@ -24,21 +24,6 @@ export class UsageHistoryController {
   )
   async read(@Param() path: InstancePath, @Query() query: HistoryQuery): Promise<UsageHistoryView> {
     this.fleet.expectSomeContext();
-    const { range, from, to, stepMs, points } = await this.history.read(
-      instanceQuery('vm', path, query),
-      query.range ?? '1h',
-    );
-    return {
-      range,
-      from,
-      to,
-      stepMs,
-      recordedSince: points[0]?.time,
-      points: points.map(({ time, average, maximum }) => ({
-        t: time,
-        ...presentUsage(average),
-        max: presentUsage(maximum),
-      })),
-    };
+    return presentHistory(await this.history.read(instanceQuery('vm', path, query), query.range ?? '1h'));
   }
 }

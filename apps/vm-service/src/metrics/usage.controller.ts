@@ -6,7 +6,8 @@ import { ReadMetrics } from '@headgate/metrics';
 import { instanceQuery } from '../instances/instance-request.js';
 import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
-import { NO_USAGE, presentUsage } from '../fleet/present-usage.js';
+import { presentUsage } from '../fleet/present-usage.js';
+import { presentLive } from './present-live.js';
 
 /** The resource usage of VMs, from the samples in memory. */
 @Controller('api/vms/:ns/:name/metrics')
@@ -23,8 +24,7 @@ export class UsageController {
     answer(200, MetricsView),
   )
   live(@Param() path: InstancePath, @Query() query: ContextQuery): MetricsView {
-    const { sample, reason } = this.metrics.live(instanceQuery('vm', path, query));
-    return sample ? { ...presentUsage(sample), t: sample.time } : { ...NO_USAGE, reason };
+    return presentLive(this.metrics.live(instanceQuery('vm', path, query)));
   }
 
   @Needs(vm('read'))

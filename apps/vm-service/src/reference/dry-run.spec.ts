@@ -25,6 +25,7 @@ const ATTACHED = 'disk-2';
 const WEB = 'vm/lab/default/web';
 const DB = 'vm/lab/default/db';
 const vm = (name: string, path: string): string => `/api/vms/default/${name}/${path}`;
+const box = (path: string): string => `/api/ext/cts/default/box/${path}`;
 const extended = (name: string, path: string): string => `/api/ext/vms/default/${name}/${path}`;
 
 /** A request for each route that changes something, which succeeds on the service that `prepared` returns. */
@@ -76,6 +77,10 @@ const REHEARSED: Readonly<Record<string, Example>> = {
     body: { cpu: 4, tags: ['new'], protected: true },
   },
   'PATCH /api/ext/cts/{ns}/{name}': { path: '/api/ext/cts/default/box', body: { tags: ['new'] } },
+  'POST /api/ext/cts/{ns}/{name}/snapshots': { path: box('snapshots'), body: { name: 'new' } },
+  'POST /api/ext/cts/{ns}/{name}/snapshots/{snap}/restore': { path: box('snapshots/one/restore') },
+  'DELETE /api/ext/cts/{ns}/{name}/snapshots/{snap}': { path: box('snapshots/one') },
+  'POST /api/ext/cts/{ns}/{name}/clone': { path: box('clone'), body: { target: 'copy' } },
   'POST /api/ext/bulk': { path: '/api/ext/bulk', body: { action: 'start', refs: [WEB] } },
   'POST /api/ext/nodes/{name}/cordon': { path: '/api/ext/nodes/memory-1/cordon?context=lab' },
   'POST /api/ext/nodes/{name}/uncordon': { path: '/api/ext/nodes/memory-1/uncordon?context=other' },
@@ -146,6 +151,7 @@ const READS = [
   '/api/doctor',
   '/api/tasks',
   '/api/ext/nodes',
+  ...['events', 'snapshots'].map(box),
   ...['web', 'db'].flatMap((name) => [
     vm(name, 'events'),
     vm(name, 'snapshots'),
@@ -172,6 +178,7 @@ describe('dryRun', () => {
       ['/api/sources', { name: 'own', kind: 'url', uri: 'https://images.example/own.qcow2' }],
       ['/api/datavolumes', { name: 'golden', url: 'https://images.example/golden.qcow2', size: '2G' }],
       [vm('web', 'snapshots'), { name: 'one' }],
+      [box('snapshots'), { name: 'one' }],
       [vm('web', 'volumes'), { size: '1G' }],
       [vm('web', 'nics'), { nad: 'lan-1', iface: 'first' }],
       [extended('web', 'devices'), { device: 'pci_0000_01_00_0' }],

@@ -17,12 +17,13 @@ import { provideClass } from '../platform/provide-class.js';
 import { provideDeps } from '../platform/provide-deps.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
+import { ContainerSnapshotsController } from './container-snapshots.controller.js';
 import { SnapshotsController } from './snapshots.controller.js';
 
-/** Snapshots, clones and templates of VMs. */
+/** Snapshots and clones of VMs and containers, and templates of VMs. */
 @Module({
   imports: [StoreModule, FleetModule, TasksModule],
-  controllers: [SnapshotsController],
+  controllers: [SnapshotsController, ContainerSnapshotsController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
     provideDeps(SnapshotTasks, { ...INSTANCE_SOURCES, tasks: TaskRunner }),

@@ -17,6 +17,16 @@ export const buildContext = (overrides: Partial<ContextCapabilities> = {}): Cont
   up: true,
   simulated: false,
   abilities: { power: true, provisioning: true, migration: true, containers: true, consoles: true },
+  containerAbilities: {
+    inventory: true,
+    containers: true,
+    containerLogs: true,
+    consoles: true,
+    events: true,
+    metrics: true,
+    snapshots: 'prod does not offer snapshots of containers.',
+    cloning: 'prod does not offer clones of containers.',
+  },
   sources: {
     image: true,
     containerDisk: true,

@@ -10,12 +10,13 @@ interface CloneParams {
   readonly target: string;
 }
 
-/** The tasks that clone VMs. They continue after a restart. */
+/** The tasks that clone instances. They continue after a restart. */
 export class CloneTasks {
   readonly clones: EngineTasks<CloneParams>;
 
   constructor({ backends, ...deps }: CloneTasksDeps) {
-    const cloningOf = ({ context }: InstanceRef): InstanceCloning => backends.get(context).require('cloning');
+    const cloningOf = ({ kind, context }: InstanceRef): InstanceCloning =>
+      backends.get(context).requireFor(kind, 'cloning');
     const targetOf = (source: InstanceRef, { target }: CloneParams): InstanceRef => ({ ...source, name: target });
     this.clones = new EngineTasks<CloneParams>(deps, {
       kind: 'clone',

@@ -25,7 +25,7 @@ export interface ClonedVm {
   readonly task?: string;
 }
 
-/** Copies a stopped VM or a template, with an identity of its own. */
+/** Copies a stopped VM, a template or a container, with an identity of its own. */
 export class CloneVm extends InstanceChange<'cloning', [name: string], ClonedVm, [target: InstanceRef]> {
   protected override readonly ability = 'cloning';
 

@@ -1,6 +1,6 @@
 import { findInstance, type InstanceQuery, type InstanceSources, type Snapshot } from '@headgate/domain-contracts';
 
-/** Lists the snapshots of a VM. */
+/** Lists the snapshots of an instance. */
 export class ListSnapshots {
   constructor(private readonly deps: InstanceSources) {}
 

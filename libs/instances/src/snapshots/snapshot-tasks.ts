@@ -27,7 +27,8 @@ export class SnapshotTasks {
   readonly restores: EngineTasks<RestoreParams>;
 
   constructor({ backends, ...deps }: SnapshotTasksDeps) {
-    const snapshotsOf = ({ context }: InstanceRef): InstanceSnapshots => backends.get(context).require('snapshots');
+    const snapshotsOf = ({ kind, context }: InstanceRef): InstanceSnapshots =>
+      backends.get(context).requireFor(kind, 'snapshots');
     const change = ({ action: kind, snapshot }: SnapshotParams, key: OperationKey): SnapshotOperation => ({
       kind,
       snapshot,
@@ -67,7 +68,7 @@ export class SnapshotTasks {
           'The backend may still replace the disks: look at the VM before you start or restore it.',
         ),
       isCancelable: () => true,
-      startsAgain: (ref) => backends.get(ref.context).require('power').staysOn(ref),
+      startsAgain: (ref) => (ref.kind === 'vm' ? backends.get(ref.context).require('power').staysOn(ref) : undefined),
       begin: (ref, { snapshot }, key) => snapshotsOf(ref).restore(ref, snapshot, key),
       stateOf: (ref, params, key) => snapshotsOf(ref).stateOf(ref, restore(params, key)),
       resume: (ref, params, key) => snapshotsOf(ref).resume(ref, restore(params, key)),

@@ -33,7 +33,7 @@ export interface CreatedSnapshot {
   readonly task?: string;
 }
 
-/** Saves the content of a VM's disks. */
+/** Saves the content of the disks of an instance. */
 export class CreateSnapshot extends InstanceChange<
   'snapshots',
   [request: CreateSnapshotRequest],
@@ -59,7 +59,7 @@ export class CreateSnapshot extends InstanceChange<
     return request.memory ? { ...work, variant: 'with memory' } : work;
   }
 
-  /** The name contains that of the VM, because in a cluster the VMs of a namespace share the names of snapshots. */
+  /** The name contains that of the instance: in a cluster, the VMs of a namespace share the names of snapshots. */
   protected override paramsOf({ ref }: Instance, { name, memory }: CreateSnapshotRequest): [SnapshotRequest] {
     const options = memory === true ? { memory } : {};
     if (name === undefined) return [{ name: automaticName(ref.name, this.deps.clock), ...options }];
@@ -86,13 +86,13 @@ export class CreateSnapshot extends InstanceChange<
   }
 }
 
-/** `<VM>-20261231235959000`: the time in milliseconds, in UTC. */
+/** `<instance>-20261231235959000`: the time in milliseconds, in UTC. */
 function automaticName(vm: string, clock: Clock): string {
   const digits = clock.iso().replace(/\D/g, '').slice(0, 17);
   return `${vm.slice(0, MAX_NAME_LENGTH - digits.length - 1)}-${digits}`;
 }
 
-/** Returns the disks of a VM to a snapshot. Its result is the ID of the task. */
+/** Returns the disks of an instance to a snapshot. Its result is the ID of the task. */
 export class RestoreSnapshot extends InstanceChange<'snapshots', [name: string], string> {
   protected override readonly ability = 'snapshots';
 

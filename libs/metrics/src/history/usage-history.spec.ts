@@ -330,10 +330,11 @@ describe('the usage history', () => {
     expect(await cpuOf('24h', WEB)).toHaveLength(3);
   });
 
-  test('has no history of containers, which no route serves', async () => {
+  test('keeps the history of a container apart from that of a VM with its name and uid', async () => {
     const box = { ...DB, ref: { ...DB.ref, kind: 'ct' } } as unknown as typeof DB;
     await record(0, 9, () => 1, box);
-    expect(await history.read(box, '24h')).toEqual([]);
+    expect(await history.read(box, '24h')).toHaveLength(3);
+    expect(await history.read(DB, '24h')).toEqual([]);
   });
 
   const isRoot = process.getuid?.() === 0;

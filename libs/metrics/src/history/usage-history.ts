@@ -58,8 +58,6 @@ export class UsageHistory implements SampleRecorder {
   }
 
   record(instance: SampledInstance, sample: Sample): void {
-    // Only VMs have a history that is served.
-    if (instance.ref.kind !== 'vm') return;
     const { stepMs } = LEVELS[0];
     const step = floorTo(sample.time, stepMs);
     const current = this.current?.time ?? step;

@@ -1,0 +1,16 @@
+import type { UsageHistoryView } from '@headgate/api-contracts';
+import type { UsageOverTime } from '@headgate/metrics';
+import { presentUsage } from '../fleet/present-usage.js';
+
+export const presentHistory = ({ range, from, to, stepMs, points }: UsageOverTime): UsageHistoryView => ({
+  range,
+  from,
+  to,
+  stepMs,
+  recordedSince: points[0]?.time,
+  points: points.map(({ time, average, maximum }) => ({
+    t: time,
+    ...presentUsage(average),
+    max: presentUsage(maximum),
+  })),
+});
