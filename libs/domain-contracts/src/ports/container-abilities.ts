@@ -30,6 +30,7 @@ export const FOR_CONTAINERS: { readonly [K in AbilityName]: string | undefined }
   liveDisks: 'live moves of containers',
   backups: 'checkpoints of containers',
   cluster: undefined,
+  nodeScheduling: undefined,
   diagnostics: undefined,
 };
 
