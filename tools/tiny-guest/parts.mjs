@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProgram } from '../local/machine.mjs';
-import { librariesOf, readElf } from './elf-libraries.mjs';
+import { findBusybox } from './busybox.mjs';
+import { librariesOf } from './elf-libraries.mjs';
 
 /**
  * The components of the guest, as files on this machine.
@@ -35,16 +36,7 @@ export async function collectParts(source, work) {
 
   const { packages } = source;
   const kernel = await findKernel(source, unpack);
-  const ownBusybox = findProgram('busybox');
-  const useOwn = ownBusybox !== undefined && isStatic(ownBusybox);
-  const busybox = useOwn
-    ? ownBusybox
-    : fileIn(await unpack('busybox', packages.busybox), [
-        'bin/busybox',
-        'usr/bin/busybox',
-        'usr/sbin/busybox',
-        'sbin/busybox',
-      ]);
+  const busybox = await findBusybox(() => unpack('busybox', packages.busybox));
   const agent = fileIn(await unpack('agent', packages.agent), ['usr/sbin/qemu-ga', 'usr/bin/qemu-ga']);
   const dropbear = fileIn(await unpack('ssh', packages.ssh), ['usr/sbin/dropbear', 'usr/bin/dropbear']);
   const boot = await unpack('boot', packages.boot);
@@ -113,12 +105,6 @@ function isReadable(file) {
   } catch {
     return false;
   }
-}
-
-/** @param {string} program */
-function isStatic(program) {
-  const { needed, interpreter } = readElf(readFileSync(program));
-  return needed.length === 0 && interpreter === undefined;
 }
 
 /**
