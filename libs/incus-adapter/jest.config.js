@@ -1,0 +1,1 @@
+export default { displayName: 'incus-adapter', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export { INCUS_TRAITS } from './incus-traits.js';
