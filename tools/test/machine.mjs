@@ -9,6 +9,10 @@ const programs = [
   'qemu-img',
   'virsh',
   'libvirtd',
+  'incusd',
+  'incus',
+  'lxd',
+  'lxc',
   'xorriso',
   'swtpm_setup',
   'xmllint',
@@ -27,7 +31,7 @@ const programs = [
 ];
 
 const isInstalled = (program) =>
-  [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'].some((folder) => {
+  [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin', '/usr/libexec/incus'].some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK);
       return true;
