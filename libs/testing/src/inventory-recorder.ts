@@ -3,6 +3,7 @@ import {
   isContainer,
   isVm,
   type Container,
+  type ContainerPhase,
   type DomainError,
   type Instance,
   type InstanceInventory,
@@ -10,6 +11,7 @@ import {
   type InventoryListener,
   type InventoryWatch,
   type VirtualMachine,
+  type VmStatus,
 } from '@headgate/domain-contracts';
 
 interface Waiter {
@@ -59,6 +61,17 @@ export class InventoryRecorder implements InventoryListener {
   container(ref: InstanceRef): Container | undefined {
     const found = this.instances.get(formatRef(ref));
     return found && isContainer(found) ? found : undefined;
+  }
+
+  /** A VM or a container. */
+  instance(ref: InstanceRef): Instance | undefined {
+    return this.instances.get(formatRef(ref));
+  }
+
+  /** The status of a VM, or the phase of a container. */
+  stateOf(ref: InstanceRef): VmStatus | ContainerPhase | undefined {
+    const found = this.instance(ref);
+    return found && (isVm(found) ? found.status : found.phase);
   }
 
   /** Resolves once the condition holds. */

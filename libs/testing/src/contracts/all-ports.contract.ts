@@ -4,7 +4,7 @@ import { backendContract } from './backend.contract.js';
 import { clusterInventoryContract } from './cluster-inventory.contract.js';
 import { consoleSourceContract, type ConsoleContractOptions } from './console-source.contract.js';
 import { containerLogsContract } from './container-logs.contract.js';
-import { containersContract } from './containers.contract.js';
+import { containersContract, type ContainersContractOptions } from './containers.contract.js';
 import { diagnosticsContract } from './diagnostics.contract.js';
 import { diskBuildsContract } from './disk-builds.contract.js';
 import { diskExportContract, type DiskExportContractOptions } from './disk-export.contract.js';
@@ -33,6 +33,7 @@ import { unavailableAbilityContract } from './unavailable-ability.contract.js';
 
 export interface AllPortsOptions extends ContractOptions {
   readonly consoles: ConsoleContractOptions;
+  readonly containers?: ContainersContractOptions;
   readonly migration?: MigrationContractOptions;
   readonly guestControl?: GuestControlContractOptions;
   readonly diskExport?: DiskExportContractOptions;
@@ -54,6 +55,7 @@ export function allPortsContract(
   {
     timeoutMs,
     consoles,
+    containers,
     migration,
     hardware,
     guestControl,
@@ -83,7 +85,7 @@ export function allPortsContract(
     snapshots: () => instanceSnapshotsContract(adapter, open, { ...options, ...snapshots }),
     cloning: () => instanceCloningContract(adapter, open, options),
     images: () => importedImagesContract(adapter, open, { ...options, ...images }),
-    containers: () => containersContract(adapter, open, options),
+    containers: () => containersContract(adapter, open, { ...options, ...containers }),
     containerLogs: () => containerLogsContract(adapter, open, options),
     consoles: () => consoleSourceContract(adapter, open, { ...options, ...consoles }),
     events: () => instanceEventsContract(adapter, open, options),

@@ -27,7 +27,8 @@ export function instanceInventoryContract(
       const recorder = record();
       await recorder.whenListed();
       expect(recorder.calls[0]).toBe('listed');
-      expect(recorder.vm(ref)).toMatchObject({ status: 'Stopped', backend: harness.backend.kind });
+      expect(recorder.stateOf(ref)).toBe('Stopped');
+      expect(recorder.instance(ref)?.backend).toBe(harness.backend.kind);
     });
 
     inTime('names each instance under its own context, once', async () => {
@@ -45,32 +46,35 @@ export function instanceInventoryContract(
       const recorder = record();
       await recorder.whenListed();
       const ref = await harness.givenVm('Stopped');
-      await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
+      await recorder.until(() => recorder.stateOf(ref) === 'Stopped');
     });
 
     inTime('reports that another program deleted a VM', async () => {
       const ref = await harness.givenVm('Stopped');
       const recorder = record();
-      await recorder.untilVm(ref, () => true);
+      await recorder.until(() => recorder.instance(ref) !== undefined);
       await harness.deleteExternally(ref);
-      await recorder.until(() => recorder.vm(ref) === undefined);
+      await recorder.until(() => recorder.instance(ref) === undefined);
       expect(recorder.calls).toContain(`removed ${formatRef(ref)}`);
     });
 
     inTime('shows node only while the VM runs', async () => {
       const [stopped, running] = [await harness.givenVm('Stopped'), await harness.givenVm('Running')];
       const recorder = record();
-      await recorder.untilVm(running, ({ status }) => status === 'Running');
-      expect(recorder.vm(running)?.node).toEqual(expect.any(String));
-      expect(recorder.vm(stopped)?.node).toBeUndefined();
-      expect(recorder.vm(stopped)?.ip).toBeUndefined();
+      await recorder.until(() => recorder.stateOf(running) === 'Running');
+      expect(recorder.instance(running)?.node).toEqual(expect.any(String));
+      expect(recorder.instance(stopped)?.node).toBeUndefined();
+      expect(recorder.instance(stopped)).not.toMatchObject({ ip: expect.anything() });
     });
 
     inTime('reports the same to two watchers', async () => {
       const ref = await harness.givenVm('Stopped');
       const [one, two] = [record(), record()];
-      await Promise.all([one.untilVm(ref, () => true), two.untilVm(ref, () => true)]);
-      expect(one.vm(ref)).toEqual(two.vm(ref));
+      await Promise.all([
+        one.until(() => one.instance(ref) !== undefined),
+        two.until(() => two.instance(ref) !== undefined),
+      ]);
+      expect(one.instance(ref)).toEqual(two.instance(ref));
     });
 
     inTime('reports nothing after its watch was stopped', async () => {
@@ -80,7 +84,7 @@ export function instanceInventoryContract(
       const callCount = stopped.calls.length;
       const witness = record();
       const ref = await harness.givenVm('Stopped');
-      await witness.untilVm(ref, () => true);
+      await witness.until(() => witness.instance(ref) !== undefined);
       expect(stopped.calls.slice(callCount)).toEqual([]);
     });
 
@@ -102,8 +106,8 @@ export function instanceInventoryContract(
     inTime('shows a running VM as ready and a stopped one as not', async () => {
       const [stopped, running] = [await harness.givenVm('Stopped'), await harness.givenVm('Running')];
       const recorder = record();
-      await recorder.untilVm(running, ({ ready }) => ready);
-      expect(recorder.vm(stopped)?.ready).toBe(false);
+      await recorder.until(() => recorder.instance(running)?.ready === true);
+      expect(recorder.instance(stopped)?.ready).toBe(false);
       expect(isSameRef(stopped, running)).toBe(false);
     });
   });
