@@ -38,6 +38,8 @@ export class IncusApi {
   constructor(
     private readonly connection: IncusConnection,
     readonly clock: Clock,
+    /** Asked before each request that changes the server; one that it forbids fails with NOT_READY and is not sent. */
+    private readonly mayWrite: () => boolean = () => true,
   ) {}
 
   get context(): string {
@@ -86,14 +88,14 @@ export class IncusApi {
    * @returns the metadata of the answer, or of the operation
    */
   async send<T = unknown>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
-    const { type, metadata, operation } = await this.envelope(await this.connection.request(method, path, options));
+    const { type, metadata, operation } = await this.change(method, path, options);
     if (type !== 'async') return metadata as T;
     return (await this.wait(idOf(operation), options.signal)).metadata as T;
   }
 
   /** Sends a change that begins an operation, and returns that without waiting for its end. */
   async begin(method: string, path: string, options: RequestOptions = {}): Promise<OperationObject> {
-    const { type, metadata } = await this.envelope(await this.connection.request(method, path, options));
+    const { type, metadata } = await this.change(method, path, options);
     if (type === 'async') return metadata as OperationObject;
     throw new DomainError('BACKEND_FAILED', `${this.context}: the server began no operation for ${method} ${path}.`);
   }
@@ -130,6 +132,11 @@ export class IncusApi {
 
   close(): void {
     this.connection.close();
+  }
+
+  private async change(method: string, path: string, options: RequestOptions): Promise<Envelope> {
+    if (!this.mayWrite()) throw writesFenced();
+    return this.envelope(await this.connection.request(method, path, options));
   }
 
   private async trustedServer(signal?: AbortSignal): Promise<ServerObject> {
@@ -182,6 +189,9 @@ export class IncusApi {
     return Buffer.concat(parts).toString();
   }
 }
+
+const writesFenced = (): DomainError =>
+  new DomainError('NOT_READY', 'Another replica may have taken over the work of this one; try again soon.');
 
 /** The last part of a path such as `/1.0/operations/<id>`, which may have a query. */
 const idOf = (path: string): string => (path.split('?')[0] ?? '').split('/').at(-1) ?? '';

@@ -62,7 +62,7 @@ const RULES: readonly Rule[] = [
     remedy: 'Name an existing project as the namespace.',
   },
   {
-    pattern: /Storage pool not found|Storage volume not found/i,
+    pattern: /Storage (pool|volume|pool volume) not found/i,
     code: 'VOLUME_NOT_FOUND',
   },
   {

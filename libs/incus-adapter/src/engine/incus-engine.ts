@@ -17,6 +17,4 @@ export interface IncusEngine {
   readonly pool?: string;
   /** The image servers that containers may be created from, by their names. */
   readonly remotes: ReadonlyMap<string, ImageRemote>;
-  /** Whether this process may change the server at this moment. */
-  readonly mayWrite: () => boolean;
 }

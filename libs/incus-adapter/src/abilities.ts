@@ -1,0 +1,60 @@
+import { UnavailableAbility, type Abilities, type AbilityName } from '@headgate/domain-contracts';
+import { IncusDiagnostics } from './diagnostics/incus-diagnostics.js';
+import type { IncusEngine } from './engine/incus-engine.js';
+import { EventHistory } from './events/event-history.js';
+import { IncusEvents } from './events/incus-events.js';
+import { IncusInventory } from './inventory/incus-inventory.js';
+import { IncusContainers } from './provisioning/incus-containers.js';
+
+interface OpenedAbilities {
+  /** An ability that is missing here does not compile. */
+  readonly abilities: { readonly [K in AbilityName]: Abilities[K] | UnavailableAbility };
+  /** Ends all work, and closes the engine. */
+  readonly close: () => Promise<void>;
+}
+
+/** Opens each ability, and connects those that need each other. */
+export function openAbilities(engine: IncusEngine): OpenedAbilities {
+  const { finder } = engine;
+  const history = new EventHistory();
+  const inventory = new IncusInventory({ ...engine, onEvent: (event) => history.record(event) });
+  const abilities = {
+    inventory,
+    power: ofVms('started and stopped'),
+    provisioning: ofVms('created'),
+    diskBuilds: new UnavailableAbility('Containers of Incus and LXD have no disks to build.'),
+    hardware: ofVms('changed'),
+    diskMove: new UnavailableAbility(
+      'Incus and LXD move the volumes of a container between pools with their own tools.',
+    ),
+    hostResources: new UnavailableAbility('Containers of Incus and LXD have no devices of the host here.'),
+    migration: new UnavailableAbility(
+      'Incus and LXD migrate running containers with CRIU only, which this service does not use.',
+    ),
+    snapshots: ofVms('captured in snapshots'),
+    cloning: ofVms('cloned'),
+    images: new UnavailableAbility('The images of Incus and LXD are managed with their own tools.'),
+    containers: new IncusContainers(engine),
+    consoles: new UnavailableAbility('Consoles of Incus and LXD are opened with their own tools.'),
+    events: new IncusEvents(finder, history),
+    metrics: new UnavailableAbility('The usage of containers is not read from Incus and LXD.'),
+    guestInfo: new UnavailableAbility('Containers of Incus and LXD have no guest agent.'),
+    guestControl: new UnavailableAbility('Containers of Incus and LXD have no guest agent: use a shell.'),
+    diskExport: ofVms('exported'),
+    diskSource: ofVms('moved'),
+    diskIngest: ofVms('moved'),
+    liveDisks: ofVms('moved'),
+    backups: ofVms('backed up'),
+    cluster: new UnavailableAbility('The nodes, pools and networks of Incus and LXD are shown by their own tools.'),
+    diagnostics: new IncusDiagnostics(engine),
+  };
+  const close = async (): Promise<void> => {
+    await inventory.close();
+    engine.api.close();
+  };
+  return { abilities, close };
+}
+
+/** @param participle completes "VMs can't be …" */
+const ofVms = (participle: string): UnavailableAbility =>
+  new UnavailableAbility(`This service runs containers on Incus and LXD: VMs can't be ${participle} there.`);

@@ -1,0 +1,15 @@
+import { ABILITY_NAMES, type AbilityName } from '@headgate/domain-contracts';
+import { allPortsContract, describeOnIncus } from '@headgate/testing';
+import { IncusHarness } from './contracts/incus-harness.contract.js';
+
+/** All others are refused with a reason. */
+const PROVIDED: readonly AbilityName[] = ['inventory', 'containers', 'events', 'diagnostics'];
+
+describeOnIncus('the contracts of the ports', (flavor) => {
+  allPortsContract(flavor, () => IncusHarness.open(flavor), {
+    timeoutMs: 60_000,
+    consoles: { greeting: /#/ },
+    containers: { hasVms: false },
+    unavailable: ABILITY_NAMES.filter((name) => !PROVIDED.includes(name)),
+  });
+});
