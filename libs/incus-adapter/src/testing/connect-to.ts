@@ -24,6 +24,5 @@ export function connectTo(daemon: Pick<PrivateIncusd, 'socket'>): IncusEngine {
     api,
     finder: new InstanceFinder(CONTEXT, api),
     remotes: new Map(),
-    mayWrite: () => true,
   };
 }
