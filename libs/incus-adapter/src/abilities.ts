@@ -35,6 +35,7 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
     cloning: ofVms('cloned'),
     images: new UnavailableAbility('The images of Incus and LXD are managed with their own tools.'),
     containers: new IncusContainers(engine),
+    containerLogs: new UnavailableAbility('The logs of containers of Incus and LXD are read with their own tools.'),
     consoles: new UnavailableAbility('Consoles of Incus and LXD are opened with their own tools.'),
     events: new IncusEvents(finder, history),
     metrics: new UnavailableAbility('The usage of containers is not read from Incus and LXD.'),
@@ -46,6 +47,7 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
     liveDisks: ofVms('moved'),
     backups: ofVms('backed up'),
     cluster: new UnavailableAbility('The nodes, pools and networks of Incus and LXD are shown by their own tools.'),
+    nodeScheduling: new UnavailableAbility('Members of Incus and LXD are evacuated with their own tools.'),
     diagnostics: new IncusDiagnostics(engine),
   };
   const close = async (): Promise<void> => {

@@ -6,9 +6,20 @@ import { DEFAULT_PROJECT, INCUS_TRAITS } from './incus-traits.js';
 
 export type IncusBackendOptions = IncusEngineOptions;
 
+const CONTAINER_ABILITIES: readonly AbilityName[] = [
+  'inventory',
+  'containers',
+  'consoles',
+  'events',
+  'metrics',
+  'snapshots',
+  'cloning',
+];
+
 /** One server of Incus or LXD, or one project of it. Opening it does no I/O: the inventory reports its state. */
 export class IncusBackend extends Backend {
   override readonly traits;
+  override readonly containerAbilities = CONTAINER_ABILITIES;
 
   private constructor(
     override readonly context: string,
