@@ -63,14 +63,16 @@ const stages = [
 ];
 
 // Lanes run at the same time, and each runs one project after the other: their tests wait for guests and servers much
-// of the time. The workers of libvirt-adapter have libvirts of their own, the other projects of the VM side share the
-// one of this machine.
+// of the time. The workers of libvirt-adapter have libvirts of their own, those of incus-adapter daemons of their own;
+// the other projects of the VM side share the libvirt of this machine.
 const PRIVATE_LIBVIRT = '@headgate/libvirt-adapter';
+const PRIVATE_INCUS = '@headgate/incus-adapter';
 const WITHOUT_LIBVIRT = 'tag:scope:limits,@headgate/tools,@headgate/libraries-e2e';
 const LANES = [
   ['-p', PRIVATE_LIBVIRT],
+  ['-p', PRIVATE_INCUS],
   ['-p', WITHOUT_LIBVIRT],
-  ['--exclude', `${PRIVATE_LIBVIRT},${WITHOUT_LIBVIRT}`],
+  ['--exclude', `${PRIVATE_LIBVIRT},${PRIVATE_INCUS},${WITHOUT_LIBVIRT}`],
 ].map((projects) => ['run-many', '-t', 'integration', 'e2e', '--parallel=1', ...projects]);
 
 /** @param {string[][]} lanes arguments of Nx */
