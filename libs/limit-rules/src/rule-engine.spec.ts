@@ -122,6 +122,15 @@ describe.each(['here', 'on a server'] as const)('RuleEngine over windows %s', (w
     expect(await passes({ event: 'message', ...other })).toBe(by !== 'server');
   });
 
+  test('counts a request whose process was killed, under rules of failures and under shared keys too', async () => {
+    const [account] = CONTRACT_RULES;
+    const { finish, count } = open([account!, ruleOf({ ...messages, by: 'room' })]);
+    const login = () => finish({ event: 'login', account: 'user:a' }, 'lost');
+    expect(await count(20, login)).toBe(5);
+    const send = () => finish({ event: 'message', room: '!r:x' }, 'lost');
+    expect(await count(20, send)).toBe(3);
+  });
+
   test('does not apply to a request without the key, or to another event', async () => {
     const { passes, count, windows } = open([messages]);
     expect(await count(5, () => passes({ event: 'message' }))).toBe(5);

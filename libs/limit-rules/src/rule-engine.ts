@@ -26,7 +26,7 @@ interface Claim {
   cost: number;
 }
 
-const ADMITTED = { granted: true as const, settle: () => undefined };
+const ADMITTED = { granted: true as const, isSettled: true as const, settle: () => undefined };
 const NO_EXEMPTIONS = { users: [], appservices: [], networks: [] };
 /** How soon to try again when only requests in progress, which may turn out not to count, leave no room. */
 const IN_FLIGHT_RETRY_MS = 1000;

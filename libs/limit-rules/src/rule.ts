@@ -145,9 +145,10 @@ export interface RuleFacts {
 
 /**
  * How the homeserver handled a request, for rules that do not count every one. `rejected`: refused with another status
- * than 401 and 403 (4xx).
+ * than 401 and 403 (4xx). `lost`: the process that handled the request was killed, so the homeserver may have done
+ * everything; it counts.
  */
-export type RequestOutcome = 'success' | 'forbidden' | 'unauthenticated' | 'rejected' | 'other';
+export type RequestOutcome = 'success' | 'forbidden' | 'unauthenticated' | 'rejected' | 'other' | 'lost';
 
 /** Why a request is refused, or would be. */
 export interface RuleRefusal {
@@ -167,5 +168,7 @@ export interface RuleRefusal {
 /** A request that passed every rule. Settle it with its outcome. */
 export interface Admission {
   readonly granted: true;
+  /** The outcome changes nothing: the request has counted already, or no rule counts it. */
+  readonly isSettled?: true;
   settle(outcome: RequestOutcome): Maybe<void>;
 }

@@ -17,7 +17,7 @@ export function settlementOf(
     const sentNothing = outcome === 'rejected' && by === 'recipient';
     return hadNoRight || sentNothing ? 'release' : 'commit';
   }
-  if (outcome === 'forbidden') return 'commit';
+  if (outcome === 'forbidden' || outcome === 'lost') return 'commit';
   return outcome === 'success' && successClears ? 'reset' : 'release';
 }
 
