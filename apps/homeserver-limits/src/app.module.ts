@@ -10,6 +10,7 @@ import { OperatorModule } from './operator/operator.module.js';
 import { RelayModule } from './relay/relay.module.js';
 import { RulesModule } from './rules/rules.module.js';
 import { StateModule } from './state/state.module.js';
+import { WorkersModule } from './workers/workers.module.js';
 
 /**
  * The modules in dependency order: settings, state (windows and caps), metrics, rules, the homeserver behind them,
@@ -35,7 +36,23 @@ export class AppModule {
         bounds,
         EdgeModule.over(homeserver, bounds),
         ...(hasRelay(settings.config.current) ? [RelayModule.over(homeserver, bounds)] : []),
-        ...(operator.listen === undefined ? [] : [OperatorModule]),
+        ...(operator.listen === undefined || settings.main ? [] : [OperatorModule]),
+      ],
+    };
+  }
+
+  /** The modules of a main process, whose workers have the homeserver, the bounds and the edge. */
+  static forMain(settings: Settings): DynamicModule {
+    const hasOperator = settings.config.current.operator.listen !== undefined;
+    return {
+      module: AppModule,
+      imports: [
+        SettingsModule.forRoot(settings),
+        StateModule,
+        MetricsModule,
+        RulesModule,
+        WorkersModule,
+        ...(hasOperator ? [OperatorModule] : []),
       ],
     };
   }

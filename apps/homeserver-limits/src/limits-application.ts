@@ -8,10 +8,14 @@ import { explainListenFailure } from './config/listen-failure.js';
 import { pointsTo } from './config/points-to.js';
 import { ReloadConfig } from './rules/reload-config.js';
 import type { Settings } from './config/settings.module.js';
+import type { Config } from './config/config.js';
 import { ConnectionLimit } from './edge/connection-limit.js';
 import { Dispatcher } from './edge/dispatcher.js';
 import { dispatchDirectly } from './edge/direct-dispatch.js';
+import { HandedConnections } from './edge/handed-connections.js';
 import { matrixAdapter } from './edge/matrix-adapter.js';
+import { LimitsMetrics } from './metrics/limits-metrics.js';
+import { HeldCounts } from './rules/remote-caps.js';
 import { UpgradeProxy } from './gateway/upgrade-proxy.js';
 import { OperatorListener } from './operator/operator-listener.js';
 import { GatewayRelay } from './relay/gateway-relay.js';
@@ -22,14 +26,14 @@ export class LimitsApplication {
   private constructor(
     private readonly app: NestFastifyApplication,
     private readonly settings: Settings,
+    private readonly handed: HandedConnections,
   ) {}
 
   /** Creates every provider. Nothing listens yet. @throws ConfigError */
   static async create(settings: Settings): Promise<LimitsApplication> {
-    const { server, gateway, operator } = settings.config.current;
-    if (gateway.upstream !== undefined && pointsTo(gateway.upstream, server.listen)) {
-      throw new ConfigError('configuration', ['gateway.upstream is the address of this gateway itself']);
-    }
+    refuseLoops(settings.config.current);
+    const { gateway, operator } = settings.config.current;
+    const handed = new HandedConnections();
     let upgrades: UpgradeProxy | undefined;
     const app = await NestFactory.create<NestFastifyApplication>(
       AppModule.forRoot(settings, await loadHomeserverModule(settings)),
@@ -37,6 +41,7 @@ export class LimitsApplication {
         mayUpgrade: (request) => upgrades?.accepts(request) ?? false,
         // The operator's listener has them, away from clients.
         hasMetrics: operator.listen === undefined,
+        ...(settings.main && { drained: () => handed.drained() }),
       }),
       { logger: new StartLogger(settings.log), bodyParser: false, abortOnError: false },
     );
@@ -44,9 +49,10 @@ export class LimitsApplication {
     app.getHttpServer().on('upgrade', (request, socket, head) => upgrades?.handle(request, socket, head));
     dispatchDirectly(app.getHttpServer(), app.get(Dispatcher, { strict: false }), operator.listen === undefined);
     if (hasRelay(settings.config.current)) app.get(GatewayRelay, { strict: false }).attach(app.getHttpServer());
-    app.get(ConnectionLimit, { strict: false }).attach(app.getHttpServer());
+    // The main process has counted the connections of a worker.
+    if (!settings.main) app.get(ConnectionLimit, { strict: false }).attach(app.getHttpServer());
     app.useGlobalFilters(new MatrixErrorFilter());
-    return new LimitsApplication(app, settings);
+    return new LimitsApplication(app, settings, handed);
   }
 
   /** Runs the start hooks and accepts connections. @returns the URLs of both listeners */
@@ -61,11 +67,38 @@ export class LimitsApplication {
     return { url: address.urlOn(bound.port), operatorUrl };
   }
 
-  reload(): Promise<boolean> {
-    return this.app.get(ReloadConfig, { strict: false }).run();
+  /** Runs the start hooks of a worker. @returns takes the connections that the main process hands over */
+  async startWorker(): Promise<HandedConnections> {
+    await this.app.init();
+    // Otherwise, this happens when the server listens.
+    await this.app.getHttpAdapter().getInstance().ready();
+    this.handed.attach(this.app.getHttpServer());
+    return this.handed;
+  }
+
+  /** The metrics of this process. */
+  get metrics(): LimitsMetrics {
+    return this.app.get(LimitsMetrics, { strict: false });
+  }
+
+  /** The counts of holders that the main process asks a worker for. */
+  get heldCounts(): HeldCounts {
+    return this.app.get(HeldCounts, { strict: false });
+  }
+
+  /** @param text replaces that of the file */
+  reload(text?: string): Promise<boolean> {
+    return this.app.get(ReloadConfig, { strict: false }).run(text);
   }
 
   close(): Promise<void> {
+    this.handed.stop();
     return this.app.close();
   }
+}
+
+/** @throws ConfigError when the upstream is this gateway */
+export function refuseLoops({ gateway, server }: Config): void {
+  if (gateway.upstream !== undefined && pointsTo(gateway.upstream, server.listen))
+    throw new ConfigError('configuration', ['gateway.upstream is the address of this gateway itself']);
 }

@@ -6,6 +6,9 @@ import { type Config, parseConfig } from './config/config.js';
 import { LiveConfig } from './config/live-config.js';
 import { readNamedFile } from './config/read-file.js';
 import { LimitsApplication } from './limits-application.js';
+import { MainApplication } from './main-application.js';
+import { runWorker } from './worker-application.js';
+import { WORKER_COMMAND } from './workers/worker-process.js';
 
 const LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 const { LOG_LEVEL: level = 'info' } = process.env;
@@ -24,6 +27,7 @@ async function run(): Promise<void> {
     process.stdout.write(replayCommand(args.slice(1)));
     return;
   }
+  if (args[0] === WORKER_COMMAND) return runWorker(log);
   const { config: path, listen, dataDir, help } = readCommandLine(args);
   if (help) {
     process.stdout.write(HELP);
@@ -31,8 +35,10 @@ async function run(): Promise<void> {
   }
   const override = overrideListen(listen);
   const text = path === undefined ? '' : readNamedFile(path);
-  const config = new LiveConfig(override(parseConfig(text, path)), path, log, override);
-  const application = await LimitsApplication.create({ config, dataDir, log });
+  const config = new LiveConfig(override(parseConfig(text, path)), path, log, override, text);
+  const { workers } = config.current.server;
+  const settings = { config, dataDir, log };
+  const application = await (workers > 1 ? MainApplication.create(settings) : LimitsApplication.create(settings));
   const { upstream } = config.current.gateway;
   if (upstream === undefined) {
     log.warn(
@@ -45,7 +51,10 @@ async function run(): Promise<void> {
   const { url, operatorUrl } = await application.listen();
   runUntilSignal(application, { log: (line) => log.info(line) });
   const mode = upstream === undefined ? 'embedded' : 'gateway';
-  log.info({ url, mode, upstream, operator: operatorUrl }, 'homeserver-limits is listening');
+  log.info(
+    { url, mode, upstream, operator: operatorUrl, ...(workers > 1 && { workers }) },
+    'homeserver-limits is listening',
+  );
 }
 
 run().catch((error: unknown) => {

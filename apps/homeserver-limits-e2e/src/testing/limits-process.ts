@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -73,6 +74,16 @@ export class LimitsProcess {
 
   get pid(): number {
     return this.child?.pid ?? 0;
+  }
+
+  get exitCode(): number | null {
+    return this.child?.exitCode ?? null;
+  }
+
+  /** The process IDs of its workers. */
+  get workers(): number[] {
+    const children = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8');
+    return children.split(' ').filter(Boolean).map(Number);
   }
 
   /** Whether the process has not ended. */

@@ -5,6 +5,28 @@ import { parseConfig } from './config.js';
 import { LiveConfig } from './live-config.js';
 
 describe('parseConfig', () => {
+  const GATEWAY = '[gateway]\nupstream = "http://127.0.0.1:8008"\n';
+
+  test.each([
+    ['0', 'server.workers must be at least 1'],
+    ['-1', 'server.workers must be at least 1'],
+    ['1000', 'server.workers must be at most 64'],
+    ['1.5', 'server.workers must be an integer'],
+    ['"4"', 'server.workers must be an integer'],
+  ])('refuses %s workers', (workers, problem) => {
+    expect(() => parseConfig(`[server]\nworkers = ${workers}\n${GATEWAY}`)).toThrow(problem);
+  });
+
+  test('refuses workers that share too little memory for bodies, and those of an embedded homeserver', () => {
+    expect(() => parseConfig(`[server]\nworkers = 5\n${GATEWAY}`)).toThrow(
+      'server.body_memory_mib: 64 is too little for 5 workers, which share it; use at least 80',
+    );
+    expect(parseConfig(`[server]\nworkers = 4\n${GATEWAY}`).server.workers).toBe(4);
+    expect(() => parseConfig('[server]\nworkers = 2\n')).toThrow(
+      'server.workers is for gateways: gateway.upstream is not set',
+    );
+  });
+
   test('defaults to the numbers of the contract', () => {
     const config = parseConfig('');
     expect(config.ratelimit).toMatchObject({ enabled: true, rings_per_minute: 10 });

@@ -10,7 +10,7 @@ import { OperatorSection } from './operator.section.js';
 import { RatelimitSection } from './ratelimit.section.js';
 import { rtcProblems, RtcSection } from './rtc.section.js';
 import { parseRules } from './rules.section.js';
-import { ServerSection } from './server.section.js';
+import { ServerSection, workerProblems } from './server.section.js';
 import { sharedProblems, SharedSection } from './shared.section.js';
 
 const sections = {
@@ -88,8 +88,9 @@ function ringProblems({ ratelimit, rates }: Record<string, unknown>): string[] {
   return isTwice ? ['ratelimit.rings_per_minute and rates.ring.limit set the same limit'] : [];
 }
 
-function crossSectionProblems({ rtc, gateway, operator, shared }: Config): string[] {
-  const problems = [...rtcProblems(rtc, gateway.upstream !== undefined), ...sharedProblems(shared)];
+function crossSectionProblems({ server, rtc, gateway, operator, shared }: Config): string[] {
+  const isGateway = gateway.upstream !== undefined;
+  const problems = [...rtcProblems(rtc, isGateway), ...sharedProblems(shared), ...workerProblems(server, isGateway)];
   if (gateway.ca_file !== undefined && !gateway.upstream?.startsWith('https:')) {
     problems.push('gateway.ca_file is for an https upstream');
   }

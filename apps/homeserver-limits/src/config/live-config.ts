@@ -10,11 +10,16 @@ const RELOADABLE = ['ratelimit', 'limits', 'delayed_events', 'rules'] as const;
 export class LiveConfig {
   constructor(
     private config: Config,
-    private readonly path?: string,
+    readonly path?: string,
     private readonly log?: Logger,
     /** Applies the command line over the file, also at a reload. */
     private readonly override: (config: Config) => Config = (config) => config,
+    /** The text of the file at the start. */
+    readonly startText = '',
   ) {}
+
+  /** The text of the last reload; undefined before. */
+  latestText?: string;
 
   get current(): Config {
     return this.config;
@@ -27,11 +32,19 @@ export class LiveConfig {
    */
   async reload(problemsOf: (config: Config) => readonly string[] = () => []): Promise<boolean> {
     if (this.path === undefined) return false;
+    const { path } = this;
+    return this.replace(() => readNamedFile(path), problemsOf);
+  }
+
+  /** Like `reload`, with a text that is the same in all processes. */
+  async replace(read: () => string, problemsOf: (config: Config) => readonly string[] = () => []): Promise<boolean> {
     try {
-      const next = this.override(parseConfig(readNamedFile(this.path), this.path));
+      const text = read();
+      const next = this.override(parseConfig(text, this.path));
       const problems = problemsOf(next);
-      if (problems.length > 0) throw new ConfigError(this.path, problems);
+      if (problems.length > 0) throw new ConfigError(this.path ?? 'configuration', problems);
       this.apply(next);
+      this.latestText = text;
       return true;
     } catch (error) {
       const cause = error instanceof ConfigError ? { reason: error.message } : { err: error };

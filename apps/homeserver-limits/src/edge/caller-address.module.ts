@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
+import { MAIN_LINK, type MainLink } from '../link/protocol.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { CallerAddress } from './caller-address.js';
@@ -33,16 +34,22 @@ import { ProxyWarnings } from './proxy-warnings.js';
     },
     {
       provide: CallerAddress,
-      useFactory: ({ current: { server } }: LiveConfig, metrics: LimitsMetrics, warnings: ProxyWarnings) => {
-        warnings.checkTrusted(server.trusted_proxies);
+      useFactory: (
+        { current: { server } }: LiveConfig,
+        metrics: LimitsMetrics,
+        warnings: ProxyWarnings,
+        main?: MainLink,
+      ) => {
+        // The main process has warned already.
+        if (!main) warnings.checkTrusted(server.trusted_proxies);
         return new CallerAddress(server.trusted_proxies, server.ipv6_prefix, (peer) => {
           metrics.countUntrustedForwarded();
           warnings.ignoredHeader(peer);
         });
       },
-      inject: [LiveConfig, LimitsMetrics, ProxyWarnings],
+      inject: [LiveConfig, LimitsMetrics, ProxyWarnings, MAIN_LINK],
     },
   ],
-  exports: [CallerAddress],
+  exports: [CallerAddress, ConnectionLimit],
 })
 export class CallerAddressModule {}

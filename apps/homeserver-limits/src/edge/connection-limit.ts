@@ -27,19 +27,27 @@ export class ConnectionLimit {
     });
   }
 
-  private admits(socket: Socket): boolean {
+  /**
+   * Takes a place for a connection.
+   * @returns gives the place back; call it once. Undefined when the source has none left
+   */
+  enter(peer: string): (() => void) | undefined {
     const { addresses, maxPerSource, onRefused } = this.deps;
-    const { remoteAddress } = socket;
-    // It has closed already.
-    if (remoteAddress === undefined) return false;
-    if (addresses.trusts(remoteAddress)) return true;
-    const source = addresses.sourceOfPeer(remoteAddress);
+    if (addresses.trusts(peer)) return () => undefined;
+    const source = addresses.sourceOfPeer(peer);
     if (this.counts.of(source) >= maxPerSource) {
       onRefused(source);
-      return false;
+      return undefined;
     }
     this.counts.open(source);
-    socket.once('close', () => this.counts.close(source));
-    return true;
+    return () => this.counts.close(source);
+  }
+
+  private admits(socket: Socket): boolean {
+    const { remoteAddress } = socket;
+    // Without an address, it has closed already.
+    const leave = remoteAddress === undefined ? undefined : this.enter(remoteAddress);
+    if (leave) socket.once('close', leave);
+    return leave !== undefined;
   }
 }

@@ -16,7 +16,7 @@ import type { Bounds } from '../bounds/bounds.js';
 import type { OperationRules } from '../bounds/operation-rules.js';
 import { errorResponse } from '../errors/error-response.js';
 import type { CallerAddress } from './caller-address.js';
-import type { RequestLimit } from './request-limit.js';
+import type { RequestPlaces } from './request-limit.js';
 
 export interface DispatcherDeps {
   table: PathTable<string>;
@@ -27,7 +27,7 @@ export interface DispatcherDeps {
   /** The memory that buffered request bodies share. */
   bodies: BodyBudget;
   /** Bounds the requests of one source that are in progress; absent if they are not bounded. */
-  limit?: RequestLimit | undefined;
+  limit?: RequestPlaces | undefined;
   log: Logger;
 }
 
@@ -44,7 +44,7 @@ export class Dispatcher {
     try {
       await this.answer(raw, outgoing, target, async () => {
         const caller = addresses.of(raw);
-        leave = limit.enter(raw, target, caller);
+        leave = await limit.enter(raw, target, caller);
         return this.respond(raw, outgoing, target, caller);
       });
     } finally {

@@ -5,6 +5,8 @@ import { Bounds } from '../bounds/bounds.js';
 import { OperationRules } from '../bounds/operation-rules.js';
 import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
+import { boundsRequests } from '../config/server.section.js';
+import { MAIN_LINK, type MainLink } from '../link/protocol.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { RefusalLog } from '../reports/refusal-log.js';
@@ -16,7 +18,8 @@ import { CallerAddressModule } from './caller-address.module.js';
 import { ConnectionDrain } from './connection-drain.js';
 import { Dispatcher } from './dispatcher.js';
 import { openRequestLimit } from './open-request-limit.js';
-import { RequestLimit } from './request-limit.js';
+import { RemoteRequestLimit } from './remote-request-limit.js';
+import { RequestLimit, type RequestPlaces } from './request-limit.js';
 import { MatrixController } from './matrix.controller.js';
 
 const MIB = 1024 * 1024;
@@ -36,10 +39,24 @@ export class EdgeModule {
       controllers: [MatrixController],
       providers: [
         ConnectionDrain,
-        { provide: RequestLimit, useFactory: openRequestLimit, inject: [LiveConfig, Rules, LimitsMetrics, RefusalLog] },
+        {
+          provide: RequestLimit,
+          useFactory: (
+            config: LiveConfig,
+            rules: Rules,
+            metrics: LimitsMetrics,
+            refusals: RefusalLog,
+            main?: MainLink,
+          ): RequestPlaces | undefined => {
+            if (!main) return openRequestLimit(config, rules, metrics, refusals);
+            return boundsRequests(config.current.server) ? new RemoteRequestLimit(main) : undefined;
+          },
+          inject: [LiveConfig, Rules, LimitsMetrics, RefusalLog, MAIN_LINK],
+        },
         {
           provide: BodyBudget,
-          useFactory: ({ current: { server } }: LiveConfig) => new BodyBudget(server.body_memory_mib * MIB),
+          useFactory: ({ current: { server } }: LiveConfig) =>
+            new BodyBudget(Math.floor((server.body_memory_mib * MIB) / server.workers)),
           inject: [LiveConfig],
         },
         {
@@ -52,7 +69,7 @@ export class EdgeModule {
             addresses: CallerAddress,
             bodies: BodyBudget,
             log: Logger,
-            limit?: RequestLimit,
+            limit?: RequestPlaces,
           ) => new Dispatcher({ table, bounds: registry, rules, homeserver: backend, addresses, bodies, limit, log }),
           inject: [PathTable, Bounds, OperationRules, Homeserver, CallerAddress, BodyBudget, LOGGER, RequestLimit],
         },

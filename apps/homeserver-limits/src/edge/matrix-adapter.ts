@@ -13,6 +13,8 @@ export interface MatrixAdapterOptions {
   mayUpgrade?: (request: IncomingMessage) => boolean;
   /** Whether the metrics are on this listener. */
   hasMetrics?: boolean;
+  /** Resolves when the connections that are not of the listener are closed. */
+  drained?: () => Promise<void>;
 }
 
 /**
@@ -22,6 +24,7 @@ export interface MatrixAdapterOptions {
 export function matrixAdapter({
   mayUpgrade = () => false,
   hasMetrics = true,
+  drained = () => Promise.resolve(),
 }: MatrixAdapterOptions = {}): FastifyAdapter {
   const adapter = new FastifyAdapter({
     http: { shouldUpgradeCallback: mayUpgrade },
@@ -34,6 +37,11 @@ export function matrixAdapter({
     logger: false,
     trustProxy: false,
   });
+  const close = adapter.close.bind(adapter);
+  adapter.close = async () => {
+    await drained();
+    return close();
+  };
   const fastify: FastifyInstance = adapter.getInstance();
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (_request, _payload, done) => done(null));

@@ -33,11 +33,21 @@ const POLLS = new PathTable([
 /** A request without any of these does not wait: an initial sync is expensive. */
 const POSITIONS = ['since', 'pos', 'from'];
 
+/** Gives places to requests in progress, in this process or in another one. */
+export interface RequestPlaces {
+  /** @returns gives the place back; call it once, however the request ends. Throws or rejects with RateExceeded */
+  enter(
+    request: Pick<IncomingMessage, 'method'>,
+    target: string,
+    caller: { address: string; source: string },
+  ): (() => void) | Promise<() => void>;
+}
+
 /**
  * Bounds the requests of one source that are in progress. Long polls have a tally of their own: each device has one,
  * and it takes nothing while it waits. Only sources with a request in progress are in memory.
  */
-export class RequestLimit {
+export class RequestLimit implements RequestPlaces {
   private readonly counts: Readonly<Record<RequestLimitName, OpenCounts>> = {
     concurrent_requests: new OpenCounts(),
     concurrent_polls: new OpenCounts(),
@@ -58,9 +68,13 @@ export class RequestLimit {
   enter(
     { method = 'GET' }: Pick<IncomingMessage, 'method'>,
     target: string,
-    { address, source }: { address: string; source: string },
+    caller: { address: string; source: string },
   ): () => void {
-    const name = isPoll(method, target) ? 'concurrent_polls' : 'concurrent_requests';
+    return this.take(boundOf(method, target), caller);
+  }
+
+  /** Like `enter`, by the name of the bound. */
+  take(name: RequestLimitName, { address, source }: { address: string; source: string }): () => void {
     const limit = this.deps.limits[name];
     if (limit === undefined || this.deps.isExempt({ address })) return () => undefined;
     const counts = this.counts[name];
@@ -74,6 +88,10 @@ export class RequestLimit {
     return () => counts.close(source);
   }
 }
+
+/** The bound that a request counts under. */
+export const boundOf = (method: string, target: string): RequestLimitName =>
+  isPoll(method, target) ? 'concurrent_polls' : 'concurrent_requests';
 
 function isPoll(method: string, target: string): boolean {
   const mark = target.indexOf('?');

@@ -57,12 +57,16 @@ export class LimitsMetrics {
   /** Receives each decision of a rule. */
   readonly watch: DecisionListener;
   private readonly waiting: (() => number)[] = [];
+  private read: () => Promise<string> = () => this.registry.metrics();
 
-  /** @param history also receives each decision */
-  constructor(windows: MemoryRateLimiter, history?: DecisionHistory) {
+  /**
+   * @param history also receives each decision
+   * @param report receives each decision of a worker, which counts none itself
+   */
+  constructor(windows: MemoryRateLimiter, history?: DecisionHistory, report?: DecisionListener) {
     this.limits = new LimitMetrics(this.registry, windows);
     const { recordDecision } = this.limits;
-    this.watch = history ? both(recordDecision, history.record) : recordDecision;
+    this.watch = report ?? (history ? both(recordDecision, history.record) : recordDecision);
     collectDefaultMetrics({ register: this.registry });
     this.upstreamSeconds.register(this.registry);
     for (const status of ['502', '503', '504']) this.upstreamFailures.inc({ status }, 0);
@@ -76,6 +80,16 @@ export class LimitsMetrics {
       },
     });
     for (const cache of CACHES) for (const result of ['hit', 'miss']) this.cacheLookups.inc({ cache, result }, 0);
+  }
+
+  /** The series of all processes, in the format of Prometheus. */
+  text(): Promise<string> {
+    return this.read();
+  }
+
+  /** @param read collects the series of all processes */
+  readWith(read: () => Promise<string>): void {
+    this.read = read;
   }
 
   /** Creates the series of these rules, so that the first refusal is an increase. */

@@ -1,5 +1,6 @@
 import { MemoryRateLimiter } from '@headgate/limits-core';
 import { Inject, Module, Optional } from '@nestjs/common';
+import { MAIN_LINK, type MainLink } from '../link/protocol.js';
 import type { SharedStore } from '../state/shared-store.js';
 import { SHARED_STORE } from '../state/shared-store.token.js';
 import { LiveConfig } from '../config/live-config.js';
@@ -12,14 +13,21 @@ import { MetricsController } from './metrics.controller.js';
   providers: [
     {
       provide: DecisionHistory,
-      useFactory: ({ current: { operator } }: LiveConfig) =>
-        operator.listen === undefined ? undefined : new DecisionHistory(),
-      inject: [LiveConfig],
+      useFactory: ({ current: { operator } }: LiveConfig, main?: MainLink) =>
+        operator.listen === undefined || main ? undefined : new DecisionHistory(),
+      inject: [LiveConfig, MAIN_LINK],
     },
     {
       provide: LimitsMetrics,
-      useFactory: (windows: MemoryRateLimiter, history?: DecisionHistory) => new LimitsMetrics(windows, history),
-      inject: [MemoryRateLimiter, DecisionHistory],
+      useFactory: (windows: MemoryRateLimiter, history?: DecisionHistory, main?: MainLink) => {
+        if (!main) return new LimitsMetrics(windows, history);
+        const metrics = new LimitsMetrics(windows, undefined, (rule, outcome) =>
+          main.notify('report', { rule, outcome }),
+        );
+        metrics.readWith(() => main.call('metrics', null));
+        return metrics;
+      },
+      inject: [MemoryRateLimiter, DecisionHistory, MAIN_LINK],
     },
     { provide: DECISION_LISTENER, useFactory: (metrics: LimitsMetrics) => metrics.watch, inject: [LimitsMetrics] },
   ],

@@ -43,6 +43,7 @@ const OUTCOMES: readonly string[] = [
   'unauthenticated',
   'rejected',
   'other',
+  'lost',
 ] satisfies RequestOutcome[];
 const EVENTS: ReadonlySet<string> = new Set(RULE_EVENTS);
 /** A gateway that was killed leaves requests without an outcome. */

@@ -89,7 +89,7 @@ export class RefusalLog {
     this.add({ rule, reason: 'concurrent', ...refused, ...(isShadow && { shadow: true as const }) });
   }
 
-  private add(refused: Omit<RefusalEntry, 'time'>): void {
+  protected add(refused: Omit<RefusalEntry, 'time'>): void {
     const nowMs = this.now();
     const entry = { time: new Date(nowMs).toISOString(), ...refused };
     this.recent.push(entry);

@@ -8,7 +8,9 @@ import { Overrides } from '../state/overrides.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { RecentRequests } from './recent-requests.js';
+import { MAIN_LINK, type MainLink } from '../link/protocol.js';
 import { RefusalLog } from './refusal-log.js';
+import { RemoteRefusals } from './remote-refusals.js';
 import { RequestLog } from './request-log.js';
 
 /** The token of the listener of the rules: everything that reports their decisions. */
@@ -47,20 +49,21 @@ export function reportDecisions(
   providers: [
     {
       provide: RefusalLog,
-      useFactory: (log: Logger, config: LiveConfig) => new RefusalLog(log, () => config.current.log.refusals),
-      inject: [LOGGER, LiveConfig],
+      useFactory: (log: Logger, config: LiveConfig, main?: MainLink) =>
+        main ? new RemoteRefusals(main) : new RefusalLog(log, () => config.current.log.refusals),
+      inject: [LOGGER, LiveConfig, MAIN_LINK],
     },
     {
       provide: RequestLog,
-      useFactory: ({ current: { log: settings } }: LiveConfig, log: Logger) =>
-        settings.requests_file === undefined ? undefined : RequestLog.open(settings.requests_file, log),
-      inject: [LiveConfig, LOGGER],
+      useFactory: ({ current: { log: settings } }: LiveConfig, log: Logger, main?: MainLink) =>
+        settings.requests_file === undefined || main ? undefined : RequestLog.open(settings.requests_file, log),
+      inject: [LiveConfig, LOGGER, MAIN_LINK],
     },
     {
       provide: RecentRequests,
-      useFactory: ({ current: { operator } }: LiveConfig) =>
-        operator.listen === undefined ? undefined : new RecentRequests(),
-      inject: [LiveConfig],
+      useFactory: ({ current: { operator } }: LiveConfig, main?: MainLink) =>
+        operator.listen === undefined || main ? undefined : new RecentRequests(),
+      inject: [LiveConfig, MAIN_LINK],
     },
     {
       provide: RULE_LISTENER,

@@ -1,4 +1,11 @@
-import { type Cap, CapExceeded, CapLedger, type CapWrite, type CountHeld } from '@headgate/limits-core';
+import {
+  type Cap,
+  CapExceeded,
+  CapLedger,
+  type CapReservation,
+  type CapWrite,
+  type CountHeld,
+} from '@headgate/limits-core';
 import type { LiveConfig } from '../config/live-config.js';
 import type { DecisionListener } from '@headgate/limits-nest';
 import { type MatrixResponse, LeastRecentlyUsed, succeeded } from '@headgate/homeserver-contracts';
@@ -89,7 +96,8 @@ export class Caps {
     throw new CapExceeded({ cap: name, limit, resource });
   }
 
-  private async reserve(general: Cap, write: CapWrite, count: CountHeld) {
+  /** Reserves the amount of a write. @throws CapExceeded after counting the holder again */
+  async reserve(general: Cap, write: CapWrite, count: CountHeld): Promise<CapReservation> {
     // Holders are a user, or a user and their device or room.
     const [userId = ''] = write.holder.split(' ', 1);
     const cap = { ...general, limit: this.limitOf(general, userId) };

@@ -1,5 +1,6 @@
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { Logger } from 'pino';
+import type { Config } from '../config/config.js';
 import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
 import { Caps } from './caps.js';
@@ -23,17 +24,22 @@ export class ReloadConfig {
 
   /**
    * The file is validated as a whole before any of it applies. Never rejects.
+   * @param text replaces that of the file
    * @returns whether the new settings are in force
    */
-  run(): Promise<boolean> {
-    this.last = this.last.then(() => this.reload());
+  run(text?: string): Promise<boolean> {
+    this.last = this.last.then(() => this.reload(text));
     return this.last;
   }
 
-  private async reload(): Promise<boolean> {
+  private async reload(text?: string): Promise<boolean> {
     try {
       this.requests?.reopen();
-      if (!(await this.config.reload(({ rules }) => this.rules.problemsOf(rules)))) return false;
+      const problemsOf = ({ rules }: Config) => this.rules.problemsOf(rules);
+      const isInForce = await (text === undefined
+        ? this.config.reload(problemsOf)
+        : this.config.replace(() => text, problemsOf));
+      if (!isInForce) return false;
       this.rules.reconfigure();
       this.metrics.declareRates(this.config.current.rules.rules.map(({ name }) => name));
       this.caps.reconfigure();

@@ -35,7 +35,8 @@ type RuledRequest = Pick<MatrixRequest, 'address' | 'source'> & Partial<Pick<Mat
 
 const MAX_PATH_CHARACTERS = 300;
 
-const ADMITTED: Admission = { granted: true, settle: () => undefined };
+/** The request counts for nothing, so there is nothing to settle. */
+export const ADMITTED: Admission = { granted: true, isSettled: true, settle: () => undefined };
 
 export interface RulesOptions {
   /** Receives the facts of all requests. */
@@ -80,7 +81,7 @@ export class Rules {
   /** Whether any rule counts this event, or the facts of all events are recorded. */
   count(event: RuleEvent): boolean {
     if (this.isRecording) return true;
-    return this.engine.counts(event) && this.isEnabled;
+    return this.countsAny(event) && this.isEnabled;
   }
 
   /**
@@ -128,11 +129,17 @@ export class Rules {
     if (!this.isEnabled && !this.recorder) return ADMITTED;
     const path = this.observer && target !== undefined ? pathOf(target) : undefined;
     const facts = parts.map((part) => ({ ...part, address, source, path }));
+    return then(this.decide(facts), (decision) => {
+      if (!decision.granted) throw new RuleExceeded(decision);
+      return decision;
+    });
+  }
+
+  /** Decides on a request and records the decision. */
+  decide(facts: readonly RuleFacts[]): Maybe<Admission | RuleRefusal> {
     return then(this.isEnabled ? this.engine.admit(facts) : ADMITTED, (decision) => {
       const observed = this.observer ? recorded(this.observer, facts, decision) : decision;
-      const admission = this.recorder ? recorded(this.recorder, facts, observed) : observed;
-      if (!admission.granted) throw new RuleExceeded(admission);
-      return admission;
+      return this.recorder ? recorded(this.recorder, facts, observed) : observed;
     });
   }
 
@@ -159,6 +166,11 @@ export class Rules {
     } finally {
       await admission.settle(outcome);
     }
+  }
+
+  /** Whether any rule of the configuration counts this event. */
+  protected countsAny(event: RuleEvent): boolean {
+    return this.engine.counts(event);
   }
 
   private rulesOn(event: RuleEvent): readonly Rule[] {

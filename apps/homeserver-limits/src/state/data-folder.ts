@@ -6,7 +6,7 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 export class DataFolder implements OnApplicationShutdown {
   private constructor(
     readonly path: string,
-    private readonly lock: DirectoryLock,
+    private readonly lock: DirectoryLock | undefined,
   ) {}
 
   /**
@@ -25,11 +25,16 @@ export class DataFolder implements OnApplicationShutdown {
     }
   }
 
+  /** The directory of a worker, whose main process has claimed it. */
+  static ofMainProcess(path: string): DataFolder {
+    return new DataFolder(path, undefined);
+  }
+
   onApplicationShutdown(): void {
     this.release();
   }
 
   release(): void {
-    this.lock.release();
+    this.lock?.release();
   }
 }

@@ -5,7 +5,9 @@ import { LiveConfig } from '../config/live-config.js';
 import { sharedSecret } from '../config/shared-secret.js';
 import { sharedUrls } from '../config/shared.section.js';
 import { DATA_DIR, LOGGER } from '../config/settings.module.js';
+import { MAIN_LINK, type MainLink } from '../link/protocol.js';
 import { DataFolder } from './data-folder.js';
+import { RemoteLedger } from './remote-ledger.js';
 import { ObservedWindows } from './observed-windows.js';
 import { OperatorJournal } from './operator-journal.js';
 import { Overrides } from './overrides.js';
@@ -19,9 +21,10 @@ async function openSharedStore(
   config: LiveConfig,
   windows: MemoryRateLimiter,
   log: Logger,
+  main?: MainLink,
 ): Promise<SharedStore | undefined> {
   const { shared } = config.current;
-  if (sharedUrls(shared).length === 0) return undefined;
+  if (sharedUrls(shared).length === 0 || main) return undefined;
   const { SharedStore } = await import('./shared-store.js');
   return new SharedStore(shared, windows, log);
 }
@@ -40,33 +43,42 @@ function recipientKeysOf(config: LiveConfig, folder: DataFolder): RecipientKeys 
 @Global()
 @Module({
   providers: [
-    { provide: DataFolder, useFactory: (path: string) => DataFolder.claim(path), inject: [DATA_DIR] },
+    {
+      provide: DataFolder,
+      useFactory: (path: string, main?: MainLink) => (main ? DataFolder.ofMainProcess(path) : DataFolder.claim(path)),
+      inject: [DATA_DIR, MAIN_LINK],
+    },
     { provide: MemoryRateLimiter, useFactory: () => new MemoryRateLimiter() },
-    { provide: CapLedger, useFactory: () => new CapLedger() },
+    {
+      provide: CapLedger,
+      useFactory: (main?: MainLink) => (main ? new RemoteLedger(main) : new CapLedger()),
+      inject: [MAIN_LINK],
+    },
     {
       provide: Overrides,
-      useFactory: ({ current: { operator } }: LiveConfig, folder: DataFolder) =>
-        new Overrides({ dataDir: folder.path, isWritable: operator.listen !== undefined }),
-      inject: [LiveConfig, DataFolder],
+      useFactory: ({ current: { operator } }: LiveConfig, folder: DataFolder, main?: MainLink) =>
+        // The main process decides, also with the limits of single keys.
+        main ? new Overrides() : new Overrides({ dataDir: folder.path, isWritable: operator.listen !== undefined }),
+      inject: [LiveConfig, DataFolder, MAIN_LINK],
     },
     {
       provide: OperatorJournal,
-      useFactory: ({ current: { operator } }: LiveConfig, folder: DataFolder) =>
-        operator.listen === undefined ? undefined : new OperatorJournal(folder.path),
-      inject: [LiveConfig, DataFolder],
+      useFactory: ({ current: { operator } }: LiveConfig, folder: DataFolder, main?: MainLink) =>
+        operator.listen === undefined || main ? undefined : new OperatorJournal(folder.path),
+      inject: [LiveConfig, DataFolder, MAIN_LINK],
     },
     { provide: RecipientKeys, useFactory: recipientKeysOf, inject: [LiveConfig, DataFolder] },
     {
       provide: WindowStateFile,
-      useFactory: (windows: MemoryRateLimiter, folder: DataFolder, log: Logger) =>
-        new WindowStateFile(windows, folder.path, log),
-      inject: [MemoryRateLimiter, DataFolder, LOGGER],
+      useFactory: (windows: MemoryRateLimiter, folder: DataFolder, log: Logger, main?: MainLink) =>
+        main ? undefined : new WindowStateFile(windows, folder.path, log),
+      inject: [MemoryRateLimiter, DataFolder, LOGGER, MAIN_LINK],
     },
-    { provide: SHARED_STORE, useFactory: openSharedStore, inject: [LiveConfig, MemoryRateLimiter, LOGGER] },
+    { provide: SHARED_STORE, useFactory: openSharedStore, inject: [LiveConfig, MemoryRateLimiter, LOGGER, MAIN_LINK] },
     {
       provide: RateLimiter,
-      useFactory: (windows: MemoryRateLimiter, file: WindowStateFile, shared?: SharedStore) =>
-        new ObservedWindows(shared?.windows ?? windows, file.scheduleWrite),
+      useFactory: (windows: MemoryRateLimiter, file?: WindowStateFile, shared?: SharedStore) =>
+        file ? new ObservedWindows(shared?.windows ?? windows, file.scheduleWrite) : windows,
       inject: [MemoryRateLimiter, WindowStateFile, SHARED_STORE],
     },
   ],
