@@ -41,5 +41,5 @@ export class IncusSettings {
   @IsArray()
   @ValidateNested({ each: true })
   @Type(() => ImageRemoteSettings)
-  images?: ImageRemoteSettings[];
+  imageServers?: ImageRemoteSettings[];
 }

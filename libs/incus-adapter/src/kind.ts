@@ -13,7 +13,7 @@ export const incusKind: BackendKind<IncusSettings> = {
   traits: INCUS_TRAITS,
   settings: IncusSettings,
   open: async ({ context, settings, dataDir, clock, log, mayWrite }) => {
-    const { project, pool, images = [], clientCertificate, clientKey } = settings;
+    const { project, pool, imageServers = [], clientCertificate, clientKey } = settings;
     if ((clientCertificate === undefined) !== (clientKey === undefined)) {
       throw new SettingError(context, 'clientCertificate and clientKey must be given together');
     }
@@ -29,7 +29,7 @@ export const incusKind: BackendKind<IncusSettings> = {
       mayWrite,
       project,
       pool,
-      remotes: new Map(images.map(remoteOf)),
+      remotes: new Map(imageServers.map(remoteOf)),
       identity:
         clientCertificate === undefined || clientKey === undefined
           ? undefined

@@ -147,9 +147,9 @@ export class IncusApi {
     if (token === undefined) {
       throw translateFailure(this.context, { status: 403, text: 'its certificate is not trusted' });
     }
-    // LXD and older servers take the token as the password.
-    const field = found.api_extensions.includes('explicit_trust_token') ? 'trust_token' : 'password';
-    const body = { type: 'client', [field]: token };
+    // LXD before 5.20 takes the token as the password; Incus ignores that.
+    const isExplicit = found.api_extensions.includes('explicit_trust_token');
+    const body = { type: 'client', trust_token: token, ...(!isExplicit && { password: token }) };
     await this.send('POST', '/1.0/certificates', { body, signal });
     return this.get<ServerObject>('/1.0', {}, signal);
   }

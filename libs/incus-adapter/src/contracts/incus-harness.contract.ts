@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock, type Backend, type InstanceRef, type VmSource } from '@headgate/domain-contracts';
 import { PrivateIncusd, TINY_ALIAS, type BackendHarness, type IncusFlavor } from '@headgate/testing';
-import { IncusBackend } from '../incus-backend.js';
+import type { ServerTarget } from '../api/server-target.js';
+import { IncusBackend, type IncusBackendOptions } from '../incus-backend.js';
 
 const CONTEXT = 'lab';
 const PROJECT = 'default';
@@ -19,10 +20,12 @@ export class IncusHarness implements BackendHarness {
     private readonly folder: string,
   ) {}
 
-  static async open(flavor: IncusFlavor): Promise<IncusHarness> {
-    const daemon = await PrivateIncusd.start(flavor);
+  /** @param options.listens whether the daemon can also be reached with `openRemote` */
+  static async open(flavor: IncusFlavor, options: { readonly listens?: boolean } = {}): Promise<IncusHarness> {
+    const daemon = await PrivateIncusd.start(flavor, options);
     const folder = await mkdtemp(join(tmpdir(), 'headgate-incus-'));
-    return new IncusHarness(daemon, backendOf(CONTEXT, daemon.socket, folder), folder);
+    const target: ServerTarget = { kind: 'socket', path: daemon.socket };
+    return new IncusHarness(daemon, backendOf({ context: CONTEXT, target, dataDir: folder }), folder);
   }
 
   freshRef(): InstanceRef {
@@ -45,7 +48,15 @@ export class IncusHarness implements BackendHarness {
   }
 
   async openUnreachable(): Promise<Backend> {
-    return backendOf('gone', join(this.folder, 'none.socket'), this.folder);
+    const target: ServerTarget = { kind: 'socket', path: join(this.folder, 'none.socket') };
+    return backendOf({ context: 'gone', target, dataDir: this.folder });
+  }
+
+  /** The same daemon over https. The caller closes it. */
+  openRemote(trust: { readonly fingerprint?: string; readonly trustToken?: string }, project?: string): IncusBackend {
+    const { port } = new URL(this.daemon.url);
+    const target: ServerTarget = { kind: 'https', host: '127.0.0.1', port: Number(port), ...trust };
+    return backendOf({ context: `remote-${++this.names}`, target, dataDir: this.folder, project });
   }
 
   async close(): Promise<void> {
@@ -55,5 +66,5 @@ export class IncusHarness implements BackendHarness {
   }
 }
 
-const backendOf = (context: string, path: string, dataDir: string): IncusBackend =>
-  IncusBackend.open({ context, target: { kind: 'socket', path }, dataDir, clock: new SystemClock() });
+const backendOf = (options: Omit<IncusBackendOptions, 'clock'>): IncusBackend =>
+  IncusBackend.open({ ...options, clock: new SystemClock() });

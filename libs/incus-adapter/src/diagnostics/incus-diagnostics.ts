@@ -109,7 +109,7 @@ export class IncusDiagnostics extends Diagnostics {
     return {
       status: 'warning',
       message: 'The server has no image, and the configuration has no image server.',
-      remedy: 'Import an image there with `incus image import`, or add an image server to images of the context.',
+      remedy: 'Import an image there with `incus image import`, or add an image server to imageServers of the context.',
     };
   }
 

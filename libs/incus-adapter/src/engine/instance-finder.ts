@@ -33,8 +33,10 @@ export class InstanceFinder {
 
   /** With its etag, for a change that must not overwrite that of another client. @throws DomainError as `find` */
   async findTagged(ref: InstanceRef): Promise<Tagged<InstanceObject>> {
-    const direct = await this.tryRead({ project: ref.namespace, name: ref.name });
-    if (direct && isSameRef(refOf(this.context, direct.value), ref) && this.has(direct.value)) return direct;
+    if (this.project === undefined || ref.namespace === namespaceOf(this.project)) {
+      const direct = await this.tryRead({ project: this.project ?? ref.namespace, name: ref.name });
+      if (direct && isSameRef(refOf(this.context, direct.value), ref)) return direct;
+    }
     // Its name may have been converted for the API.
     const found = (await this.all()).find((instance) => isSameRef(refOf(this.context, instance), ref));
     const read = found && (await this.tryRead(found));
@@ -59,10 +61,6 @@ export class InstanceFinder {
     const paths = await this.api.get<readonly string[]>('/1.0/projects');
     const names = paths.map((path) => decodeURIComponent(path.split('/').at(-1) ?? ''));
     return names.find((name) => namespaceOf(name) === namespace) ?? namespace;
-  }
-
-  private has({ project }: InstanceObject): boolean {
-    return this.project === undefined || project === this.project;
   }
 
   private async tryRead(path: InstancePath): Promise<Tagged<InstanceObject> | undefined> {

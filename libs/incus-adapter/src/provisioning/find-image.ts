@@ -59,7 +59,7 @@ function imageNotFound(context: string, image: string, remotes: ImageDeps['remot
   const names = [...remotes.keys()];
   const remedy =
     names.length === 0
-      ? 'its configuration has no image servers (images).'
+      ? 'its configuration has no image servers (imageServers).'
       : `of one of its image servers: ${names.map((name) => `${name}:…`).join(', ')}.`;
   const joint = names.length === 0 ? '; ' : ', or an image ';
   return new DomainError(
