@@ -44,10 +44,10 @@ describe('chooseContexts', () => {
   test('refuses an unknown kind with the list of known ones, before it opens anything', async () => {
     const settings = settingsWith({ name: 'b', kind: 'memory' }, { name: 'a', kind: 'proxmox' });
     await expect(chooseContexts({ options, settings, log })).rejects.toThrow(
-      'contexts[0].kind must be kubevirt, libvirt or sandbox; contexts[1].kind must be kubevirt, libvirt or sandbox',
+      'contexts[0].kind must be kubevirt, libvirt, incus or sandbox; contexts[1].kind must be kubevirt, libvirt, incus or sandbox',
     );
     await expect(chooseContexts({ options, settings, log, kinds })).rejects.toThrow(
-      'contexts[1].kind must be kubevirt, libvirt, sandbox or memory',
+      'contexts[1].kind must be kubevirt, libvirt, incus, sandbox or memory',
     );
     await expect(
       chooseContexts({ options, settings: settingsWith({ name: 'a', kind: 'toString' }), log }),

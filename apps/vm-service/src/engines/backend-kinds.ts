@@ -1,4 +1,5 @@
 import type { BackendKind } from '@headgate/domain-contracts';
+import { incusKind } from '@headgate/incus-adapter/kind';
 import { kubevirtKind } from '@headgate/kube-adapter/kind';
 import { libvirtKind } from '@headgate/libvirt-adapter/kind';
 import { sandboxKind } from './sandbox-kind.js';
@@ -9,6 +10,7 @@ export type BackendKinds = Readonly<Record<string, BackendKind>>;
 export const BACKEND_KINDS = {
   kubevirt: kubevirtKind,
   libvirt: libvirtKind,
+  incus: incusKind,
   sandbox: sandboxKind,
 } as const satisfies BackendKinds;
 
