@@ -1,9 +1,12 @@
 import { UnavailableAbility, type Abilities, type AbilityName } from '@headgate/domain-contracts';
+import { openCluster } from './cluster/open-cluster.js';
+import { openConsoles } from './consoles/open-consoles.js';
 import { IncusDiagnostics } from './diagnostics/incus-diagnostics.js';
 import type { IncusEngine } from './engine/incus-engine.js';
 import { EventHistory } from './events/event-history.js';
 import { IncusEvents } from './events/incus-events.js';
 import { IncusInventory } from './inventory/incus-inventory.js';
+import { openMetrics } from './metrics/open-metrics.js';
 import { IncusContainers } from './provisioning/incus-containers.js';
 
 interface OpenedAbilities {
@@ -36,9 +39,9 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
     images: new UnavailableAbility('The images of Incus and LXD are managed with their own tools.'),
     containers: new IncusContainers(engine),
     containerLogs: new UnavailableAbility('The logs of containers of Incus and LXD are read with their own tools.'),
-    consoles: new UnavailableAbility('Consoles of Incus and LXD are opened with their own tools.'),
+    consoles: openConsoles(engine),
     events: new IncusEvents(finder, history),
-    metrics: new UnavailableAbility('The usage of containers is not read from Incus and LXD.'),
+    metrics: openMetrics(engine),
     guestInfo: new UnavailableAbility('Containers of Incus and LXD have no guest agent.'),
     guestControl: new UnavailableAbility('Containers of Incus and LXD have no guest agent: use a shell.'),
     diskExport: ofVms('exported'),
@@ -46,7 +49,7 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
     diskIngest: ofVms('moved'),
     liveDisks: ofVms('moved'),
     backups: ofVms('backed up'),
-    cluster: new UnavailableAbility('The nodes, pools and networks of Incus and LXD are shown by their own tools.'),
+    cluster: openCluster(engine),
     nodeScheduling: new UnavailableAbility('Members of Incus and LXD are evacuated with their own tools.'),
     diagnostics: new IncusDiagnostics(engine),
   };

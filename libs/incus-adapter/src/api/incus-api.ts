@@ -46,6 +46,11 @@ export class IncusApi {
     return this.connection.context;
   }
 
+  /** Whether the server is a daemon of this machine. */
+  get isLocal(): boolean {
+    return this.connection.target.kind === 'socket';
+  }
+
   /** The server, as it was read last. */
   server(): Promise<ServerObject> {
     this.known ??= this.readServer();

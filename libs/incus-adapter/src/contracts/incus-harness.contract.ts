@@ -1,18 +1,20 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock, type Backend, type InstanceRef, type VmSource } from '@headgate/domain-contracts';
+import { isSameRef, SystemClock, type Backend, type InstanceRef, type VmSource } from '@headgate/domain-contracts';
 import { PrivateIncusd, TINY_ALIAS, type BackendHarness, type IncusFlavor } from '@headgate/testing';
 import type { ServerTarget } from '../api/server-target.js';
 import { IncusBackend, type IncusBackendOptions } from '../incus-backend.js';
 
 const CONTEXT = 'lab';
 const PROJECT = 'default';
+const MEASURED_INTERVAL_MS = 250;
 
 /** The adapter over a daemon that belongs to the suite alone. Its instances are containers: VMs need nested KVM. */
 export class IncusHarness implements BackendHarness {
   readonly containerImage = TINY_ALIAS;
   private names = 0;
+  private readonly clock = new SystemClock();
 
   private constructor(
     readonly daemon: PrivateIncusd,
@@ -37,6 +39,20 @@ export class IncusHarness implements BackendHarness {
     await this.daemon.run(state === 'Stopped' ? 'init' : 'launch', TINY_ALIAS, ref.name);
     if (state === 'Paused') await this.daemon.run('pause', ref.name);
     return ref;
+  }
+
+  givenVmWithDisk(): Promise<InstanceRef> {
+    return this.givenVm('Stopped');
+  }
+
+  /** The daemon measures every 8 s. */
+  async untilMeasured(ref: InstanceRef): Promise<void> {
+    const metrics = this.backend.require('metrics');
+    for (;;) {
+      const { instances } = await metrics.read();
+      if (instances.some((reading) => isSameRef(reading.ref, ref))) return;
+      await this.clock.delay(MEASURED_INTERVAL_MS);
+    }
   }
 
   async deleteExternally({ name }: InstanceRef): Promise<void> {

@@ -1,7 +1,7 @@
+import { cpus } from 'node:os';
 import { text } from 'node:stream/consumers';
 import {
   DomainError,
-  isInstanceName,
   ResourceMetrics,
   type InstanceReading,
   type InstanceRef,
@@ -10,20 +10,21 @@ import {
 } from '@headgate/domain-contracts';
 import type { IncusApi } from '../api/incus-api.js';
 import type { InstanceFinder } from '../engine/instance-finder.js';
-import { namespaceOf, refOf } from '../engine/api-names.js';
+import { refOf } from '../engine/api-names.js';
 import { parseMetrics, type Sample } from './parse-metrics.js';
 
 /** The extension that `/1.0/metrics` came with. */
 const EXTENSION = 'metrics';
 /** The device of a guest's own traffic with itself. */
 const LOOPBACK = 'lo';
+const RUNNING = 'Running';
 
 interface MemoryObject {
   readonly memory: { readonly used: number };
 }
 
 /**
- * The usage that the server measures, with two requests for all instances. The server measures every 8 s at most, and
+ * The usage that the server measures, with three requests for all instances. The server measures every 8 s at most, and
  * in a cluster only the instances of the member that answers.
  */
 export class IncusMetrics extends ResourceMetrics {
@@ -38,14 +39,17 @@ export class IncusMetrics extends ResourceMetrics {
 
   override async read(): Promise<ResourceReadings> {
     await this.api.requireExtension(EXTENSION, 'measure the use of instances');
-    const [samples, node] = await Promise.all([this.samples(), this.node()]);
-    const byInstance = Map.groupBy(samples, ({ labels }) => `${labels.project}/${labels.name}`);
-    const refs = await this.refsOf([...byInstance.values()].flatMap((group) => group[0] ?? []));
-    const instances = [...byInstance].flatMap(([key, group]) => {
-      const ref = refs.get(key);
-      return ref ? [readingOf(ref, group)] : [];
-    });
-    return { instances, nodes: [node] };
+    const [samples, instances, node] = await Promise.all([this.samples(), this.finder.all(), this.node()]);
+    const byInstance = Map.groupBy(samples, ({ labels }) => keyOf(labels.project ?? '', labels.name ?? ''));
+    // The server still shows for seconds what has stopped meanwhile.
+    const running = instances.filter(({ status }) => status === RUNNING);
+    return {
+      instances: running.flatMap((instance) => {
+        const group = byInstance.get(keyOf(instance.project, instance.name));
+        return group ? [readingOf(refOf(this.api.context, instance), group)] : [];
+      }),
+      nodes: [node],
+    };
   }
 
   private async samples(): Promise<readonly Sample[]> {
@@ -68,27 +72,16 @@ export class IncusMetrics extends ResourceMetrics {
       this.api.get<MemoryObject>('/1.0/resources'),
     ]);
     const name = environment?.server_name ?? this.api.context;
-    return { name, cpuTimeMs: null, cpuMillicores: null, memoryUsedBytes: memory.used };
-  }
-
-  /** The list of instances is only read for names that the API converts. */
-  private async refsOf(samples: readonly Sample[]): Promise<ReadonlyMap<string, InstanceRef>> {
-    const { context } = this.api;
-    const plain = samples.every(
-      ({ labels }) => isInstanceName(labels.name ?? '') && isInstanceName(labels.project ?? ''),
-    );
-    if (plain) {
-      return new Map(
-        samples.map(({ labels: { name = '', project = '', type } }) => [
-          `${project}/${name}`,
-          { kind: type === 'virtual-machine' ? 'vm' : 'ct', context, namespace: namespaceOf(project), name },
-        ]),
-      );
-    }
-    const all = await this.finder.all();
-    return new Map(all.map((instance) => [`${instance.project}/${instance.name}`, refOf(context, instance)]));
+    // The API has no CPU use of the machine.
+    const cpuTimeMs = this.api.isLocal ? cpuTimeOfThisMachine() : null;
+    return { name, cpuTimeMs, cpuMillicores: null, memoryUsedBytes: memory.used };
   }
 }
+
+const keyOf = (project: string, name: string): string => `${project}/${name}`;
+
+const cpuTimeOfThisMachine = (): number =>
+  cpus().reduce((total, { times: { user, nice, sys, irq } }) => total + user + nice + sys + irq, 0);
 
 function readingOf(ref: InstanceRef, samples: readonly Sample[]): InstanceReading {
   const cpuSeconds = sum(samples, 'cpu_seconds_total', ({ mode }) => mode !== 'idle');

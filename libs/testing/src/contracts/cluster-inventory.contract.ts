@@ -49,7 +49,8 @@ export function clusterInventoryContract(
       const ref = await harness.givenVm('Running');
       const recorder = InventoryRecorder.over(harness.backend.require('inventory'));
       afterTest(() => recorder.stop());
-      const { node } = await recorder.untilVm(ref, (vm) => vm.node !== undefined);
+      await recorder.until(() => recorder.instance(ref)?.node !== undefined);
+      const node = recorder.instance(ref)?.node;
       expect((await cluster.nodes()).map(({ name }) => name)).toContain(node);
     });
 
@@ -127,7 +128,8 @@ export function clusterInventoryContract(
       const ref = await harness.givenVm('Running');
       const recorder = InventoryRecorder.over(harness.backend.require('inventory'));
       afterTest(() => recorder.stop());
-      const { node = '' } = await recorder.untilVm(ref, (vm) => vm.node !== undefined);
+      await recorder.until(() => recorder.instance(ref)?.node !== undefined);
+      const { node = '' } = recorder.instance(ref) ?? {};
       const { cpusPerCpu, instances } = await cluster.failureOf(node);
       expect(cpusPerCpu).toBeGreaterThan(0);
       const affected = instances.find((one) => formatRef(one.ref) === formatRef(ref));

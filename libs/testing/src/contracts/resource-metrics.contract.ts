@@ -39,7 +39,7 @@ export function resourceMetricsContract(
 
     const givenRunning = async (): Promise<InstanceRef> => {
       const ref = await harness.givenVm('Running');
-      await recorder.untilVm(ref, ({ status }) => status === 'Running');
+      await recorder.until(() => recorder.stateOf(ref) === 'Running');
       await harness.untilMeasured?.(ref);
       return ref;
     };
@@ -86,7 +86,7 @@ export function resourceMetricsContract(
       const stopped = await harness.givenVm('Stopped');
       const deleted = await givenRunning();
       await harness.deleteExternally(deleted);
-      await recorder.until(() => recorder.vm(deleted) === undefined);
+      await recorder.until(() => recorder.instance(deleted) === undefined);
       const readings = await readInstances();
       expect(readings.has(formatRef(stopped))).toBe(false);
       expect(readings.has(formatRef(deleted))).toBe(false);
