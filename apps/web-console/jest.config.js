@@ -1,6 +1,7 @@
 import preset from '../../jest.preset.js';
 
-const [swc, options] = preset.transform['^.+\\.ts$'];
+const [, options] = preset.transform['^.+\\.ts$'];
+const swcWithTexts = '<rootDir>/build/jest-texts.js';
 const withJsx = {
   ...options,
   jsc: {
@@ -19,9 +20,10 @@ export default {
   // A whole page in jsdom is slow on a busy machine.
   testTimeout: 60_000,
   setupFilesAfterEnv: ['<rootDir>/src/testing/setup.ts'],
-  transform: { '^.+\\.ts$': [swc, options], '^.+\\.tsx$': [swc, withJsx] },
+  transform: { '^.+\\.ts$': [swcWithTexts, options], '^.+\\.tsx$': [swcWithTexts, withJsx] },
   moduleNameMapper: {
     ...preset.moduleNameMapper,
+    '\\.po$': '<rootDir>/src/testing/no-texts.ts',
     '\\.css$': '<rootDir>/src/testing/empty.ts',
     // The two console widgets draw on a canvas, which jsdom lacks. Their replacements record calls.
     '^@novnc/novnc$': '<rootDir>/src/testing/fake-rfb.ts',

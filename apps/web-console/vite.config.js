@@ -2,12 +2,13 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { compressFiles } from './build/compress-files.js';
 import { consolePart } from './build/console-part.js';
+import { catalogs, texts } from './build/texts-plugin.js';
 import { styleRules } from './build/style-rules.js';
 
 // A test runner that starts the build must get the production build of React too.
 process.env.NODE_ENV = 'production';
 
-const SERVED_FILES = ['index.html', 'app.js', 'screen-libraries.js', 'style.css', 'icons.js'];
+const SERVED_FILES = ['index.html', 'app.js', 'screen-libraries.js', 'style.css', 'icons.js', 'de.json'];
 
 /** The service serves exactly these files, so any other file is a broken build. */
 const exactFiles = {
@@ -20,7 +21,7 @@ const exactFiles = {
 };
 
 export default defineConfig({
-  plugins: [react(), styleRules, consolePart, exactFiles, compressFiles],
+  plugins: [texts, catalogs, react(), styleRules, consolePart, exactFiles, compressFiles],
   base: './',
   build: {
     outDir: 'dist',

@@ -7,6 +7,7 @@ import { ActionsProvider } from '../shared/actions/components/actions-provider.j
 import { FleetProvider } from '../shared/fleet/fleet-provider.js';
 import { hashRouting } from '../shared/location/hash-location.js';
 import { createQueryClient } from '../shared/queries/query-client.js';
+import { TextsProvider } from '../shared/texts/texts-provider.js';
 import { NotificationProvider } from '../shared/ui/notifications.js';
 
 /** The whole console: what every page needs around it. */
@@ -15,13 +16,15 @@ export function App() {
   return (
     <QueryClientProvider client={queries}>
       <Router {...hashRouting}>
-        <NotificationProvider>
-          <FleetProvider>
-            <ActionsProvider forms={ACTION_FORMS}>
-              <Pages />
-            </ActionsProvider>
-          </FleetProvider>
-        </NotificationProvider>
+        <FleetProvider>
+          <TextsProvider>
+            <NotificationProvider>
+              <ActionsProvider forms={ACTION_FORMS}>
+                <Pages />
+              </ActionsProvider>
+            </NotificationProvider>
+          </TextsProvider>
+        </FleetProvider>
       </Router>
     </QueryClientProvider>
   );

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useLocation } from 'wouter';
 import { CreateContainerPage } from '../features/create-container/components/create-container-page.js';
 import { lastListPath } from '../shared/location/last-list-path.js';
@@ -13,7 +14,7 @@ export function CreateContainerRoute() {
     <CreateContainerPage
       onClose={() => navigate(list)}
       onCreated={(_created, { name }) => {
-        notify({ variant: 'success', title: `${name} was created` });
+        notify({ variant: 'success', title: t`${name} was created` });
         navigate(list, { replace: true });
       }}
     />

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useLocation } from 'wouter';
 import { CreateVmPage } from '../features/create-vm/components/create-vm-page.js';
 import type { VmForm } from '../features/create-vm/vm-form.js';
@@ -20,8 +21,8 @@ export function CreateVmRoute() {
     const warnings = 'warnings' in created ? created.warnings : undefined;
     notify({
       variant: warnings ? 'warning' : 'success',
-      title: created.task ? `Creating ${name}` : `${name} was created`,
-      body: warnings?.join(' ') ?? (created.task ? 'See Tasks for the progress.' : undefined),
+      title: created.task ? t`Creating ${name}` : t`${name} was created`,
+      body: warnings?.join(' ') ?? (created.task ? t`See Tasks for the progress.` : undefined),
     });
     navigate(ref ? pathOfRef(ref) : list, { replace: true });
   };

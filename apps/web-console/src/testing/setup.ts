@@ -1,6 +1,11 @@
+import { i18n } from '@lingui/core';
 import { QueryClient } from '@tanstack/react-query';
 import { configure } from '@testing-library/react';
 import { TextDecoder, TextEncoder } from 'node:util';
+
+// The texts are in the code. Specs of other languages activate theirs.
+i18n.load('en', {});
+i18n.activate('en');
 
 configure({ asyncUtilTimeout: 20_000 });
 

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { LinkEvent } from './console-link.js';
 
 /** A connection that lasted this long counts as stable. */
@@ -16,7 +17,7 @@ export function openSocket(url: string, report: (event: LinkEvent) => void): Web
   socket.addEventListener('close', ({ code, reason }) =>
     report({
       type: 'closed',
-      reason: reason || (openedAt === undefined ? 'The console could not be opened.' : 'The connection was closed.'),
+      reason: reason || (openedAt === undefined ? t`The console could not be opened.` : t`The connection was closed.`),
       wasStable: openedAt !== undefined && Date.now() - openedAt >= STABLE_MS,
       ended: code === ENDED_CODE,
     }),

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type RFB from '@novnc/novnc';
 import { useEffect, useRef, useState, type ActionDispatch, type RefObject } from 'react';
 import type { LinkEvent } from './console-link.js';
@@ -41,7 +42,7 @@ export function useScreen(
     rfb.addEventListener('securityfailure', (event) =>
       report.send({
         type: 'closed',
-        reason: (event as CustomEvent<{ reason?: string }>).detail.reason ?? 'The guest refused the connection.',
+        reason: (event as CustomEvent<{ reason?: string }>).detail.reason ?? t`The guest refused the connection.`,
       }),
     );
     setDisplay(rfb);

@@ -1,17 +1,18 @@
+import { t } from '@lingui/core/macro';
 import type { ContainerView } from '@headgate/api-contracts';
-import { INSTANCE_COLUMNS, statusColumn } from '../../shared/list/instance-columns.js';
+import { instanceColumns, statusColumn } from '../../shared/list/instance-columns.js';
 import type { ListColumns } from '../../shared/list/list-kind.js';
 import { usageColumns } from '../../shared/list/usage-columns.js';
 import { paths } from '../../shared/location/paths.js';
 import type { Usages } from '../../shared/fleet/use-usage.js';
 import type { Progresses } from '../../shared/tasks/use-progress.js';
 
-const { cpu, mem, node, tags, namespace, context, created } = INSTANCE_COLUMNS;
+const { cpu, mem, node, tags, namespace, context, created } = instanceColumns();
 
 /** The columns of the list of containers. */
 export const containerColumns = (usages: Usages, progresses: Progresses): ListColumns<ContainerView> => ({
   name: {
-    label: 'Name',
+    label: t`Name`,
     order: ({ name }) => name,
     width: 12,
     length: ({ name, privileged }) => name.length + (privileged ? 11 : 0),
@@ -20,13 +21,13 @@ export const containerColumns = (usages: Usages, progresses: Progresses): ListCo
         <a href={`#${paths.container(ct)}`} tabIndex={-1} title={ct.name}>
           {ct.name}
         </a>
-        {ct.privileged && <span className="hg-mark hg-note">privileged</span>}
+        {ct.privileged && <span className="hg-mark hg-note">{t`privileged`}</span>}
       </>
     ),
   },
   status: statusColumn(progresses),
   image: {
-    label: 'Image',
+    label: t`Image`,
     order: ({ image }) => image,
     width: 18,
     keepPriority: 1,

@@ -1,3 +1,4 @@
+import { t, plural } from '@lingui/core/macro';
 import type { ContainerView } from '@headgate/api-contracts';
 import type { ListKind } from '../../shared/list/list-kind.js';
 import { paths } from '../../shared/location/paths.js';
@@ -11,9 +12,9 @@ import { containerColumns } from './container-columns.js';
  */
 export const containerKind = (usages: Usages, progresses: Progresses): ListKind<ContainerView> => ({
   collection: 'cts',
-  title: 'Containers',
-  singular: 'container',
-  plural: 'containers',
+  title: t`Containers`,
+  counted: (count) => plural(count, { one: '# container', other: '# containers' }),
+  plural: t`containers`,
   path: paths.containers,
   pageOf: (ct) => paths.container(ct),
   columns: containerColumns(usages, progresses),

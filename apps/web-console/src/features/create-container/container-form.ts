@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { CreateContainerDto } from '@headgate/api-contracts';
 import type { FieldErrors } from '../../shared/api/field-errors.js';
 import type { Identity, Sizes } from '../../shared/creation/form-fields.js';
@@ -39,7 +40,7 @@ export const EMPTY_CONTAINER: ContainerForm = {
 
 export const containerProblems = (form: ContainerForm): FieldErrors<ContainerField> =>
   onlyProblems<ContainerField>({
-    image: form.image.trim() === '' ? 'Enter an image reference.' : undefined,
+    image: form.image.trim() === '' ? t`Enter an image reference.` : undefined,
     cpu: cpuProblem(form.cpu),
     mem: memoryProblem(form.mem),
     disk: diskProblem(form.disk),

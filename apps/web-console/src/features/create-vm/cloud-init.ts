@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 /** The user data for the first boot: built from fields, or a text by the user. */
 export interface CloudInit {
   /** Whether the text is used instead of the fields. */
@@ -59,5 +60,5 @@ export const editAsText = (cloudInit: CloudInit): CloudInit => ({
 export function cloudInitWarning(cloudInit: CloudInit): string | undefined {
   const text = cloudInitText(cloudInit);
   if (text === '' || /^(#cloud-config|#!|#include|#cloud-boothook|Content-Type:)/.test(text)) return undefined;
-  return 'The text should start with #cloud-config. Otherwise, the guest ignores it.';
+  return t`The text should start with #cloud-config. Otherwise, the guest ignores it.`;
 }

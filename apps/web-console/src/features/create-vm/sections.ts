@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { nameProblem } from '../../shared/names/name-rule.js';
 import { cloudInitText } from './cloud-init.js';
 import { vmProblems, type VmField, type VmForm } from './vm-form.js';
@@ -8,9 +9,9 @@ const SIZE_FIELDS: readonly VmField[] = ['cpu', 'mem', 'disk'];
 export function sectionsOf(form: VmForm) {
   const problems = vmProblems(form);
   return [
-    { id: 'source', title: 'Where from', isDone: problems[form.source] === undefined },
-    { id: 'size', title: 'Size', isDone: SIZE_FIELDS.every((field) => problems[field] === undefined) },
-    { id: 'place', title: 'Place', isDone: nameProblem(form.name) === undefined },
-    { id: 'boot', title: 'First boot', isDone: cloudInitText(form.cloudInit) !== '' },
+    { id: 'source', title: t`Where from`, isDone: problems[form.source] === undefined },
+    { id: 'size', title: t`Size`, isDone: SIZE_FIELDS.every((field) => problems[field] === undefined) },
+    { id: 'place', title: t`Place`, isDone: nameProblem(form.name) === undefined },
+    { id: 'boot', title: t`First boot`, isDone: cloudInitText(form.cloudInit) !== '' },
   ] as const;
 }

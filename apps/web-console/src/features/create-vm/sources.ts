@@ -1,5 +1,7 @@
+import { t } from '@lingui/core/macro';
 import type { IconName } from '../../icons.js';
 import type { ContextCapabilities } from '../../shared/queries/use-capabilities.js';
+import { perLanguage } from '../../shared/texts/per-language.js';
 
 export const SOURCES = ['image', 'containerDisk', 'import', 'iso', 'pvc', 'bootc'] as const;
 export type SourceKind = (typeof SOURCES)[number];
@@ -14,46 +16,46 @@ interface SourceWording {
   readonly fieldHint?: string;
 }
 
-export const SOURCE_WORDING: Readonly<Record<SourceKind, SourceWording>> = {
-  image: { title: 'Catalog', hint: 'Prebuilt image', icon: 'image', label: 'Image', placeholder: '' },
+export const sourceWording = perLanguage((): Readonly<Record<SourceKind, SourceWording>> => ({
+  image: { title: t`Catalog`, hint: t`Prebuilt image`, icon: 'image', label: t`Image`, placeholder: '' },
   containerDisk: {
-    title: 'Container disk',
-    hint: 'Image from a registry',
+    title: t`Container disk`,
+    hint: t`Image from a registry`,
     icon: 'container',
-    label: 'Image reference',
+    label: t`Image reference`,
     placeholder: 'registry.example.org/disks/debian:12',
-    fieldHint: 'On a cluster, changes to this disk are lost at power-off',
+    fieldHint: t`On a cluster, changes to this disk are lost at power-off`,
   },
   import: {
-    title: 'Import',
-    hint: 'qcow2 or raw image from a URL',
+    title: t`Import`,
+    hint: t`qcow2 or raw image from a URL`,
     icon: 'download',
-    label: 'Disk image URL',
+    label: t`Disk image URL`,
     placeholder: 'https://example.org/disk.qcow2',
   },
   iso: {
-    title: 'Installer',
-    hint: 'Boot an ISO with an empty disk',
+    title: t`Installer`,
+    hint: t`Boot an ISO with an empty disk`,
     icon: 'disc',
-    label: 'ISO URL',
+    label: t`ISO URL`,
     placeholder: 'https://example.org/install.iso',
   },
   pvc: {
-    title: 'Existing volume',
-    hint: 'Use a volume as is',
+    title: t`Existing volume`,
+    hint: t`Use a volume as is`,
     icon: 'machine',
-    label: 'Volume name',
+    label: t`Volume name`,
     placeholder: 'web-1-root',
-    fieldHint: 'Kept when the VM is deleted',
+    fieldHint: t`Kept when the VM is deleted`,
   },
   bootc: {
     title: 'bootc',
-    hint: 'Build a disk from a bootable container',
+    hint: t`Build a disk from a bootable container`,
     icon: 'build',
-    label: 'Image reference',
+    label: t`Image reference`,
     placeholder: 'registry.example.org/fedora/fedora-bootc:43',
   },
-};
+}));
 
 /**
  * Why a source is unavailable in a context; undefined when it is available.
@@ -66,5 +68,5 @@ export function sourceUnavailableReason(
 ): string | undefined {
   const offered = context?.sources[source];
   if (!context || offered === true || (source === 'image' && hasImportedImages)) return undefined;
-  return offered ?? `Not available in ${context.context}.`;
+  return offered ?? t`Not available in ${context.context}.`;
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { CreateVmDto } from '@headgate/api-contracts';
 import type { FieldErrors } from '../../shared/api/field-errors.js';
 import type { Identity, Sizes } from '../../shared/creation/form-fields.js';
@@ -6,6 +7,7 @@ import { cpuProblem, onlyProblems } from '../../shared/creation/form-problems.js
 import { diskProblem, memoryProblem } from '../../shared/quantity/quantity.js';
 import { cloudInitText, type CloudInit, NO_CLOUD_INIT } from './cloud-init.js';
 import type { SourceKind } from './sources.js';
+import { perLanguage } from '../../shared/texts/per-language.js';
 
 /** The contents of the form, as the user typed them. */
 export interface VmForm extends Identity, Sizes {
@@ -123,21 +125,21 @@ export function changeVm(form: VmForm, change: Partial<VmForm>): VmForm {
 /** The problems with the source and the sizes. */
 export function vmProblems(form: VmForm): FieldErrors<VmField> {
   return onlyProblems<VmField>({
-    [form.source]: form[form.source].trim() === '' ? MISSING_SOURCE[form.source] : undefined,
+    [form.source]: form[form.source].trim() === '' ? missingSource()[form.source] : undefined,
     disk: form.source === 'pvc' ? undefined : diskProblem(form.disk),
     tags: tagsProblem(form.tags),
     ...(form.instancetype === '' ? { cpu: cpuProblem(form.cpu), mem: memoryProblem(form.mem) } : {}),
   });
 }
 
-const MISSING_SOURCE: Readonly<Record<SourceKind, string>> = {
-  image: 'Choose an image.',
-  containerDisk: 'Enter an image reference.',
-  import: 'Enter a URL.',
-  iso: 'Enter a URL.',
-  pvc: 'Enter the name of a volume.',
-  bootc: 'Enter an image reference.',
-};
+const missingSource = perLanguage((): Readonly<Record<SourceKind, string>> => ({
+  image: t`Choose an image.`,
+  containerDisk: t`Enter an image reference.`,
+  import: t`Enter a URL.`,
+  iso: t`Enter a URL.`,
+  pvc: t`Enter the name of a volume.`,
+  bootc: t`Enter an image reference.`,
+}));
 
 /** The form as the storage of the browser may have it: user data may contain passwords. */
 export const withoutSecrets = (form: VmForm): VmForm => ({

@@ -1,6 +1,8 @@
+import { t } from '@lingui/core/macro';
 import { instanceState } from '../../shared/instances/instance-state.js';
 import { collectionOf, statusOf, type Instance } from '../../shared/instances/instance.js';
 import { paths } from '../../shared/location/paths.js';
+import { perLanguage } from '../../shared/texts/per-language.js';
 
 /** The instances of a list that have failed in the same way. */
 export interface FailingGroup {
@@ -37,11 +39,11 @@ function pathOf(group: readonly Instance[]): string {
 }
 
 /** The meanings of the words of state. */
-export const MEANINGS: Readonly<Record<string, string>> = {
-  'Keeps crashing': 'The guest starts and ends again and again. The serial console and the events show why.',
-  'No node fits': 'No node has enough free CPU and memory, or something else that is required.',
-  'Image not found': "The image can't be loaded: it does not exist, or the registry refuses it.",
-  'Disk missing': 'A required disk does not exist.',
-  'Disk failed': 'The content of a disk could not be loaded. Nothing starts until the VM is deleted and created again.',
-  Failed: 'It ended with an error. The events show why.',
-};
+export const meanings = perLanguage((): Readonly<Record<string, string>> => ({
+  [t`Keeps crashing`]: t`The guest starts and ends again and again. The serial console and the events show why.`,
+  [t`No node fits`]: t`No node has enough free CPU and memory, or something else that is required.`,
+  [t`Image not found`]: t`The image can't be loaded: it does not exist, or the registry refuses it.`,
+  [t`Disk missing`]: t`A required disk does not exist.`,
+  [t`Disk failed`]: t`The content of a disk could not be loaded. Nothing starts until the VM is deleted and created again.`,
+  [t`Failed`]: t`It ended with an error. The events show why.`,
+}));

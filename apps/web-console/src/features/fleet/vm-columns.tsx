@@ -1,5 +1,6 @@
+import { t } from '@lingui/core/macro';
 import type { VmView } from '@headgate/api-contracts';
-import { INSTANCE_COLUMNS, statusColumn } from '../../shared/list/instance-columns.js';
+import { instanceColumns, statusColumn } from '../../shared/list/instance-columns.js';
 import type { ListColumns } from '../../shared/list/list-kind.js';
 import { usageColumns } from '../../shared/list/usage-columns.js';
 import { paths } from '../../shared/location/paths.js';
@@ -7,21 +8,22 @@ import { bytesOf, readableQuantity } from '../../shared/quantity/quantity.js';
 import type { Usages } from '../../shared/fleet/use-usage.js';
 import type { Progresses } from '../../shared/tasks/use-progress.js';
 import { Icon } from '../../shared/ui/icon.js';
+import { perLanguage } from '../../shared/texts/per-language.js';
 
-const { cpu, mem, node, tags, namespace, context, folder, created } = INSTANCE_COLUMNS;
+const { cpu, mem, node, tags, namespace, context, folder, created } = instanceColumns();
 
-const VOLATILE = 'Changes to its boot disk are lost at power-off';
+const volatileHint = perLanguage(() => t`Changes to its boot disk are lost at power-off`);
 
 /** The columns of the list of VMs. */
 export const vmColumns = (usages: Usages, progresses: Progresses): ListColumns<VmView> => ({
-  name: { label: 'Name', order: ({ name }) => name, width: 12, length: nameLength, cell: (vm) => <VmName vm={vm} /> },
+  name: { label: t`Name`, order: ({ name }) => name, width: 12, length: nameLength, cell: (vm) => <VmName vm={vm} /> },
   status: statusColumn(progresses),
   cpu,
   cpuUsage: usageColumns(usages).cpuUsage,
   mem,
   memUsage: usageColumns(usages).memUsage,
   disk: {
-    label: 'Disk',
+    label: t`Disk`,
     order: ({ disk }) => bytesOf(disk),
     text: ({ disk }) => disk,
     width: 5.25,
@@ -29,7 +31,7 @@ export const vmColumns = (usages: Usages, progresses: Progresses): ListColumns<V
     keepPriority: 2,
     cell: ({ disk }) => readableQuantity(disk),
   },
-  ip: { label: 'IP address', order: ({ ip }) => ip ?? '', width: 8.5, keepPriority: 6, cell: ({ ip }) => ip },
+  ip: { label: t`IP address`, order: ({ ip }) => ip ?? '', width: 8.5, keepPriority: 6, cell: ({ ip }) => ip },
   node: { ...node, keepPriority: 5 },
   tags: { ...tags, keepPriority: 4 },
   namespace: { ...namespace, keepPriority: 3 },
@@ -48,15 +50,15 @@ const VmName = ({ vm }: { vm: VmView }) => (
       {vm.name}
     </a>
     {vm.protected && (
-      <span className="hg-mark" title="Protected against deletion">
+      <span className="hg-mark" title={t`Protected against deletion`}>
         <Icon name="lock" />
-        <span className="hg-hidden">protected</span>
+        <span className="hg-hidden">{t`protected`}</span>
       </span>
     )}
-    {vm.isTemplate && <span className="hg-mark hg-note">template</span>}
+    {vm.isTemplate && <span className="hg-mark hg-note">{t`template`}</span>}
     {vm.volatile && (
-      <span className="hg-mark hg-note" title={VOLATILE}>
-        volatile
+      <span className="hg-mark hg-note" title={volatileHint()}>
+        {t`volatile`}
       </span>
     )}
   </>

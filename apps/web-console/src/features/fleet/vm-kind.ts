@@ -1,3 +1,4 @@
+import { t, plural } from '@lingui/core/macro';
 import type { VmView } from '@headgate/api-contracts';
 import type { ListKind } from '../../shared/list/list-kind.js';
 import { paths } from '../../shared/location/paths.js';
@@ -11,9 +12,9 @@ import { vmColumns } from './vm-columns.js';
  */
 export const vmKind = (usages: Usages, progresses: Progresses): ListKind<VmView> => ({
   collection: 'vms',
-  title: 'Virtual machines',
-  singular: 'VM',
-  plural: 'VMs',
+  title: t`Virtual machines`,
+  counted: (count) => plural(count, { one: '# VM', other: '# VMs' }),
+  plural: t`VMs`,
   path: paths.fleet,
   pageOf: (vm) => paths.vm(vm),
   columns: vmColumns(usages, progresses),

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { ApiRequest } from '../../shared/actions/api-request.js';
 import { folderChanges } from '../../shared/folders/folder-changes.js';
 import { folderPath, nameOfFolder, parentOf } from '../../shared/names/folder-name-rule.js';
@@ -42,28 +43,28 @@ export function plannedChange(change: FolderChange, to: string): ChangeWording {
     case 'create':
       return {
         request: folderChanges.create(to),
-        title: `Create the folder ${to}?`,
-        label: 'Create',
-        done: `Created the folder ${to}`,
-        failure: `Couldn't create the folder ${to}`,
+        title: t`Create the folder ${to}?`,
+        label: t`Create`,
+        done: t`Created the folder ${to}`,
+        failure: t`Couldn't create the folder ${to}`,
       };
     case 'remove':
       return {
         request: folderChanges.remove(change.path),
-        title: `Delete the folder ${change.path}?`,
-        label: 'Delete',
-        done: `Deleted the folder ${change.path}`,
-        failure: `Couldn't delete the folder ${change.path}`,
+        title: t`Delete the folder ${change.path}?`,
+        label: t`Delete`,
+        done: t`Deleted the folder ${change.path}`,
+        failure: t`Couldn't delete the folder ${change.path}`,
       };
     case 'rename':
     case 'move': {
       const isRenamed = change.type === 'rename';
       return {
         request: folderChanges.move(change.path, to),
-        title: `${isRenamed ? 'Rename' : 'Move'} ${change.path} to ${to}?`,
-        label: isRenamed ? 'Rename' : 'Move',
-        done: `${change.path} is ${to} now`,
-        failure: `Couldn't ${isRenamed ? 'rename' : 'move'} the folder ${change.path}`,
+        title: isRenamed ? t`Rename ${change.path} to ${to}?` : t`Move ${change.path} to ${to}?`,
+        label: isRenamed ? t`Rename` : t`Move`,
+        done: t`${change.path} is ${to} now`,
+        failure: isRenamed ? t`Couldn't rename the folder ${change.path}` : t`Couldn't move the folder ${change.path}`,
       };
     }
   }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { Instance } from '../../shared/instances/instance.js';
 import { folderPath, nameOfFolder, parentOf, placeProblem } from '../../shared/names/folder-name-rule.js';
 
@@ -13,7 +14,7 @@ export const movedPath = (folder: string, target: string): string => folderPath(
  * @param known the paths of all folders
  */
 export function dropProblem(dragged: Dragged, target: string, known: readonly string[]): string | undefined {
-  if ('member' in dragged) return (dragged.member.folder ?? '') === target ? 'It is there already.' : undefined;
-  if (parentOf(dragged.folder) === target) return 'It is there already.';
+  if ('member' in dragged) return (dragged.member.folder ?? '') === target ? t`It is there already.` : undefined;
+  if (parentOf(dragged.folder) === target) return t`It is there already.`;
   return placeProblem(movedPath(dragged.folder, target), known, dragged.folder);
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { BulkOperation } from '../../shared/actions/bulk-operations.js';
 import type { MenuItem } from '../../shared/ui/dropdown.js';
 import type { FolderChange } from './folder-change.js';
@@ -8,11 +9,11 @@ export const folderMenu = (
   reason: string | undefined,
   onChange: (change: FolderChange) => void,
 ): readonly MenuItem[] => [
-  { label: 'New folder inside…', icon: 'plus', reason, run: () => onChange({ type: 'create', parent: path }) },
-  { label: 'Rename…', icon: 'edit', reason, run: () => onChange({ type: 'rename', path }) },
-  { label: 'Move to…', icon: 'folder', reason, run: () => onChange({ type: 'move', path }) },
+  { label: t`New folder inside…`, icon: 'plus', reason, run: () => onChange({ type: 'create', parent: path }) },
+  { label: t`Rename…`, icon: 'edit', reason, run: () => onChange({ type: 'rename', path }) },
+  { label: t`Move to…`, icon: 'folder', reason, run: () => onChange({ type: 'move', path }) },
   {
-    label: 'Delete…',
+    label: t`Delete…`,
     icon: 'trash',
     reason,
     isDanger: true,

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { instanceState } from '../../shared/instances/instance-state.js';
 import { isMeasured, type Instance } from '../../shared/instances/instance.js';
 import { isWithin, nameOfFolder, parentOf } from '../../shared/names/folder-name-rule.js';
@@ -63,7 +64,7 @@ export function folderNodes(paths: readonly string[], entries: readonly Instance
       .sort((a, b) => compareText(naturalSortKey(a.label), naturalSortKey(b.label)));
   const nodes = nodesIn('');
   if (nodes.length === 0) return [];
-  return [...nodes, { id: OUTSIDE, label: 'In no folder', sums: outside.sums, children: [] }];
+  return [...nodes, { id: OUTSIDE, label: t`In no folder`, sums: outside.sums, children: [] }];
 }
 
 const newDraft = (): Draft => ({

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useFleet } from '../../shared/fleet/fleet-provider.js';
 import { readOnlyReason, useWhoami } from '../../shared/queries/use-whoami.js';
 
@@ -5,5 +6,5 @@ import { readOnlyReason, useWhoami } from '../../shared/queries/use-whoami.js';
 export function useFolderRefusal(): string | undefined {
   const { data: whoami } = useWhoami();
   const isLost = useFleet(({ phase }) => phase === 'lost');
-  return readOnlyReason(whoami) ?? (isLost ? 'The service does not respond.' : undefined);
+  return readOnlyReason(whoami) ?? (isLost ? t`The service does not respond.` : undefined);
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Instance } from '../../shared/instances/instance.js';
 import { messageOf } from '../../shared/api/api-error.js';
@@ -25,9 +26,9 @@ export function usePutIntoFolder() {
     onSuccess: (_answer, { member, target }) =>
       notify({
         variant: 'success',
-        title: target === OUTSIDE ? `${member.name} is in no folder now` : `${member.name} is in ${target} now`,
+        title: target === OUTSIDE ? t`${member.name} is in no folder now` : t`${member.name} is in ${target} now`,
         action: {
-          label: 'Undo',
+          label: t`Undo`,
           run: () => mutate({ member: { ...member, folder: target }, target: member.folder ?? OUTSIDE }),
         },
       }),
@@ -35,7 +36,7 @@ export function usePutIntoFolder() {
       if (!hasForm)
         notify({
           variant: 'danger',
-          title: `Couldn't change the folder of ${member.name}`,
+          title: t`Couldn't change the folder of ${member.name}`,
           body: messageOf(problem),
         });
     },

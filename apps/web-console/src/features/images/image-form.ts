@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { FieldErrors } from '../../shared/api/field-errors.js';
 import type { Identity } from '../../shared/creation/form-fields.js';
 import { onlyProblems } from '../../shared/creation/form-problems.js';
@@ -34,13 +35,15 @@ export const imageProblems = (form: ImageForm, origin: ImageOrigin): FieldErrors
     name: nameProblem(form.name),
     namespace: form.namespace === '' ? undefined : nameProblem(form.namespace),
     ...(origin === 'url'
-      ? { url: /^https?:\/\/./.test(form.url.trim()) ? undefined : 'Enter a URL that begins with http:// or https://.' }
+      ? {
+          url: /^https?:\/\/./.test(form.url.trim()) ? undefined : t`Enter a URL that begins with http:// or https://.`,
+        }
       : { file: fileProblem(form.file) }),
     size: form.size === '' ? undefined : diskProblem(form.size),
   });
 
 const fileProblem = (file: File | undefined): string | undefined =>
-  file === undefined ? 'Choose a file.' : file.size === 0 ? 'The file is empty.' : undefined;
+  file === undefined ? t`Choose a file.` : file.size === 0 ? t`The file is empty.` : undefined;
 
 /** What both kinds of requests have: only the fields with a value, so that the service's defaults apply to the rest. */
 export const imageRequest = ({ name, context, namespace, size, checksum }: ImageForm) => ({

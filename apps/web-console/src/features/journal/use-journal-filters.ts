@@ -1,12 +1,14 @@
+import { t } from '@lingui/core/macro';
 import type { JournalFilterDto } from '@headgate/api-contracts';
 import { useSearch } from 'wouter';
 import { spanOf } from '../../shared/activity/activity-span.js';
 import { readSearchFields, useSearchFields } from '../../shared/location/use-search-fields.js';
 import { useSettled } from '../../shared/ui/use-settled.js';
+import { perLanguage } from '../../shared/texts/per-language.js';
 
 const FIELDS = ['user', 'token', 'object', 'action', 'outcome'] as const;
 
-export const OUTCOMES = { ok: 'Succeeded', error: 'Failed', denied: 'Denied' } as const;
+export const outcomes = perLanguage(() => ({ ok: t`Succeeded`, error: t`Failed`, denied: t`Denied` }) as const);
 
 /** A search in the journal reads it as a whole, so it waits until the user has typed. */
 const TYPING_MS = 250;
@@ -31,4 +33,4 @@ function toFilters(search: string): JournalFilterDto {
   };
 }
 
-const isOutcome = (text: string): text is keyof typeof OUTCOMES => Object.hasOwn(OUTCOMES, text);
+const isOutcome = (text: string): text is keyof ReturnType<typeof outcomes> => Object.hasOwn(outcomes(), text);

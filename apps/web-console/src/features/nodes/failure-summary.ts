@@ -1,18 +1,18 @@
+import { t, plural } from '@lingui/core/macro';
 import type { NodeFailureView } from '@headgate/api-contracts';
+import { perLanguage } from '../../shared/texts/per-language.js';
 
-export const UNCHECKED_OF_SOME = 'Of some instances:';
+export const uncheckedOfSome = perLanguage(() => t`Of some instances:`);
 
 /** `12 restart elsewhere, 1 has no room, 2 stay down.` */
 export function failureSummary({ instances, hidden }: Pick<NodeFailureView, 'instances' | 'hidden'>): string {
-  if (instances.length === 0) return hidden === 0 ? 'No instance runs on it.' : 'You may see none of its instances.';
+  if (instances.length === 0) return hidden === 0 ? t`No instance runs on it.` : t`You may see none of its instances.`;
   const count = (outcome: string): number => instances.filter((one) => one.outcome === outcome).length;
+  const [restarts, noRoom, staysDown] = [count('restarts'), count('no-room'), count('stays-down')];
   const parts = [
-    part(count('restarts'), 'restarts elsewhere', 'restart elsewhere'),
-    part(count('no-room'), 'has no room', 'have no room'),
-    part(count('stays-down'), 'stays down', 'stay down'),
+    restarts > 0 ? plural(restarts, { one: '# restarts elsewhere', other: '# restart elsewhere' }) : '',
+    noRoom > 0 ? plural(noRoom, { one: '# has no room', other: '# have no room' }) : '',
+    staysDown > 0 ? plural(staysDown, { one: '# stays down', other: '# stay down' }) : '',
   ].filter((text) => text !== '');
   return `${parts.join(', ')}.`;
 }
-
-const part = (count: number, one: string, many: string): string =>
-  count === 0 ? '' : `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

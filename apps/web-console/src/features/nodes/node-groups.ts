@@ -1,3 +1,4 @@
+import { t, plural } from '@lingui/core/macro';
 import type { NodeDetailsView } from '@headgate/api-contracts';
 import { readableBytes } from '../../shared/quantity/quantity.js';
 
@@ -19,7 +20,7 @@ export function groupNodes(nodes: readonly NodeDetailsView[], grouping: NodeGrou
   return sorted.map(([name, members]) => ({ name, members }));
 }
 
-const zoneWords = ({ zone }: NodeDetailsView): string => (zone === undefined ? 'no zone' : `zone ${zone}`);
+const zoneWords = ({ zone }: NodeDetailsView): string => (zone === undefined ? t`no zone` : t`zone ${zone}`);
 
 /** `3 nodes · CPU 12% · memory 96 of 768 GiB promised`, without the parts that are unknown. */
 export function groupSummary(members: readonly NodeDetailsView[]): string {
@@ -33,9 +34,9 @@ export function groupSummary(members: readonly NodeDetailsView[]): string {
       memoryBytes !== null && allocatable.memoryBytes !== null && [memoryBytes, allocatable.memoryBytes],
   );
   return [
-    `${members.length.toLocaleString('en')} ${members.length === 1 ? 'node' : 'nodes'}`,
+    plural(members.length, { one: '# node', other: '# nodes' }),
     ...(used ? [`CPU ${Math.round((used[0] / used[1]) * 100)}%`] : []),
-    ...(promised ? [`memory ${readableBytes(promised[0])} of ${readableBytes(promised[1])} promised`] : []),
+    ...(promised ? [t`memory ${readableBytes(promised[0])} of ${readableBytes(promised[1])} promised`] : []),
   ].join(' · ');
 }
 

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { NodeDetailsView, VmView } from '@headgate/api-contracts';
 import { contextNamed, type Capabilities } from '../../shared/queries/use-capabilities.js';
 import { bytesOf, readableBytes } from '../../shared/quantity/quantity.js';
@@ -27,10 +28,10 @@ export function targetFor(
     : node.context === vm.context && node.name !== vm.node;
   if (!isKind) return undefined;
   const target = isSingleHost ? node.context : node.name;
-  if (!node.ready) return { target, refusal: 'not ready' };
-  if (!node.schedulable) return { target, refusal: 'takes no new VMs' };
+  if (!node.ready) return { target, refusal: t`not ready` };
+  if (!node.schedulable) return { target, refusal: t`takes no new VMs` };
   const free = freeMemory(node);
   if (free !== null && free < bytesOf(vm.mem))
-    return { target, refusal: `only ${readableBytes(Math.max(0, free))} free` };
+    return { target, refusal: t`only ${readableBytes(Math.max(0, free))} free` };
   return { target };
 }

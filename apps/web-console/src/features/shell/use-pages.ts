@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useLocation } from 'wouter';
 import type { IconName } from '../../icons.js';
 import { useCapabilities } from '../../shared/queries/use-capabilities.js';
@@ -25,26 +26,26 @@ export function usePages(): readonly PageLink[] {
   const { data: whoami } = useWhoami();
   const hasContainers = capabilities?.contexts.some(({ abilities }) => abilities['containers'] === true) ?? false;
   const pages: readonly Page[] = [
-    { name: 'machines', href: paths.fleet, label: 'Machines', icon: 'screen' },
+    { name: 'machines', href: paths.fleet, label: t`Machines`, icon: 'screen' },
     ...(hasContainers
-      ? [{ name: 'containers', href: paths.containers, label: 'Containers', icon: 'container' } as const]
+      ? [{ name: 'containers', href: paths.containers, label: t`Containers`, icon: 'container' } as const]
       : []),
-    { name: 'folders', href: paths.folders, label: 'Folders', icon: 'folder' },
-    { name: 'nodes', href: paths.nodes, label: 'Nodes', icon: 'node' },
-    { name: 'storage', href: paths.storage, label: 'Storage', icon: 'storage' },
-    { name: 'networks', href: paths.networks, label: 'Networks', icon: 'context' },
-    { name: 'images', href: paths.images, label: 'Images', icon: 'image' },
-    { name: 'plugins', href: paths.plugins, label: 'Plugins', icon: 'plugin' },
+    { name: 'folders', href: paths.folders, label: t`Folders`, icon: 'folder' },
+    { name: 'nodes', href: paths.nodes, label: t`Nodes`, icon: 'node' },
+    { name: 'storage', href: paths.storage, label: t`Storage`, icon: 'storage' },
+    { name: 'networks', href: paths.networks, label: t`Networks`, icon: 'context' },
+    { name: 'images', href: paths.images, label: t`Images`, icon: 'image' },
+    { name: 'plugins', href: paths.plugins, label: t`Plugins`, icon: 'plugin' },
     {
       name: 'activity',
       href: paths.activity,
-      label: 'Activity',
+      label: t`Activity`,
       icon: 'activity',
       also: [paths.journal, paths.task('')],
     },
-    { name: 'health', href: paths.doctor, label: 'Health', icon: 'health' },
+    { name: 'health', href: paths.doctor, label: t`Health`, icon: 'health' },
     ...(isAdministrator(whoami)
-      ? [{ name: 'integrations', href: paths.integrations, label: 'Integrations', icon: 'integrations' } as const]
+      ? [{ name: 'integrations', href: paths.integrations, label: t`Integrations`, icon: 'integrations' } as const]
       : []),
   ];
   return pages.map(({ also = [], ...page }) => ({

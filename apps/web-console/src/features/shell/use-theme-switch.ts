@@ -1,6 +1,7 @@
+import { t } from '@lingui/core/macro';
 import type { IconName } from '../../icons.js';
 import { THEMES, useTheme } from '../../shared/ui/theme.js';
-import { THEME_WORDING } from './theme-wording.js';
+import { themeWording } from './theme-wording.js';
 
 export interface ThemeSwitchState {
   /** The current theme and the next one. */
@@ -14,8 +15,8 @@ export function useThemeSwitch(): ThemeSwitchState {
   const [theme, setTheme] = useTheme();
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system';
   return {
-    label: `Theme: ${THEME_WORDING[theme].label}. Switch to ${THEME_WORDING[next].label}`,
-    icon: THEME_WORDING[theme].icon,
+    label: t`Theme: ${themeWording()[theme].label}. Switch to ${themeWording()[next].label}`,
+    icon: themeWording()[theme].icon,
     switchTheme: () => setTheme(next),
   };
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { TaskStreamEvents } from '@headgate/api-contracts';
 
 /** The page keeps as much of a log as the service. */
@@ -18,7 +19,11 @@ export class TaskLogText {
   }
 
   append({ offset, text }: TaskStreamEvents['log']): void {
-    const gap = offset > this.end ? '[Some lines were cut]\n' : '';
+    const gap =
+      offset > this.end
+        ? t`[Some lines were cut]
+`
+        : '';
     // A part that the page has already, after a reconnection.
     const added = text.slice(Math.max(0, this.end - offset));
     this.end = Math.max(this.end, offset + text.length);

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { TaskView } from '@headgate/api-contracts';
 import { useEffect } from 'react';
 import { taskTitle } from '../../shared/tasks/task-title.js';
@@ -13,8 +14,8 @@ export function useTaskNotices(tasks: readonly TaskView[]): void {
       if (isRunning(task) || !takeTrackedTask(task.id)) continue;
       notify(
         task.status === 'done'
-          ? { variant: 'success', title: `${taskTitle(task)}: done` }
-          : { variant: 'danger', title: `${taskTitle(task)}: failed`, body: task.error },
+          ? { variant: 'success', title: t`${taskTitle(task)}: done` }
+          : { variant: 'danger', title: t`${taskTitle(task)}: failed`, body: task.error },
       );
     }
   }, [tasks, notify]);

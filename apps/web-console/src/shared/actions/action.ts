@@ -57,7 +57,7 @@ export interface BulkAction {
   /** Rarely used: offered in the menu instead of the bar. */
   readonly inMenu?: true;
   /** Connects the label with the number of instances on the button: "Add tag" `to` "2 VMs". */
-  readonly preposition?: 'to' | 'from';
+  readonly submit?: (count: string) => string;
   /** A text that the user has to enter first. */
   readonly input?: { readonly label: string; readonly problem: (text: string) => string | undefined };
   /** The action that undoes it, with the same text. */

@@ -1,9 +1,10 @@
+import { t } from '@lingui/core/macro';
 import type { InstanceCollection } from '../api/instance-path.js';
 import type { IconName } from '../../icons.js';
 import type { Instance } from '../instances/instance.js';
 import type { Action, ActionEffect, ActionId, BulkAction } from './action.js';
-import { CONTAINER_ACTIONS } from './container-actions.js';
-import { VM_ACTIONS } from './vm-actions.js';
+import { containerActions } from './container-actions.js';
+import { vmActions } from './vm-actions.js';
 import type { ActionRefusal } from './use-action-refusal.js';
 
 /** An operation on many instances at the same time. */
@@ -27,7 +28,7 @@ export const bulkOperations = (
   plural: string,
   refusal: ActionRefusal,
 ): readonly BulkOperation[] =>
-  (Object.values(collection === 'vms' ? VM_ACTIONS : CONTAINER_ACTIONS) as Action[]).flatMap((action) =>
+  (Object.values(collection === 'vms' ? vmActions() : containerActions()) as Action[]).flatMap((action) =>
     action.bulk ? [operationOf(action, action.bulk, plural, refusal)] : [],
   );
 
@@ -45,7 +46,7 @@ function operationOf(
     icon,
     refusal: (entry) =>
       id === 'delete' && 'protected' in entry && entry.protected
-        ? 'It is protected against deletion.'
+        ? t`It is protected against deletion.`
         : refusal(id, entry),
   };
 }
@@ -55,8 +56,8 @@ function confirmationOf(effect: ActionEffect, plural: string): Pick<BulkOperatio
     case 'none':
       return {};
     case 'interrupts':
-      return { confirmByTyping: `This interrupts the users of these ${plural}.` };
+      return { confirmByTyping: t`This interrupts the users of these ${plural}.` };
     case 'destroys':
-      return { isDanger: true, confirmByTyping: "This can't be undone." };
+      return { isDanger: true, confirmByTyping: t`This can't be undone.` };
   }
 }

@@ -1,11 +1,11 @@
 import { buildContext } from '../../testing/build-capabilities.js';
 import { buildStoppedVm, buildVm } from '../../testing/build-vm.js';
 import { needsPlan, type Action, type ActionId } from './action.js';
-import { CONTAINER_ACTIONS } from './container-actions.js';
+import { containerActions } from './container-actions.js';
 import { actionOf, actionRefusal, actionsOf, likelyAction, planState } from './registry.js';
-import { VM_ACTIONS } from './vm-actions.js';
+import { vmActions } from './vm-actions.js';
 
-const ALL: readonly Action[] = [...Object.values(VM_ACTIONS), ...Object.values(CONTAINER_ACTIONS)] as Action[];
+const ALL: readonly Action[] = [...Object.values(vmActions()), ...Object.values(containerActions())] as Action[];
 const POWER: readonly ActionId[] = ['start', 'stop', 'force-stop', 'restart', 'pause', 'unpause', 'migrate', 'delete'];
 
 const able = (status: string): ActionId[] => {
@@ -20,7 +20,7 @@ describe('the registry of actions', () => {
 
   test.each(['start', 'unpause', 'migrate', 'tag', 'untag', 'snapshot', 'clone'] as const)(
     'needs no plan for %s',
-    (id) => expect(needsPlan(VM_ACTIONS[id])).toBe(false),
+    (id) => expect(needsPlan(vmActions()[id])).toBe(false),
   );
 
   test.each(ALL.filter(({ bulk }) => bulk).filter(needsPlan))('warns before $label of many', ({ bulk }) =>
@@ -29,7 +29,7 @@ describe('the registry of actions', () => {
 
   test('has an inverse only where its inverse leads back', () => {
     for (const { id, inverse } of ALL.filter(({ id }) => id !== 'force-stop'))
-      if (inverse) expect(VM_ACTIONS[inverse]).toMatchObject({ inverse: id });
+      if (inverse) expect(vmActions()[inverse]).toMatchObject({ inverse: id });
   });
 
   test('has Delete as the last action', () => expect(actionsOf(buildVm()).at(-1)?.id).toBe('delete'));

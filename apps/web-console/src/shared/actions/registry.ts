@@ -1,17 +1,19 @@
+import { t } from '@lingui/core/macro';
 import type { ContainerView, VmView, WhoamiView } from '@headgate/api-contracts';
 import { busyReason } from '../instances/busy.js';
 import { isVm, type Instance } from '../instances/instance.js';
 import { unavailableReason, type ContextCapabilities } from '../queries/use-capabilities.js';
 import { readOnlyReason } from '../queries/use-whoami.js';
 import type { Action, ActionId } from './action.js';
-import { CONTAINER_ACTIONS } from './container-actions.js';
-import { VM_ACTIONS } from './vm-actions.js';
+import { containerActions } from './container-actions.js';
+import { vmActions } from './vm-actions.js';
+import { perLanguage } from '../texts/per-language.js';
 
-const OF_VMS = Object.values(VM_ACTIONS) as readonly Action[];
-const OF_CONTAINERS = Object.values(CONTAINER_ACTIONS) as readonly Action[];
+const ofVms = perLanguage(() => Object.values(vmActions()) as readonly Action[]);
+const ofContainers = perLanguage(() => Object.values(containerActions()) as readonly Action[]);
 
 /** All actions on an instance, in the order of its menu. Delete is the last one. */
-export const actionsOf = (instance: Instance): readonly Action[] => (isVm(instance) ? OF_VMS : OF_CONTAINERS);
+export const actionsOf = (instance: Instance): readonly Action[] => (isVm(instance) ? ofVms() : ofContainers());
 
 /** @throws Error if instances of this kind do not have the action */
 export function actionOf(instance: Instance, id: ActionId): Action {
@@ -51,8 +53,8 @@ export function actionRefusal(
   const action = actionsOf(instance).find((one) => one.id === id);
   return (
     readOnlyReason(whoami) ??
-    (instance.stale || context?.up === false ? `The context ${instance.context} is unreachable.` : undefined) ??
-    (action ? unavailableReason(context, action.ability) : 'Not available for containers.') ??
+    (instance.stale || context?.up === false ? t`The context ${instance.context} is unreachable.` : undefined) ??
+    (action ? unavailableReason(context, action.ability) : t`Not available for containers.`) ??
     busyReason(instance, action?.use) ??
     action?.refusal(instance)
   );

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { IconName } from '../../icons.js';
 import { isVm, type Instance } from '../instances/instance.js';
 import { likelyAction } from './registry.js';
@@ -21,8 +22,8 @@ export function rowActions(instance: Instance, refusal: ActionRefusal): readonly
   return [
     { name: 'power', label, fullLabel: `${label} ${name}`, icon, reason: refusal(id, instance) },
     isVm(instance)
-      ? { name: 'console', label: 'Open console', fullLabel: `Open console of ${name}`, icon: 'screen' }
-      : { name: 'console', label: 'Open shell', fullLabel: `Open shell in ${name}`, icon: 'terminal' },
-    { name: 'menu', label: 'More actions', fullLabel: `More actions for ${name}`, icon: 'more' },
+      ? { name: 'console', label: t`Open console`, fullLabel: t`Open console of ${name}`, icon: 'screen' }
+      : { name: 'console', label: t`Open shell`, fullLabel: t`Open shell in ${name}`, icon: 'terminal' },
+    { name: 'menu', label: t`More actions`, fullLabel: t`More actions for ${name}`, icon: 'more' },
   ];
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { AcceptedView, StatusView } from '@headgate/api-contracts';
 import type { Instance } from '../instances/instance.js';
 import type { Action, ActionId } from './action.js';
@@ -23,4 +24,4 @@ export function requestOf({ id, instance }: ActionOrder): ApiRequest {
 }
 
 /** "web-1 is restarting" */
-export const doneSentence = ({ name }: Instance, { done }: Pick<Action, 'done'>): string => `${name} ${done}`;
+export const doneSentence = ({ name }: Instance, { done }: Pick<Action, 'done'>): string => t`${name} ${done}`;

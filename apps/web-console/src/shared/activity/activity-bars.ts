@@ -1,14 +1,19 @@
+import { t as translate, plural } from '@lingui/core/macro';
 import type { ActivityCountView, ActivityView } from '@headgate/api-contracts';
+import { perLanguage } from '../texts/per-language.js';
+import { readableNumber } from '../texts/formats.js';
 
 /** The kinds of actions of a bar, from the bottom up. */
-export const ACTIVITY_KINDS = { users: 'users', tokens: 'API tokens', failed: 'failed' } as const;
+export const activityKinds = perLanguage(
+  () => ({ users: translate`users`, tokens: translate`API tokens`, failed: translate`failed` }) as const,
+);
 
-export type ActivityKind = keyof typeof ACTIVITY_KINDS;
+export type ActivityKind = keyof ReturnType<typeof activityKinds>;
 
-const KINDS = Object.keys(ACTIVITY_KINDS) as ActivityKind[];
+const kinds = perLanguage(() => Object.keys(activityKinds()) as ActivityKind[]);
 
 export const totalOf = (count: Pick<ActivityCountView, ActivityKind>): number =>
-  KINDS.reduce((sum, kind) => sum + count[kind], 0);
+  kinds().reduce((sum, kind) => sum + count[kind], 0);
 
 export const actionsOf = ({ counts }: Pick<ActivityView, 'counts'>): number =>
   counts.reduce((sum, count) => sum + totalOf(count), 0);
@@ -37,7 +42,7 @@ export function barPaths(activity: ActivityView): Readonly<Record<ActivityKind, 
   for (const count of shown) {
     const x = round((count.t - from) / stepMs + (1 - WIDTH) / 2);
     let y = 1;
-    for (const kind of KINDS) {
+    for (const kind of kinds()) {
       if (count[kind] === 0) continue;
       const height = Math.max(MIN_HEIGHT, count[kind] / largest);
       y -= height;
@@ -52,6 +57,6 @@ const round = (value: number): number => Math.round(value * 1000) / 1000;
 /** "214 actions, 7 failed" */
 export function activityText(activity: Pick<ActivityView, 'counts'>): string {
   const [actions, failures] = [actionsOf(activity), failuresOf(activity)];
-  const text = `${actions.toLocaleString()} ${actions === 1 ? 'action' : 'actions'}`;
-  return failures === 0 ? text : `${text}, ${failures.toLocaleString()} failed`;
+  const text = plural(actions, { one: '# action', other: '# actions' });
+  return failures === 0 ? text : translate`${text}, ${readableNumber(failures)} failed`;
 }

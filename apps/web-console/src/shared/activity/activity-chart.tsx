@@ -1,13 +1,16 @@
+import { t } from '@lingui/core/macro';
 import type { ActivityView, HistoryRange } from '@headgate/api-contracts';
 import { Link, useSearch } from 'wouter';
 import { Button } from '../ui/button.js';
-import { ACTIVITY_KINDS, activityText, type ActivityKind } from './activity-bars.js';
-import { RANGES } from './activity-ranges.js';
+import { activityKinds, activityText, type ActivityKind } from './activity-bars.js';
+import { ranges } from './activity-ranges.js';
 import { ActivityGraph } from './activity-graph.js';
 import { timesOf, useActivitySelection, type TimeSpan } from './activity-span.js';
 import { timeTicks } from './time-ticks.js';
 import { useActivity } from './use-activity.js';
 import { useSpanDrag } from './use-span-drag.js';
+import { formatLocale } from '../texts/formats.js';
+import { perLanguage } from '../texts/per-language.js';
 
 interface ActivityChartProps {
   /** The page that lists the actions, if the user can open it and it is another one. */
@@ -24,44 +27,44 @@ export function ActivityChart({ actionsPath }: ActivityChartProps) {
   const search = timesOf(useSearch());
   if (!activity) return null;
   return (
-    <section className="hg-activity" aria-label="Actions over time">
+    <section className="hg-activity" aria-label={t`Actions over time`}>
       <div className="hg-toolbar">
-        <h2>The last {RANGES[range].label}</h2>
+        <h2>{t`The last ${ranges()[range].label}`}</h2>
         {actionsPath === undefined ? (
           <span className="hg-note">{activityText(activity)}</span>
         ) : (
           <Link href={search === '' ? actionsPath : `${actionsPath}?${search}`}>{activityText(activity)}</Link>
         )}
         <span className="hg-activity-legend" aria-hidden="true">
-          {(Object.keys(ACTIVITY_KINDS) as ActivityKind[]).map((kind) => (
+          {(Object.keys(activityKinds()) as ActivityKind[]).map((kind) => (
             <span key={kind}>
               <i className={`hg-activity--${kind}`} />
-              {ACTIVITY_KINDS[kind]}
+              {activityKinds()[kind]}
             </span>
           ))}
         </span>
         <span className="hg-spring" />
-        <div className="hg-segments" role="group" aria-label="Range">
-          {(Object.keys(RANGES) as HistoryRange[]).map((name) => (
+        <div className="hg-segments" role="group" aria-label={t`Range`}>
+          {(Object.keys(ranges()) as HistoryRange[]).map((name) => (
             <button
               key={name}
               type="button"
               aria-pressed={name === range}
-              aria-label={`${RANGES[name].button}, the last ${RANGES[name].label}`}
+              aria-label={t`${ranges()[name].button}, the last ${ranges()[name].label}`}
               onClick={() => chooseRange(name)}
             >
-              {RANGES[name].button}
+              {ranges()[name].button}
             </button>
           ))}
         </div>
       </div>
-      <Bars activity={activity} label={RANGES[range].label} selected={span} onSelect={chooseSpan} />
+      <Bars activity={activity} label={ranges()[range].label} selected={span} onSelect={chooseSpan} />
       <Scale activity={activity} />
       {span && (
         <p className="hg-activity-span">
           <span>{spanText(span)}</span>
           <Button variant="link" onClick={() => chooseSpan(undefined)}>
-            Show all
+            {t`Show all`}
           </Button>
         </p>
       )}
@@ -90,14 +93,14 @@ function Bars({ activity, label, selected, onSelect }: BarsProps) {
           }}
         />
       )}
-      <ActivityGraph activity={activity} role="img" aria-label={`${activityText(activity)} in the last ${label}`} />
+      <ActivityGraph activity={activity} role="img" aria-label={t`${activityText(activity)} in the last ${label}`} />
     </div>
   );
 }
 
 function Scale({ activity: { range, from, to } }: { activity: ActivityView }) {
-  const { tickMinutes, scale } = RANGES[range];
-  const written = new Intl.DateTimeFormat(undefined, scale);
+  const { tickMinutes, scale } = ranges()[range];
+  const written = new Intl.DateTimeFormat(formatLocale(), scale);
   return (
     <p className="hg-activity-scale hg-note" aria-hidden="true">
       {timeTicks(from, to, tickMinutes).map((tick) => (
@@ -105,7 +108,7 @@ function Scale({ activity: { range, from, to } }: { activity: ActivityView }) {
           {written.format(tick)}
         </span>
       ))}
-      <span>Now</span>
+      <span>{t`Now`}</span>
     </p>
   );
 }
@@ -114,6 +117,6 @@ function Scale({ activity: { range, from, to } }: { activity: ActivityView }) {
 const partOf = (time: number, { from, to }: TimeSpan): string =>
   `${(Math.min(1, Math.max(0, (time - from) / (to - from))) * 100).toFixed(3)}%`;
 
-const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const moments = perLanguage(() => new Intl.DateTimeFormat(formatLocale(), { dateStyle: 'medium', timeStyle: 'short' }));
 
-const spanText = ({ from, to }: TimeSpan): string => MOMENT.formatRange(from, to);
+const spanText = ({ from, to }: TimeSpan): string => moments().formatRange(from, to);

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { LabeledInput } from '../ui/labeled-input.js';
 import { useActivitySelection, type TimeSpan } from './activity-span.js';
 
@@ -16,13 +17,13 @@ export function SpanFields() {
   return (
     <>
       <LabeledInput
-        label="From"
+        label={t`From`}
         type="datetime-local"
         value={toLocal(span?.from)}
         onChange={(text) => choose({ from: new Date(text).getTime() })}
       />
       <LabeledInput
-        label="To"
+        label={t`To`}
         type="datetime-local"
         value={toLocal(span?.to)}
         onChange={(text) => choose({ to: new Date(text).getTime() })}

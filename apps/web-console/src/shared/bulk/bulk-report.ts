@@ -1,4 +1,6 @@
+import { t } from '@lingui/core/macro';
 import type { BulkTaskView, TaskMemberView, TaskView } from '@headgate/api-contracts';
+import { readableNumber } from '../texts/formats.js';
 
 export interface BulkReport {
   readonly failed: readonly TaskMemberView[];
@@ -14,7 +16,7 @@ export interface BulkReport {
 export function bulkReport(label: string, { bulk, members = [] }: TaskView, refused = 0): BulkReport {
   const { done = 0, error = 0, skipped = 0 } = bulk?.counts ?? {};
   const failed = members.filter(({ status }) => status === 'error');
-  const summary = `${count(done)} succeeded, ${count(error)} failed, ${count(skipped + refused)} skipped.`;
+  const summary = t`${count(done)} succeeded, ${count(error)} failed, ${count(skipped + refused)} skipped.`;
   return {
     failed,
     unfinished: error + skipped,
@@ -30,4 +32,4 @@ export const memberCount = ({ counts }: BulkTaskView): number =>
 /** "namespace/name" of a ref. */
 export const nameOfRef = (ref: string): string => ref.split('/').slice(2).map(decodeURIComponent).join('/');
 
-const count = (number: number): string => number.toLocaleString('en');
+const count = (number: number): string => readableNumber(number);

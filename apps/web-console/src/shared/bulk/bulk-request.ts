@@ -1,6 +1,8 @@
+import { t } from '@lingui/core/macro';
 import type { BulkDto, BulkPlanView, BulkTaskView, PlanView, StatusView } from '@headgate/api-contracts';
 import { postJson } from '../api/request.js';
 import type { BulkOptions } from './bulk-options.js';
+import { perLanguage } from '../texts/per-language.js';
 
 /** What a bulk task does to each instance. */
 export type BulkRequest = Pick<BulkDto, 'action' | 'force' | 'tag'> & BulkOptions;
@@ -27,20 +29,20 @@ export const pauseBulk = (id: string): Promise<StatusView> => postJson(`${BULK}/
 
 export const resumeBulk = (id: string): Promise<StatusView> => postJson(`${BULK}/${encodeURIComponent(id)}/resume`);
 
-const LABELS: Readonly<Record<BulkTaskView['action'], string>> = {
-  start: 'Start',
-  stop: 'Shut down',
-  restart: 'Restart',
-  pause: 'Pause',
-  unpause: 'Resume',
-  migrate: 'Migrate',
-  tag: 'Add tag',
-  untag: 'Remove tag',
-  delete: 'Delete',
-  move: 'Move',
-  drain: 'Drain',
-};
+const labels = perLanguage((): Readonly<Record<BulkTaskView['action'], string>> => ({
+  start: t`Start`,
+  stop: t`Shut down`,
+  restart: t`Restart`,
+  pause: t`Pause`,
+  unpause: t`Resume`,
+  migrate: t`Migrate`,
+  tag: t`Add tag`,
+  untag: t`Remove tag`,
+  delete: t`Delete`,
+  move: t`Move`,
+  drain: t`Drain`,
+}));
 
 /** A readable name of the request, such as "Add tag night". */
 export const bulkLabel = ({ action, force, tag }: Pick<BulkTaskView, 'action' | 'force' | 'tag'>): string =>
-  `${force ? 'Force stop' : LABELS[action]}${tag === undefined ? '' : ` ${tag}`}`;
+  tag === undefined ? (force ? t`Force stop` : labels()[action]) : t`${labels()[action]} ${tag}`;

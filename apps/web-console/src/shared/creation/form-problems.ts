@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { ContextCapabilities } from '../queries/use-capabilities.js';
 import type { FleetEntry } from '../fleet/sorted-entries.js';
 import { nameProblem } from '../names/name-rule.js';
@@ -9,7 +10,7 @@ export const MAX_CPUS = 512;
 export const cpuProblem = (cpu: string): string | undefined =>
   /^\d+$/.test(cpu) && Number(cpu) >= 1 && Number(cpu) <= MAX_CPUS
     ? undefined
-    : `Enter a whole number from 1 to ${MAX_CPUS}.`;
+    : t`Enter a whole number from 1 to ${MAX_CPUS}.`;
 
 /** @param entries the existing instances */
 export function identityProblems(
@@ -22,7 +23,7 @@ export function identityProblems(
     (entry) => entry.name === name && entry.context === context && entry.namespace === target,
   );
   return {
-    name: nameProblem(name, instanceNames) ?? (isTaken ? 'This name is already in use.' : undefined),
+    name: nameProblem(name, instanceNames) ?? (isTaken ? t`This name is already in use.` : undefined),
     namespace: namespace === '' ? undefined : nameProblem(namespace),
   };
 }

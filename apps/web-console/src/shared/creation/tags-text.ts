@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 /** @returns each tag once */
 export const tagsOf = (text: string): string[] => [...new Set(text.split(/[\s,]+/).filter(Boolean))];
 
@@ -7,5 +8,5 @@ export function tagsProblem(text: string): string | undefined {
   const wrong = tagsOf(text).find((tag) => !TAG.test(tag));
   return wrong === undefined
     ? undefined
-    : `"${wrong}" is not a tag: use 1 to 59 letters, digits, "-", "_" and ".", a letter or a digit first and last.`;
+    : t`"${wrong}" is not a tag: use 1 to 59 letters, digits, "-", "_" and ".", a letter or a digit first and last.`;
 }

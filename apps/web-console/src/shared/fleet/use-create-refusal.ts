@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { readOnlyReason, useWhoami } from '../queries/use-whoami.js';
 import { useFleet } from './fleet-provider.js';
 import { useIsReachable } from './use-contexts.js';
@@ -7,6 +8,6 @@ export function useCreateRefusal(): string | undefined {
   const { data: whoami } = useWhoami();
   const isReachable = useIsReachable();
   const isLost = useFleet(({ phase }) => phase === 'lost');
-  const unreachable = isLost ? 'The service does not respond.' : 'No context is reachable.';
+  const unreachable = isLost ? t`The service does not respond.` : t`No context is reachable.`;
   return readOnlyReason(whoami) ?? (isReachable ? undefined : unreachable);
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { paths } from '../location/paths.js';
 import { busySentence, busyWord } from './busy.js';
 import { statusOf, type Instance } from './instance.js';
@@ -14,7 +15,7 @@ export function BusyLink({ instance, inRow = false }: { instance: Instance; inRo
       href={`#${paths.task(busy.task)}`}
       className="hg-busy"
       tabIndex={inRow ? -1 : undefined}
-      title={`${busySentence(name, busy)} Show the task.`}
+      title={t`${busySentence(name, busy)} Show the task.`}
     >
       {busyText(instance)}
     </a>
@@ -24,5 +25,5 @@ export function BusyLink({ instance, inRow = false }: { instance: Instance; inRo
 /** A status and an operation of one name are shown once. */
 export function busyText(instance: Instance): string {
   const word = busyWord(instance) ?? '';
-  return word === statusOf(instance) ? 'Task' : word;
+  return word === statusOf(instance) ? t`Task` : word;
 }

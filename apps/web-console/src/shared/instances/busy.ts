@@ -1,5 +1,7 @@
+import { t } from '@lingui/core/macro';
 import type { BusyView } from '@headgate/api-contracts';
 import type { Instance } from './instance.js';
+import { perLanguage } from '../texts/per-language.js';
 
 interface Wording {
   /** Next to the status, in a narrow column. */
@@ -9,24 +11,27 @@ interface Wording {
 }
 
 /** The operations that tasks carry out. */
-const WORDING = new Map<BusyView['action'], Wording>([
-  ['create', { word: 'Creating', label: 'its creation' }],
-  ['build', { word: 'Building', label: 'its creation from a bootable container image' }],
-  ['delete', { word: 'Deleting', label: 'its deletion' }],
-  ['move-disk', { word: 'Disk move', label: 'a move of one of its disks' }],
-  ['migrate', { word: 'Migrating', label: 'a migration' }],
-  ['snapshot', { word: 'Snapshot', label: 'a snapshot' }],
-  ['restore', { word: 'Restoring', label: 'the restore of a snapshot' }],
-  ['delete-snapshot', { word: 'Snapshot', label: 'the deletion of a snapshot' }],
-  ['clone', { word: 'Cloning', label: 'a clone' }],
-  ['move', { word: 'Moving', label: 'a move' }],
-  ['export', { word: 'Exporting', label: 'an export of its disk' }],
-  ['import', { word: 'Importing', label: 'its import' }],
-]);
+const wording = perLanguage(
+  () =>
+    new Map<BusyView['action'], Wording>([
+      ['create', { word: t`Creating`, label: t`its creation` }],
+      ['build', { word: t`Building`, label: t`its creation from a bootable container image` }],
+      ['delete', { word: t`Deleting`, label: t`its deletion` }],
+      ['move-disk', { word: t`Disk move`, label: t`a move of one of its disks` }],
+      ['migrate', { word: t`Migrating`, label: t`a migration` }],
+      ['snapshot', { word: t`Snapshot`, label: t`a snapshot` }],
+      ['restore', { word: t`Restoring`, label: t`the restore of a snapshot` }],
+      ['delete-snapshot', { word: t`Snapshot`, label: t`the deletion of a snapshot` }],
+      ['clone', { word: t`Cloning`, label: t`a clone` }],
+      ['move', { word: t`Moving`, label: t`a move` }],
+      ['export', { word: t`Exporting`, label: t`an export of its disk` }],
+      ['import', { word: t`Importing`, label: t`its import` }],
+    ]),
+);
 /** Of an operation that only a newer service knows. */
-const OTHER: Wording = { word: 'Busy', label: 'a change' };
+const other = perLanguage((): Wording => ({ word: t`Busy`, label: t`a change` }));
 
-const wordingOf = ({ action }: BusyView): Wording => WORDING.get(action) ?? OTHER;
+const wordingOf = ({ action }: BusyView): Wording => wording().get(action) ?? other();
 
 /** These need the instance unchanged, so that it can be copied several times at the same time. */
 const COPIES: readonly BusyView['action'][] = ['clone', 'export'];
@@ -35,7 +40,7 @@ const COPIES: readonly BusyView['action'][] = ['clone', 'export'];
 export const busyWord = ({ busy }: Instance): string | undefined => busy && wordingOf(busy).word;
 
 /** "web is busy with a snapshot." */
-export const busySentence = (name: string, busy: BusyView): string => `${name} is busy with ${wordingOf(busy).label}.`;
+export const busySentence = (name: string, busy: BusyView): string => t`${name} is busy with ${wordingOf(busy).label}.`;
 
 /**
  * Why an action would be refused because of the task that uses the instance; undefined when the user may try it.
@@ -43,5 +48,5 @@ export const busySentence = (name: string, busy: BusyView): string => `${name} i
  */
 export function busyReason({ name, busy }: Instance, use: 'change' | 'copy' | 'guest' = 'change'): string | undefined {
   if (!busy || (use !== 'change' && COPIES.includes(busy.action))) return undefined;
-  return `${busySentence(name, busy)} It has to end or be canceled first.`;
+  return t`${busySentence(name, busy)} It has to end or be canceled first.`;
 }

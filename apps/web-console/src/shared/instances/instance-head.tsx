@@ -1,3 +1,5 @@
+import { inSentence } from '../texts/in-sentence.js';
+import { t } from '@lingui/core/macro';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { lastListPath } from '../location/last-list-path.js';
@@ -32,7 +34,7 @@ export function InstanceHead({ instance, listPath, listTitle, note, children }: 
         <Link
           href={lastListPath(listPath)}
           className="hg-icon-button"
-          aria-label={`Back to ${listTitle.toLowerCase()}`}
+          aria-label={t`Back to ${inSentence(listTitle)}`}
           title={listTitle}
         >
           <Icon name="back" />
@@ -43,7 +45,7 @@ export function InstanceHead({ instance, listPath, listTitle, note, children }: 
         <InstanceStatus instance={instance} progress={progress} />
         <BusyLink instance={instance} />
         <span className="hg-note">
-          {namespace} in {context}
+          {t`${namespace} in ${context}`}
           {note !== undefined && `, ${note}`}
         </span>
       </div>

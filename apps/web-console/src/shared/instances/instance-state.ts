@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { statusCode, toneOf, type StatusWording } from '../ui/status-tone.js';
 import { isVm, statusOf, type Instance, type InstanceStatus } from './instance.js';
 
@@ -11,8 +12,9 @@ const WITH_PROGRESS: readonly InstanceStatus[] = ['Provisioning', 'Migrating'];
 export function instanceState(instance: Instance, progress?: number): StatusWording {
   const status = statusOf(instance);
   const wording = toneOf(status);
-  const words = status === 'Stopped' && isVm(instance) && instance.isTemplate ? 'Template' : wording.words;
-  if (instance.stale === true) return { ...toneOf('Unknown'), words: `Unknown · was ${words}`, brief: `Was ${words}` };
+  const words = status === 'Stopped' && isVm(instance) && instance.isTemplate ? t`Template` : wording.words;
+  if (instance.stale === true)
+    return { ...toneOf('Unknown'), words: t`Unknown · was ${words}`, brief: t`Was ${words}` };
   if (progress === undefined || !WITH_PROGRESS.includes(status)) return { ...wording, words };
   return { ...wording, words: `${words}, ${Math.round(progress * 100)}%` };
 }
@@ -23,6 +25,6 @@ export const stateWords = (instance: Instance): string => instanceState(instance
 /** The reason, and the status of the API for search engines. */
 export function stateTitle(instance: Instance): string | undefined {
   const code = instance.stale ? undefined : statusCode(statusOf(instance));
-  const parts = [instance.reason, instance.stale && 'The context is unreachable.', code];
+  const parts = [instance.reason, instance.stale && t`The context is unreachable.`, code];
   return parts.filter(Boolean).join(' ') || undefined;
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { BusyLink, busyText } from '../instances/busy-link.js';
 import type { Instance } from '../instances/instance.js';
 import { instanceState, stateWords } from '../instances/instance-state.js';
@@ -7,10 +8,11 @@ import type { Progresses } from '../tasks/use-progress.js';
 import { Timestamp } from '../ui/timestamp.js';
 import { TagList, tagsLength } from '../ui/tag-list.js';
 import type { ListColumn } from './list-kind.js';
+import { perLanguage } from '../texts/per-language.js';
 
 /** The column of the state, with the progress of tasks. */
 export const statusColumn = (progresses: Progresses): ListColumn<Instance> => ({
-  label: 'Status',
+  label: t`Status`,
   order: stateWords,
   width: 10.25,
   length: (instance) =>
@@ -26,40 +28,55 @@ export const statusColumn = (progresses: Progresses): ListColumn<Instance> => ({
 });
 
 /** The other columns of all kinds of instances. Each list sets the priorities. */
-export const INSTANCE_COLUMNS = {
-  cpu: { label: 'CPU', order: ({ cpu }) => cpu, width: 3.75, numeric: true, keepPriority: 8, cell: ({ cpu }) => cpu },
-  mem: {
-    label: 'Memory',
-    order: ({ mem }) => bytesOf(mem),
-    text: ({ mem }) => mem,
-    width: 5.25,
-    numeric: true,
-    keepPriority: 9,
-    cell: ({ mem }) => readableQuantity(mem),
-  },
-  node: { label: 'Node', order: ({ node }) => node ?? '', width: 8, cell: ({ node }) => node },
-  tags: {
-    label: 'Tags',
-    order: ({ tags }) => tags.join(' '),
-    width: 9.75,
-    length: tagsLength,
-    cell: ({ tags }) => <TagList tags={tags} />,
-  },
-  namespace: { label: 'Namespace', order: ({ namespace }) => namespace, width: 7, cell: ({ namespace }) => namespace },
-  context: { label: 'Context', order: ({ context }) => context, width: 6, cell: ({ context }) => context },
-  folder: {
-    label: 'Folder',
-    order: ({ folder }) => folder ?? '',
-    width: 8,
-    hiddenByDefault: true,
-    cell: ({ folder }) => folder,
-  },
-  created: {
-    label: 'Created',
-    order: ({ createdAt }) => createdAt ?? '',
-    width: 8,
-    length: () => 12,
-    hiddenByDefault: true,
-    cell: ({ createdAt }) => createdAt && <Timestamp at={createdAt} brief />,
-  },
-} as const satisfies Readonly<Record<string, ListColumn<Instance>>>;
+export const instanceColumns = perLanguage(
+  () =>
+    ({
+      cpu: {
+        label: 'CPU',
+        order: ({ cpu }) => cpu,
+        width: 3.75,
+        numeric: true,
+        keepPriority: 8,
+        cell: ({ cpu }) => cpu,
+      },
+      mem: {
+        label: t`Memory`,
+        order: ({ mem }) => bytesOf(mem),
+        text: ({ mem }) => mem,
+        width: 5.25,
+        numeric: true,
+        keepPriority: 9,
+        cell: ({ mem }) => readableQuantity(mem),
+      },
+      node: { label: t`Node`, order: ({ node }) => node ?? '', width: 8, cell: ({ node }) => node },
+      tags: {
+        label: t`Tags`,
+        order: ({ tags }) => tags.join(' '),
+        width: 9.75,
+        length: tagsLength,
+        cell: ({ tags }) => <TagList tags={tags} />,
+      },
+      namespace: {
+        label: t`Namespace`,
+        order: ({ namespace }) => namespace,
+        width: 7,
+        cell: ({ namespace }) => namespace,
+      },
+      context: { label: t`Context`, order: ({ context }) => context, width: 6, cell: ({ context }) => context },
+      folder: {
+        label: t`Folder`,
+        order: ({ folder }) => folder ?? '',
+        width: 8,
+        hiddenByDefault: true,
+        cell: ({ folder }) => folder,
+      },
+      created: {
+        label: t`Created`,
+        order: ({ createdAt }) => createdAt ?? '',
+        width: 8,
+        length: () => 12,
+        hiddenByDefault: true,
+        cell: ({ createdAt }) => createdAt && <Timestamp at={createdAt} brief />,
+      },
+    }) as const satisfies Readonly<Record<string, ListColumn<Instance>>>,
+);

@@ -1,4 +1,6 @@
+import { t } from '@lingui/core/macro';
 import { statusOf, type Instance } from '../instances/instance.js';
+import { perLanguage } from '../texts/per-language.js';
 
 interface Filter {
   readonly label: string;
@@ -11,14 +13,14 @@ export const FILTER_NAMES = ['status', 'context', 'namespace', 'folder', 'node',
 export type FilterName = (typeof FILTER_NAMES)[number];
 
 /** The filters of a list. Their names are also the names in the address. */
-export const FILTERS: Readonly<Record<FilterName, Filter>> = {
+export const allFilters = perLanguage((): Readonly<Record<FilterName, Filter>> => ({
   status: { label: 'Status', values: (entry) => [statusOf(entry)] },
-  context: { label: 'Context', values: ({ context }) => [context] },
-  namespace: { label: 'Namespace', values: ({ namespace }) => [namespace] },
-  folder: { label: 'Folder', values: ({ folder }) => (folder ? [folder] : []) },
-  node: { label: 'Node', values: ({ node }) => (node ? [node] : []) },
-  tag: { label: 'Tags', values: ({ tags }) => tags, all: true },
-};
+  context: { label: t`Context`, values: ({ context }) => [context] },
+  namespace: { label: t`Namespace`, values: ({ namespace }) => [namespace] },
+  folder: { label: t`Folder`, values: ({ folder }) => (folder ? [folder] : []) },
+  node: { label: t`Node`, values: ({ node }) => (node ? [node] : []) },
+  tag: { label: t`Tags`, values: ({ tags }) => tags, all: true },
+}));
 
 export type Filters = Readonly<Record<FilterName, readonly string[]>>;
 
@@ -27,7 +29,7 @@ export const NO_FILTERS: Filters = { status: [], context: [], namespace: [], fol
 /** A predicate for the active filters; undefined when none is active. */
 export function filterTest(filters: Filters): ((entry: Instance) => boolean) | undefined {
   const active = FILTER_NAMES.filter((name) => filters[name].length > 0).map((name) => {
-    const { values, all } = FILTERS[name];
+    const { values, all } = allFilters()[name];
     const chosen = filters[name];
     return (entry: Instance): boolean => {
       const own = values(entry);

@@ -47,12 +47,12 @@ export interface ListKind<E extends Instance> {
   readonly collection: InstanceCollection;
   readonly title: string;
   /** "1 VM", "2 VMs". */
-  readonly singular: string;
+  readonly counted: (count: number) => string;
   readonly plural: string;
   readonly path: string;
   readonly pageOf: (entry: E) => string;
   readonly columns: ListColumns<E>;
 }
 
-export const countLabel = ({ singular, plural }: { singular: string; plural: string }, count: number): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`;
+export const countLabel = ({ counted }: { counted: (count: number) => string }, count: number): string =>
+  counted(count);

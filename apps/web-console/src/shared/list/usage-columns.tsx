@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { UsageView } from '@headgate/api-contracts';
 import { isMeasured, type Instance } from '../instances/instance.js';
 import type { Usages } from '../fleet/use-usage.js';
@@ -21,8 +22,8 @@ export const percentage = (share: number): string => `${Math.round(share * 100)}
 
 /** The columns of current usage, of the measured instances. */
 export const usageColumns = (usages: Usages) => ({
-  cpuUsage: shareColumn('CPU use', 'CPU', 6, (entry) => cpuShare(entry, currentUsage(entry, usages))),
-  memUsage: shareColumn('Mem. use', 'Mem.', 6.5, (entry) => memoryShare(currentUsage(entry, usages))),
+  cpuUsage: shareColumn(t`CPU use`, 'CPU', 6, (entry) => cpuShare(entry, currentUsage(entry, usages))),
+  memUsage: shareColumn(t`Mem. use`, t`Mem.`, 6.5, (entry) => memoryShare(currentUsage(entry, usages))),
 });
 
 /** The service keeps the last sample; of a guest that does not run, or that may not, it is from the past. */

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useCallback, useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { menuItems } from '../actions/menu-items.js';
@@ -57,7 +58,7 @@ export function useListActions<E extends Instance>(options: ListActionsOptions<E
   });
   const menu = open && (
     <ContextMenu
-      label={`Actions for ${open.entry.name}`}
+      label={t`Actions for ${open.entry.name}`}
       at={open.at}
       items={menuItems(open.entry, { run, refusal })}
       onClose={() => setOpen(undefined)}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 /** The service's rules for folders. A test compares them with its own. */
 const MAX_LENGTH = 64;
 const MAX_DEPTH = 8;
@@ -12,17 +13,17 @@ export const folderName = (typed: string): string => typed.trim().normalize('NFC
 
 /** The problem with the name of a folder, as a sentence; undefined when the service accepts it. */
 export function folderNameProblem(name: string): string | undefined {
-  if (name === '') return 'Enter a name.';
-  if (name.length > MAX_LENGTH) return `Use at most ${MAX_LENGTH} characters (now ${name.length}).`;
-  if (name === '.' || name === '..') return 'Use another name than "." and "..".';
+  if (name === '') return t`Enter a name.`;
+  if (name.length > MAX_LENGTH) return t`Use at most ${MAX_LENGTH} characters (now ${name.length}).`;
+  if (name === '.' || name === '..') return t`Use another name than "." and "..".`;
   const wrong = [...new Set(name.match(WRONG))];
   if (wrong.length > 0)
-    return `Use only letters, digits, spaces, "-", "_", and ".". Not allowed: ${wrong.map(visible).join(' ')}`;
+    return t`Use only letters, digits, spaces, "-", "_", and ".". Not allowed: ${wrong.map(visible).join(' ')}`;
   return undefined;
 }
 
 /** A tab or a line break would not be seen. */
-const visible = (character: string): string => (/\s/u.test(character) ? 'other white space' : character);
+const visible = (character: string): string => (/\s/u.test(character) ? t`other white space` : character);
 
 /** The path of a folder in another one, or at the top. */
 export const folderPath = (parent: string, name: string): string => (parent === '' ? name : `${parent}/${name}`);
@@ -42,11 +43,11 @@ export const isWithin = (path: string, folder: string): boolean => path === fold
  * @param from its path now; absent for a new one
  */
 export function placeProblem(to: string, known: readonly string[], from?: string): string | undefined {
-  if (from !== undefined && to !== from && isWithin(to, from)) return "A folder can't be moved into itself.";
-  if (to !== from && known.includes(to)) return `There is a folder ${to} already.`;
+  if (from !== undefined && to !== from && isWithin(to, from)) return t`A folder can't be moved into itself.`;
+  if (to !== from && known.includes(to)) return t`There is a folder ${to} already.`;
   const below = from === undefined ? [] : known.filter((path) => isWithin(path, from));
   const depth = Math.max(0, ...below.map((path) => levels(path) - levels(from ?? ''))) + levels(to);
-  return depth > MAX_DEPTH ? `Folders have up to ${MAX_DEPTH} levels. This one would have ${depth}.` : undefined;
+  return depth > MAX_DEPTH ? t`Folders have up to ${MAX_DEPTH} levels. This one would have ${depth}.` : undefined;
 }
 
 const levels = (path: string): number => path.split('/').length;

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useEffect, useRef, type FormEvent, type ReactNode } from 'react';
 import { submitOnEnter } from '../ui/dialog.js';
 import { Icon } from '../ui/icon.js';
@@ -57,7 +58,13 @@ export function PanelFrame(props: PanelFrameProps) {
             {isDanger && <Icon name="alert" className="hg-status--warning" />}
             {title}
           </h2>
-          <button type="button" className="hg-icon-button" aria-label="Close" title="Close (Esc)" onClick={onClose}>
+          <button
+            type="button"
+            className="hg-icon-button"
+            aria-label={t`Close`}
+            title={t`Close (Esc)`}
+            onClick={onClose}
+          >
             <Icon name="cross" />
           </button>
           {description !== undefined && <p className="hg-note">{description}</p>}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import type { PlanView as Plan } from '@headgate/api-contracts';
 import { useId, useState, type ReactNode } from 'react';
@@ -98,7 +99,7 @@ export function PlanPanel<T>(props: PlanPanelProps<T>) {
       description={
         <>
           {place !== undefined && `${place} · `}
-          <span>{isPending ? 'Working' : 'Nothing has happened yet.'}</span>
+          <span>{isPending ? t`Working` : t`Nothing has happened yet.`}</span>
         </>
       }
       isDanger={isDanger}
@@ -110,24 +111,26 @@ export function PlanPanel<T>(props: PlanPanelProps<T>) {
             {label}
           </Button>
           <Button variant="link" onClick={onClose}>
-            Cancel
+            {t`Cancel`}
           </Button>
-          {curl !== undefined && <CopyButton isSmall text={curl} label="Copy as curl" />}
+          {curl !== undefined && <CopyButton isSmall text={curl} label={t`Copy as curl`} />}
         </>
       }
     >
       {isStale && subject && (
         <StalePlan
-          title={`${subject.name} changed since this plan was created`}
+          title={t`${subject.name} changed since this plan was created`}
           isLoading={plan.isFetching}
           onRehearse={() => void plan.refetch()}
         />
       )}
       {consequence !== undefined && <Alert variant="warning" title={consequence} />}
       {options}
-      {plan.isPending && <Spinner label="Loading the preview" />}
-      {plan.error && <ErrorAlert title="Preview unavailable" error={plan.error} onRetry={() => void plan.refetch()} />}
-      {plan.data && <PlanView plan={plan.data} title="Planned changes" />}
+      {plan.isPending && <Spinner label={t`Loading the preview`} />}
+      {plan.error && (
+        <ErrorAlert title={t`Preview unavailable`} error={plan.error} onRetry={() => void plan.refetch()} />
+      )}
+      {plan.data && <PlanView plan={plan.data} title={t`Planned changes`} />}
       {confirmation && !isRefused && <TypedConfirmation {...confirmation} value={typed} onChange={setTyped} />}
       {error && <ErrorAlert title={failure} error={error} />}
     </PanelFrame>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { PlanStepView, SecondsView } from '@headgate/api-contracts';
 import { readableEstimate, readablePromise } from '../quantity/duration.js';
 import { readableSizes } from '../quantity/quantity.js';
@@ -40,17 +41,17 @@ export function PlanResult({ title, outcome, steps, promised, tookSeconds, onClo
   return (
     <PanelFrame
       title={title}
-      description={isDone ? (hasFailed ? 'Failed' : 'Done') : 'Running'}
+      description={isDone ? (hasFailed ? t`Failed` : t`Done`) : t`Running`}
       onClose={onClose}
       onSubmit={onClose}
       footer={
         <>
           <Button type="submit" data-autofocus>
-            Close
+            {t`Close`}
           </Button>
           {undo && isDone && !hasFailed && (
             <Button variant="secondary" onClick={undo}>
-              Undo
+              {t`Undo`}
             </Button>
           )}
         </>
@@ -64,11 +65,11 @@ export function PlanResult({ title, outcome, steps, promised, tookSeconds, onClo
       {task && <TaskBar task={task} />}
       {id === undefined && promised && (
         <p className="hg-note">
-          {goesOn ? `Usually takes ${readableEstimate(promised)}` : `Done: ${readablePromise(promised, tookSeconds)}`}
+          {goesOn ? t`Usually takes ${readableEstimate(promised)}` : t`Done: ${readablePromise(promised, tookSeconds)}`}
         </p>
       )}
       {isDone && !hasFailed && steps.length > 0 && (
-        <ol className="hg-steps" aria-label="Steps that were carried out">
+        <ol className="hg-steps" aria-label={t`Steps that were carried out`}>
           {steps.map(({ name, detail }) => (
             <li key={`${name} ${detail}`}>
               <Icon name="check" className="hg-status--success" /> <b>{name}</b>{' '}

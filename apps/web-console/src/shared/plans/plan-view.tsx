@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { MovePlanView, PlanView as Plan } from '@headgate/api-contracts';
 import { useEffect, useRef } from 'react';
 import { readableEstimate, readableRange } from '../quantity/duration.js';
@@ -40,9 +41,9 @@ export function PlanContents({ plan, title }: { plan: Plan | MovePlanView; title
           </li>
         ))}
       </ol>
-      {plan.seconds && <p className="hg-note">{`Takes ${readableEstimate(plan.seconds)}.`}</p>}
+      {plan.seconds && <p className="hg-note">{t`Takes ${readableEstimate(plan.seconds)}.`}</p>}
       {'interruption' in plan && plan.interruption && (
-        <p className="hg-note">{`The guest is interrupted for ${readableEstimate(plan.interruption)}.`}</p>
+        <p className="hg-note">{t`The guest is interrupted for ${readableEstimate(plan.interruption)}.`}</p>
       )}
       {plan.warnings.map((warning) => (
         <Alert key={warning} isPlain variant="warning" title={readableSizes(warning)} />

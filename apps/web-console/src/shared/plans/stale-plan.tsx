@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { Alert } from '../ui/alert.js';
 import { Button } from '../ui/button.js';
 
@@ -15,7 +16,7 @@ export const StalePlan = ({ title, isLoading, onRehearse }: StalePlanProps) => (
       title={title}
       actions={
         <Button isSmall variant="secondary" isLoading={isLoading} onClick={onRehearse}>
-          Rehearse again
+          {t`Rehearse again`}
         </Button>
       }
     />

@@ -1,3 +1,5 @@
+import { readableDecimal } from '../texts/formats.js';
+import { t } from '@lingui/core/macro';
 /** Sizes as users type them and the service writes them. `4G` means the same as `4Gi`. */
 const SIZE = /^(\d+(?:\.\d*)?|\.\d+)(?:([KMGTP])i?)?$/;
 const UNITS = ['K', 'M', 'G', 'T', 'P'];
@@ -18,18 +20,18 @@ export function bytesOf(quantity: string): number {
 
 /** The problem with an amount of memory, as a sentence; undefined when the service accepts it. */
 export const memoryProblem = (quantity: string): string | undefined =>
-  sizeProblem(quantity, MAX_MEMORY_BYTES, 'Enter at most 64 TiB.');
+  sizeProblem(quantity, MAX_MEMORY_BYTES, t`Enter at most 64 TiB.`);
 
 /** The problem with the size of a disk, as a sentence; undefined when the service accepts it. */
 export const diskProblem = (quantity: string): string | undefined =>
-  sizeProblem(quantity, MAX_DISK_BYTES, 'Enter at most 1 PiB.');
+  sizeProblem(quantity, MAX_DISK_BYTES, t`Enter at most 1 PiB.`);
 
 function sizeProblem(quantity: string, maxBytes: number, tooLarge: string): string | undefined {
   const bytes = bytesOf(quantity);
-  if (Number.isNaN(bytes)) return 'Enter a number with a unit, such as 4Gi or 512Mi.';
-  if (bytes < MIN_BYTES) return 'Enter at least 1 MiB.';
+  if (Number.isNaN(bytes)) return t`Enter a number with a unit, such as 4Gi or 512Mi.`;
+  if (bytes < MIN_BYTES) return t`Enter at least 1 MiB.`;
   if (bytes > maxBytes) return tooLarge;
-  if (!Number.isInteger(bytes)) return 'Enter a whole number of bytes: use a smaller unit.';
+  if (!Number.isInteger(bytes)) return t`Enter a whole number of bytes: use a smaller unit.`;
   return undefined;
 }
 
@@ -38,7 +40,7 @@ export function readableQuantity(quantity: string): string {
   const bytes = bytesOf(quantity);
   if (Number.isNaN(bytes)) return quantity;
   const written = /^(\d+(?:\.\d+)?)([KMGTP])i?$/.exec(quantity);
-  if (written && Number(written[1]) < 1024) return `${written[1]} ${written[2]}iB`;
+  if (written && Number(written[1]) < 1024) return `${readableDecimal(Number(written[1]))} ${written[2]}iB`;
   return readableBytes(bytes);
 }
 
@@ -46,7 +48,7 @@ export function readableQuantity(quantity: string): string {
 export function readableBytes(bytes: number): string {
   const power = bytes < 1024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), BINARY.length);
   const value = bytes / 1024 ** power;
-  return `${Number(value.toFixed(1))} ${power === 0 ? 'B' : `${BINARY[power - 1]}B`}`;
+  return `${readableDecimal(Number(value.toFixed(1)))} ${power === 0 ? 'B' : `${BINARY[power - 1]}B`}`;
 }
 
 /** A quantity in a sentence of the service, and not in a name such as `web-1Gi`. */

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import type { WhoamiView } from '@headgate/api-contracts';
 import { getJson } from '../api/request.js';
@@ -16,4 +17,4 @@ export const isAdministrator = (whoami: WhoamiView | undefined): boolean =>
 
 /** Why the user can't change anything; undefined when they can. */
 export const readOnlyReason = (whoami: WhoamiView | undefined): string | undefined =>
-  whoami?.enforced && !whoami.admin ? 'Only administrators can do this. You have view-only access.' : undefined;
+  whoami?.enforced && !whoami.admin ? t`Only administrators can do this. You have view-only access.` : undefined;

@@ -1,6 +1,8 @@
+import { t } from '@lingui/core/macro';
 import type { InstanceNameView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { pathOfRef } from '../location/paths.js';
+import { readableNumber } from '../texts/formats.js';
 
 /** How many names a list has before it is cut. */
 const MOST = 100;
@@ -21,7 +23,7 @@ export function InstanceLinks({ title, users, hidden, none }: InstanceLinksProps
   const count = users.length + hidden;
   return (
     <section className="hg-peek-activity" aria-label={title}>
-      <h3>{`${title} (${count.toLocaleString('en')})`}</h3>
+      <h3>{`${title} (${readableNumber(count)})`}</h3>
       {count === 0 && <p className="hg-note">{none}</p>}
       <ul>
         {users.slice(0, MOST).map(({ ref, name, namespace }) => (
@@ -33,8 +35,8 @@ export function InstanceLinks({ title, users, hidden, none }: InstanceLinksProps
           </li>
         ))}
       </ul>
-      {more > 0 && <p className="hg-note">{`and ${more.toLocaleString('en')} more`}</p>}
-      {hidden > 0 && <p className="hg-note">{`${hidden.toLocaleString('en')} that you may not see`}</p>}
+      {more > 0 && <p className="hg-note">{t`and ${readableNumber(more)} more`}</p>}
+      {hidden > 0 && <p className="hg-note">{t`${readableNumber(hidden)} that you may not see`}</p>}
     </section>
   );
 }

@@ -1,3 +1,5 @@
+import { inSentence } from '../texts/in-sentence.js';
+import { t } from '@lingui/core/macro';
 import type { ReactNode } from 'react';
 import { PAGE_FOCUS } from '../location/use-page-focus.js';
 import { EmptyState } from '../ui/empty-state.js';
@@ -28,7 +30,7 @@ interface ResourcePageProps {
 export function ResourcePage({ title, summary, tools, query, none, children }: ResourcePageProps) {
   usePageTitle(title);
   const { data, error, refetch } = query;
-  const things = title.toLowerCase();
+  const things = inSentence(title);
   return (
     <div className="hg-page">
       <div className="hg-resource-head">
@@ -38,10 +40,10 @@ export function ResourcePage({ title, summary, tools, query, none, children }: R
         {summary !== undefined && <span className="hg-note">{summary}</span>}
         {tools}
       </div>
-      {error && <ErrorAlert title={`Couldn't load the ${things}`} error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Skeleton height="10rem" label={`Loading ${things}`} />}
+      {error && <ErrorAlert title={t`Couldn't load the ${things}`} error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton height="10rem" label={t`Loading ${things}`} />}
       {data?.length === 0 && (
-        <EmptyState title={`No ${things}`} level={2}>
+        <EmptyState title={t`No ${things}`} level={2}>
           {none}
         </EmptyState>
       )}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useEffect, useEffectEvent, type ReactNode } from 'react';
 import { useActions } from '../actions/use-actions.js';
 import { useIsPlanOpen } from '../ui/panel-queue.js';
@@ -44,7 +45,7 @@ export function ResourcePeek<T>({ items, keyOf, nameOf, peeked, onPeek, render }
   return (
     <PeekFrame name={name} at={at} count={items.length} onWalk={walk} hasPage={false} onClose={() => onPeek(undefined)}>
       {item === undefined ? (
-        <p role="status" className="hg-peek-gone">{`${name} is not there any more.`}</p>
+        <p role="status" className="hg-peek-gone">{t`${name} is not there any more.`}</p>
       ) : (
         render(item)
       )}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { TaskView } from '@headgate/api-contracts';
 import { readableEstimate, readablePromise, readableSeconds } from '../quantity/duration.js';
 import { readableBytes, readableSizes } from '../quantity/quantity.js';
@@ -16,18 +17,18 @@ export function TaskBar({ task }: { task: TaskView }) {
         title={title}
         percent={percent}
         valueText={`${title}: ${percent}%`}
-        label={progress === null && status === 'running' ? 'Running' : `${percent}%`}
+        label={progress === null && status === 'running' ? t`Running` : `${percent}%`}
         tone={failed ? 'danger' : status === 'done' ? 'success' : 'progress'}
       />
       <p className={failed ? 'hg-status--danger' : 'hg-note'} role={failed ? 'alert' : undefined}>
         {failed
           ? readableSizes(error)
           : status === 'done'
-            ? ['Done', readablePromise(promised, tookSeconds)].filter(Boolean).join(': ')
+            ? [t`Done`, readablePromise(promised, tookSeconds)].filter(Boolean).join(': ')
             : (waiting ?? currentStep(task))}
       </p>
-      {status === 'running' && promised && <p className="hg-note">Usually takes {readableEstimate(promised)}</p>}
-      {status === 'running' && waitsFor !== undefined && <p className="hg-note">Waits for {waitsFor}</p>}
+      {status === 'running' && promised && <p className="hg-note">{t`Usually takes ${readableEstimate(promised)}`}</p>}
+      {status === 'running' && waitsFor !== undefined && <p className="hg-note">{t`Waits for ${waitsFor}`}</p>}
     </div>
   );
 }
@@ -37,7 +38,7 @@ function currentStep({ steps, transfer }: TaskView): string {
   const name = steps.at(-1)?.name ?? '';
   if (!transfer) return name;
   const { doneBytes, totalBytes, remainingSeconds } = transfer;
-  const total = totalBytes === null ? '' : ` of ${readableBytes(totalBytes)}`;
-  const left = remainingSeconds === null ? '' : `, ${readableSeconds(remainingSeconds)} left`;
+  const total = totalBytes === null ? '' : t` of ${readableBytes(totalBytes)}`;
+  const left = remainingSeconds === null ? '' : t`, ${readableSeconds(remainingSeconds)} left`;
   return `${name}: ${readableBytes(doneBytes)}${total}${left}`;
 }

@@ -1,27 +1,29 @@
+import { t, plural } from '@lingui/core/macro';
 import type { TaskView } from '@headgate/api-contracts';
 import { bulkLabel } from '../bulk/bulk-request.js';
 import { memberCount } from '../bulk/bulk-report.js';
 
-const VERBS: Readonly<Record<Exclude<TaskView['kind'], 'bulk'>, string>> = {
-  create: 'Create',
-  migrate: 'Migrate',
-  snapshot: 'Change the snapshots of',
-  restore: 'Restore',
-  clone: 'Clone',
-  import: 'Import',
-  move: 'Move',
-  bootc: 'Build',
-  drain: 'Drain',
-  plugin: 'Install',
-  disk: 'Move a disk of',
+const TITLES: Readonly<Record<Exclude<TaskView['kind'], 'bulk'>, (name: string) => string>> = {
+  create: (name) => t`Create ${name}`,
+  migrate: (name) => t`Migrate ${name}`,
+  snapshot: (name) => t`Change the snapshots of ${name}`,
+  restore: (name) => t`Restore ${name}`,
+  clone: (name) => t`Clone ${name}`,
+  import: (name) => t`Import ${name}`,
+  move: (name) => t`Move ${name}`,
+  bootc: (name) => t`Build ${name}`,
+  drain: (name) => t`Drain ${name}`,
+  plugin: (name) => t`Install ${name}`,
+  disk: (name) => t`Move a disk of ${name}`,
 };
 
 /** A readable title, such as "Create web-1" or "Shut down 12 instances". */
 export function taskTitle({ kind, ref, bulk }: Pick<TaskView, 'kind' | 'ref' | 'bulk'>): string {
   if (kind === 'bulk') {
     const count = bulk ? memberCount(bulk) : 0;
-    return `${bulk ? bulkLabel(bulk) : 'Change'}: ${count.toLocaleString('en')} ${count === 1 ? 'instance' : 'instances'}`;
+    return `${bulk ? bulkLabel(bulk) : t`Change`}: ${plural(count, { one: '# instance', other: '# instances' })}`;
   }
-  const name = ref.split('/').at(-1);
-  return `${VERBS[kind] ?? kind} ${name ? decodeURIComponent(name) : ref}`;
+  const last = ref.split('/').at(-1);
+  const name = last ? decodeURIComponent(last) : ref;
+  return TITLES[kind]?.(name) ?? `${kind} ${name}`;
 }

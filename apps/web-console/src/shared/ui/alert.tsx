@@ -1,15 +1,17 @@
+import { t } from '@lingui/core/macro';
 import type { ReactNode } from 'react';
 import type { IconName } from '../../icons.js';
 import { Icon } from './icon.js';
+import { perLanguage } from '../texts/per-language.js';
 
 export type AlertVariant = 'success' | 'info' | 'warning' | 'danger';
 
-const VARIANTS: Readonly<Record<AlertVariant, { icon: IconName; label: string }>> = {
-  success: { icon: 'check', label: 'Success' },
-  info: { icon: 'info', label: 'Information' },
-  warning: { icon: 'alert', label: 'Warning' },
-  danger: { icon: 'error', label: 'Error' },
-};
+const variants = perLanguage((): Readonly<Record<AlertVariant, { icon: IconName; label: string }>> => ({
+  success: { icon: 'check', label: t`Success` },
+  info: { icon: 'info', label: t`Information` },
+  warning: { icon: 'alert', label: t`Warning` },
+  danger: { icon: 'error', label: t`Error` },
+}));
 
 interface AlertProps {
   variant: AlertVariant;
@@ -25,7 +27,7 @@ interface AlertProps {
 
 /** A message with an icon that shows how serious it is; a screen reader reads the severity before the title. */
 export function Alert({ variant, title, isPlain = false, className, actions, onDismiss, children }: AlertProps) {
-  const { icon, label } = VARIANTS[variant];
+  const { icon, label } = variants()[variant];
   const classes = ['hg-alert', `hg-alert--${variant}`, isPlain && 'hg-alert--plain', className];
   return (
     <div className={classes.filter(Boolean).join(' ')}>
@@ -40,8 +42,8 @@ export function Alert({ variant, title, isPlain = false, className, actions, onD
         <button
           type="button"
           className="hg-icon-button"
-          aria-label={`Dismiss: ${title}`}
-          title="Dismiss"
+          aria-label={t`Dismiss: ${title}`}
+          title={t`Dismiss`}
           onClick={onDismiss}
         >
           <Icon name="cross" />

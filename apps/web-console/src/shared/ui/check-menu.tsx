@@ -1,6 +1,9 @@
+import { inSentence } from '../texts/in-sentence.js';
+import { t } from '@lingui/core/macro';
 import { useState, type ReactNode } from 'react';
 import { Dropdown } from './dropdown.js';
 import { SearchInput } from './inputs.js';
+import { readableNumber } from '../texts/formats.js';
 
 interface CheckMenuProps {
   label: string;
@@ -52,7 +55,7 @@ function Options({ label, options, chosen, onChange, reset }: Omit<CheckMenuProp
   return (
     <>
       {all.length >= SEARCH_FROM && (
-        <SearchInput aria-label={`Search ${label.toLowerCase()}`} value={search} onChange={setSearch} />
+        <SearchInput aria-label={t`Search ${inSentence(label)}`} value={search} onChange={setSearch} />
       )}
       <ul className="hg-options">
         {found.slice(0, MAX_LISTED).map(({ value, label: text = value, count }) => (
@@ -60,14 +63,14 @@ function Options({ label, options, chosen, onChange, reset }: Omit<CheckMenuProp
             <label className="hg-menu-item">
               <input type="checkbox" checked={chosen.includes(value)} onChange={() => toggle(value)} />
               {text}
-              {count !== undefined && <span className="hg-note">{count.toLocaleString('en')}</span>}
+              {count !== undefined && <span className="hg-note">{readableNumber(count)}</span>}
             </label>
           </li>
         ))}
         {found.length > MAX_LISTED && (
-          <li className="hg-note">{(found.length - MAX_LISTED).toLocaleString('en')} more. Search to find them.</li>
+          <li className="hg-note">{t`${readableNumber(found.length - MAX_LISTED)} more. Search to find them.`}</li>
         )}
-        {found.length === 0 && <li className="hg-note">No matches</li>}
+        {found.length === 0 && <li className="hg-note">{t`No matches`}</li>}
       </ul>
       {reset && (
         <button type="button" className="hg-menu-item hg-menu-reset" onClick={reset.run}>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useCallback, useState } from 'react';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
@@ -45,7 +46,7 @@ export function useCopyText(): (text: string) => Promise<boolean> {
         await writeClipboard(text);
         return true;
       } catch {
-        notify({ variant: 'warning', title: "The browser doesn't allow copying here", body: text });
+        notify({ variant: 'warning', title: t`The browser doesn't allow copying here`, body: text });
         return false;
       }
     },
@@ -64,7 +65,7 @@ export function CopyButton({ text, label, isSmall = false }: { text: string; lab
   const [copied, copy] = useCopied(text);
   return (
     <Button variant="secondary" isSmall={isSmall} icon={<Icon name={copied ? 'check' : 'copy'} />} onClick={copy}>
-      {copied ? 'Copied' : label}
+      {copied ? t`Copied` : label}
     </Button>
   );
 }
@@ -72,7 +73,7 @@ export function CopyButton({ text, label, isSmall = false }: { text: string; lab
 /** A short text, such as an address, with a button that copies it. */
 export function Copyable({ text, what }: { text: string; what: string }) {
   const [copied, copy] = useCopied(text);
-  const label = copied ? `Copied ${what}` : `Copy ${what}`;
+  const label = copied ? t`Copied ${what}` : t`Copy ${what}`;
   return (
     <span className="hg-copyable">
       <code>{text}</code>

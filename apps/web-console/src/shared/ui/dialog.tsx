@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import {
   useEffectEvent,
   useId,
@@ -58,7 +59,7 @@ export function Dialog(props: DialogProps) {
         </div>
         {children !== undefined && <div className="hg-dialog-body">{children}</div>}
         {footer !== undefined && <div className="hg-dialog-foot">{footer}</div>}
-        <button type="button" className="hg-icon-button hg-dialog-close" aria-label="Close" onClick={onClose}>
+        <button type="button" className="hg-icon-button hg-dialog-close" aria-label={t`Close`} onClick={onClose}>
           <Icon name="cross" />
         </button>
       </form>

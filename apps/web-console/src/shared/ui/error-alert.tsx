@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { ApiError, messageOf } from '../api/api-error.js';
 import { Alert } from './alert.js';
 import { Button } from './button.js';
@@ -12,7 +13,7 @@ export function ErrorAlert({ title, error, onRetry }: { title: string; error: un
         actions={
           onRetry && (
             <Button variant="link" onClick={onRetry}>
-              Try again
+              {t`Try again`}
             </Button>
           )
         }

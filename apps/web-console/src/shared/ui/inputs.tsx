@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { InputHTMLAttributes, ReactNode, Ref, SelectHTMLAttributes, TextareaHTMLAttributes } from 'react';
 import { Icon } from './icon.js';
 
@@ -88,7 +89,7 @@ export function SearchInput({ onChange, className, ...rest }: SearchInputProps) 
         {...rest}
       />
       {rest.value !== '' && (
-        <button type="button" className="hg-icon-button" aria-label="Clear search" onClick={() => onChange('')}>
+        <button type="button" className="hg-icon-button" aria-label={t`Clear search`} onClick={() => onChange('')}>
           <Icon name="cross" />
         </button>
       )}

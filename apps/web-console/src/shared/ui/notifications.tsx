@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import {
   createContext,
   use,
@@ -57,7 +58,7 @@ export function NotificationProvider({ children }: { children: ReactNode }) {
         popover="manual"
         role="region"
         aria-live="polite"
-        aria-label="Notifications"
+        aria-label={t`Notifications`}
         className="hg-toasts"
       >
         {notices.map(({ id, ...notice }) => (

@@ -1,6 +1,8 @@
+import { t } from '@lingui/core/macro';
 import type { ReactNode } from 'react';
 import { Icon } from './icon.js';
 import { SidePanel } from './side-panel.js';
+import { readableNumber } from '../texts/formats.js';
 
 interface PeekFrameProps {
   name: string;
@@ -19,24 +21,29 @@ interface PeekFrameProps {
 /** The panel with the details of one entry of a list. */
 export function PeekFrame({ name, at, count, onWalk, onOpen, hasPage = true, onClose, children }: PeekFrameProps) {
   return (
-    <SidePanel label={`Details of ${name}`} onClose={onClose}>
+    <SidePanel label={t`Details of ${name}`} onClose={onClose}>
       <div className="hg-peek">
         <header className="hg-peek-head">
           <h2>{name}</h2>
           <span className="hg-note">
-            {at < 0 ? 'Not in this list' : `${(at + 1).toLocaleString('en')} of ${count.toLocaleString('en')}`}
+            {at < 0 ? t`Not in this list` : t`${readableNumber(at + 1)} of ${readableNumber(count)}`}
           </span>
-          <PeekButton label="Previous (K)" icon="up" isOff={at <= 0} onClick={() => onWalk(-1)} />
-          <PeekButton label="Next (J)" icon="expandDown" isOff={at < 0 || at >= count - 1} onClick={() => onWalk(1)} />
+          <PeekButton label={t`Previous (K)`} icon="up" isOff={at <= 0} onClick={() => onWalk(-1)} />
+          <PeekButton
+            label={t`Next (J)`}
+            icon="expandDown"
+            isOff={at < 0 || at >= count - 1}
+            onClick={() => onWalk(1)}
+          />
           {hasPage && (
             <PeekButton
-              label="Open the page (Enter)"
+              label={t`Open the page (Enter)`}
               icon="expand"
               isOff={onOpen === undefined}
               onClick={() => onOpen?.()}
             />
           )}
-          <PeekButton label="Close (Esc)" icon="cross" isOff={false} onClick={onClose} />
+          <PeekButton label={t`Close (Esc)`} icon="cross" isOff={false} onClick={onClose} />
         </header>
         {children}
       </div>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useSyncExternalStore, type KeyboardEvent, type ReactNode } from 'react';
 import { createPortal } from 'react-dom';
 import { useRemembered } from '../storage/remembered.js';
@@ -71,7 +72,7 @@ export function SidePanel({ label, onClose, children }: SidePanelProps) {
         className="hg-side-edge"
         role="separator"
         aria-orientation="vertical"
-        aria-label="Width of the panel"
+        aria-label={t`Width of the panel`}
         aria-valuenow={width}
         aria-valuemin={PANEL_WIDTH.least}
         aria-valuemax={PANEL_WIDTH.most}

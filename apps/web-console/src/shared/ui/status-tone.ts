@@ -1,5 +1,7 @@
+import { t } from '@lingui/core/macro';
 import type { ContainerView, VmView } from '@headgate/api-contracts';
 import type { IconName } from '../../icons.js';
+import { perLanguage } from '../texts/per-language.js';
 
 export type { IconName } from '../../icons.js';
 export type VmStatus = VmView['status'];
@@ -19,34 +21,34 @@ export interface StatusWording {
 }
 
 /** The words of state, of VMs and containers. Nothing else in the console shows a status of the API. */
-const WORDING: Readonly<Record<Status, StatusWording>> = {
-  Running: { tone: 'success', icon: 'dot', words: 'Running' },
-  Stopped: { tone: 'neutral', icon: 'ring', words: 'Stopped' },
-  Succeeded: { tone: 'neutral', icon: 'ring', words: 'Ended' },
-  Paused: { tone: 'neutral', icon: 'bars', words: 'Paused' },
-  Provisioning: { tone: 'progress', icon: 'arc', words: 'Preparing disk' },
-  Starting: { tone: 'progress', icon: 'arc', words: 'Starting' },
-  Stopping: { tone: 'progress', icon: 'arc', words: 'Stopping' },
-  Terminating: { tone: 'progress', icon: 'arc', words: 'Deleting' },
-  Migrating: { tone: 'progress', icon: 'arc', words: 'Moving' },
-  Pending: { tone: 'progress', icon: 'arc', words: 'Starting' },
-  WaitingForReceiver: { tone: 'progress', icon: 'arc', words: 'Waits for its source' },
-  WaitingForVolumeBinding: { tone: 'warning', icon: 'triangle', words: 'Waits for storage' },
-  Unknown: { tone: 'neutral', icon: 'dotted', words: 'Unknown' },
-  CrashLoopBackOff: { tone: 'danger', icon: 'diamond', words: 'Keeps crashing' },
-  ErrorUnschedulable: { tone: 'danger', icon: 'diamond', words: 'No node fits' },
-  ErrImagePull: { tone: 'danger', icon: 'diamond', words: 'Image not found' },
-  ImagePullBackOff: { tone: 'danger', icon: 'diamond', words: 'Image not found' },
-  ErrorPvcNotFound: { tone: 'danger', icon: 'diamond', words: 'Disk missing' },
-  DataVolumeError: { tone: 'danger', icon: 'diamond', words: 'Disk failed' },
-  Failed: { tone: 'danger', icon: 'diamond', words: 'Failed' },
-};
+const wording = perLanguage((): Readonly<Record<Status, StatusWording>> => ({
+  Running: { tone: 'success', icon: 'dot', words: t`Running` },
+  Stopped: { tone: 'neutral', icon: 'ring', words: t`Stopped` },
+  Succeeded: { tone: 'neutral', icon: 'ring', words: t`Ended` },
+  Paused: { tone: 'neutral', icon: 'bars', words: t`Paused` },
+  Provisioning: { tone: 'progress', icon: 'arc', words: t`Preparing disk` },
+  Starting: { tone: 'progress', icon: 'arc', words: t`Starting` },
+  Stopping: { tone: 'progress', icon: 'arc', words: t`Stopping` },
+  Terminating: { tone: 'progress', icon: 'arc', words: t`Deleting` },
+  Migrating: { tone: 'progress', icon: 'arc', words: t`Moving` },
+  Pending: { tone: 'progress', icon: 'arc', words: t`Starting` },
+  WaitingForReceiver: { tone: 'progress', icon: 'arc', words: t`Waits for its source` },
+  WaitingForVolumeBinding: { tone: 'warning', icon: 'triangle', words: t`Waits for storage` },
+  Unknown: { tone: 'neutral', icon: 'dotted', words: t`Unknown` },
+  CrashLoopBackOff: { tone: 'danger', icon: 'diamond', words: t`Keeps crashing` },
+  ErrorUnschedulable: { tone: 'danger', icon: 'diamond', words: t`No node fits` },
+  ErrImagePull: { tone: 'danger', icon: 'diamond', words: t`Image not found` },
+  ImagePullBackOff: { tone: 'danger', icon: 'diamond', words: t`Image not found` },
+  ErrorPvcNotFound: { tone: 'danger', icon: 'diamond', words: t`Disk missing` },
+  DataVolumeError: { tone: 'danger', icon: 'diamond', words: t`Disk failed` },
+  Failed: { tone: 'danger', icon: 'diamond', words: t`Failed` },
+}));
 
 /** Every status and phase that the console knows. */
-export const STATUSES = Object.keys(WORDING) as Status[];
+export const statuses = perLanguage(() => Object.keys(wording()) as Status[]);
 
 /** A status that only a newer service knows is shown as it is, with a question mark. */
-export const toneOf = (status: Status): StatusWording => WORDING[status] ?? { ...WORDING.Unknown, words: status };
+export const toneOf = (status: Status): StatusWording => wording()[status] ?? { ...wording().Unknown, words: status };
 
 /** A status in words, such as "Keeps crashing" for `CrashLoopBackOff`. */
 export const statusWords = (status: Status): string => toneOf(status).words;

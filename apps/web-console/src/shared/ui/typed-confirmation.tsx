@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { Field, helpId } from './field.js';
 import { TextInput } from './inputs.js';
 
@@ -12,7 +13,7 @@ interface TypedConfirmationProps {
 /** For actions that can't be undone: clicking by mistake is easy, typing a word by mistake is not. */
 export function TypedConfirmation({ text, reason, value, onChange }: TypedConfirmationProps) {
   return (
-    <Field label={`Type ${text} to confirm`} id="confirmation" hint={reason}>
+    <Field label={t`Type ${text} to confirm`} id="confirmation" hint={reason}>
       <TextInput
         id="confirmation"
         value={value}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useRef, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { openPopup, useIsPopup } from '../../../shared/location/popup.js';
@@ -34,11 +35,11 @@ export function ConsoleFrame(props: ConsoleFrameProps) {
   const isPopup = useIsPopup();
   return (
     <section className="hg-console" aria-label={label} ref={frame}>
-      <div className="hg-console-bar" role="toolbar" aria-label={`${label}: tools`} ref={bar}>
+      <div className="hg-console-bar" role="toolbar" aria-label={t`${label}: tools`} ref={bar}>
         <LinkBadge link={link} guest={guest} />
         {viewOnly && (
           <span className="hg-pill">
-            <Icon name="eye" /> <span>View only</span>
+            <Icon name="eye" /> <span>{t`View only`}</span>
           </span>
         )}
         <span className="hg-spring" />
@@ -50,38 +51,36 @@ export function ConsoleFrame(props: ConsoleFrameProps) {
             void (document.fullscreenElement ? document.exitFullscreen() : frame.current?.requestFullscreen())
           }
         >
-          Full screen
+          {t`Full screen`}
         </ConsoleTool>
         {!isPopup && (
           <ConsoleTool icon="popout" isIconOnly onClick={() => openPopup(path)}>
-            Open in new window
+            {t`Open in new window`}
           </ConsoleTool>
         )}
-        <span className="hg-note hg-leave">Press Ctrl+Alt+Shift to leave the console</span>
+        <span className="hg-note hg-leave">{t`Press Ctrl+Alt+Shift to leave the console`}</span>
       </div>
       <div className="hg-console-body">
         {children}
         {loading.error && (
           <div className="hg-console-note">
             <ErrorAlert
-              title="Couldn't load the console"
-              error="Check that the service is running. If it was updated, reload the page."
+              title={t`Couldn't load the console`}
+              error={t`Check that the service is running. If it was updated, reload the page.`}
               onRetry={loading.retry}
             />
           </div>
         )}
         {link.phase === 'waiting' && (
           <div className="hg-console-note">
-            <p>
-              {guest.name} is not running ({guest.state}). The console connects when it starts.
-            </p>
+            <p>{t`${guest.name} is not running (${guest.state}). The console connects when it starts.`}</p>
             {start}
           </div>
         )}
         {link.phase === 'broken' && (
           <div className="hg-console-note hg-console-note--low" role="status">
             <p>
-              {link.reason} {retryDelay(link) !== undefined && 'Retrying automatically.'}
+              {link.reason} {retryDelay(link) !== undefined && t`Retrying automatically.`}
             </p>
             <Button isSmall onClick={onReconnect}>
               {reconnectLabel}

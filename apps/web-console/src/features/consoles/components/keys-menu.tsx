@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { Menu } from '../../../shared/ui/dropdown.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { KEY_COMBINATIONS, type KeyCombination } from '../key-combinations.js';
@@ -11,7 +12,7 @@ interface KeysMenuProps {
 export function KeysMenu({ isDisabled, onSend }: KeysMenuProps) {
   return (
     <Menu
-      label="Send keys"
+      label={t`Send keys`}
       icon={<Icon name="keyboard" />}
       isSmall
       isPlain

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useState, type ReactNode } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
 import { useRemembered } from '../../../shared/storage/remembered.js';
@@ -44,8 +45,8 @@ export function SerialConsole({ url, guest, viewOnly, start, shell = false }: Se
     } catch (error) {
       notify({
         variant: 'warning',
-        title: "The browser doesn't allow pasting here",
-        body: `${messageOf(error)} Click the terminal and press Ctrl+Shift+V instead.`,
+        title: t`The browser doesn't allow pasting here`,
+        body: t`${messageOf(error)} Click the terminal and press Ctrl+Shift+V instead.`,
       });
     }
   };
@@ -57,33 +58,33 @@ export function SerialConsole({ url, guest, viewOnly, start, shell = false }: Se
 
   return (
     <ConsoleFrame
-      label={shell ? `Shell in ${guest.name}` : `Serial console of ${guest.name}`}
+      label={shell ? t`Shell in ${guest.name}` : t`Serial console of ${guest.name}`}
       guest={guest}
       link={link}
       viewOnly={viewOnly}
       start={start}
       loading={loading}
-      reconnectLabel={link.ended ? 'New shell' : 'Reconnect'}
+      reconnectLabel={link.ended ? t`New shell` : t`Reconnect`}
       onReconnect={() => dispatch({ type: 'reconnect', isManual: true })}
       tools={
         <>
           <TerminalSearch terminal={terminal} />
           <ConsoleTool icon="copy" isDisabled={!selected} onClick={() => copy(terminal?.getSelection() ?? '')}>
-            Copy selection
+            {t`Copy selection`}
           </ConsoleTool>
           {!viewOnly && (
             <ConsoleTool icon="paste" isDisabled={link.phase !== 'connected'} onClick={() => void paste()}>
-              Paste
+              {t`Paste`}
             </ConsoleTool>
           )}
           <ConsoleTool icon="minus" isIconOnly onClick={() => zoom(-1)}>
-            Smaller text
+            {t`Smaller text`}
           </ConsoleTool>
           <ConsoleTool icon="plus" isIconOnly onClick={() => zoom(1)}>
-            Larger text
+            {t`Larger text`}
           </ConsoleTool>
           <ConsoleTool icon="download" onClick={save}>
-            Save output
+            {t`Save output`}
           </ConsoleTool>
         </>
       }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { Terminal } from '@xterm/xterm';
 import { useState } from 'react';
 import { TextInput } from '../../../shared/ui/inputs.js';
@@ -39,8 +40,8 @@ export function TerminalSearch({ terminal }: { terminal: Terminal | undefined })
       <TextInput
         value={text}
         onChange={setText}
-        placeholder="Search the output"
-        aria-label="Search the output"
+        placeholder={t`Search the output`}
+        aria-label={t`Search the output`}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !event.shiftKey) return;
           event.preventDefault();
@@ -48,13 +49,13 @@ export function TerminalSearch({ terminal }: { terminal: Terminal | undefined })
         }}
       />
       <span className="hg-note" role="status">
-        {found && found.text === text && (found.count === 0 ? 'Not found' : `${found.index + 1} of ${found.count}`)}
+        {found && found.text === text && (found.count === 0 ? t`Not found` : t`${found.index + 1} of ${found.count}`)}
       </span>
       <ConsoleTool icon="up" isIconOnly isDisabled={text === ''} onClick={() => go(-1)}>
-        Earlier hit
+        {t`Earlier hit`}
       </ConsoleTool>
       <ConsoleTool icon="expandDown" isIconOnly isDisabled={text === ''} onClick={() => go(1)}>
-        Later hit
+        {t`Later hit`}
       </ConsoleTool>
     </form>
   );

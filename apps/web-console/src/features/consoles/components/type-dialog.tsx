@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { Button } from '../../../shared/ui/button.js';
@@ -31,21 +32,21 @@ export function TypeDialog({ onType, onClose }: TypeDialogProps) {
 
   return (
     <Dialog
-      title="Type text into the guest"
+      title={t`Type text into the guest`}
       onClose={onClose}
       onSubmit={() => canType && mutate()}
       footer={
         <>
           <Button type="submit" isDisabled={!canType} isLoading={isPending}>
-            Type
+            {t`Type`}
           </Button>
           <Button variant="link" onClick={onClose}>
-            {isPending ? 'Stop' : 'Cancel'}
+            {isPending ? t`Stop` : t`Cancel`}
           </Button>
         </>
       }
     >
-      <Field label="Text" id="type-text" hint="Typed as on a US keyboard. Line breaks are sent as Enter.">
+      <Field label={t`Text`} id="type-text" hint={t`Typed as on a US keyboard. Line breaks are sent as Enter.`}>
         <TextArea
           id="type-text"
           className="hg-code"

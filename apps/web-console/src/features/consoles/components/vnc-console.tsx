@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useCallback, useState, type ReactNode } from 'react';
 import { useRemembered } from '../../../shared/storage/remembered.js';
 import { useCopyText } from '../../../shared/ui/copy.js';
@@ -36,7 +37,7 @@ export function VncConsole({ url, guest, viewOnly, start }: VncConsoleProps) {
   const connected = link.phase === 'connected';
 
   const copyFromGuest = async (): Promise<void> => {
-    if (await copyText(copied)) notify({ variant: 'success', title: "Copied the guest's clipboard" });
+    if (await copyText(copied)) notify({ variant: 'success', title: t`Copied the guest's clipboard` });
   };
   const type = async (text: string, signal: AbortSignal): Promise<void> => {
     if (display) await typeText(display, text, signal);
@@ -46,13 +47,13 @@ export function VncConsole({ url, guest, viewOnly, start }: VncConsoleProps) {
 
   return (
     <ConsoleFrame
-      label={`Graphical console of ${guest.name}`}
+      label={t`Graphical console of ${guest.name}`}
       guest={guest}
       link={link}
       viewOnly={viewOnly}
       start={start}
       loading={loading}
-      reconnectLabel="Reconnect"
+      reconnectLabel={t`Reconnect`}
       onReconnect={() => dispatch({ type: 'reconnect', isManual: true })}
       tools={
         <>
@@ -69,20 +70,20 @@ export function VncConsole({ url, guest, viewOnly, start }: VncConsoleProps) {
                 }}
               />
               <ConsoleTool icon="paste" isDisabled={!connected} onClick={() => setTyping(true)}>
-                Type text
+                {t`Type text`}
               </ConsoleTool>
             </>
           )}
           {copied !== '' && (
             <ConsoleTool icon="copy" onClick={() => void copyFromGuest()}>
-              Copy from guest
+              {t`Copy from guest`}
             </ConsoleTool>
           )}
           <ConsoleTool icon="fit" isPressed={fit} onClick={() => setFit(!fit)}>
-            Scale to fit
+            {t`Scale to fit`}
           </ConsoleTool>
           <ConsoleTool icon="camera" isIconOnly isDisabled={!connected} onClick={saveScreenshot}>
-            Save screenshot
+            {t`Save screenshot`}
           </ConsoleTool>
         </>
       }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { ContainerView } from '@headgate/api-contracts';
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
@@ -23,23 +24,24 @@ export function ContainerPage({ address, shell }: ContainerPageProps) {
   const retry = useRetryFleet();
   const [, navigate] = useLocation();
   const ct = entryAt(entries, address);
-  if (!ct && phase === 'lost') return <ErrorAlert title="Couldn't load the container" error={error} onRetry={retry} />;
-  if (phase === 'loading') return <Spinner label={`Loading ${address.name}`} isCentered />;
+  if (!ct && phase === 'lost')
+    return <ErrorAlert title={t`Couldn't load the container`} error={error} onRetry={retry} />;
+  if (phase === 'loading') return <Spinner label={t`Loading ${address.name}`} isCentered />;
   if (!ct) {
     return (
       <EmptyState
-        title={`Container ${address.name} not found`}
+        title={t`Container ${address.name} not found`}
         level={1}
-        actions={<Button onClick={() => navigate(paths.containers)}>Show all containers</Button>}
+        actions={<Button onClick={() => navigate(paths.containers)}>{t`Show all containers`}</Button>}
       >
-        The namespace {address.namespace} of {address.context} has no container with this name.
+        {t`The namespace ${address.namespace} of ${address.context} has no container with this name.`}
       </EmptyState>
     );
   }
 
   return (
     <div className="hg-instance">
-      <InstanceHead instance={ct} listPath={paths.containers} listTitle="Containers" note={ct.image}>
+      <InstanceHead instance={ct} listPath={paths.containers} listTitle={t`Containers`} note={ct.image}>
         <SplitPower instance={ct} />
       </InstanceHead>
       {shell(ct)}

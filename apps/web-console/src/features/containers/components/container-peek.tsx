@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { ContainerView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { SplitPower } from '../../../shared/actions/components/split-power.js';
@@ -15,11 +16,15 @@ export function ContainerPeek({ ct }: { ct: ContainerView }) {
       <div className="hg-peek-actions">
         <SplitPower instance={ct} />
         <Link href={paths.container(ct)} className="hg-button hg-button--secondary hg-button--small">
-          Shell
+          {t`Shell`}
         </Link>
       </div>
       <PeekFacts
-        facts={{ Image: image, Size: `${cpu} CPUs, ${readableQuantity(mem)}`, Tags: tags.join(', ') || undefined }}
+        facts={{
+          [t`Image`]: image,
+          [t`Size`]: `${cpu} CPUs, ${readableQuantity(mem)}`,
+          [t`Tags`]: tags.join(', ') || undefined,
+        }}
       />
     </>
   );

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { ContainerView } from '@headgate/api-contracts';
 import { useMemo } from 'react';
 import { useContainers } from '../../../shared/fleet/fleet-provider.js';
@@ -29,7 +30,7 @@ export function ContainersPage({ onCreate }: { onCreate: () => void }) {
   useShortcut('n', create);
   const createButton = (
     <ReasonedButton icon={<Icon name="plus" />} onClick={create} reason={createRefusal}>
-      Create container
+      {t`Create container`}
     </ReasonedButton>
   );
 
@@ -41,8 +42,8 @@ export function ContainersPage({ onCreate }: { onCreate: () => void }) {
       renderPeek={renderPeek}
       create={createButton}
       empty={
-        <EmptyState title="No containers yet" level={2} actions={createButton}>
-          A container keeps its data volume while it is stopped.
+        <EmptyState title={t`No containers yet`} level={2} actions={createButton}>
+          {t`A container keeps its data volume while it is stopped.`}
         </EmptyState>
       }
     />

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { CreationPage } from '../../../shared/creation/components/creation-page.js';
 import { CreationSection } from '../../../shared/creation/components/creation-section.js';
 import { IdentityFields } from '../../../shared/creation/components/identity-fields.js';
@@ -24,16 +25,16 @@ export function CreateContainerPage({ onClose, onCreated }: CreateContainerPageP
 
   return (
     <CreationPage
-      title="Create container"
+      title={t`Create container`}
       creation={creation}
       steps={sectionsOf(form)}
       namespace={form.namespace || (targets.contextNamed(form.context)?.namespaces.default ?? '')}
       onClose={onClose}
     >
-      <CreationSection id="source" title="Where from">
+      <CreationSection id="source" title={t`Where from`}>
         <TextField
           id="image"
-          label="Image"
+          label={t`Image`}
           required
           placeholder="registry.example.org/tools/debian:12"
           value={form.image}
@@ -42,24 +43,24 @@ export function CreateContainerPage({ onClose, onCreated }: CreateContainerPageP
         />
         <Switch
           id="privileged"
-          label="Privileged, with a persistent root file system"
+          label={t`Privileged, with a persistent root file system`}
           isChecked={form.privileged}
           onChange={(privileged) => change({ privileged })}
         />
       </CreationSection>
-      <CreationSection id="size" title="Size">
-        <SizeFields {...fields} diskLabel="Data volume" diskHint="Kept while the container is stopped" />
+      <CreationSection id="size" title={t`Size`}>
+        <SizeFields {...fields} diskLabel={t`Data volume`} diskHint={t`Kept while the container is stopped`} />
       </CreationSection>
-      <CreationSection id="place" title="Name and place">
+      <CreationSection id="place" title={t`Name and place`}>
         <IdentityFields {...fields} {...targets} />
         <TextField
           id="storageClass"
-          label="Storage class"
+          label={t`Storage class`}
           placeholder={capabilities?.storageClass ?? ''}
           value={form.storageClass}
           onChange={(storageClass) => change({ storageClass })}
           problem={problems.storageClass}
-          hint="Leave empty for the default of the cluster"
+          hint={t`Leave empty for the default of the cluster`}
         />
       </CreationSection>
     </CreationPage>
@@ -70,8 +71,8 @@ export function CreateContainerPage({ onClose, onCreated }: CreateContainerPageP
 function sectionsOf(form: ContainerForm) {
   const { image, cpu, mem, disk } = containerProblems(form);
   return [
-    { id: 'source', title: 'Where from', isDone: image === undefined },
-    { id: 'size', title: 'Size', isDone: [cpu, mem, disk].every((problem) => problem === undefined) },
-    { id: 'place', title: 'Place', isDone: nameProblem(form.name) === undefined },
+    { id: 'source', title: t`Where from`, isDone: image === undefined },
+    { id: 'size', title: t`Size`, isDone: [cpu, mem, disk].every((problem) => problem === undefined) },
+    { id: 'place', title: t`Place`, isDone: nameProblem(form.name) === undefined },
   ];
 }

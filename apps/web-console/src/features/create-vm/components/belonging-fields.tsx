@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { TagsField } from '../../../shared/creation/components/tags-field.js';
 import { TextField } from '../../../shared/creation/components/text-field.js';
 import { useCapabilities, type ContextCapabilities } from '../../../shared/queries/use-capabilities.js';
@@ -24,7 +25,7 @@ export function BelongingFields({ context, form, onChange, problems }: Belonging
     .map(({ namespace, name }) => (isSingleHost || namespace === own ? name : `${namespace}/${name}`));
   return (
     <div className="hg-grid hg-grid--quarters">
-      <Field label="Network" id="network" problem={problems.network}>
+      <Field label={t`Network`} id="network" problem={problems.network}>
         <SelectInput
           id="network"
           value={form.network}
@@ -32,21 +33,21 @@ export function BelongingFields({ context, form, onChange, problems }: Belonging
           aria-describedby={helpId('network')}
           onChange={(network) => onChange({ network })}
         >
-          <option value="">{isSingleHost ? 'The network for VMs' : 'Pod network'}</option>
+          <option value="">{isSingleHost ? t`The network for VMs` : t`Pod network`}</option>
           {names.map((name) => (
             <option key={name} value={name}>
               {name}
             </option>
           ))}
           {form.network !== '' && !names.includes(form.network) && (
-            <option value={form.network}>{`${form.network} (not found)`}</option>
+            <option value={form.network}>{t`${form.network} (not found)`}</option>
           )}
         </SelectInput>
       </Field>
       {form.source !== 'pvc' && (
         <TextField
           id="storageClass"
-          label={isSingleHost ? 'Storage pool' : 'Storage class'}
+          label={isSingleHost ? t`Storage pool` : t`Storage class`}
           placeholder={isSingleHost ? '' : (capabilities?.storageClass ?? '')}
           value={form.storageClass}
           onChange={(storageClass) => onChange({ storageClass })}
@@ -55,8 +56,8 @@ export function BelongingFields({ context, form, onChange, problems }: Belonging
       )}
       <TextField
         id="folder"
-        label="Folder"
-        placeholder="None"
+        label={t`Folder`}
+        placeholder={t`None`}
         suggestions={folders}
         value={form.folder}
         onChange={(folder) => onChange({ folder })}

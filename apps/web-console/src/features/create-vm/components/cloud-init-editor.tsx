@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { Button } from '../../../shared/ui/button.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { TextArea, TextInput } from '../../../shared/ui/inputs.js';
@@ -20,7 +21,7 @@ export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorPro
       <>
         <UserDataField value={value} problem={problem} onChange={(text) => set({ text })} />
         <Button variant="link" onClick={() => set({ isText: false })}>
-          Use the form instead (your text is kept)
+          {t`Use the form instead (your text is kept)`}
         </Button>
       </>
     );
@@ -43,8 +44,8 @@ export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorPro
     <div className="hg-first-boot">
       <div className="hg-form">
         <div className="hg-grid hg-grid--halves">
-          {field('user', 'User', "Instead of the image's default user")}
-          <Field label="Password" id="password" hint="Of that user">
+          {field('user', t`User`, t`Instead of the image's default user`)}
+          <Field label={t`Password`} id="password" hint={t`Of that user`}>
             <TextInput
               id="password"
               type="password"
@@ -54,10 +55,10 @@ export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorPro
               onChange={(password) => set({ password })}
             />
           </Field>
-          {field('hostname', 'Hostname', 'By default the name of the VM')}
-          {field('packages', 'Packages', 'Installed on first boot')}
+          {field('hostname', t`Hostname`, t`By default the name of the VM`)}
+          {field('packages', t`Packages`, t`Installed on first boot`)}
         </div>
-        <Field label="SSH keys" id="keys" hint="Public keys, one per line" problem={problem}>
+        <Field label={t`SSH keys`} id="keys" hint={t`Public keys, one per line`} problem={problem}>
           <TextArea
             id="keys"
             className="hg-code"
@@ -72,11 +73,11 @@ export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorPro
         <SshKeyPicker keys={value.keys} onChange={(keys) => set({ keys })} />
       </div>
       <div className="hg-first-boot-text">
-        <pre className="hg-code-block" aria-label="User data" tabIndex={0}>
-          {shown === '' ? '# Nothing: the image starts as it is.' : shown}
+        <pre className="hg-code-block" aria-label={t`User data`} tabIndex={0}>
+          {shown === '' ? t`# Nothing: the image starts as it is.` : shown}
         </pre>
         <Button variant="link" onClick={() => onChange(editAsText(value))}>
-          Edit user data as text
+          {t`Edit user data as text`}
         </Button>
       </div>
     </div>

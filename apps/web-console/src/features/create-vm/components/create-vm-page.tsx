@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { CreationPage } from '../../../shared/creation/components/creation-page.js';
 import { CreationSection } from '../../../shared/creation/components/creation-section.js';
 import { IdentityFields } from '../../../shared/creation/components/identity-fields.js';
@@ -30,14 +31,14 @@ export function CreateVmPage({ onClose, onCreated }: CreateVmPageProps) {
 
   return (
     <CreationPage
-      title="Create VM"
+      title={t`Create VM`}
       creation={creation}
       steps={sectionsOf(form)}
       namespace={form.namespace || (context?.namespaces.default ?? '')}
       secret={form.cloudInit.isText ? undefined : form.cloudInit.password}
       onClose={onClose}
     >
-      <CreationSection id="source" title="Where from">
+      <CreationSection id="source" title={t`Where from`}>
         <SourcePicker
           {...{ context, hasImportedImages }}
           chosen={form.source}
@@ -45,7 +46,7 @@ export function CreateVmPage({ onClose, onCreated }: CreateVmPageProps) {
         />
         <SourceFields {...fields} />
         {form.source === 'bootc' && (
-          <Field label="SSH key" id="sshKey" problem={problems.sshKey} hint="Optional. Built into the disk.">
+          <Field label={t`SSH key`} id="sshKey" problem={problems.sshKey} hint={t`Optional. Built into the disk.`}>
             <TextArea
               id="sshKey"
               rows={2}
@@ -56,17 +57,17 @@ export function CreateVmPage({ onClose, onCreated }: CreateVmPageProps) {
           </Field>
         )}
       </CreationSection>
-      <CreationSection id="size" title="Size">
+      <CreationSection id="size" title={t`Size`}>
         <SizePicker form={form} onChange={change} context={context} />
         <SizeFields
           {...fields}
           fixed={{
-            compute: form.instancetype === '' ? undefined : `Set by ${form.instancetype}`,
-            disk: form.source === 'pvc' ? 'Set by the volume' : undefined,
+            compute: form.instancetype === '' ? undefined : t`Set by ${form.instancetype}`,
+            disk: form.source === 'pvc' ? t`Set by the volume` : undefined,
           }}
         />
       </CreationSection>
-      <CreationSection id="place" title="Name, place and network">
+      <CreationSection id="place" title={t`Name, place and network`}>
         <IdentityFields
           {...fields}
           {...targets}
@@ -79,11 +80,11 @@ export function CreateVmPage({ onClose, onCreated }: CreateVmPageProps) {
             <PlacementFields {...fields} context={context} />
           </Disclosure>
         )}
-        <Disclosure label="Firmware, TPM and autostart">
+        <Disclosure label={t`Firmware, TPM and autostart`}>
           <PlatformFields {...fields} context={context} />
         </Disclosure>
       </CreationSection>
-      <CreationSection id="boot" title="First boot">
+      <CreationSection id="boot" title={t`First boot`}>
         <CloudInitEditor
           value={form.cloudInit}
           onChange={(cloudInit) => change({ cloudInit })}
@@ -91,7 +92,7 @@ export function CreateVmPage({ onClose, onCreated }: CreateVmPageProps) {
         />
         <Switch
           id="start"
-          label="Start when the disk is ready"
+          label={t`Start when the disk is ready`}
           isChecked={form.start}
           onChange={(start) => change({ start })}
         />

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useState } from 'react';
 import type { Identity } from '../../../shared/creation/form-fields.js';
 import { SearchInput } from '../../../shared/ui/inputs.js';
@@ -26,8 +27,8 @@ export function ImageList({ form, chosen, onChange }: ImageListProps) {
   const { data: images, error, refetch } = useImages();
   const { data: capabilities } = useCapabilities();
   const ready = useReadyImages()(form);
-  if (error) return <ErrorAlert title="Couldn't load the catalog" error={error} onRetry={() => void refetch()} />;
-  if (!images) return <Skeleton height="6rem" label="Loading the catalog" />;
+  if (error) return <ErrorAlert title={t`Couldn't load the catalog`} error={error} onRetry={() => void refetch()} />;
+  if (!images) return <Skeleton height="6rem" label={t`Loading the catalog`} />;
   const context = contextNamed(capabilities, form.context);
   const catalog = images.filter((image) => canUse(context, image));
   const choices = [
@@ -36,7 +37,7 @@ export function ImageList({ form, chosen, onChange }: ImageListProps) {
       .filter(({ name }) => !catalog.some((entry) => entry.name === name))
       .map(({ name, source }) => ({ name, description: source, defaultUser: '', origin: 'imported' })),
   ];
-  if (choices.length === 0) return <p className="hg-note">The catalog is empty. Choose another source.</p>;
+  if (choices.length === 0) return <p className="hg-note">{t`The catalog is empty. Choose another source.`}</p>;
   const text = search.trim().toLowerCase();
   // The chosen one is never hidden: it is a part of the request.
   const shown = choices.filter(
@@ -47,13 +48,13 @@ export function ImageList({ form, chosen, onChange }: ImageListProps) {
       {choices.length > MAX_WITHOUT_SEARCH && (
         <SearchInput
           className="hg-image-search"
-          aria-label="Search images"
-          placeholder={`Search ${choices.length} images`}
+          aria-label={t`Search images`}
+          placeholder={t`Search ${choices.length} images`}
           value={search}
           onChange={setSearch}
         />
       )}
-      <div className="hg-images" role="radiogroup" aria-label="Image">
+      <div className="hg-images" role="radiogroup" aria-label={t`Image`}>
         {shown.map(({ name, description, defaultUser, origin }) => (
           <label key={name} className="hg-image">
             <input type="radio" name="image" checked={chosen === name} onChange={() => onChange(name)} />
@@ -61,7 +62,7 @@ export function ImageList({ form, chosen, onChange }: ImageListProps) {
               <b>{name}</b> {origin && <span className="hg-tag">{origin}</span>}
               <span className="hg-note">{description}</span>
             </span>
-            {defaultUser && <span className="hg-note">User: {defaultUser}</span>}
+            {defaultUser && <span className="hg-note">{t`User: ${defaultUser}`}</span>}
           </label>
         ))}
       </div>

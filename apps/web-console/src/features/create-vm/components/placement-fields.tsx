@@ -1,3 +1,5 @@
+import { inSentence } from '../../../shared/texts/in-sentence.js';
+import { t } from '@lingui/core/macro';
 import { messageOf } from '../../../shared/api/api-error.js';
 import type { ContextCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { useNodes } from '../../../shared/queries/use-nodes.js';
@@ -5,18 +7,21 @@ import { Field, helpId } from '../../../shared/ui/field.js';
 import { SelectInput } from '../../../shared/ui/inputs.js';
 import { useInstancetypes } from '../api/use-instancetypes.js';
 import type { FormPartProps } from '../vm-form.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
 type PlacementField = ContextCapabilities['placementFields'][number];
 
-const WORDING: Readonly<Record<PlacementField, { readonly label: string; readonly none: string }>> = {
-  instancetype: { label: 'Instance type', none: 'None (use the CPU and memory above)' },
-  preference: { label: 'Preference', none: 'None' },
-  node: { label: 'Node', none: 'Any (chosen by the scheduler)' },
-};
+const wording = perLanguage(
+  (): Readonly<Record<PlacementField, { readonly label: string; readonly none: string }>> => ({
+    instancetype: { label: t`Instance type`, none: t`None (use the CPU and memory above)` },
+    preference: { label: t`Preference`, none: t`None` },
+    node: { label: t`Node`, none: t`Any (chosen by the scheduler)` },
+  }),
+);
 
 /** A label such as "Instance type, preference, node". */
 export function placementLabel(fields: readonly PlacementField[]): string {
-  const text = fields.map((field) => WORDING[field].label.toLowerCase()).join(', ');
+  const text = fields.map((field) => inSentence(wording()[field].label)).join(', ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -42,7 +47,7 @@ export function PlacementFields({ context, form, onChange, problems }: Placement
   return (
     <div className="hg-grid hg-grid--thirds">
       {fields.map((field) => {
-        const { label, none } = WORDING[field];
+        const { label, none } = wording()[field];
         const { names, error } = values[field];
         return (
           <Field

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { ContextCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { SelectInput, Switch, TextInput } from '../../../shared/ui/inputs.js';
@@ -16,17 +17,17 @@ export function PlatformFields({ context, form, onChange, problems }: PlatformFi
   return (
     <>
       <div className="hg-grid hg-grid--thirds">
-        <Field label="Firmware" id="firmware" problem={problems.firmware}>
+        <Field label={t`Firmware`} id="firmware" problem={problems.firmware}>
           <SelectInput
             id="firmware"
             value={form.firmware}
             aria-describedby={helpId('firmware')}
             onChange={(firmware) => onChange({ firmware: firmware as VmForm['firmware'] })}
           >
-            <option value="">Default</option>
-            <option value="bios">BIOS</option>
-            <option value="uefi">UEFI</option>
-            <option value="uefi-secure">UEFI with Secure Boot</option>
+            <option value="">{t`Default`}</option>
+            <option value="bios">{t`BIOS`}</option>
+            <option value="uefi">{t`UEFI`}</option>
+            <option value="uefi-secure">{t`UEFI with Secure Boot`}</option>
           </SelectInput>
         </Field>
         <Field label="TPM" id="tpm" problem={problems.tpm}>
@@ -36,13 +37,18 @@ export function PlatformFields({ context, form, onChange, problems }: PlatformFi
             aria-describedby={helpId('tpm')}
             onChange={(tpm) => onChange({ tpm: tpm as VmForm['tpm'] })}
           >
-            <option value="">Default</option>
-            <option value="yes">TPM 2.0</option>
-            <option value="no">None</option>
+            <option value="">{t`Default`}</option>
+            <option value="yes">{t`TPM 2.0`}</option>
+            <option value="no">{t`None`}</option>
           </SelectInput>
         </Field>
         {hasOperatingSystems(context) && (
-          <Field label="Operating system" id="os" problem={problems.os} hint="For example debian12 or win11. Optional.">
+          <Field
+            label={t`Operating system`}
+            id="os"
+            problem={problems.os}
+            hint={t`For example debian12 or win11. Optional.`}
+          >
             <TextInput
               id="os"
               value={form.os}
@@ -55,7 +61,7 @@ export function PlatformFields({ context, form, onChange, problems }: PlatformFi
       </div>
       <Switch
         id="autostart"
-        label="Start with the host"
+        label={t`Start with the host`}
         isChecked={form.autostart}
         onChange={(autostart) => onChange({ autostart })}
       />

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { InstancetypeSizeView } from '@headgate/api-contracts';
 import { bytesOf, readableQuantity } from '../../../shared/quantity/quantity.js';
 import type { ContextCapabilities } from '../../../shared/queries/use-capabilities.js';
@@ -32,7 +33,7 @@ export function SizePicker({ context, form, onChange }: SizePickerProps) {
   ];
   return (
     <fieldset className="hg-sizes">
-      <legend className="hg-hidden">Usual sizes</legend>
+      <legend className="hg-hidden">{t`Usual sizes`}</legend>
       {offered.map(({ name, size, isChosen, change }) => (
         <label key={name} className="hg-tile">
           <input type="radio" name="size" checked={isChosen} onChange={() => onChange(change)} />

@@ -1,13 +1,13 @@
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
-import { SOURCE_WORDING } from '../sources.js';
+import { sourceWording } from '../sources.js';
 import type { FormPartProps } from '../vm-form.js';
 import { ImageList } from './image-list.js';
 
 /** The field that the chosen source needs. */
 export function SourceFields({ form, onChange, problems }: FormPartProps) {
   const { source } = form;
-  const { label, placeholder, fieldHint } = SOURCE_WORDING[source];
+  const { label, placeholder, fieldHint } = sourceWording()[source];
   if (source === 'image') {
     return (
       <Field label={label} id="image" required problem={problems.image}>

@@ -1,6 +1,7 @@
+import { t } from '@lingui/core/macro';
 import type { ContextCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { Icon } from '../../../shared/ui/icon.js';
-import { SOURCE_WORDING, sourceUnavailableReason, SOURCES, type SourceKind } from '../sources.js';
+import { sourceWording, sourceUnavailableReason, SOURCES, type SourceKind } from '../sources.js';
 
 interface SourcePickerProps {
   context: ContextCapabilities | undefined;
@@ -14,9 +15,9 @@ interface SourcePickerProps {
 export function SourcePicker({ context, hasImportedImages, chosen, onChange }: SourcePickerProps) {
   return (
     <fieldset className="hg-tiles">
-      <legend>Source</legend>
+      <legend>{t`Source`}</legend>
       {SOURCES.map((source) => {
-        const { title, hint, icon } = SOURCE_WORDING[source];
+        const { title, hint, icon } = sourceWording()[source];
         const reason = sourceUnavailableReason(context, source, hasImportedImages);
         return (
           <label key={source} className="hg-tile" data-unavailable={reason !== undefined}>

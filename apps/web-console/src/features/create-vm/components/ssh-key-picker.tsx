@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { messageOf } from '../../../shared/api/api-error.js';
 import { Button } from '../../../shared/ui/button.js';
 import { useRememberSshKeys, useSshKeys } from '../api/use-ssh-keys.js';
@@ -33,12 +34,12 @@ export function SshKeyPicker({ keys, onChange }: SshKeyPickerProps) {
             title={fingerprint}
             onClick={() => onChange([...lines, `${key} ${name}`].join('\n'))}
           >
-            {`Add ${name}`}
+            {t`Add ${name}`}
           </Button>
         ))}
       {fresh.length > 0 && (
         <Button isSmall variant="link" isLoading={isPending} onClick={() => mutate(fresh)}>
-          Remember for the next VMs
+          {t`Remember for the next VMs`}
         </Button>
       )}
       {error && (

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useRef } from 'react';
 import type { CloudInitProblemView } from '@headgate/api-contracts';
 import { Button } from '../../../shared/ui/button.js';
@@ -18,7 +19,7 @@ export function UserDataField({ value, onChange, problem }: UserDataFieldProps) 
   const area = useRef<HTMLTextAreaElement>(null);
   const problems = useCloudInitCheck(value.text);
   const isInvalid = problem !== undefined || (problems?.some(({ severity }) => severity === 'error') ?? false);
-  const hint = problems?.length === 0 ? 'cloud-init reads this text on first boot. No problem was found in it.' : null;
+  const hint = problems?.length === 0 ? t`cloud-init reads this text on first boot. No problem was found in it.` : null;
   const select = ({ line, column }: CloudInitProblemView): void => {
     const before = value.text.split('\n').slice(0, line - 1);
     const start = before.reduce((length, one) => length + one.length + 1, 0);
@@ -28,10 +29,10 @@ export function UserDataField({ value, onChange, problem }: UserDataFieldProps) 
   };
   return (
     <Field
-      label="User data"
+      label={t`User data`}
       id="cloud-init"
       problem={problem}
-      hint={hint ?? cloudInitWarning(value) ?? 'cloud-init reads this text on first boot.'}
+      hint={hint ?? cloudInitWarning(value) ?? t`cloud-init reads this text on first boot.`}
     >
       <textarea
         ref={area}
@@ -45,7 +46,7 @@ export function UserDataField({ value, onChange, problem }: UserDataFieldProps) 
         onChange={(event) => onChange(event.target.value)}
       />
       {problems !== undefined && problems.length > 0 && (
-        <ul className="hg-text-problems" aria-label="Problems of the user data" aria-live="polite">
+        <ul className="hg-text-problems" aria-label={t`Problems of the user data`} aria-live="polite">
           {problems.map((one) => (
             <li key={`${one.line} ${one.column} ${one.message}`}>
               <Icon
@@ -53,7 +54,7 @@ export function UserDataField({ value, onChange, problem }: UserDataFieldProps) 
                 className={one.severity === 'error' ? 'hg-status--danger' : 'hg-status--warning'}
               />
               <Button variant="link" onClick={() => select(one)}>
-                {`Line ${one.line}, column ${one.column}`}
+                {t`Line ${one.line}, column ${one.column}`}
               </Button>
               <span>{one.message}</span>
             </li>

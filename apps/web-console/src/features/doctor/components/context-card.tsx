@@ -1,3 +1,4 @@
+import { plural, t } from '@lingui/core/macro';
 import type { FindingView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { useContainers, useFleet } from '../../../shared/fleet/fleet-provider.js';
@@ -5,6 +6,7 @@ import type { ReachableContext } from '../../../shared/fleet/use-contexts.js';
 import { paths } from '../../../shared/location/paths.js';
 import { ProblemCard } from './problem-card.js';
 import { Since } from './since.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
 interface ContextCardProps {
   context: ReachableContext;
@@ -22,29 +24,30 @@ export function ContextCard({ context: { context, reason }, failed }: ContextCar
   return (
     <ProblemCard
       severity="error"
-      title={`${context} does not answer`}
+      title={t`${context} does not answer`}
       actions={
         vms > 0 && (
           <Link
             href={`${paths.fleet}?${new URLSearchParams({ context })}`}
             className="hg-button hg-button--secondary hg-button--small"
           >
-            {`Show its ${vms === 1 ? 'VM' : `${vms.toLocaleString('en')} VMs`}`}
+            {vms === 1 ? t`Show its VM` : t`Show its ${readableNumber(vms)} VMs`}
           </Link>
         )
       }
       facts={
         <>
           {context}
-          {failed.length > 0 && ` · ${failed.length} failed ${failed.length === 1 ? 'check' : 'checks'} · `}
+          {failed.length > 0 &&
+            t` · ${failed.length} failed ${plural(failed.length, { one: 'check', other: 'checks' })} · `}
           {first && <Since since={first.since} />}
         </>
       }
     >
       <p>
         {count === 0
-          ? 'No action is possible in it.'
-          : `Its ${count.toLocaleString('en')} ${count === 1 ? 'instance' : 'instances'} may still run; the console shows their last known state, and no action on them is possible.`}
+          ? t`No action is possible in it.`
+          : t`Its ${plural(count, { one: '# instance', other: '# instances' })} may still run; the console shows their last known state, and no action on them is possible.`}
       </p>
       {why && <p>{why}</p>}
       {first?.remedy && <p>{first.remedy}</p>}

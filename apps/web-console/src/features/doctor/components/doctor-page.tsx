@@ -1,3 +1,4 @@
+import { plural, t } from '@lingui/core/macro';
 import type { FindingView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { useContainers, useFleet } from '../../../shared/fleet/fleet-provider.js';
@@ -23,7 +24,7 @@ const keyOf = ({ context, name }: FindingView): string => `${context}/${name}`;
 
 /** What needs the user, the worst first, with a fix for each where there is one. */
 export function DoctorPage() {
-  usePageTitle('Health');
+  usePageTitle(t`Health`);
   const { data: findings, error, refetch, isFetching, dataUpdatedAt } = useFindings();
   const { data: whoami } = useWhoami();
   const isConnected = useFleet(({ phase }) => phase !== 'lost');
@@ -44,7 +45,7 @@ export function DoctorPage() {
     <FindingCard
       key={keyOf(finding)}
       finding={finding}
-      refusal={readOnlyReason(whoami) ?? (isDown(finding.context) ? `${finding.context} does not answer.` : undefined)}
+      refusal={readOnlyReason(whoami) ?? (isDown(finding.context) ? t`${finding.context} does not answer.` : undefined)}
       onFix={() => setFixing(finding)}
     />
   );
@@ -52,12 +53,12 @@ export function DoctorPage() {
     <div className="hg-page hg-health">
       <div className="hg-toolbar hg-gap-below">
         <h1 className="hg-page-title" {...PAGE_FOCUS}>
-          Health
+          {t`Health`}
         </h1>
         {findings && (
           <span className="hg-note">
             <span role="status">{summaryOf(urgent, warnings.length, passed.length)}</span>
-            {' · checked '}
+            {t` · checked `}
             <Timestamp at={new Date(dataUpdatedAt).toISOString()} />
           </span>
         )}
@@ -69,10 +70,10 @@ export function DoctorPage() {
           isDisabled={isFetching}
           onClick={() => void refetch()}
         >
-          Check again
+          {t`Check again`}
         </Button>
       </div>
-      {error && <ErrorAlert title="Couldn't run the checks" error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorAlert title={t`Couldn't run the checks`} error={error} onRetry={() => void refetch()} />}
       {fixing && (
         <FixPanel
           key={keyOf(fixing)}
@@ -84,7 +85,7 @@ export function DoctorPage() {
       )}
       {urgent > 0 && (
         <section aria-labelledby="hg-health-urgent">
-          <h2 id="hg-health-urgent">Needs you</h2>
+          <h2 id="hg-health-urgent">{t`Needs you`}</h2>
           <ul className="hg-problems">
             {down.map((context) => (
               <ContextCard
@@ -102,19 +103,19 @@ export function DoctorPage() {
       )}
       {warnings.length > 0 && (
         <section aria-labelledby="hg-health-warnings">
-          <h2 id="hg-health-warnings">Worth knowing</h2>
+          <h2 id="hg-health-warnings">{t`Worth knowing`}</h2>
           <ul className="hg-problems">{warnings.map(card)}</ul>
         </section>
       )}
-      {!findings && !error && <Skeleton height="10rem" label="Running the checks" />}
+      {!findings && !error && <Skeleton height="10rem" label={t`Running the checks`} />}
       {findings?.length === 0 && urgent === 0 && (
-        <EmptyState title="No checks" level={2}>
-          No reachable context has checks. Run them again when a context is reachable.
+        <EmptyState title={t`No checks`} level={2}>
+          {t`No reachable context has checks. Run them again when a context is reachable.`}
         </EmptyState>
       )}
       {findings && findings.length > 0 && isConnected && !error && urgent + warnings.length === 0 && (
-        <EmptyState title="Nothing needs you" level={2} icon="check">
-          All checks passed, and no VM or container has failed.
+        <EmptyState title={t`Nothing needs you`} level={2} icon="check">
+          {t`All checks passed, and no VM or container has failed.`}
         </EmptyState>
       )}
       <PassedChecks passed={passed} />
@@ -124,9 +125,9 @@ export function DoctorPage() {
 
 function summaryOf(urgent: number, warnings: number, passed: number): string {
   const parts = [
-    urgent > 0 && `${urgent} ${urgent === 1 ? 'needs' : 'need'} you`,
-    warnings > 0 && `${warnings} worth knowing`,
-    passed > 0 && `${passed} fine`,
+    urgent > 0 && t`${plural(urgent, { one: '# needs', other: '# need' })} you`,
+    warnings > 0 && t`${warnings} worth knowing`,
+    passed > 0 && t`${passed} fine`,
   ];
-  return parts.filter(Boolean).join(', ') || 'No checks';
+  return parts.filter(Boolean).join(', ') || t`No checks`;
 }

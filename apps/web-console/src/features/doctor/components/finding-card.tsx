@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { FindingView } from '@headgate/api-contracts';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { ProblemCard } from './problem-card.js';
@@ -16,8 +17,8 @@ export function FindingCard({ finding, refusal, onFix }: FindingCardProps) {
   const { status, title, message, remedy, context, name, fixable, since, affected, affectedCount } = finding;
   if (status === 'ok') return null;
   const fix = (
-    <ReasonedButton variant="secondary" isSmall reason={refusal} aria-label={`Fix ${title}…`} onClick={onFix}>
-      Fix it…
+    <ReasonedButton variant="secondary" isSmall reason={refusal} aria-label={t`Fix ${title}…`} onClick={onFix}>
+      {t`Fix it…`}
     </ReasonedButton>
   );
   return (

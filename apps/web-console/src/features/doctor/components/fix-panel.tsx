@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { FindingView } from '@headgate/api-contracts';
 import { PlanPanel } from '../../../shared/plans/plan-panel.js';
 import { fixCheck, previewFix } from '../api/fix-checks.js';
@@ -17,15 +18,15 @@ const stateOf = (finding: FindingView | undefined): string =>
 /** The plan of the fix of one finding, and its result. */
 export const FixPanel = ({ finding, current, onClose, onDone }: FixPanelProps) => (
   <PlanPanel
-    title={`Fix: ${finding.title}`}
-    label="Fix it"
-    failure="The fix failed"
+    title={t`Fix: ${finding.title}`}
+    label={t`Fix it`}
+    failure={t`The fix failed`}
     place={finding.context}
     subject={{ name: finding.title, state: stateOf(current) }}
     preview={(signal) => previewFix(finding, signal)}
     run={() => fixCheck(finding)}
     onClose={onClose}
     onDone={onDone}
-    outcome={({ fixed }) => ({ title: fixed.length > 0 ? `${finding.title}: fixed` : 'It was fixed already' })}
+    outcome={({ fixed }) => ({ title: fixed.length > 0 ? t`${finding.title}: fixed` : t`It was fixed already` })}
   />
 );

@@ -1,5 +1,7 @@
+import { t } from '@lingui/core/macro';
 import { useId, type ReactNode } from 'react';
 import { Icon } from '../../../shared/ui/icon.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
 interface ProblemCardProps {
   severity: 'error' | 'warning';
@@ -12,15 +14,18 @@ interface ProblemCardProps {
   facts: ReactNode;
 }
 
-const SEVERITIES = {
-  error: { icon: 'diamond', tone: 'danger', word: 'Error' },
-  warning: { icon: 'triangle', tone: 'warning', word: 'Warning' },
-} as const;
+const severities = perLanguage(
+  () =>
+    ({
+      error: { icon: 'diamond', tone: 'danger', word: t`Error` },
+      warning: { icon: 'triangle', tone: 'warning', word: t`Warning` },
+    }) as const,
+);
 
 /** A problem, with its meaning and a way out. */
 export function ProblemCard({ severity, title, actions, children, facts }: ProblemCardProps) {
   const id = useId();
-  const { icon, tone, word } = SEVERITIES[severity];
+  const { icon, tone, word } = severities()[severity];
   return (
     <li className="hg-card hg-problem" aria-labelledby={id}>
       <span className={`hg-status hg-status--${tone}`}>

@@ -1,13 +1,17 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 
 /** When a check first failed. The service forgets it when it restarts. */
 export const Since = ({ since }: { since: string | undefined }) =>
   since === undefined ? (
-    <span title="It failed already when the service first ran this check.">
-      since before the service started to check
+    <span title={t`It failed already when the service first ran this check.`}>
+      {t`since before the service started to check`}
     </span>
   ) : (
     <>
-      since <Timestamp at={since} />
+      <Trans>
+        since <Timestamp at={since} />
+      </Trans>
     </>
   );

@@ -1,5 +1,7 @@
+import { t } from '@lingui/core/macro';
 import { Link } from 'wouter';
 import { pathOfRef } from '../../../shared/location/paths.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
 /** How many names a card has. */
 const MOST = 5;
@@ -26,7 +28,7 @@ export function SomeLinks({ refs, count }: SomeLinksProps) {
           </Link>
         </span>
       ))}
-      {more > 0 && ` and ${more.toLocaleString('en')} more`}
+      {more > 0 && t` and ${readableNumber(more)} more`}
     </>
   );
 }

@@ -1,8 +1,10 @@
+import { t } from '@lingui/core/macro';
 import { Icon } from '../../../shared/ui/icon.js';
 import type { IconName } from '../../../icons.js';
 import { useCapabilities, type ContextCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { Button } from '../../../shared/ui/button.js';
 import { Copyable } from '../../../shared/ui/copy.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
 interface Way {
   readonly title: string;
@@ -14,43 +16,43 @@ interface Way {
 }
 
 /** From the nearest to the one that needs nothing. */
-const WAYS: readonly Way[] = [
+const ways = perLanguage((): readonly Way[] => [
   {
-    title: 'This computer',
+    title: t`This computer`,
     icon: 'machine',
-    text: 'Machines run here with libvirt. Good for a first try and for one host.',
+    text: t`Machines run here with libvirt. Good for a first try and for one host.`,
     has: ({ isSingleHost, simulated }) => isSingleHost && !simulated,
     command: 'npm start -- --local',
   },
   {
-    title: 'A cluster or other hosts',
+    title: t`A cluster or other hosts`,
     icon: 'node',
-    text: 'KubeVirt clusters, and libvirt hosts over SSH, from a file that lists them.',
+    text: t`KubeVirt clusters, and libvirt hosts over SSH, from a file that lists them.`,
     has: ({ isSingleHost, simulated }) => !isSingleHost && !simulated,
     command: 'npm start -- --config headgate.yaml',
   },
   {
-    title: 'Look around first',
+    title: t`Look around first`,
     icon: 'eye',
-    text: 'A simulated fleet with a history. Every button works; nothing is real.',
+    text: t`A simulated fleet with a history. Every button works; nothing is real.`,
     has: ({ simulated }) => simulated,
     command: 'npm start -- --sandbox=500',
   },
-];
+]);
 
 /** The first thing a new operator sees: three ways to a first machine, of which one can be used at once. */
 export function FirstRun({ onCreate, refusal }: { onCreate: () => void; refusal?: string | undefined }) {
   const { data } = useCapabilities();
   const contexts = data?.contexts ?? [];
-  const best = WAYS.find(({ has }) => contexts.some((context) => context.up && has(context))) ?? WAYS[0];
+  const best = ways().find(({ has }) => contexts.some((context) => context.up && has(context))) ?? ways()[0];
   return (
     <div className="hg-first-run">
-      <h2>No virtual machines yet</h2>
+      <h2>{t`No virtual machines yet`}</h2>
       <p className="hg-note">
-        Where should the first one run? You can add the others later. Nothing is installed or changed before you say so.
+        {t`Where should the first one run? You can add the others later. Nothing is installed or changed before you say so.`}
       </p>
       <ul>
-        {WAYS.map((way) => (
+        {ways().map((way) => (
           <li key={way.title} className="hg-first-way" data-best={way === best}>
             <Icon name={way.icon} />
             <h3>{way.title}</h3>
@@ -59,14 +61,16 @@ export function FirstRun({ onCreate, refusal }: { onCreate: () => void; refusal?
             {way === best ? (
               <div className="hg-first-action">
                 <Button onClick={onCreate} isDisabled={refusal !== undefined}>
-                  Create VM
+                  {t`Create VM`}
                 </Button>
                 {refusal && <p>{refusal}</p>}
               </div>
             ) : (
               <div className="hg-first-action hg-note">
-                {contexts.some(way.has) ? 'Choose the context on the page that creates the VM.' : 'Start Headgate with'}
-                {!contexts.some(way.has) && <Copyable text={way.command} what="the command" />}
+                {contexts.some(way.has)
+                  ? t`Choose the context on the page that creates the VM.`
+                  : t`Start Headgate with`}
+                {!contexts.some(way.has) && <Copyable text={way.command} what={t`the command`} />}
               </div>
             )}
           </li>
@@ -82,7 +86,7 @@ const ContextFacts = ({ contexts }: { contexts: readonly ContextCapabilities[] }
     {contexts.map(({ context, label, up }) => (
       <li key={context}>
         <Icon name={up ? 'check' : 'triangle'} className={up ? 'hg-status--success' : 'hg-status--warning'} />
-        {up ? `${context} (${label}) responds` : `${context} (${label}) does not respond`}
+        {up ? t`${context} (${label}) responds` : t`${context} (${label}) does not respond`}
       </li>
     ))}
   </ul>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { VmView } from '@headgate/api-contracts';
 import { useMemo, type ReactNode } from 'react';
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
@@ -14,11 +15,12 @@ import { useShortcut } from '../../../shared/ui/use-shortcut.js';
 import { vmKind } from '../vm-kind.js';
 import { FirstRun } from './first-run.js';
 import { MoveQueueDialog } from './move-queue-dialog.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
-const DIALOGS: readonly DialogOperation<VmView>[] = [
-  { name: 'move', label: 'Move to another context', icon: 'migrate', inMenu: true, dialog: MoveQueueDialog },
-];
-const NO_DIALOGS: typeof DIALOGS = [];
+const dialogs = perLanguage((): readonly DialogOperation<VmView>[] => [
+  { name: 'move', label: t`Move to another context`, icon: 'migrate', inMenu: true, dialog: MoveQueueDialog },
+]);
+const NO_DIALOGS: ReturnType<typeof dialogs> = [];
 const consoleOf = (vm: VmView): string => paths.vm(vm, 'console');
 
 interface FleetPageProps {
@@ -45,11 +47,11 @@ export function FleetPage({ onCreate, renderPeek }: FleetPageProps) {
       kind={kind}
       fleet={fleet}
       consoleOf={consoleOf}
-      dialogs={readOnlyReason(whoami) === undefined ? DIALOGS : NO_DIALOGS}
+      dialogs={readOnlyReason(whoami) === undefined ? dialogs() : NO_DIALOGS}
       renderPeek={renderPeek}
       create={
         <ReasonedButton icon={<Icon name="plus" />} onClick={create} reason={createRefusal}>
-          Create VM
+          {t`Create VM`}
         </ReasonedButton>
       }
       empty={<FirstRun onCreate={create} refusal={createRefusal} />}

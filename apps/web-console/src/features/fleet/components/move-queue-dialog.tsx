@@ -1,3 +1,4 @@
+import { t, plural } from '@lingui/core/macro';
 import type { MoveDto, MoveQueuePlanView, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { NameList } from '../../../shared/list/components/name-list.js';
@@ -12,7 +13,10 @@ import { Field, helpId } from '../../../shared/ui/field.js';
 import { SelectInput, Switch } from '../../../shared/ui/inputs.js';
 
 const LIMITS = ['1', '2', '4', '8'];
-const KIND = { singular: 'VM', plural: 'VMs' };
+const KIND = {
+  counted: (count: number) => plural(count, { one: '# VM', other: '# VMs' }),
+  plural: 'VMs',
+};
 
 /** Moves the selected VMs to another context as a queue. */
 export function MoveQueueDialog({ members, onClose }: { members: readonly VmView[]; onClose: () => void }) {
@@ -26,8 +30,8 @@ export function MoveQueueDialog({ members, onClose }: { members: readonly VmView
   const label = countLabel(KIND, members.length);
   const start = useStartMove({
     send: moveQueue,
-    title: `${label} in the queue`,
-    body: 'See Tasks to follow or pause it, and to retry what fails.',
+    title: t`${label} in the queue`,
+    body: t`See Tasks to follow or pause it, and to retry what fails.`,
     onStarted: onClose,
   });
   const canSkip = plan.data?.ok === false && plan.data.members.some(({ ok }) => ok);
@@ -35,7 +39,7 @@ export function MoveQueueDialog({ members, onClose }: { members: readonly VmView
     request !== undefined && isSettled && (plan.data?.ok === true || (canSkip && skipRefused)) && !start.isPending;
 
   const options = (
-    <Field label="At the same time on each host" id="move-per-host">
+    <Field label={t`At the same time on each host`} id="move-per-host">
       <SelectInput id="move-per-host" value={perHost} aria-describedby={helpId('move-per-host')} onChange={setPerHost}>
         {LIMITS.map((limit) => (
           <option key={limit} value={limit}>
@@ -46,18 +50,17 @@ export function MoveQueueDialog({ members, onClose }: { members: readonly VmView
     </Field>
   );
   const concessions = canSkip && (
-    <Switch id="move-skip-refused" label="Move the others" isChecked={skipRefused} onChange={setSkipRefused} />
+    <Switch id="move-skip-refused" label={t`Move the others`} isChecked={skipRefused} onChange={setSkipRefused} />
   );
 
   return (
     <MoveDialogFrame
       labels={{
-        title: `Move ${label}`,
-        description:
-          'Each VM is stopped while it is copied. Its copy is compared with the source before anything is deleted.',
-        submit: `Move ${label}`,
-        deleteSource: 'Delete each source after its copy was verified',
-        failure: 'The queue was not started',
+        title: t`Move ${label}`,
+        description: t`Each VM is stopped while it is copied. Its copy is compared with the source before anything is deleted.`,
+        submit: t`Move ${label}`,
+        deleteSource: t`Delete each source after its copy was verified`,
+        failure: t`The queue was not started`,
       }}
       choices={choices}
       onChange={onChange}
@@ -77,7 +80,7 @@ function QueuePlan({ plan }: { plan: MoveQueuePlanView }) {
   const { refusals, warnings, members } = plan;
   const movable = members.filter(({ ok }) => ok);
   return (
-    <section className="hg-plan" aria-label="Planned changes">
+    <section className="hg-plan" aria-label={t`Planned changes`}>
       {refusals.map(({ ref, code, reason, remedy }) => (
         <Alert key={`${ref} ${code} ${reason}`} variant="danger" title={`${nameOfRef(ref)}: ${readableSizes(reason)}`}>
           {readableSizes(remedy)} <small className="hg-api-code">{code}</small>
@@ -88,12 +91,12 @@ function QueuePlan({ plan }: { plan: MoveQueuePlanView }) {
       ))}
       <NameList
         kind={KIND}
-        title="The copies will not have everything"
+        title={t`The copies will not have everything`}
         names={movable
           .filter(({ dropped }) => dropped.length > 0)
           .map(({ source, dropped }) => `${nameOfRef(source)}: ${dropped.join(' ')}`)}
       />
-      {movable.length > 0 && <p className="hg-note">{`About ${readableBytes(plan.estimatedBytes)} to copy.`}</p>}
+      {movable.length > 0 && <p className="hg-note">{t`About ${readableBytes(plan.estimatedBytes)} to copy.`}</p>}
     </section>
   );
 }

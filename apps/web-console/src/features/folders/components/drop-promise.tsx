@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { nameOfFolder } from '../../../shared/names/folder-name-rule.js';
 import { movedPath, type Dragged } from '../folder-drag.js';
 
@@ -16,7 +17,7 @@ export const DropPromise = ({ dragged, target, refusal }: DropPromiseProps) => (
     </p>
     {refusal === undefined ? (
       <p className="hg-note">
-        {'member' in dragged ? 'It keeps running where it is.' : 'Let go to see the plan. Nothing moves yet.'}
+        {'member' in dragged ? t`It keeps running where it is.` : t`Let go to see the plan. Nothing moves yet.`}
       </p>
     ) : (
       <p className="hg-status--danger">{refusal}</p>
@@ -27,8 +28,12 @@ export const DropPromise = ({ dragged, target, refusal }: DropPromiseProps) => (
 function titleOf(dragged: Dragged, target: string): string {
   if ('folder' in dragged)
     return target === ''
-      ? `Move ${nameOfFolder(dragged.folder)} to the top level`
-      : `Move ${dragged.folder} to ${movedPath(dragged.folder, target)}`;
+      ? t`Move ${nameOfFolder(dragged.folder)} to the top level`
+      : t`Move ${dragged.folder} to ${movedPath(dragged.folder, target)}`;
   const { name, folder } = dragged.member;
-  return target === '' ? `Take ${name} out of ${folder ?? 'its folder'}` : `Put ${name} into ${target}`;
+  return target === ''
+    ? folder === undefined
+      ? t`Take ${name} out of its folder`
+      : t`Take ${name} out of ${folder}`
+    : t`Put ${name} into ${target}`;
 }

@@ -1,9 +1,14 @@
+import { plural, t } from '@lingui/core/macro';
 import { useState } from 'react';
 import type { BulkOperation } from '../../../shared/actions/bulk-operations.js';
 import type { Instance } from '../../../shared/instances/instance.js';
 import { BulkPanel } from '../../../shared/list/components/bulk-panel.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
-const MEMBERS = { singular: 'member', plural: 'members' } as const;
+const memberKind = perLanguage(() => ({
+  counted: (count: number) => plural(count, { one: '# member', other: '# members' }),
+  plural: t`members`,
+}));
 
 interface FolderBulkProps {
   operation: BulkOperation;
@@ -26,7 +31,7 @@ export function FolderBulk({ operation, members, operations, onClose }: FolderBu
   return (
     <BulkPanel
       key={`${shown.name} ${undo?.text ?? ''}`}
-      kind={MEMBERS}
+      kind={memberKind()}
       operation={shown}
       members={undo ? members.filter(({ ref }) => undo.refs.has(ref)) : members}
       initialText={undo?.text ?? ''}

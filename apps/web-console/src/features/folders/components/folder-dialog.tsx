@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useState } from 'react';
 import { folderName, folderNameProblem, nameOfFolder, placeProblem } from '../../../shared/names/folder-name-rule.js';
 import { Button } from '../../../shared/ui/button.js';
@@ -43,23 +44,23 @@ export function FolderDialog({ change, known, onClose, onDone }: FolderDialogPro
   return (
     <Dialog
       title={TITLES[change.type](from ?? '')}
-      {...(change.type === 'create' ? {} : { description: 'Its machines and the folders in it go along.' })}
+      {...(change.type === 'create' ? {} : { description: t`Its machines and the folders in it go along.` })}
       onClose={onClose}
       onSubmit={() => isReady && setIsPlanned(true)}
       footer={
         <>
           <Button type="submit" isDisabled={!isReady}>
-            Show the plan
+            {t`Show the plan`}
           </Button>
           <Button variant="link" onClick={onClose}>
-            Cancel
+            {t`Cancel`}
           </Button>
         </>
       }
     >
       {hasName && (
         <Field
-          label="Name"
+          label={t`Name`}
           id="folder-name"
           required
           problem={nameProblem ?? (draft.name === '' ? undefined : problem)}
@@ -77,8 +78,8 @@ export function FolderDialog({ change, known, onClose, onDone }: FolderDialogPro
       )}
       {change.type !== 'rename' && (
         <FolderField
-          label="In the folder"
-          none="None: at the top level"
+          label={t`In the folder`}
+          none={t`None: at the top level`}
           folders={known}
           value={draft.parent}
           problem={hasName ? undefined : problem}
@@ -90,8 +91,8 @@ export function FolderDialog({ change, known, onClose, onDone }: FolderDialogPro
 }
 
 const TITLES = {
-  create: () => 'New folder',
-  rename: (path) => `Rename ${nameOfFolder(path)}`,
-  move: (path) => `Move ${nameOfFolder(path)}`,
-  remove: (path) => `Delete ${nameOfFolder(path)}`,
+  create: () => t`New folder`,
+  rename: (path) => t`Rename ${nameOfFolder(path)}`,
+  move: (path) => t`Move ${nameOfFolder(path)}`,
+  remove: (path) => t`Delete ${nameOfFolder(path)}`,
 } as const satisfies Readonly<Record<FolderChange['type'], (path: string) => string>>;

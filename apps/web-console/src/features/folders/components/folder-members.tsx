@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { DragEvent } from 'react';
 import { Link } from 'wouter';
 import { busyReason } from '../../../shared/instances/busy.js';
@@ -7,6 +8,7 @@ import { queryFor } from '../../../shared/list/query-for.js';
 import { pathOfRef, paths } from '../../../shared/location/paths.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { OUTSIDE } from '../folder-nodes.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
 /** How many members the panel lists. */
 const MOST = 50;
@@ -26,18 +28,18 @@ export function FolderMembers({ folder, members, refusal, onPut, onDrag }: Folde
   const more = members.length - MOST;
   const query = new URLSearchParams({ q: queryFor({ folder: folder === OUTSIDE ? '' : `${folder}/*` }) });
   return (
-    <section className="hg-peek-activity" aria-label="Members">
+    <section className="hg-peek-activity" aria-label={t`Members`}>
       <h3>
-        Members
+        {t`Members`}
         <span className="hg-folder-lists">
-          {members.some(isVm) && <Link href={`${paths.fleet}?${query}`}>List of machines</Link>}
+          {members.some(isVm) && <Link href={`${paths.fleet}?${query}`}>{t`List of machines`}</Link>}
           {members.some((member) => !isVm(member)) && (
-            <Link href={`${paths.containers}?${query}`}>List of containers</Link>
+            <Link href={`${paths.containers}?${query}`}>{t`List of containers`}</Link>
           )}
         </span>
       </h3>
       {members.length === 0 && (
-        <p className="hg-note">{folder === OUTSIDE ? 'Every machine is in a folder' : 'No machines'}</p>
+        <p className="hg-note">{folder === OUTSIDE ? t`Every machine is in a folder` : t`No machines`}</p>
       )}
       <ul className="hg-node-guests">
         {members.slice(0, MOST).map((member) => (
@@ -51,7 +53,7 @@ export function FolderMembers({ folder, members, refusal, onPut, onDrag }: Folde
           />
         ))}
       </ul>
-      {more > 0 && <p className="hg-note">{`and ${more.toLocaleString('en')} more`}</p>}
+      {more > 0 && <p className="hg-note">{t`and ${readableNumber(more)} more`}</p>}
     </section>
   );
 }
@@ -85,10 +87,10 @@ function Member({ member, folder, refusal, onPut, onDrag }: MemberProps) {
         isSmall
         variant="link"
         reason={refusal}
-        aria-label={`Move to…, ${member.name}`}
+        aria-label={t`Move to…, ${member.name}`}
         onClick={() => onPut(member)}
       >
-        Move to…
+        {t`Move to…`}
       </ReasonedButton>
     </li>
   );

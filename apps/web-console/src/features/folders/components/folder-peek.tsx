@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { Instance } from '../../../shared/instances/instance.js';
 import type { BulkOperation } from '../../../shared/actions/bulk-operations.js';
 import { PeekFacts } from '../../../shared/instances/peek-facts.js';
@@ -10,6 +11,7 @@ import type { FolderChange } from '../folder-change.js';
 import { folderMenu, operationMenu } from '../folder-menus.js';
 import { OUTSIDE, type FolderNode } from '../folder-nodes.js';
 import { FolderMembers } from './folder-members.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
 interface FolderPeekProps {
   node: FolderNode;
@@ -32,17 +34,17 @@ export function FolderPeek(props: FolderPeekProps) {
   const { id, sums } = node;
   const isFolder = id !== OUTSIDE;
   const facts = {
-    Path: isFolder ? id : undefined,
-    Running: `${sums.running.toLocaleString('en')} of ${sums.total.toLocaleString('en')}`,
-    Promised: `${sums.cpu.toLocaleString('en')} CPUs, ${readableBytes(sums.memoryBytes)} of memory`,
-    Missing: missing > 0 ? `${missing.toLocaleString('en')} that do not exist or were not listed yet` : undefined,
+    [t`Path`]: isFolder ? id : undefined,
+    [t`Running`]: t`${readableNumber(sums.running)} of ${readableNumber(sums.total)}`,
+    [t`Promised`]: t`${readableNumber(sums.cpu)} CPUs, ${readableBytes(sums.memoryBytes)} of memory`,
+    [t`Missing`]: missing > 0 ? t`${readableNumber(missing)} that do not exist or were not listed yet` : undefined,
   };
   return (
     <>
       {sums.failing > 0 && (
         <p className="hg-peek-state">
           <StatusLabel
-            wording={{ tone: 'danger', icon: 'diamond', words: `${sums.failing.toLocaleString('en')} failing` }}
+            wording={{ tone: 'danger', icon: 'diamond', words: t`${readableNumber(sums.failing)} failing` }}
           />
         </p>
       )}
@@ -51,10 +53,10 @@ export function FolderPeek(props: FolderPeekProps) {
           <Menu
             isSmall
             icon={<Icon name="power" />}
-            label={`Act on ${sums.total.toLocaleString('en')}`}
+            label={t`Act on ${readableNumber(sums.total)}`}
             items={operationMenu(
               operations,
-              refusal ?? (sums.total === 0 ? 'The folder is empty.' : undefined),
+              refusal ?? (sums.total === 0 ? t`The folder is empty.` : undefined),
               onOperation,
             )}
           />
@@ -64,12 +66,12 @@ export function FolderPeek(props: FolderPeekProps) {
             reason={refusal}
             onClick={() => onChange({ type: 'rename', path: id })}
           >
-            Rename…
+            {t`Rename…`}
           </ReasonedButton>
           <Menu
             isSmall
             icon={<Icon name="more" />}
-            label="More"
+            label={t`More`}
             items={folderMenu(id, refusal, onChange).filter(({ label }) => label !== 'Rename…')}
           />
         </div>

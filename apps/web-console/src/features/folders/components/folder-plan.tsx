@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import type { PlanView } from '@headgate/api-contracts';
 import { curlOf, sendRequest } from '../../../shared/actions/api-request.js';
@@ -26,7 +27,7 @@ export function FolderPlan({ change, to, onClose, onDone }: FolderPlanProps) {
       label={label}
       failure={failure}
       isDanger={isRemoved}
-      consequence={isRemoved ? 'The machines in it keep running. They are in no folder then.' : undefined}
+      consequence={isRemoved ? t`The machines in it keep running. They are in no folder then.` : undefined}
       preview={(signal) => sendRequest<PlanView>(request, { dryRun: true, signal })}
       run={() => sendRequest<unknown>(request)}
       choice={to}

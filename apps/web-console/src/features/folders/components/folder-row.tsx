@@ -1,7 +1,9 @@
+import { t } from '@lingui/core/macro';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import type { VisibleNode } from '../../../shared/tree/visible-nodes.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { OUTSIDE, type FolderNode } from '../folder-nodes.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
 /** The name of a folder, and its sums under the labels of the columns, which screen readers get with each number. */
 export function FolderRow({ row: { node, isOpen } }: { row: VisibleNode<FolderNode> }) {
@@ -15,16 +17,16 @@ export function FolderRow({ row: { node, isOpen } }: { row: VisibleNode<FolderNo
         <Icon name={isOpen ? 'folderOpen' : 'folder'} />
         <span className={node.id === OUTSIDE ? 'hg-note' : 'hg-folder-label'}>{node.label}</span>
       </span>
-      <Sum text={total.toLocaleString('en')} unit={total === 1 ? 'member' : 'members'} />
-      <Sum text={running.toLocaleString('en')} unit="running" />
+      <Sum text={readableNumber(total)} unit={total === 1 ? t`member` : t`members`} />
+      <Sum text={readableNumber(running)} unit={t`running`} />
       <span className={`hg-numeric hg-folder-failing${failing > 0 ? ' hg-status hg-status--danger' : ''}`}>
         {failing > 0 ? <Icon name="diamond" /> : null}
-        <span>{failing > 0 ? failing.toLocaleString('en') : '–'}</span>
-        <span className="hg-folder-unit"> failing</span>
+        <span>{failing > 0 ? readableNumber(failing) : '–'}</span>
+        <span className="hg-folder-unit"> {t`failing`}</span>
         <span className="hg-hidden-text">,</span>
       </span>
-      <Sum text={cpu.toLocaleString('en')} unit={cpu === 1 ? 'promised CPU' : 'promised CPUs'} />
-      <Sum text={readableBytes(memoryBytes)} unit="of promised memory" isLast />
+      <Sum text={readableNumber(cpu)} unit={cpu === 1 ? t`promised CPU` : t`promised CPUs`} />
+      <Sum text={readableBytes(memoryBytes)} unit={t`of promised memory`} isLast />
     </>
   );
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useRef, useState, type CSSProperties, type DragEvent, type MouseEvent } from 'react';
 import { paths } from '../../../shared/location/paths.js';
 import { useTreeKeys } from '../../../shared/tree/use-tree-keys.js';
@@ -66,7 +67,7 @@ export function FolderTree(props: FolderTreeProps) {
   return (
     <div className="hg-folders">
       <TopRow {...dropProps(props, '', dragged !== undefined && 'folder' in dragged)} isDragging={isNested(dragged)} />
-      <div ref={tree} role="tree" aria-label="Folders" onKeyDown={onKeyDown}>
+      <div ref={tree} role="tree" aria-label={t`Folders`} onKeyDown={onKeyDown}>
         {shown.map((row, index) => {
           const { id } = row.node;
           return (

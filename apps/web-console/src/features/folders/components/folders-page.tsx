@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useMemo, useState } from 'react';
 import { bulkOperations, type BulkOperation } from '../../../shared/actions/bulk-operations.js';
 import { useActionRefusal } from '../../../shared/actions/use-action-refusal.js';
@@ -26,6 +27,7 @@ import { FolderDialog } from './folder-dialog.js';
 import { FolderPeek } from './folder-peek.js';
 import { FolderTree } from './folder-tree.js';
 import { PutDialog } from './put-dialog.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
 /** The form, plan or operation that is open. */
 type Task =
@@ -84,15 +86,15 @@ export function FoldersPage() {
   return (
     <>
       <ResourcePage
-        title="Folders"
+        title={t`Folders`}
         {...(query.data && { summary: summaryOf(nodes, entries.length) })}
         tools={
           <>
             {nodes.length > 0 && (
               <SearchInput
                 className="hg-folder-search"
-                aria-label="Find a folder"
-                placeholder="Find a folder"
+                aria-label={t`Find a folder`}
+                placeholder={t`Find a folder`}
                 value={text}
                 onChange={setText}
               />
@@ -102,16 +104,16 @@ export function FoldersPage() {
               reason={refusal}
               onClick={() => change({ type: 'create', parent: '' })}
             >
-              New folder
+              {t`New folder`}
             </ReasonedButton>
           </>
         }
         query={query}
-        none="A folder holds machines of any context. Create the first one with New folder."
+        none={t`A folder holds machines of any context. Create the first one with New folder.`}
       >
         {found.length === 0 ? (
           <p role="status" className="hg-note">
-            No folder has this text in its name.
+            {t`No folder has this text in its name.`}
           </p>
         ) : (
           <FolderTree
@@ -155,7 +157,7 @@ export function FoldersPage() {
         )}
         {menu && (
           <ContextMenu
-            label={`Actions for ${menu.path}`}
+            label={t`Actions for ${menu.path}`}
             at={menu.at}
             items={folderMenu(menu.path, refusal, change)}
             onClose={() => setMenu(undefined)}
@@ -194,7 +196,7 @@ function summaryOf(nodes: readonly FolderNode[], total: number): string {
   const outside = nodes.find(({ id }) => id === OUTSIDE)?.sums.total ?? total;
   const failing = nodes.reduce((sum, { sums }) => sum + sums.failing, 0);
   return [
-    `${(total - outside).toLocaleString('en')} of ${total.toLocaleString('en')} machines and containers are in a folder`,
-    ...(failing > 0 ? [`${failing.toLocaleString('en')} failing`] : []),
+    t`${readableNumber(total - outside)} of ${readableNumber(total)} machines and containers are in a folder`,
+    ...(failing > 0 ? [t`${readableNumber(failing)} failing`] : []),
   ].join(', ');
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useState } from 'react';
 import type { Instance } from '../../../shared/instances/instance.js';
 import { Button } from '../../../shared/ui/button.js';
@@ -21,23 +22,23 @@ export function PutDialog({ member, known, onClose }: PutDialogProps) {
   const isReady = target !== own && !isPending;
   return (
     <Dialog
-      title={`Put ${member.name} into a folder`}
-      description="It keeps running where it is."
+      title={t`Put ${member.name} into a folder`}
+      description={t`It keeps running where it is.`}
       onClose={onClose}
       onSubmit={() => isReady && put({ member, target, hasForm: true }, { onSuccess: onClose })}
       footer={
         <>
           <Button type="submit" isDisabled={!isReady} isLoading={isPending}>
-            {target === '' && own !== '' ? 'Take it out' : 'Put it there'}
+            {target === '' && own !== '' ? t`Take it out` : t`Put it there`}
           </Button>
           <Button variant="link" onClick={onClose}>
-            Cancel
+            {t`Cancel`}
           </Button>
         </>
       }
     >
-      <FolderField label="Folder" none="None" folders={known} value={target} onChange={setTarget} />
-      {error && <ErrorAlert title={`Couldn't change the folder of ${member.name}`} error={error} />}
+      <FolderField label={t`Folder`} none={t`None`} folders={known} value={target} onChange={setTarget} />
+      {error && <ErrorAlert title={t`Couldn't change the folder of ${member.name}`} error={error} />}
     </Dialog>
   );
 }

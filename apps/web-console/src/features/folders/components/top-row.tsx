@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { HTMLAttributes } from 'react';
 
 interface TopRowProps extends HTMLAttributes<HTMLDivElement> {
@@ -8,11 +9,11 @@ interface TopRowProps extends HTMLAttributes<HTMLDivElement> {
 /** The labels of the columns, onto which a folder is dragged that shall be in no other one. */
 export const TopRow = ({ isDragging, className = '', ...drop }: TopRowProps) => (
   <div {...drop} className={`${className} hg-folder-head`} aria-hidden="true">
-    <span>{isDragging ? 'Name (let go here for the top level)' : 'Name'}</span>
-    <span className="hg-numeric">Members</span>
-    <span className="hg-numeric">Running</span>
-    <span className="hg-numeric">Failing</span>
-    <span className="hg-numeric">Promised CPUs</span>
-    <span className="hg-numeric">Promised memory</span>
+    <span>{isDragging ? t`Name (let go here for the top level)` : t`Name`}</span>
+    <span className="hg-numeric">{t`Members`}</span>
+    <span className="hg-numeric">{t`Running`}</span>
+    <span className="hg-numeric">{t`Failing`}</span>
+    <span className="hg-numeric">{t`Promised CPUs`}</span>
+    <span className="hg-numeric">{t`Promised memory`}</span>
   </div>
 );

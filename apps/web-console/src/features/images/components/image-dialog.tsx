@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { fieldErrors } from '../../../shared/api/field-errors.js';
@@ -21,6 +22,7 @@ import {
   type ImageOrigin,
 } from '../image-form.js';
 import { uploads } from '../upload-store.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
 interface ImageDialogProps {
   origin: ImageOrigin;
@@ -28,10 +30,13 @@ interface ImageDialogProps {
   onClose: () => void;
 }
 
-const WORDING = {
-  url: { title: 'Import image', label: 'Import' },
-  file: { title: 'Upload image', label: 'Upload' },
-} as const;
+const wording = perLanguage(
+  () =>
+    ({
+      url: { title: t`Import image`, label: t`Import` },
+      file: { title: t`Upload image`, label: t`Upload` },
+    }) as const,
+);
 
 /** The form of a new image, from a URL or from a file. */
 export function ImageDialog({ origin, targets, onClose }: ImageDialogProps) {
@@ -87,7 +92,7 @@ export function ImageDialog({ origin, targets, onClose }: ImageDialogProps) {
     return onClose();
   });
 
-  const { title, label } = WORDING[origin];
+  const { title, label } = wording()[origin];
   return (
     <Dialog
       title={title}
@@ -100,10 +105,10 @@ export function ImageDialog({ origin, targets, onClose }: ImageDialogProps) {
             {label}
           </Button>
           <Button variant="secondary" isDisabled={isBusy} onClick={attempt(() => preview.mutate())}>
-            Preview
+            {t`Preview`}
           </Button>
           <Button variant="link" onClick={onClose}>
-            Cancel
+            {t`Cancel`}
           </Button>
         </>
       }
@@ -122,11 +127,11 @@ export function ImageDialog({ origin, targets, onClose }: ImageDialogProps) {
           />
         ) : (
           <Field
-            label="File"
+            label={t`File`}
             id="file"
             required
             problem={problems.file}
-            hint="To continue an upload of which parts have arrived, choose the same file and enter the same values."
+            hint={t`To continue an upload of which parts have arrived, choose the same file and enter the same values.`}
           >
             <input
               id="file"
@@ -140,25 +145,25 @@ export function ImageDialog({ origin, targets, onClose }: ImageDialogProps) {
         )}
         <TextField
           id="size"
-          label="Size of the disk"
+          label={t`Size of the disk`}
           placeholder="20G"
-          hint="A smaller image is extended to this size"
+          hint={t`A smaller image is extended to this size`}
           value={form.size}
           problem={problems.size}
           onChange={(size) => change({ size })}
         />
         <TextField
           id="checksum"
-          label="Checksum of the file"
+          label={t`Checksum of the file`}
           placeholder="sha256:…"
           value={form.checksum}
           problem={problems.checksum}
           onChange={(checksum) => change({ checksum })}
         />
         {failure && Object.keys(refused).length === 0 && (
-          <ErrorAlert title="The service refused the request" error={failure} />
+          <ErrorAlert title={t`The service refused the request`} error={failure} />
         )}
-        {preview.data && <PlanView plan={preview.data} title="Preview" />}
+        {preview.data && <PlanView plan={preview.data} title={t`Preview`} />}
       </div>
     </Dialog>
   );

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import type { ImportedImageView } from '@headgate/api-contracts';
 import { useState } from 'react';
@@ -22,16 +23,17 @@ import type { ImageOrigin } from '../image-form.js';
 import { ImageDialog } from './image-dialog.js';
 import { SourceList } from './source-list.js';
 import { UploadList } from './upload-list.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
-const NO_CONTEXT = 'No context can import images.';
+const noContext = perLanguage(() => t`No context can import images.`);
 
 /** The imported images of all contexts, and the images that users have added to the catalog. */
 export function ImagesPage() {
-  usePageTitle('Images');
+  usePageTitle(t`Images`);
   const { data, error, refetch, isFetching } = useImportedImages();
   const { data: capabilities } = useCapabilities();
   const { data: whoami } = useWhoami();
-  const targets = useCreationTargets('images');
+  const targets = useCreationTargets(t`images`);
   const [origin, setOrigin] = useState<ImageOrigin>();
   const [deleted, setDeleted] = useState<ImportedImageView>();
   const queries = useQueryClient();
@@ -39,32 +41,32 @@ export function ImagesPage() {
 
   const refusal = readOnlyReason(whoami);
   const unavailable = (capabilities?.contexts ?? []).flatMap((context) => {
-    const reason = unavailableReason(context, 'images');
+    const reason = unavailableReason(context, t`images`);
     return reason === undefined ? [] : [{ context: context.context, reason }];
   });
   const importRefusal =
     refusal ??
     (capabilities && targets.contexts.length === 0
-      ? [NO_CONTEXT, ...new Set(unavailable.map(({ reason }) => reason))].join(' ')
+      ? [noContext(), ...new Set(unavailable.map(({ reason }) => reason))].join(' ')
       : undefined);
 
   return (
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
         <h1 className="hg-page-title" {...PAGE_FOCUS}>
-          Images
+          {t`Images`}
         </h1>
         <span className="hg-spring" />
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
         <ReasonedButton variant="secondary" reason={importRefusal} onClick={() => setOrigin('file')}>
-          Upload image…
+          {t`Upload image…`}
         </ReasonedButton>
         <ReasonedButton reason={importRefusal} onClick={() => setOrigin('url')}>
-          Import image…
+          {t`Import image…`}
         </ReasonedButton>
       </div>
       {unavailable.length > 0 && (
-        <ul className="hg-note hg-gap-below" aria-label="Contexts without imported images">
+        <ul className="hg-note hg-gap-below" aria-label={t`Contexts without imported images`}>
           {unavailable.map(({ context, reason }) => (
             <li key={context}>
               {context}: {reason}
@@ -73,14 +75,14 @@ export function ImagesPage() {
         </ul>
       )}
       <UploadList />
-      {error && <ErrorAlert title="Couldn't load the images" error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Skeleton height="10rem" label="Loading images" />}
+      {error && <ErrorAlert title={t`Couldn't load the images`} error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton height="10rem" label={t`Loading images`} />}
       {data?.isPartial && (
-        <Alert isPlain variant="warning" title="A context did not respond. Its images are not in this list." />
+        <Alert isPlain variant="warning" title={t`A context did not respond. Its images are not in this list.`} />
       )}
       {data?.images.length === 0 && (
-        <EmptyState title="No imported images" level={2} icon="image">
-          Import an image from a URL or upload a file, and create VMs from it.
+        <EmptyState title={t`No imported images`} level={2} icon="image">
+          {t`Import an image from a URL or upload a file, and create VMs from it.`}
         </EmptyState>
       )}
       {data && data.images.length > 0 && <ImageTable images={data.images} refusal={refusal} onDelete={setDeleted} />}
@@ -88,16 +90,16 @@ export function ImagesPage() {
       {origin && <ImageDialog origin={origin} targets={targets} onClose={() => setOrigin(undefined)} />}
       {deleted && (
         <PlanPanel
-          title={`Delete ${deleted.name}?`}
-          label="Delete"
-          failure={`Couldn't delete ${deleted.name}`}
+          title={t`Delete ${deleted.name}?`}
+          label={t`Delete`}
+          failure={t`Couldn't delete ${deleted.name}`}
           isDanger
           preview={(signal) => previewDeletion(deleted, signal)}
           run={() => deleteImage(deleted)}
           onClose={() => setDeleted(undefined)}
           onDone={() => {
             setDeleted(undefined);
-            notify({ variant: 'success', title: `${deleted.name} was deleted` });
+            notify({ variant: 'success', title: t`${deleted.name} was deleted` });
             void queries.invalidateQueries({ queryKey: IMAGES_KEY });
           }}
         />
@@ -106,7 +108,16 @@ export function ImagesPage() {
   );
 }
 
-const COLUMNS = ['Name', 'Context', 'Namespace', numeric('Size'), 'State', 'Source', 'Reason', 'Actions'];
+const columns = perLanguage(() => [
+  t`Name`,
+  t`Context`,
+  t`Namespace`,
+  numeric(t`Size`),
+  t`State`,
+  t`Source`,
+  t`Reason`,
+  t`Actions`,
+]);
 
 interface ImageTableProps {
   images: readonly ImportedImageView[];
@@ -116,7 +127,7 @@ interface ImageTableProps {
 
 function ImageTable({ images, refusal, onDelete }: ImageTableProps) {
   return (
-    <Table label="Imported images" columns={COLUMNS} className="hg-gap-below">
+    <Table label={t`Imported images`} columns={columns()} className="hg-gap-below">
       {images.map((image) => (
         <tr key={`${image.context}/${image.namespace}/${image.name}`}>
           <td>{image.name}</td>
@@ -129,11 +140,11 @@ function ImageTable({ images, refusal, onDelete }: ImageTableProps) {
           <td>
             <ReasonedButton
               variant="link"
-              aria-label={`Delete ${image.name}`}
+              aria-label={t`Delete ${image.name}`}
               reason={refusal}
               onClick={() => onDelete(image)}
             >
-              Delete
+              {t`Delete`}
             </ReasonedButton>
           </td>
         </tr>
@@ -142,16 +153,16 @@ function ImageTable({ images, refusal, onDelete }: ImageTableProps) {
   );
 }
 
-const PHASES: Readonly<Record<string, string>> = {
-  UploadReady: 'Uploading',
-  ImportInProgress: 'Importing',
-  Succeeded: 'Ready',
-};
+const phases = perLanguage((): Readonly<Record<string, string>> => ({
+  UploadReady: t`Uploading`,
+  ImportInProgress: t`Importing`,
+  Succeeded: t`Ready`,
+}));
 
 /** `Importing, 40.00%`. Another phase of CDI is shown as it is. */
 function stateOf({ phase, progress, uploadedBytes, fileBytes }: ImportedImageView): string {
-  const word = Object.hasOwn(PHASES, phase) ? PHASES[phase] : phase;
+  const word = Object.hasOwn(phases(), phase) ? phases()[phase] : phase;
   if (uploadedBytes !== undefined && fileBytes !== undefined)
-    return `${word}, ${readableBytes(uploadedBytes)} of ${readableBytes(fileBytes)}`;
+    return t`${word ?? phase}, ${readableBytes(uploadedBytes)} of ${readableBytes(fileBytes)}`;
   return phase === 'Succeeded' || phase === 'Failed' || progress === 'N/A' ? `${word}` : `${word}, ${progress}`;
 }

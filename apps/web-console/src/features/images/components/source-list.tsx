@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import type { CustomSourceDto } from '@headgate/api-contracts';
 import { useId, useState } from 'react';
@@ -18,8 +19,9 @@ import {
   SOURCES_KEY,
   useCustomSources,
 } from '../api/image-requests.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
-const KINDS = { containerDisk: 'Container disk', url: 'Disk image', iso: 'ISO' } as const;
+const kinds = perLanguage(() => ({ containerDisk: t`Container disk`, url: t`Disk image`, iso: 'ISO' }) as const);
 
 /** The images that users have added to the catalog, with a form to add one. */
 export function SourceList({ refusal }: { refusal: string | undefined }) {
@@ -27,41 +29,41 @@ export function SourceList({ refusal }: { refusal: string | undefined }) {
   const [change, setChange] = useState<ConfirmedRequest>();
   const queries = useQueryClient();
   return (
-    <section aria-label="Custom sources" className="hg-section">
-      <h2>Custom sources</h2>
-      <p className="hg-note">Images that users have added to the catalog, for new VMs</p>
-      {error && <ErrorAlert title="Couldn't load the sources" error={error} onRetry={() => void refetch()} />}
-      {!sources && !error && <Skeleton height="6rem" label="Loading sources" />}
-      {sources?.length === 0 && <p className="hg-note">No custom sources yet</p>}
+    <section aria-label={t`Custom sources`} className="hg-section">
+      <h2>{t`Custom sources`}</h2>
+      <p className="hg-note">{t`Images that users have added to the catalog, for new VMs`}</p>
+      {error && <ErrorAlert title={t`Couldn't load the sources`} error={error} onRetry={() => void refetch()} />}
+      {!sources && !error && <Skeleton height="6rem" label={t`Loading sources`} />}
+      {sources?.length === 0 && <p className="hg-note">{t`No custom sources yet`}</p>}
       {sources && sources.length > 0 && (
         <Table
-          label="Custom sources"
-          columns={['Name', 'Kind', 'Address', 'Description', 'Actions']}
+          label={t`Custom sources`}
+          columns={[t`Name`, t`Kind`, t`Address`, t`Description`, t`Actions`]}
           className="hg-gap-below"
         >
           {sources.map(({ name, kind, uri, containerDisk, description }) => (
             <tr key={name}>
               <td>{name}</td>
-              <td>{kind in KINDS ? KINDS[kind as keyof typeof KINDS] : kind}</td>
+              <td>{kind in kinds() ? kinds()[kind as keyof ReturnType<typeof kinds>] : kind}</td>
               <td>{uri ?? containerDisk}</td>
               <td>{description}</td>
               <td>
                 <ReasonedButton
                   variant="link"
-                  aria-label={`Remove ${name}`}
+                  aria-label={t`Remove ${name}`}
                   reason={refusal}
                   onClick={() =>
                     setChange({
-                      title: `Remove ${name}?`,
-                      label: 'Remove',
-                      done: `${name} was removed`,
+                      title: t`Remove ${name}?`,
+                      label: t`Remove`,
+                      done: t`${name} was removed`,
                       isDanger: true,
                       preview: (signal) => previewRemoval(name, signal),
                       run: () => removeSource(name),
                     })
                   }
                 >
-                  Remove
+                  {t`Remove`}
                 </ReasonedButton>
               </td>
             </tr>
@@ -73,9 +75,9 @@ export function SourceList({ refusal }: { refusal: string | undefined }) {
         refusal={refusal}
         onAdd={(source) =>
           setChange({
-            title: `Add ${source.name}`,
-            label: 'Add',
-            done: `${source.name} was added`,
+            title: t`Add ${source.name}`,
+            label: t`Add`,
+            done: t`${source.name} was added`,
             preview: (signal) => previewSource(source, signal),
             run: () => addSource(source),
           })
@@ -84,7 +86,7 @@ export function SourceList({ refusal }: { refusal: string | undefined }) {
       {change && (
         <PlannedChangePanel
           change={change}
-          failure="Couldn't change the sources"
+          failure={t`Couldn't change the sources`}
           onClose={() => setChange(undefined)}
           onChanged={() => {
             void queries.invalidateQueries({ queryKey: SOURCES_KEY });
@@ -108,41 +110,41 @@ function SourceForm({ refusal, onAdd }: SourceFormProps) {
   const [uri, setUri] = useState('');
   const [description, setDescription] = useState('');
   const reason =
-    refusal ?? (name === '' || uri.trim() === '' ? 'Enter a name and an address first.' : nameProblem(name));
+    refusal ?? (name === '' || uri.trim() === '' ? t`Enter a name and an address first.` : nameProblem(name));
   const add = (): void => onAdd({ name, kind, uri: uri.trim(), ...(description === '' ? {} : { description }) });
   return (
     <form
-      aria-label="New source"
+      aria-label={t`New source`}
       className="hg-toolbar hg-toolbar--fields"
       onSubmit={(event) => {
         event.preventDefault();
         if (reason === undefined) add();
       }}
     >
-      <LabeledInput label="Name" aria-label="Name of the new source" value={name} onChange={setName} />
-      <Field label="Kind" id={kindId}>
+      <LabeledInput label={t`Name`} aria-label={t`Name of the new source`} value={name} onChange={setName} />
+      <Field label={t`Kind`} id={kindId}>
         <SelectInput
           id={kindId}
-          aria-label="Kind of the new source"
+          aria-label={t`Kind of the new source`}
           value={kind}
           onChange={(value) => setKind(value as CustomSourceDto['kind'])}
         >
-          {Object.entries(KINDS).map(([value, label]) => (
+          {Object.entries(kinds()).map(([value, label]) => (
             <option key={value} value={value}>
               {label}
             </option>
           ))}
         </SelectInput>
       </Field>
-      <LabeledInput label="Address" aria-label="Address of the new source" value={uri} onChange={setUri} />
+      <LabeledInput label={t`Address`} aria-label={t`Address of the new source`} value={uri} onChange={setUri} />
       <LabeledInput
-        label="Description"
-        aria-label="Description of the new source"
+        label={t`Description`}
+        aria-label={t`Description of the new source`}
         value={description}
         onChange={setDescription}
       />
       <ReasonedButton variant="secondary" type="submit" reason={reason}>
-        Add source…
+        {t`Add source…`}
       </ReasonedButton>
     </form>
   );

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import { messageOf } from '../../../shared/api/api-error.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
@@ -12,7 +13,7 @@ export function UploadList() {
   const running = useUploads();
   if (running.length === 0) return null;
   return (
-    <ul aria-label="Uploads" className="hg-checks hg-gap-below">
+    <ul aria-label={t`Uploads`} className="hg-checks hg-gap-below">
       {running.map((upload) => (
         <UploadItem key={upload.id} upload={upload} />
       ))}
@@ -30,18 +31,18 @@ function UploadItem({ upload: { id, target, file, storedBytes, error } }: { uplo
       .catch((failure: unknown) =>
         notify({
           variant: 'danger',
-          title: `Couldn't delete the uploaded parts of ${target.name}`,
+          title: t`Couldn't delete the uploaded parts of ${target.name}`,
           body: messageOf(failure),
         }),
       )
       .finally(() => void queries.invalidateQueries({ queryKey: IMAGES_KEY }));
   };
   return (
-    <li className="hg-card" aria-label={`Upload of ${target.name}`}>
+    <li className="hg-card" aria-label={t`Upload of ${target.name}`}>
       <Progress
         title={`${target.name} (${file.name})`}
         percent={(storedBytes / file.size) * 100}
-        label={`${readableBytes(storedBytes)} of ${readableBytes(file.size)}`}
+        label={t`${readableBytes(storedBytes)} of ${readableBytes(file.size)}`}
         tone={isStopped ? 'danger' : 'progress'}
       />
       {isStopped && (
@@ -54,14 +55,14 @@ function UploadItem({ upload: { id, target, file, storedBytes, error } }: { uplo
           <Button
             variant="secondary"
             isSmall
-            aria-label={`Resume the upload of ${target.name}`}
+            aria-label={t`Resume the upload of ${target.name}`}
             onClick={() => uploads.resume(id)}
           >
-            Resume
+            {t`Resume`}
           </Button>
         )}
-        <Button variant="link" aria-label={`Cancel the upload of ${target.name}`} onClick={cancel}>
-          Cancel
+        <Button variant="link" aria-label={t`Cancel the upload of ${target.name}`} onClick={cancel}>
+          {t`Cancel`}
         </Button>
       </div>
     </li>

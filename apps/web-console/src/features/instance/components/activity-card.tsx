@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { VmView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { paths } from '../../../shared/location/paths.js';
@@ -13,20 +14,22 @@ const SHOWN_EVENTS = 8;
 export function ActivityCard({ vm }: { vm: VmView }) {
   const { data: events, error, refetch } = useEvents(vm);
   return (
-    <section className="hg-card hg-activity" aria-label="Activity">
+    <section className="hg-card hg-activity" aria-label={t`Activity`}>
       <div className="hg-card-head">
-        <h2>Activity</h2>
-        <Link href={paths.vm(vm, 'events')}>All</Link>
+        <h2>{t`Activity`}</h2>
+        <Link href={paths.vm(vm, 'events')}>{t`All`}</Link>
       </div>
-      {error && !events && <ErrorAlert title="Couldn't load the events" error={error} onRetry={() => void refetch()} />}
-      {events?.length === 0 && <p className="hg-note">No events yet</p>}
+      {error && !events && (
+        <ErrorAlert title={t`Couldn't load the events`} error={error} onRetry={() => void refetch()} />
+      )}
+      {events?.length === 0 && <p className="hg-note">{t`No events yet`}</p>}
       <ul>
         {events?.slice(0, SHOWN_EVENTS).map((event, index) => (
           <li key={index} className={isFailure(event) ? 'hg-time-mark--failure' : undefined}>
             <Icon name={iconOf(event)} />
             <span className="hg-activity-text">{textOf(event)}</span>
             <span className="hg-note">
-              {event.source === 'cluster' ? 'Cluster' : event.caller || 'Headgate'}
+              {event.source === 'cluster' ? t`Cluster` : event.caller || 'Headgate'}
               {' · '}
               <Timestamp at={event.time} />
             </span>

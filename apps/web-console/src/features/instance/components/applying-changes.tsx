@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { HardwareView, VmView } from '@headgate/api-contracts';
 import { useEffect, useRef } from 'react';
 import { useNotify } from '../../../shared/ui/notifications.js';
@@ -6,17 +7,17 @@ const NONE: NonNullable<HardwareView['applying']> = [];
 
 /** Why the size can't be changed again yet. */
 export const applyingReason = ({ applying = NONE }: HardwareView): string | undefined =>
-  applying.length === 0 ? undefined : 'Wait until the previous change is applied.';
+  applying.length === 0 ? undefined : t`Wait until the previous change is applied.`;
 
 /** The changes that the running guest does not have yet, with both values. */
 export function ApplyingChanges({ hardware: { applying = NONE } }: { hardware: HardwareView }) {
   return (
     <div role="status">
       {applying.length > 0 && (
-        <ul className="hg-note" aria-label="Changes that are being applied">
+        <ul className="hg-note" aria-label={t`Changes that are being applied`}>
           {applying.map(({ field, running, configured }) => (
             <li key={field}>
-              {field}: {running || 'none'} now, {configured || 'none'} is being applied by a live migration
+              {t`${field}: ${running || t`none`} now, ${configured || t`none`} is being applied by a live migration`}
             </li>
           ))}
         </ul>
@@ -35,6 +36,6 @@ export function useAppliedNotice({ ref, name }: VmView, hardware: HardwareView |
     before.current = { ref, fields };
     if (!hardware || applied.length === 0 || fields.length > 0) return;
     if (hardware.pending.some(({ field }) => applied.includes(field))) return;
-    notify({ variant: 'success', title: `Changed the hardware of ${name}` });
+    notify({ variant: 'success', title: t`Changed the hardware of ${name}` });
   }, [hardware, ref, name, notify]);
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { HardwareDiskView, HardwareView, VmView } from '@headgate/api-contracts';
 import { TextInput } from '../../../shared/ui/inputs.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
@@ -22,7 +23,12 @@ export function DriveActions({ drive: { device, pvc, size }, vm, refusal, onChan
   const [volume, setVolume] = useDraft(vm, draft);
   const changeMedium = (label: string, medium: string | null): void =>
     onChange({
-      title: medium === null ? `Eject ${pvc ?? 'the medium'} from ${device}` : `Insert ${medium} into ${device}`,
+      title:
+        medium === null
+          ? pvc === null
+            ? t`Eject the medium from ${device}`
+            : t`Eject ${pvc} from ${device}`
+          : t`Insert ${medium} into ${device}`,
       label,
       method: 'POST',
       path: `drives/${encodeURIComponent(device)}`,
@@ -32,22 +38,22 @@ export function DriveActions({ drive: { device, pvc, size }, vm, refusal, onChan
     });
   return (
     <div className="hg-toolbar">
-      <TextInput aria-label={`Volume for ${device}`} placeholder="Volume" value={volume} onChange={setVolume} />
+      <TextInput aria-label={t`Volume for ${device}`} placeholder={t`Volume`} value={volume} onChange={setVolume} />
       <ReasonedButton
         variant="link"
-        aria-label={`Insert into ${device}`}
-        reason={refusal ?? (volume.trim() === '' ? 'Enter the name of a volume first.' : undefined)}
-        onClick={() => changeMedium('Insert', volume.trim())}
+        aria-label={t`Insert into ${device}`}
+        reason={refusal ?? (volume.trim() === '' ? t`Enter the name of a volume first.` : undefined)}
+        onClick={() => changeMedium(t`Insert`, volume.trim())}
       >
-        Insert
+        {t`Insert`}
       </ReasonedButton>
       <ReasonedButton
         variant="link"
-        aria-label={`Eject from ${device}`}
-        reason={refusal ?? (pvc === null && size === null ? 'The drive is empty.' : undefined)}
-        onClick={() => changeMedium('Eject', null)}
+        aria-label={t`Eject from ${device}`}
+        reason={refusal ?? (pvc === null && size === null ? t`The drive is empty.` : undefined)}
+        onClick={() => changeMedium(t`Eject`, null)}
       >
-        Eject
+        {t`Eject`}
       </ReasonedButton>
     </div>
   );
@@ -57,24 +63,24 @@ export function DriveActions({ drive: { device, pvc, size }, vm, refusal, onChan
 export function BootSection(props: HardwarePartProps) {
   const { vm, hardware, refusal, onChange } = props;
   const { autostart } = hardware;
-  const verb = autostart === true ? 'Turn off' : 'Turn on';
+  const verb = autostart === true ? t`Turn off` : t`Turn on`;
   return (
-    <section aria-label="Boot" className="hg-section">
+    <section aria-label={t`Boot`} className="hg-section">
       <BootOrder {...props} />
       <div className="hg-toolbar">
         <span>
           {autostart === null
-            ? 'This context has no autostart'
+            ? t`This context has no autostart`
             : autostart
-              ? 'Starts with its host'
-              : 'Does not start with its host'}
+              ? t`Starts with its host`
+              : t`Does not start with its host`}
         </span>
         <ReasonedButton
           variant="secondary"
-          reason={refusal ?? (autostart === null ? 'Autostart is not available in this context.' : undefined)}
+          reason={refusal ?? (autostart === null ? t`Autostart is not available in this context.` : undefined)}
           onClick={() =>
             onChange({
-              title: `${verb} autostart of ${vm.name}`,
+              title: autostart === true ? t`Turn off autostart of ${vm.name}` : t`Turn on autostart of ${vm.name}`,
               label: verb,
               method: 'POST',
               path: 'autostart',
@@ -83,7 +89,7 @@ export function BootSection(props: HardwarePartProps) {
             })
           }
         >
-          {verb} autostart…
+          {autostart === true ? t`Turn off autostart…` : t`Turn on autostart…`}
         </ReasonedButton>
       </div>
     </section>
@@ -104,11 +110,11 @@ function BootOrder({ vm, hardware, refusal, onChange }: HardwarePartProps) {
     setOrder([...before, ...pair.reverse(), ...after]);
   };
   const reason =
-    order.length === 0 ? 'Choose at least one device.' : isUnchanged ? 'Change the order first.' : undefined;
+    order.length === 0 ? t`Choose at least one device.` : isUnchanged ? t`Change the order first.` : undefined;
   return (
     <>
-      <h2>Boot order</h2>
-      <ol aria-label="Boot order">
+      <h2>{t`Boot order`}</h2>
+      <ol aria-label={t`Boot order`}>
         {order.map((device, index) => (
           <li key={device} className="hg-toolbar">
             <span>
@@ -116,27 +122,27 @@ function BootOrder({ vm, hardware, refusal, onChange }: HardwarePartProps) {
             </span>
             <ReasonedButton
               variant="link"
-              aria-label={`Move ${device} up`}
-              reason={refusal ?? (index === 0 ? 'It is the first device.' : undefined)}
+              aria-label={t`Move ${device} up`}
+              reason={refusal ?? (index === 0 ? t`It is the first device.` : undefined)}
               onClick={() => swap(index - 1)}
             >
-              Up
+              {t`Up`}
             </ReasonedButton>
             <ReasonedButton
               variant="link"
-              aria-label={`Move ${device} down`}
-              reason={refusal ?? (index === order.length - 1 ? 'It is the last device.' : undefined)}
+              aria-label={t`Move ${device} down`}
+              reason={refusal ?? (index === order.length - 1 ? t`It is the last device.` : undefined)}
               onClick={() => swap(index)}
             >
-              Down
+              {t`Down`}
             </ReasonedButton>
             <ReasonedButton
               variant="link"
-              aria-label={`Remove ${device} from the boot order`}
+              aria-label={t`Remove ${device} from the boot order`}
               reason={refusal}
               onClick={() => setOrder(order.filter((other) => other !== device))}
             >
-              Remove
+              {t`Remove`}
             </ReasonedButton>
           </li>
         ))}
@@ -144,7 +150,7 @@ function BootOrder({ vm, hardware, refusal, onChange }: HardwarePartProps) {
       <div className="hg-toolbar hg-gap-below">
         {others.map((device) => (
           <ReasonedButton key={device} variant="link" reason={refusal} onClick={() => setOrder([...order, device])}>
-            Boot from {device}
+            {t`Boot from ${device}`}
           </ReasonedButton>
         ))}
         <ReasonedButton
@@ -152,8 +158,8 @@ function BootOrder({ vm, hardware, refusal, onChange }: HardwarePartProps) {
           reason={refusal ?? reason}
           onClick={() =>
             onChange({
-              title: `Change the boot order of ${vm.name}`,
-              label: 'Change',
+              title: t`Change the boot order of ${vm.name}`,
+              label: t`Change`,
               method: 'POST',
               path: 'boot-order',
               isExtension: true,
@@ -162,7 +168,7 @@ function BootOrder({ vm, hardware, refusal, onChange }: HardwarePartProps) {
             })
           }
         >
-          Change boot order…
+          {t`Change boot order…`}
         </ReasonedButton>
       </div>
     </>

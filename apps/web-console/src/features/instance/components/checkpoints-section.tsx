@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import type { CheckpointView, PlanView, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
@@ -21,10 +22,10 @@ export function CheckpointsSection({ vm, refusal }: { vm: VmView; refusal: strin
   const { data: capabilities } = useCapabilities();
   const unavailable = unavailableReason(contextNamed(capabilities, vm.context), 'backups');
   return (
-    <section aria-label="Checkpoints" className="hg-section">
-      <h2>Checkpoints</h2>
+    <section aria-label={t`Checkpoints`} className="hg-section">
+      <h2>{t`Checkpoints`}</h2>
       <p className="hg-note">
-        An export with a checkpoint saves the disk of a running VM. Later exports contain only the changes since then.
+        {t`An export with a checkpoint saves the disk of a running VM. Later exports contain only the changes since then.`}
       </p>
       {unavailable === undefined ? <Checkpoints vm={vm} refusal={refusal} /> : <p className="hg-note">{unavailable}</p>}
     </section>
@@ -37,8 +38,9 @@ function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined 
   const problem = name === '' ? undefined : nameProblem(name);
   const queries = useQueryClient();
   const [deleted, setDeleted] = useState<string>();
-  if (error) return <ErrorAlert title="Couldn't load the checkpoints" error={error} onRetry={() => void refetch()} />;
-  const stopped = vm.running ? undefined : 'Start the VM to export its disk with a checkpoint.';
+  if (error)
+    return <ErrorAlert title={t`Couldn't load the checkpoints`} error={error} onRetry={() => void refetch()} />;
+  const stopped = vm.running ? undefined : t`Start the VM to export its disk with a checkpoint.`;
   const reason = refusal ?? busyReason(vm, 'guest') ?? stopped;
   const checkpoint = name === '' || problem !== undefined ? undefined : name;
   return (
@@ -47,7 +49,7 @@ function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined 
         {reason === undefined ? (
           <>
             <LabeledInput
-              label="Name of the checkpoint"
+              label={t`Name of the checkpoint`}
               placeholder="monday"
               value={name}
               isInvalid={problem !== undefined}
@@ -55,7 +57,7 @@ function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined 
             />
             {checkpoint !== undefined && (
               <a href={exportPath(vm, { checkpoint })} download>
-                Export the whole disk
+                {t`Export the whole disk`}
               </a>
             )}
           </>
@@ -65,9 +67,9 @@ function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined 
         <span className="hg-spring" />
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
-      {checkpoints?.length === 0 && <p className="hg-note">No checkpoints yet</p>}
+      {checkpoints?.length === 0 && <p className="hg-note">{t`No checkpoints yet`}</p>}
       {checkpoints && checkpoints.length > 0 && (
-        <Table label="Checkpoints" columns={['Name', 'Created', 'Changes', 'Actions']}>
+        <Table label={t`Checkpoints`} columns={[t`Name`, t`Created`, t`Changes`, t`Actions`]}>
           {checkpoints.map((one) => (
             <tr key={one.name}>
               <td>{one.name}</td>
@@ -79,19 +81,19 @@ function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined 
                 {one.ready && refusal === undefined && busyReason(vm, 'guest') === undefined && (
                   <a
                     href={exportPath(vm, { since: one.name, ...(checkpoint !== undefined && { checkpoint }) })}
-                    aria-label={`Export the changes since ${one.name}`}
+                    aria-label={t`Export the changes since ${one.name}`}
                     download
                   >
-                    Export changes
+                    {t`Export changes`}
                   </a>
                 )}{' '}
                 <ReasonedButton
                   variant="link"
-                  aria-label={`Delete checkpoint ${one.name}`}
+                  aria-label={t`Delete checkpoint ${one.name}`}
                   reason={refusal ?? busyReason(vm)}
                   onClick={() => setDeleted(one.name)}
                 >
-                  Delete
+                  {t`Delete`}
                 </ReasonedButton>
               </td>
             </tr>
@@ -120,12 +122,12 @@ interface CheckpointDeletionProps {
 
 function CheckpointDeletion({ vm, name, onClose, onDone }: CheckpointDeletionProps) {
   const request = checkpointDeletion(vm, name);
-  const label = `Delete checkpoint ${name}`;
+  const label = t`Delete checkpoint ${name}`;
   return (
     <PlanPanel
       title={label}
       label={label}
-      failure={`Couldn't delete checkpoint ${name}`}
+      failure={t`Couldn't delete checkpoint ${name}`}
       isDanger
       preview={(signal) => sendRequest<PlanView>(request, { dryRun: true, signal })}
       run={() => sendRequest(request)}
@@ -133,10 +135,10 @@ function CheckpointDeletion({ vm, name, onClose, onDone }: CheckpointDeletionPro
       curl={curlOf(request, location.origin)}
       onClose={onClose}
       onDone={onDone}
-      outcome={() => ({ title: `Deleted checkpoint ${name}` })}
+      outcome={() => ({ title: t`Deleted checkpoint ${name}` })}
     />
   );
 }
 
 const changesOf = ({ reason, changedBytes }: CheckpointView): string =>
-  reason ?? (changedBytes === undefined ? 'Unknown' : readableBytes(changedBytes));
+  reason ?? (changedBytes === undefined ? t`Unknown` : readableBytes(changedBytes));

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useMutation } from '@tanstack/react-query';
 import type { VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
@@ -24,15 +25,15 @@ export function CloneDialog({ vm, onClose }: { vm: VmView; onClose: () => void }
   if (isPlanned)
     return (
       <PlanPanel
-        title={`Clone ${vm.name} to ${target}?`}
-        label="Clone"
-        failure={`Couldn't clone ${vm.name}`}
+        title={t`Clone ${vm.name} to ${target}?`}
+        label={t`Clone`}
+        failure={t`Couldn't clone ${vm.name}`}
         preview={(signal) => previewClone(vm, target, signal)}
         run={() => cloneVm(vm, target)}
         onClose={() => setIsPlanned(false)}
         onDone={({ task }) => {
           if (task !== undefined) trackTask(task);
-          const title = task === undefined ? `Cloned ${vm.name}` : `${vm.name} is being cloned`;
+          const title = task === undefined ? t`Cloned ${vm.name}` : t`${vm.name} is being cloned`;
           notify({ variant: 'success', title });
           onClose();
         }}
@@ -40,22 +41,22 @@ export function CloneDialog({ vm, onClose }: { vm: VmView; onClose: () => void }
     );
   return (
     <Dialog
-      title={`Clone ${vm.name}`}
-      description="The clone has copies of the disks, the same hardware, and a new identity. It has no snapshots and is in no folder."
+      title={t`Clone ${vm.name}`}
+      description={t`The clone has copies of the disks, the same hardware, and a new identity. It has no snapshots and is in no folder.`}
       onClose={onClose}
       onSubmit={() => isReady && setIsPlanned(true)}
       footer={
         <>
           <Button type="submit" isDisabled={!isReady}>
-            Show the plan
+            {t`Show the plan`}
           </Button>
           <Button variant="link" onClick={onClose}>
-            Cancel
+            {t`Cancel`}
           </Button>
         </>
       }
     >
-      <Field label="Name of the clone" id="clone-target" required problem={problem}>
+      <Field label={t`Name of the clone`} id="clone-target" required problem={problem}>
         <TextInput
           id="clone-target"
           value={target}
@@ -74,12 +75,12 @@ export function TemplateButton({ vm, refusal }: { vm: VmView; refusal: string | 
   const on = !vm.isTemplate;
   const { mutate, isPending } = useMutation({
     mutationFn: () => setTemplate(vm, on),
-    onError: (error) => notify({ variant: 'danger', title: `Couldn't change ${vm.name}`, body: messageOf(error) }),
+    onError: (error) => notify({ variant: 'danger', title: t`Couldn't change ${vm.name}`, body: messageOf(error) }),
   });
-  const reason = refusal ?? (on && vm.running ? 'Stop the VM to make it a template.' : undefined);
+  const reason = refusal ?? (on && vm.running ? t`Stop the VM to make it a template.` : undefined);
   return (
     <ReasonedButton variant="secondary" reason={reason} isLoading={isPending} onClick={() => mutate()}>
-      {on ? 'Make a template' : 'Make it a normal VM'}
+      {on ? t`Make a template` : t`Make it a normal VM`}
     </ReasonedButton>
   );
 }

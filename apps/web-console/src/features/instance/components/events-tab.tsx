@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { InstanceAddress } from '../../../shared/api/instance-path.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
@@ -9,19 +10,19 @@ import { useEvents } from '../api/use-events.js';
 /** What the cluster reported about a VM, and what this service did to it. */
 export function EventsTab({ address }: { address: InstanceAddress }) {
   const { data: events, error, refetch, isFetching } = useEvents(address);
-  if (error) return <ErrorAlert title="Couldn't load the events" error={error} onRetry={() => void refetch()} />;
-  if (!events) return <Skeleton height="20rem" label="Loading the events" />;
+  if (error) return <ErrorAlert title={t`Couldn't load the events`} error={error} onRetry={() => void refetch()} />;
+  if (!events) return <Skeleton height="20rem" label={t`Loading the events`} />;
   return (
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
         <span className="hg-note" role="status">
-          {events.length === 0 ? 'No events yet' : 'The last events, newest first'}
+          {events.length === 0 ? t`No events yet` : t`The last events, newest first`}
         </span>
         <span className="hg-spring" />
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
       {events.length > 0 && (
-        <Table label="Events" columns={['Time', 'Type', 'Event', 'Details', 'Source']}>
+        <Table label={t`Events`} columns={[t`Time`, t`Type`, t`Event`, t`Details`, t`Source`]}>
           {events.map(({ time, type, reason, object, message, source, caller }, index) => (
             <tr key={index}>
               <td>
@@ -32,7 +33,7 @@ export function EventsTab({ address }: { address: InstanceAddress }) {
               <td>
                 {message} <span className="hg-note">{source === 'cluster' && object}</span>
               </td>
-              <td>{source === 'cluster' ? 'Cluster' : caller || 'Headgate'}</td>
+              <td>{source === 'cluster' ? t`Cluster` : caller || 'Headgate'}</td>
             </tr>
           ))}
         </Table>

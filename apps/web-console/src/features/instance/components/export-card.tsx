@@ -1,7 +1,9 @@
+import { t } from '@lingui/core/macro';
 import type { VmView } from '@headgate/api-contracts';
 import { instancePath } from '../../../shared/api/instance-path.js';
 import { withQuery } from '../../../shared/api/request.js';
 import { unavailableReason, type ContextCapabilities } from '../../../shared/queries/use-capabilities.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
 interface ExportCardProps {
   vm: VmView;
@@ -10,10 +12,10 @@ interface ExportCardProps {
   context: ContextCapabilities | undefined;
 }
 
-const FORMATS = [
-  { label: 'Raw image, compressed (.img.gz)', format: undefined },
-  { label: 'qcow2 image, compressed (.qcow2)', format: 'qcow2' },
-];
+const formats = perLanguage(() => [
+  { label: t`Raw image, compressed (.img.gz)`, format: undefined },
+  { label: t`qcow2 image, compressed (.qcow2)`, format: 'qcow2' },
+]);
 
 /** Downloads of the boot disk, as plain links: the browser streams them to a file. */
 export function ExportCard({ vm, refusal, context }: ExportCardProps) {
@@ -22,11 +24,11 @@ export function ExportCard({ vm, refusal, context }: ExportCardProps) {
     refusal ??
     (vm.status === 'Stopped' ? undefined : runningReason(context));
   return (
-    <section className="hg-card" aria-label="Export">
-      <h2>Export</h2>
+    <section className="hg-card" aria-label={t`Export`}>
+      <h2>{t`Export`}</h2>
       {reason === undefined ? (
         <ul className="hg-links">
-          {FORMATS.map(({ label, format }) => (
+          {formats().map(({ label, format }) => (
             <li key={label}>
               <a href={withQuery(`${instancePath('vms', vm)}/export`, { context: vm.context, format })} download>
                 {label}
@@ -43,5 +45,5 @@ export function ExportCard({ vm, refusal, context }: ExportCardProps) {
 
 const runningReason = (context: ContextCapabilities | undefined): string =>
   unavailableReason(context, 'backups') === undefined
-    ? 'Stop the VM to export its disk, or export it with a checkpoint in the tab Snapshots.'
-    : 'Stop the VM to export its disk.';
+    ? t`Stop the VM to export its disk, or export it with a checkpoint in the tab Snapshots.`
+    : t`Stop the VM to export its disk.`;

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
@@ -28,17 +29,17 @@ export function FolderEditor({ vm, refusal }: { vm: VmView; refusal?: string | u
       setText('');
       notify({
         variant: 'success',
-        title: path === '' ? `${vm.name} is in no folder now` : `${vm.name} is in the folder ${path} now`,
+        title: path === '' ? t`${vm.name} is in no folder now` : t`${vm.name} is in the folder ${path} now`,
       });
     },
     onError: (error) =>
-      notify({ variant: 'danger', title: `Couldn't change the folder of ${vm.name}`, body: messageOf(error) }),
+      notify({ variant: 'danger', title: t`Couldn't change the folder of ${vm.name}`, body: messageOf(error) }),
     onSettled: () => void queries.invalidateQueries({ queryKey: ['folders'] }),
   });
 
   return (
     <div className="hg-tag-editor">
-      <p>{vm.folder ?? 'None'}</p>
+      <p>{vm.folder ?? t`None`}</p>
       {!refusal && (
         <form
           onSubmit={(event) => {
@@ -47,8 +48,8 @@ export function FolderEditor({ vm, refusal }: { vm: VmView; refusal?: string | u
           }}
         >
           <TextInput
-            aria-label="New folder"
-            placeholder="Such as prod/web"
+            aria-label={t`New folder`}
+            placeholder={t`Such as prod/web`}
             list={SUGGESTIONS_ID}
             value={text}
             onFocus={() => setIsEditing(true)}
@@ -66,11 +67,11 @@ export function FolderEditor({ vm, refusal }: { vm: VmView; refusal?: string | u
             reason={busy}
             isDisabled={text.trim() === '' || isPending}
           >
-            Assign
+            {t`Assign`}
           </ReasonedButton>
           {vm.folder !== undefined && (
             <ReasonedButton variant="secondary" isSmall reason={busy} isDisabled={isPending} onClick={() => mutate('')}>
-              Remove
+              {t`Remove`}
             </ReasonedButton>
           )}
         </form>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { GuestFilesystemView, GuestInfoView, VmView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { messageOf } from '../../../shared/api/api-error.js';
@@ -16,23 +17,23 @@ export function GuestCard({ vm }: { vm: VmView }) {
   const known = guest?.filesystems.filter(hasSize) ?? [];
   return (
     <FactCard
-      title="Guest"
-      aside={<Link href={paths.vm(vm, 'guest')}>Details</Link>}
+      title={t`Guest`}
+      aside={<Link href={paths.vm(vm, 'guest')}>{t`Details`}</Link>}
       facts={{
         'IP address': vm.ip ? (
-          <Copyable text={vm.ip} what="IP address" />
+          <Copyable text={vm.ip} what={t`IP address`} />
         ) : vm.running ? (
-          'Not known yet'
+          t`Not known yet`
         ) : (
-          'None (not running)'
+          t`None (not running)`
         ),
-        'Guest agent': vm.agentConnected ? 'Connected' : 'Not connected',
-        Ready: vm.running && !vm.ready ? 'No' : undefined,
+        [t`Guest agent`]: vm.agentConnected ? t`Connected` : t`Not connected`,
+        [t`Ready`]: vm.running && !vm.ready ? t`No` : undefined,
         ...(guest && factsOf(guest)),
       }}
     >
       {error && <p className="hg-note">{messageOf(error)}</p>}
-      {known.length > 0 && <h3>File systems</h3>}
+      {known.length > 0 && <h3>{t`File systems`}</h3>}
       {known.slice(0, SHOWN_FILESYSTEMS).map((filesystem) => (
         <UsedSpace key={filesystem.mountPoint} {...filesystem} />
       ))}
@@ -41,9 +42,9 @@ export function GuestCard({ vm }: { vm: VmView }) {
 }
 
 const factsOf = ({ os, users }: GuestInfoView) => ({
-  System: [os.prettyName || os.name, os.kernel && `kernel ${os.kernel}`].filter(Boolean).join(', '),
-  'Host name': os.hostname,
-  'Signed in': [...new Set(users.map(({ name }) => name))].join(', '),
+  [t`System`]: [os.prettyName || os.name, os.kernel && t`kernel ${os.kernel}`].filter(Boolean).join(', '),
+  [t`Host name`]: os.hostname,
+  [t`Signed in`]: [...new Set(users.map(({ name }) => name))].join(', '),
 });
 
 interface SizedFilesystem extends GuestFilesystemView {
@@ -63,9 +64,7 @@ function UsedSpace({ mountPoint, usedBytes, totalBytes }: SizedFilesystem) {
       <span className={`hg-meter-bar hg-space-bar hg-space-bar--${tone}`} aria-hidden="true">
         <span style={{ inlineSize: `${share * 100}%` }} />
       </span>
-      <span>
-        {readableBytes(usedBytes)} of {readableBytes(totalBytes)}
-      </span>
+      <span>{t`${readableBytes(usedBytes)} of ${readableBytes(totalBytes)}`}</span>
     </p>
   );
 }

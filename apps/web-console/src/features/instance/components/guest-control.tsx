@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useMutation } from '@tanstack/react-query';
 import type { VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
@@ -12,8 +13,8 @@ import { runGuestCommand, setGuestPassword } from '../api/guest-requests.js';
 export function GuestControl({ vm, reason }: { vm: VmView; reason: string | undefined }) {
   if (reason !== undefined) {
     return (
-      <section className="hg-card" aria-label="Guest actions">
-        <h2>Guest actions</h2>
+      <section className="hg-card" aria-label={t`Guest actions`}>
+        <h2>{t`Guest actions`}</h2>
         <p className="hg-note">{reason}</p>
       </section>
     );
@@ -34,23 +35,23 @@ function PasswordForm({ vm }: { vm: VmView }) {
     mutationFn: () => setGuestPassword({ ref: vm.ref, user, password }),
     onSuccess: () => {
       setPassword('');
-      notify({ variant: 'success', title: `The password of ${user} was set` });
+      notify({ variant: 'success', title: t`The password of ${user} was set` });
     },
-    onError: (error) => notify({ variant: 'danger', title: "Couldn't set the password", body: messageOf(error) }),
+    onError: (error) => notify({ variant: 'danger', title: t`Couldn't set the password`, body: messageOf(error) }),
   });
   return (
-    <section className="hg-card" aria-label="Set password">
-      <h2>Set password</h2>
+    <section className="hg-card" aria-label={t`Set password`}>
+      <h2>{t`Set password`}</h2>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           mutate();
         }}
       >
-        <Field label="Account" id="guest-account">
+        <Field label={t`Account`} id="guest-account">
           <TextInput id="guest-account" autoComplete="off" value={user} onChange={setUser} />
         </Field>
-        <Field label="New password" id="guest-password">
+        <Field label={t`New password`} id="guest-password">
           <TextInput
             id="guest-password"
             type="password"
@@ -60,7 +61,7 @@ function PasswordForm({ vm }: { vm: VmView }) {
           />
         </Field>
         <Button type="submit" variant="secondary" isSmall isDisabled={!user || !password} isLoading={isPending}>
-          Set password
+          {t`Set password`}
         </Button>
       </form>
     </section>
@@ -75,31 +76,35 @@ function CommandForm({ vm }: { vm: VmView }) {
       const [path = '', ...args] = line.trim().split(/\s+/);
       return runGuestCommand({ ref: vm.ref, path, args });
     },
-    onError: (error) => notify({ variant: 'danger', title: "Couldn't run the program", body: messageOf(error) }),
+    onError: (error) => notify({ variant: 'danger', title: t`Couldn't run the program`, body: messageOf(error) }),
   });
   return (
-    <section className="hg-card" aria-label="Run program">
-      <h2>Run program</h2>
+    <section className="hg-card" aria-label={t`Run program`}>
+      <h2>{t`Run program`}</h2>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           mutate();
         }}
       >
-        <Field label="Program and arguments" id="guest-command" hint="Separated by spaces; no shell interprets them.">
+        <Field
+          label={t`Program and arguments`}
+          id="guest-command"
+          hint={t`Separated by spaces; no shell interprets them.`}
+        >
           <TextInput id="guest-command" autoComplete="off" spellCheck={false} value={line} onChange={setLine} />
         </Field>
         <Button type="submit" variant="secondary" isSmall isDisabled={line.trim() === ''} isLoading={isPending}>
-          Run
+          {t`Run`}
         </Button>
       </form>
       {data && (
         <>
           <p className="hg-note" role="status">
-            {data.exitCode === null ? 'It was ended' : `Exit code ${data.exitCode}`}
-            {data.isTruncated && ', the output is cut'}
+            {data.exitCode === null ? t`It was ended` : t`Exit code ${data.exitCode}`}
+            {data.isTruncated && t`, the output is cut`}
           </p>
-          <pre aria-label="Output">{`${data.stdout}${data.stderr}`}</pre>
+          <pre aria-label={t`Output`}>{`${data.stdout}${data.stderr}`}</pre>
         </>
       )}
     </section>

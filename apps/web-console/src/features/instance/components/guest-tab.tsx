@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { VmView } from '@headgate/api-contracts';
 import { Fragment } from 'react';
 import { busyReason } from '../../../shared/instances/busy.js';
@@ -18,45 +19,45 @@ export function GuestTab({ vm }: { vm: VmView }) {
   const { data: whoami } = useWhoami();
   const { data: capabilities } = useCapabilities();
   if (error) {
-    return <ErrorAlert title="Couldn't read the guest information" error={error} onRetry={() => void refetch()} />;
+    return <ErrorAlert title={t`Couldn't read the guest information`} error={error} onRetry={() => void refetch()} />;
   }
-  if (!guest) return <Skeleton height="20rem" label="Loading the guest information" />;
+  if (!guest) return <Skeleton height="20rem" label={t`Loading the guest information`} />;
   const { os, users, filesystems } = guest;
   const facts = {
-    'Host name': os.hostname,
-    'Operating system': os.prettyName || os.name,
-    Version: os.version,
-    Kernel: os.kernel,
+    [t`Host name`]: os.hostname,
+    [t`Operating system`]: os.prettyName || os.name,
+    [t`Version`]: os.version,
+    [t`Kernel`]: os.kernel,
   };
   return (
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
-        <span className="hg-note">Reported by the guest agent</span>
+        <span className="hg-note">{t`Reported by the guest agent`}</span>
         <span className="hg-spring" />
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
       <div className="hg-cards hg-gap-below">
-        <section className="hg-card" aria-label="System">
-          <h2>System</h2>
+        <section className="hg-card" aria-label={t`System`}>
+          <h2>{t`System`}</h2>
           <dl className="hg-facts">
             {Object.entries(facts).map(([term, value]) => (
               <Fragment key={term}>
                 <dt>{term}</dt>
-                <dd>{value || 'Unknown'}</dd>
+                <dd>{value || t`Unknown`}</dd>
               </Fragment>
             ))}
           </dl>
         </section>
-        <section className="hg-card" aria-label="Users">
-          <h2>Users</h2>
+        <section className="hg-card" aria-label={t`Users`}>
+          <h2>{t`Users`}</h2>
           {users.length === 0 ? (
-            <p className="hg-note">No user is logged in</p>
+            <p className="hg-note">{t`No user is logged in`}</p>
           ) : (
             <dl className="hg-facts">
               {users.map(({ name, loginTime }, index) => (
                 <Fragment key={index}>
                   <dt>{name}</dt>
-                  <dd>{loginTime === null ? 'Unknown' : <Timestamp at={loginTime} />}</dd>
+                  <dd>{loginTime === null ? t`Unknown` : <Timestamp at={loginTime} />}</dd>
                 </Fragment>
               ))}
             </dl>
@@ -71,16 +72,16 @@ export function GuestTab({ vm }: { vm: VmView }) {
           }
         />
       </div>
-      {filesystems.length === 0 && <p className="hg-note">The guest agent reports no file systems</p>}
+      {filesystems.length === 0 && <p className="hg-note">{t`The guest agent reports no file systems`}</p>}
       {filesystems.length > 0 && (
-        <Table label="File systems" columns={['Mounted on', 'Device', 'Type', 'Used', 'Size']}>
+        <Table label={t`File systems`} columns={[t`Mounted on`, t`Device`, t`Type`, t`Used`, t`Size`]}>
           {filesystems.map(({ mountPoint, disk, type, usedBytes, totalBytes }, index) => (
             <tr key={index}>
               <td>{mountPoint}</td>
               <td>{disk}</td>
               <td>{type}</td>
-              <td>{usedBytes === null ? 'Unknown' : readableBytes(usedBytes)}</td>
-              <td>{totalBytes === null ? 'Unknown' : readableBytes(totalBytes)}</td>
+              <td>{usedBytes === null ? t`Unknown` : readableBytes(usedBytes)}</td>
+              <td>{totalBytes === null ? t`Unknown` : readableBytes(totalBytes)}</td>
             </tr>
           ))}
         </Table>

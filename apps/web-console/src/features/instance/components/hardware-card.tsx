@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { HardwareView, PendingSettingView, VmView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { messageOf } from '../../../shared/api/api-error.js';
@@ -16,13 +17,13 @@ export function HardwareCard({ vm }: { vm: VmView }) {
   const pending = hardware?.pending ?? [];
   return (
     <FactCard
-      title="Hardware"
-      aside={<Link href={paths.vm(vm, 'hardware')}>Edit</Link>}
+      title={t`Hardware`}
+      aside={<Link href={paths.vm(vm, 'hardware')}>{t`Edit`}</Link>}
       facts={{
         CPUs: vm.cpu,
-        Memory: readableQuantity(vm.mem),
-        ...(hardware?.disks.some(isDisk) ? disksOf(hardware) : { 'Boot disk': readableQuantity(vm.disk) }),
-        Network: hardware?.nics.map(({ nad, mac }) => (
+        [t`Memory`]: readableQuantity(vm.mem),
+        ...(hardware?.disks.some(isDisk) ? disksOf(hardware) : { [t`Boot disk`]: readableQuantity(vm.disk) }),
+        [t`Network`]: hardware?.nics.map(({ nad, mac }) => (
           <div key={mac}>
             {nad} <span className="hg-note">{mac}</span>
           </div>
@@ -30,7 +31,7 @@ export function HardwareCard({ vm }: { vm: VmView }) {
       }}
     >
       {error && <p className="hg-note">{messageOf(error)}</p>}
-      {pending.length > 0 && <h3>At the next restart</h3>}
+      {pending.length > 0 && <h3>{t`At the next restart`}</h3>}
       {pending.map((setting) => (
         <Pending key={setting.field} {...setting} />
       ))}
@@ -44,7 +45,7 @@ const disksOf = ({ disks }: HardwareView): Record<string, string> =>
   Object.fromEntries(
     disks.filter(isDisk).map(({ device, pvc, size }, index) => {
       const text = [size === null ? '' : readableQuantity(size), pvc ?? ''].filter(Boolean).join(', ');
-      return [index === 0 ? 'Boot disk' : `Disk ${device}`, text || device];
+      return [index === 0 ? t`Boot disk` : t`Disk ${device}`, text || device];
     }),
   );
 

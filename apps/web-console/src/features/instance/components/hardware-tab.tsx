@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import type { HardwareDiskView, HardwareNicView, HardwareView, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
@@ -29,9 +30,12 @@ import { HostDevicesSection } from './host-devices-section.js';
 import { MoveDiskSection } from './move-disk-section.js';
 import { PlacementSection } from './placement-section.js';
 import { BootSection, DriveActions, type HardwarePartProps } from './boot-section.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
 /** The body of the notice after a change that the guest does not have yet. */
-const APPLYING = 'A live migration applies the change. The guest has it when the migration has ended.';
+const applyingHint = perLanguage(
+  () => t`A live migration applies the change. The guest has it when the migration has ended.`,
+);
 
 /** The size, the disks, the NICs and the boot settings of a VM. Every change is previewed first. */
 export function HardwareTab({ vm }: { vm: VmView }) {
@@ -45,8 +49,8 @@ export function HardwareTab({ vm }: { vm: VmView }) {
   const trackTask = useTrackTask();
   useAppliedNotice(vm, data);
   if (unavailable !== undefined) return <p className="hg-note hg-page">{unavailable}</p>;
-  if (error) return <ErrorAlert title="Couldn't load the hardware" error={error} onRetry={() => void refetch()} />;
-  if (!data) return <Skeleton height="20rem" label="Loading the hardware" />;
+  if (error) return <ErrorAlert title={t`Couldn't load the hardware`} error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Skeleton height="20rem" label={t`Loading the hardware`} />;
   const parts = { vm, hardware: data, refusal: readOnlyReason(whoami) ?? busyReason(vm), onChange: setChange };
   return (
     <div className="hg-page">
@@ -68,7 +72,7 @@ export function HardwareTab({ vm }: { vm: VmView }) {
         <PlanPanel
           title={change.title}
           label={change.label}
-          failure="Couldn't change the hardware"
+          failure={t`Couldn't change the hardware`}
           isDanger={change.isDanger ?? false}
           preview={() => previewHardware(vm, change)}
           run={() => changeHardware(vm, change)}
@@ -78,8 +82,8 @@ export function HardwareTab({ vm }: { vm: VmView }) {
             endDrafts(vm, change.drafts ?? []);
             if (task !== undefined) trackTask(task);
             else if (applying.length > 0)
-              notify({ variant: 'info', title: `${vm.name} is being changed`, body: APPLYING });
-            else notify({ variant: 'success', title: `Changed the hardware of ${vm.name}` });
+              notify({ variant: 'info', title: t`${vm.name} is being changed`, body: applyingHint() });
+            else notify({ variant: 'success', title: t`Changed the hardware of ${vm.name}` });
             void queries.invalidateQueries({ queryKey: hardwareKey(vm) });
             void queries.invalidateQueries({ queryKey: ['host-resources', vm.context] });
           }}
@@ -94,21 +98,21 @@ function Drafts({ vm }: { vm: VmView }) {
   if (!useHasDrafts(vm)) return null;
   return (
     <>
-      <span className="hg-note">Some changes are not applied yet</span>
+      <span className="hg-note">{t`Some changes are not applied yet`}</span>
       <Button variant="link" onClick={() => discardDrafts(vm)}>
-        Discard changes
+        {t`Discard changes`}
       </Button>
     </>
   );
 }
 
 function Pending({ hardware: { pending } }: { hardware: HardwareView }) {
-  if (pending.length === 0) return <span className="hg-note">No changes are waiting for a restart</span>;
+  if (pending.length === 0) return <span className="hg-note">{t`No changes are waiting for a restart`}</span>;
   return (
-    <ul className="hg-note" aria-label="Changes that take effect after a restart">
+    <ul className="hg-note" aria-label={t`Changes that take effect after a restart`}>
       {pending.map(({ field, running, configured }) => (
         <li key={field}>
-          {field}: {readableSizes(running) || 'none'} now, {readableSizes(configured) || 'none'} after a restart
+          {t`${field}: ${readableSizes(running) || t`none`} now, ${readableSizes(configured) || t`none`} after a restart`}
         </li>
       ))}
     </ul>
@@ -122,23 +126,23 @@ function SizeForm({ vm, hardware, refusal, onChange }: HardwarePartProps) {
     ...(cpu === String(hardware.cpu) ? {} : { cpu: Number(cpu) }),
     ...(mem === hardware.mem ? {} : { mem }),
   };
-  const scale = { label: 'Scale', method: 'POST', path: 'scale', drafts: ['cpu', 'mem'] } as const;
+  const scale = { label: t`Scale`, method: 'POST', path: 'scale', drafts: ['cpu', 'mem'] } as const;
   const reason =
     refusal ??
     applyingReason(hardware) ??
-    (Object.keys(body).length === 0 ? 'Change the CPUs or the memory first.' : undefined);
+    (Object.keys(body).length === 0 ? t`Change the CPUs or the memory first.` : undefined);
   return (
-    <section aria-label="Size" className="hg-section">
-      <h2>Size</h2>
+    <section aria-label={t`Size`} className="hg-section">
+      <h2>{t`Size`}</h2>
       <div className="hg-toolbar hg-toolbar--fields">
         <LabeledInput label="CPUs" value={cpu} onChange={setCpu} />
-        <LabeledInput label="Memory" value={mem} onChange={setMem} />
+        <LabeledInput label={t`Memory`} value={mem} onChange={setMem} />
         <ReasonedButton
           variant="secondary"
           reason={reason}
-          onClick={() => onChange({ ...scale, title: `Scale ${vm.name}`, body })}
+          onClick={() => onChange({ ...scale, title: t`Scale ${vm.name}`, body })}
         >
-          Scale…
+          {t`Scale…`}
         </ReasonedButton>
       </div>
     </section>
@@ -149,31 +153,31 @@ function Disks({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   const [size, setSize] = useDraft(vm, 'disk size');
   const drafts = ['disk size'];
   const add = {
-    title: `Add a disk to ${vm.name}`,
-    label: 'Add disk',
+    title: t`Add a disk to ${vm.name}`,
+    label: t`Add disk`,
     method: 'POST',
     path: 'volumes',
     drafts,
   } as const;
   return (
-    <section aria-label="Disks" className="hg-section">
-      <h2>Disks</h2>
-      {hardware.disks.length === 0 && <p className="hg-note">No disks</p>}
+    <section aria-label={t`Disks`} className="hg-section">
+      <h2>{t`Disks`}</h2>
+      {hardware.disks.length === 0 && <p className="hg-note">{t`No disks`}</p>}
       {hardware.disks.length > 0 && (
-        <Table label="Disks" columns={['Device', 'Volume', 'Size', 'Actions']}>
+        <Table label={t`Disks`} columns={[t`Device`, t`Volume`, t`Size`, t`Actions`]}>
           {hardware.disks.map((disk) => (
             <DiskRow key={disk.device} disk={disk} {...{ vm, refusal, onChange }} />
           ))}
         </Table>
       )}
       <div className="hg-toolbar hg-toolbar--fields">
-        <LabeledInput label="Size of the new disk" placeholder="20Gi" value={size} onChange={setSize} />
+        <LabeledInput label={t`Size of the new disk`} placeholder="20Gi" value={size} onChange={setSize} />
         <ReasonedButton
           variant="secondary"
-          reason={refusal ?? (size === '' ? 'Enter a size first.' : undefined)}
+          reason={refusal ?? (size === '' ? t`Enter a size first.` : undefined)}
           onClick={() => onChange({ ...add, body: { size } })}
         >
-          Add disk…
+          {t`Add disk…`}
         </ReasonedButton>
       </div>
     </section>
@@ -187,19 +191,25 @@ function DiskRow({ disk, vm, refusal, onChange }: { disk: HardwareDiskView } & O
   const [size, setSize] = useDraft(vm, draft);
   const path = `volumes/${encodeURIComponent(name)}` as const;
   const detach = (isDeleted: boolean): HardwareChangeRequest => ({
-    title: `${isDeleted ? 'Delete' : 'Detach'} ${name}`,
-    label: isDeleted ? 'Delete' : 'Detach',
+    title: isDeleted ? t`Delete ${name}` : t`Detach ${name}`,
+    label: isDeleted ? t`Delete` : t`Detach`,
     isDanger: isDeleted,
     method: 'DELETE',
     path,
     ...(isDeleted && { query: { delete: 'true' } }),
   });
-  const expand = { title: `Expand ${name}`, label: 'Expand', method: 'POST', path: 'expand', drafts: [draft] } as const;
+  const expand = {
+    title: t`Expand ${name}`,
+    label: t`Expand`,
+    method: 'POST',
+    path: 'expand',
+    drafts: [draft],
+  } as const;
   return (
     <tr>
       <td>
         {device}
-        {isRoot ? ' (root)' : type === 'cdrom' ? ' (CD-ROM)' : ''}
+        {isRoot ? t` (root)` : type === 'cdrom' ? ' (CD-ROM)' : ''}
       </td>
       <td>{pvc ?? ''}</td>
       <td>{readableQuantity(disk.size ?? '')}</td>
@@ -207,24 +217,24 @@ function DiskRow({ disk, vm, refusal, onChange }: { disk: HardwareDiskView } & O
         {type === 'cdrom' && <DriveActions drive={disk} {...{ vm, refusal, onChange }} />}
         {type === 'disk' && (
           <div className="hg-toolbar">
-            <TextInput aria-label={`New size of ${name}`} placeholder="New size" value={size} onChange={setSize} />
+            <TextInput aria-label={t`New size of ${name}`} placeholder={t`New size`} value={size} onChange={setSize} />
             <ReasonedButton
               variant="link"
-              aria-label={`Expand ${name}`}
-              reason={refusal ?? (size === '' ? 'Enter a size first.' : undefined)}
+              aria-label={t`Expand ${name}`}
+              reason={refusal ?? (size === '' ? t`Enter a size first.` : undefined)}
               onClick={() => onChange({ ...expand, body: { pvc: name, size } })}
             >
-              Expand
+              {t`Expand`}
             </ReasonedButton>
             {[false, true].map((isDeleted) => (
               <ReasonedButton
                 key={String(isDeleted)}
                 variant="link"
-                aria-label={`${isDeleted ? 'Delete' : 'Detach'} ${name}`}
-                reason={refusal ?? (isRoot ? `${vm.name} boots from it.` : undefined)}
+                aria-label={isDeleted ? t`Delete ${name}` : t`Detach ${name}`}
+                reason={refusal ?? (isRoot ? t`${vm.name} boots from it.` : undefined)}
                 onClick={() => onChange(detach(isDeleted))}
               >
-                {isDeleted ? 'Delete' : 'Detach'}
+                {isDeleted ? t`Delete` : t`Detach`}
               </ReasonedButton>
             ))}
           </div>
@@ -238,34 +248,35 @@ function Nics({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   const [iface, setIface] = useDraft(vm, 'nic name');
   const [nad, setNad] = useDraft(vm, 'nic network');
   const drafts = ['nic name', 'nic network'];
-  const add = { title: `Add a NIC to ${vm.name}`, label: 'Add NIC', method: 'POST', path: 'nics', drafts } as const;
-  const reason = refusal ?? (iface === '' || nad === '' ? 'Enter a name and a network first.' : undefined);
+  const add = { title: t`Add a NIC to ${vm.name}`, label: t`Add NIC`, method: 'POST', path: 'nics', drafts } as const;
+  const reason = refusal ?? (iface === '' || nad === '' ? t`Enter a name and a network first.` : undefined);
   const ofNic = ({ iface: nic }: HardwareNicView) =>
     ({ path: `nics/${encodeURIComponent(nic)}`, isExtension: true }) as const;
   return (
     <section aria-label="NICs" className="hg-section">
-      <h2>NICs</h2>
-      {hardware.nics.length === 0 && <p className="hg-note">No NICs</p>}
+      <h2>{t`NICs`}</h2>
+      {hardware.nics.length === 0 && <p className="hg-note">{t`No NICs`}</p>}
       {hardware.nics.length > 0 && (
-        <Table label="NICs" columns={['Name', 'Network', 'MAC address', 'Link', 'Actions']}>
+        <Table label="NICs" columns={[t`Name`, t`Network`, t`MAC address`, t`Link`, t`Actions`]}>
           {hardware.nics.map((nic) => {
             const link = nic.link === 'up' ? ('down' as const) : ('up' as const);
-            const verb = link === 'up' ? 'Connect' : 'Disconnect';
+            const verb = link === 'up' ? t`Connect` : t`Disconnect`;
+            const change = link === 'up' ? t`Connect ${nic.iface}` : t`Disconnect ${nic.iface}`;
             return (
               <tr key={nic.iface}>
                 <td>{nic.iface}</td>
                 <td>{nic.nad}</td>
                 <td>{nic.mac}</td>
-                <td>{nic.link === 'up' ? 'Connected' : 'Disconnected'}</td>
+                <td>{nic.link === 'up' ? t`Connected` : t`Disconnected`}</td>
                 <td>
                   <ReasonedButton
                     variant="link"
-                    aria-label={`${verb} ${nic.iface}`}
+                    aria-label={change}
                     reason={refusal}
                     onClick={() =>
                       onChange({
                         ...ofNic(nic),
-                        title: `${verb} ${nic.iface}`,
+                        title: change,
                         label: verb,
                         method: 'POST',
                         body: { link },
@@ -276,13 +287,13 @@ function Nics({ vm, hardware, refusal, onChange }: HardwarePartProps) {
                   </ReasonedButton>
                   <ReasonedButton
                     variant="link"
-                    aria-label={`Remove ${nic.iface}`}
+                    aria-label={t`Remove ${nic.iface}`}
                     reason={refusal}
                     onClick={() =>
-                      onChange({ ...ofNic(nic), title: `Remove ${nic.iface}`, label: 'Remove', method: 'DELETE' })
+                      onChange({ ...ofNic(nic), title: t`Remove ${nic.iface}`, label: t`Remove`, method: 'DELETE' })
                     }
                   >
-                    Remove
+                    {t`Remove`}
                   </ReasonedButton>
                 </td>
               </tr>
@@ -291,10 +302,10 @@ function Nics({ vm, hardware, refusal, onChange }: HardwarePartProps) {
         </Table>
       )}
       <div className="hg-toolbar hg-toolbar--fields">
-        <LabeledInput label="Name of the new NIC" placeholder="eth1" value={iface} onChange={setIface} />
-        <LabeledInput label="Network of the new NIC" value={nad} onChange={setNad} />
+        <LabeledInput label={t`Name of the new NIC`} placeholder="eth1" value={iface} onChange={setIface} />
+        <LabeledInput label={t`Network of the new NIC`} value={nad} onChange={setNad} />
         <ReasonedButton variant="secondary" reason={reason} onClick={() => onChange({ ...add, body: { nad, iface } })}>
-          Add NIC…
+          {t`Add NIC…`}
         </ReasonedButton>
       </div>
     </section>

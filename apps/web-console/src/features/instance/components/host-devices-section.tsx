@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useState } from 'react';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
@@ -14,8 +15,8 @@ export function HostDevicesSection({ vm, hardware, refusal, onChange }: Hardware
   const { data, error, refetch } = useHostResources(vm, isListed && refusal === undefined);
   const attach = (name: string): void =>
     onChange({
-      title: `Pass ${name} through to ${vm.name}`,
-      label: 'Attach',
+      title: t`Pass ${name} through to ${vm.name}`,
+      label: t`Attach`,
       method: 'POST',
       path: 'devices',
       isExtension: true,
@@ -23,10 +24,10 @@ export function HostDevicesSection({ vm, hardware, refusal, onChange }: Hardware
       drafts: name === device.trim() ? ['host device'] : [],
     });
   return (
-    <section aria-label="Host devices" className="hg-section">
-      <h2>Host devices</h2>
+    <section aria-label={t`Host devices`} className="hg-section">
+      <h2>{t`Host devices`}</h2>
       {hardware.hostDevices.length > 0 && (
-        <Table label="Host devices" columns={['Name', 'Device', 'Actions']}>
+        <Table label={t`Host devices`} columns={[t`Name`, t`Device`, t`Actions`]}>
           {hardware.hostDevices.map(({ name, device: source }) => (
             <tr key={name}>
               <td>{name}</td>
@@ -34,19 +35,19 @@ export function HostDevicesSection({ vm, hardware, refusal, onChange }: Hardware
               <td>
                 <ReasonedButton
                   variant="link"
-                  aria-label={`Detach ${name}`}
+                  aria-label={t`Detach ${name}`}
                   reason={refusal}
                   onClick={() =>
                     onChange({
-                      title: `Detach ${name} from ${vm.name}`,
-                      label: 'Detach',
+                      title: t`Detach ${name} from ${vm.name}`,
+                      label: t`Detach`,
                       method: 'DELETE',
                       path: `devices/${encodeURIComponent(name)}`,
                       isExtension: true,
                     })
                   }
                 >
-                  Detach
+                  {t`Detach`}
                 </ReasonedButton>
               </td>
             </tr>
@@ -54,21 +55,21 @@ export function HostDevicesSection({ vm, hardware, refusal, onChange }: Hardware
         </Table>
       )}
       <div className="hg-toolbar hg-toolbar--fields">
-        <LabeledInput label="Device to attach" placeholder="pci_0000_03_00_0" value={device} onChange={setDevice} />
+        <LabeledInput label={t`Device to attach`} placeholder="pci_0000_03_00_0" value={device} onChange={setDevice} />
         <ReasonedButton
           variant="secondary"
-          reason={refusal ?? (device.trim() === '' ? 'Enter the name of a device first.' : undefined)}
+          reason={refusal ?? (device.trim() === '' ? t`Enter the name of a device first.` : undefined)}
           onClick={() => attach(device.trim())}
         >
-          Attach device…
+          {t`Attach device…`}
         </ReasonedButton>
         <ReasonedButton variant="secondary" reason={refusal} onClick={() => setIsListed(true)}>
-          List devices
+          {t`List devices`}
         </ReasonedButton>
       </div>
-      {error && <ErrorAlert title="Couldn't list the devices" error={error} onRetry={() => void refetch()} />}
+      {error && <ErrorAlert title={t`Couldn't list the devices`} error={error} onRetry={() => void refetch()} />}
       {data && (
-        <Table label="Devices of the host" columns={['Device', 'Description', 'Node', 'Used by', 'Actions']}>
+        <Table label={t`Devices of the host`} columns={[t`Device`, t`Description`, t`Node`, t`Used by`, t`Actions`]}>
           {data.devices.map(({ name, label, node, usedBy, refusal: why }) => (
             <tr key={`${node} ${name}`}>
               <td>{name}</td>
@@ -78,11 +79,11 @@ export function HostDevicesSection({ vm, hardware, refusal, onChange }: Hardware
               <td>
                 <ReasonedButton
                   variant="link"
-                  aria-label={`Attach ${name}`}
+                  aria-label={t`Attach ${name}`}
                   reason={refusal ?? why ?? undefined}
                   onClick={() => attach(name)}
                 >
-                  Attach
+                  {t`Attach`}
                 </ReasonedButton>
               </td>
             </tr>

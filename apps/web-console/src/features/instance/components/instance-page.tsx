@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { VmView } from '@headgate/api-contracts';
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
@@ -13,20 +14,21 @@ import { ManifestTab } from './manifest-tab.js';
 import { OverviewTab } from './overview-tab.js';
 import { SnapshotsTab } from './snapshots-tab.js';
 import { WatchersNote } from './watchers-note.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
-const TABS: Readonly<Record<InstanceTab, string>> = {
-  overview: 'Overview',
-  console: 'Console',
-  serial: 'Serial console',
-  guest: 'Guest',
-  hardware: 'Hardware',
-  snapshots: 'Snapshots',
-  events: 'Events',
-  manifest: 'Manifest',
-};
+const tabs = perLanguage((): Readonly<Record<InstanceTab, string>> => ({
+  overview: t`Overview`,
+  console: t`Console`,
+  serial: t`Serial console`,
+  guest: t`Guest`,
+  hardware: t`Hardware`,
+  snapshots: t`Snapshots`,
+  events: t`Events`,
+  manifest: t`Manifest`,
+}));
 const PANEL_ID = 'instance-panel';
 
-export const isTab = (text: string | undefined): text is InstanceTab => text !== undefined && text in TABS;
+export const isTab = (text: string | undefined): text is InstanceTab => text !== undefined && text in tabs();
 
 interface InstancePageProps {
   vm: VmView;
@@ -41,17 +43,17 @@ export function InstancePage({ vm, tab, consoles }: InstancePageProps) {
   useActionKeys(vm, () => navigate(paths.vm(vm, 'console'), { replace: true }));
   return (
     <div className="hg-instance">
-      <InstanceHead instance={vm} listPath={paths.fleet} listTitle="Virtual machines">
+      <InstanceHead instance={vm} listPath={paths.fleet} listTitle={t`Virtual machines`}>
         <SplitPower instance={vm} />
       </InstanceHead>
       <Tabs
-        label={`Details of ${vm.name}`}
-        tabs={TABS}
+        label={t`Details of ${vm.name}`}
+        tabs={tabs()}
         active={tab}
         panelId={PANEL_ID}
         onSelect={(next) => navigate(paths.vm(vm, next), { replace: true })}
       />
-      <div id={PANEL_ID} role="tabpanel" aria-label={TABS[tab]} className="hg-instance-panel">
+      <div id={PANEL_ID} role="tabpanel" aria-label={tabs()[tab]} className="hg-instance-panel">
         {tab === 'overview' && <OverviewTab vm={vm} />}
         {(tab === 'console' || tab === 'serial') && <WatchersNote vm={vm} />}
         {tab === 'console' && consoles.console()}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { VmView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { SplitPower } from '../../../shared/actions/components/split-power.js';
@@ -26,7 +27,7 @@ export function InstancePeek({ vm }: { vm: VmView }) {
       <div className="hg-peek-actions">
         <SplitPower instance={vm} />
         <Link href={paths.vm(vm, 'console')} className="hg-button hg-button--secondary hg-button--small">
-          Console
+          {t`Console`}
         </Link>
         <ReasonedButton
           isSmall

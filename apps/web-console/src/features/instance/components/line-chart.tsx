@@ -1,3 +1,4 @@
+import { t as translate } from '@lingui/core/macro';
 import { useId, useState, type PointerEvent } from 'react';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { bandPath, hasValues, largestValue, linePath, nearestSample, type ChartSeries } from '../chart-lines.js';
@@ -47,7 +48,7 @@ export function LineChart({ title, range, times, series, format, max = 0, end, m
               <span key={label}>
                 <span className={`hg-chart-key hg-chart-line--${index + 1}`} aria-hidden="true" />
                 {label}: {valueText(values[shown] ?? null, format)}
-                {maxima && `, max ${valueText(maxima[shown] ?? null, format)}`}
+                {maxima && translate`, max ${valueText(maxima[shown] ?? null, format)}`}
               </span>
             ))}
             {pointedTime !== undefined && (
@@ -64,7 +65,7 @@ export function LineChart({ title, range, times, series, format, max = 0, end, m
             viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
             preserveAspectRatio="none"
             role="img"
-            aria-label={`${title} over the last ${range.label}, from 0 to ${format(area.max)}`}
+            aria-label={translate`${title} over the last ${range.label}, from 0 to ${format(area.max)}`}
             onPointerMove={point}
             onPointerLeave={() => setPointedTime(undefined)}
           >
@@ -102,11 +103,11 @@ export function LineChart({ title, range, times, series, format, max = 0, end, m
           </p>
         </>
       ) : (
-        <p className="hg-note">This context reports no values</p>
+        <p className="hg-note">{translate`This context reports no values`}</p>
       )}
     </section>
   );
 }
 
 const valueText = (value: number | null, format: (value: number) => string): string =>
-  value === null ? 'unknown' : format(value);
+  value === null ? translate`unknown` : format(value);

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { InstanceAddress } from '../../../shared/api/instance-path.js';
 import { CopyButton } from '../../../shared/ui/copy.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
@@ -9,15 +10,15 @@ import { JsonTree } from './json-tree.js';
 /** The backend's own object. */
 export function ManifestTab({ address }: { address: InstanceAddress }) {
   const { data, error, refetch, isFetching } = useManifest(address);
-  if (error) return <ErrorAlert title="Couldn't load the manifest" error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <Skeleton height="20rem" label="Loading the manifest" />;
+  if (error) return <ErrorAlert title={t`Couldn't load the manifest`} error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton height="20rem" label={t`Loading the manifest`} />;
   return (
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
-        <CopyButton isSmall text={JSON.stringify(data, null, 2)} label="Copy JSON" />
+        <CopyButton isSmall text={JSON.stringify(data, null, 2)} label={t`Copy JSON`} />
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
-      <div className="hg-json" role="group" aria-label="Manifest">
+      <div className="hg-json" role="group" aria-label={t`Manifest`}>
         <JsonTree value={data} />
       </div>
     </div>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useLocation } from 'wouter';
 import type { InstanceAddress } from '../../../shared/api/instance-path.js';
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
@@ -18,17 +19,19 @@ export function MissingInstance({ address, isDeleted }: { address: InstanceAddre
   const ref = `vm/${[context, namespace, name].map(encodeURIComponent).join('/')}`;
   const isBeingCreated = useTasksOf(ref).some(isRunning) && !isDeleted;
 
-  if (phase === 'loading') return <Spinner label={`Loading ${name}`} isCentered />;
+  if (phase === 'loading') return <Spinner label={t`Loading ${name}`} isCentered />;
   return (
     <EmptyState
-      title={isDeleted ? `${name} was deleted` : isBeingCreated ? `Creating ${name}` : `VM ${name} not found`}
+      title={isDeleted ? t`${name} was deleted` : isBeingCreated ? t`Creating ${name}` : t`VM ${name} not found`}
       level={1}
-      actions={<Button onClick={() => navigate(lastListPath(paths.fleet))}>Show all VMs</Button>}
+      actions={<Button onClick={() => navigate(lastListPath(paths.fleet))}>{t`Show all VMs`}</Button>}
     >
       <p>
         {phase === 'lost'
           ? error
-          : `The namespace ${namespace} of ${context} has no VM with this name${isBeingCreated ? ' yet' : ''}.`}
+          : isBeingCreated
+            ? t`The namespace ${namespace} of ${context} has no VM with this name yet.`
+            : t`The namespace ${namespace} of ${context} has no VM with this name.`}
       </p>
       {isBeingCreated && <RunningTask subject={ref} />}
     </EmptyState>

@@ -1,3 +1,4 @@
+import { t, plural } from '@lingui/core/macro';
 import type { MoveDto, MoveMode, MovePlanView, VmView } from '@headgate/api-contracts';
 import { useDeferredValue, useState } from 'react';
 import { MoveDialogFrame } from '../../../shared/moves/components/move-dialog-frame.js';
@@ -10,16 +11,17 @@ import { Alert } from '../../../shared/ui/alert.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { SelectInput, TextInput } from '../../../shared/ui/inputs.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
 /** Opens the dialog that moves a VM to another context. */
 export function MoveCard({ vm, refusal }: { vm: VmView; refusal: string | undefined }) {
   const [isOpen, setIsOpen] = useState(false);
   return (
-    <section className="hg-card" aria-label="Move">
-      <h2>Move</h2>
-      <p className="hg-note">Copies the VM to another context, or migrates it there while it runs.</p>
+    <section className="hg-card" aria-label={t`Move`}>
+      <h2>{t`Move`}</h2>
+      <p className="hg-note">{t`Copies the VM to another context, or migrates it there while it runs.`}</p>
       <ReasonedButton variant="secondary" reason={refusal} onClick={() => setIsOpen(true)}>
-        Move…
+        {t`Move…`}
       </ReasonedButton>
       {isOpen && <MoveDialog vm={vm} onClose={() => setIsOpen(false)} />}
     </section>
@@ -51,15 +53,15 @@ export function MoveDialog({ vm, onClose }: { vm: VmView; onClose: () => void })
   const [request, plan] = [requests[mode], plans[mode]];
   const start = useStartMove({
     send: moveVm,
-    title: `${vm.name} is being moved`,
-    body: 'See Tasks for the progress.',
+    title: t`${vm.name} is being moved`,
+    body: t`See Tasks for the progress.`,
     onStarted: onClose,
   });
   const isReady =
     request !== undefined && isSettled && settledName === name && plan.data?.ok === true && !start.isPending;
   const options = (
     <>
-      <Field label="Name" id="move-name" required problem={problem}>
+      <Field label={t`Name`} id="move-name" required problem={problem}>
         <TextInput
           id="move-name"
           value={name}
@@ -69,7 +71,7 @@ export function MoveDialog({ vm, onClose }: { vm: VmView; onClose: () => void })
         />
       </Field>
       {running && (
-        <Field label="Mode" id="move-mode">
+        <Field label={t`Mode`} id="move-mode">
           <SelectInput
             id="move-mode"
             value={mode}
@@ -90,11 +92,11 @@ export function MoveDialog({ vm, onClose }: { vm: VmView; onClose: () => void })
   return (
     <MoveDialogFrame
       labels={{
-        title: `Move ${vm.name}`,
-        description: `From ${vm.context}. The copy is compared with the source before anything is deleted.`,
-        submit: 'Move',
-        deleteSource: 'Delete the source after the copy was verified',
-        failure: `Couldn't move ${vm.name}`,
+        title: t`Move ${vm.name}`,
+        description: t`From ${vm.context}. The copy is compared with the source before anything is deleted.`,
+        submit: t`Move`,
+        deleteSource: t`Delete the source after the copy was verified`,
+        failure: t`Couldn't move ${vm.name}`,
       }}
       choices={choices}
       onChange={onChange}
@@ -112,9 +114,9 @@ export function MoveDialog({ vm, onClose }: { vm: VmView; onClose: () => void })
 function MovePlan({ plan }: { plan: MovePlanView }) {
   return (
     <>
-      <PlanView plan={plan} title="Planned changes" />
+      <PlanView plan={plan} title={t`Planned changes`} />
       {plan.dropped.length > 0 && (
-        <Alert isPlain variant="warning" title="The copy will not have:">
+        <Alert isPlain variant="warning" title={t`The copy will not have:`}>
           <ul>
             {plan.dropped.map((one) => (
               <li key={one}>{one}</li>
@@ -124,11 +126,11 @@ function MovePlan({ plan }: { plan: MovePlanView }) {
       )}
       {plan.ok && (
         <p className="hg-note">
-          {`About ${readableBytes(plan.estimatedBytes)} to copy.`}
+          {t`About ${readableBytes(plan.estimatedBytes)} to copy.`}{' '}
           {plan.estimatedDowntimeSeconds !== null &&
             (plan.mode === 'live'
-              ? ` The guest pauses for about ${readableDuration(plan.estimatedDowntimeSeconds)}, and continues there.`
-              : ` The guest is stopped for ${downtimeOf(plan, plan.estimatedDowntimeSeconds)}, and stays stopped.`)}
+              ? t`The guest pauses for about ${readableDuration(plan.estimatedDowntimeSeconds)}, and continues there.`
+              : t`The guest is stopped for ${downtimeOf(plan, plan.estimatedDowntimeSeconds)}, and stays stopped.`)}
         </p>
       )}
     </>
@@ -136,27 +138,33 @@ function MovePlan({ plan }: { plan: MovePlanView }) {
 }
 
 const MODES = ['cold', 'warm', 'live'] as const satisfies readonly MoveMode[];
-const MODE_LABELS: Readonly<Record<MoveMode, string>> = { cold: 'Cold', warm: 'Warm', live: 'Live' };
+const modeLabels = perLanguage((): Readonly<Record<MoveMode, string>> => ({
+  cold: t`Cold`,
+  warm: t`Warm`,
+  live: t`Live`,
+}));
 
 /** With the downtime, or the first reason why this mode is not possible. */
 function modeLabel(mode: MoveMode, plan: MovePlanView | undefined): string {
-  const label = MODE_LABELS[mode];
+  const label = modeLabels()[mode];
   if (!plan) return label;
   const [refusal] = plan.refusals;
   if (refusal) return `${label} (${refusal.reason})`;
   if (plan.estimatedDowntimeSeconds === null) return label;
-  return `${label}: ${mode === 'live' ? 'paused' : 'stopped'} for about ${readableDuration(plan.estimatedDowntimeSeconds)}`;
+  return mode === 'live'
+    ? t`${label}: paused for about ${readableDuration(plan.estimatedDowntimeSeconds)}`
+    : t`${label}: stopped for about ${readableDuration(plan.estimatedDowntimeSeconds)}`;
 }
 
 /** The upper bound is far away while it is not known how long the guest takes to shut down. */
 function downtimeOf({ maxDowntimeSeconds }: MovePlanView, seconds: number): string {
-  const estimate = `about ${readableDuration(seconds)}`;
+  const estimate = t`about ${readableDuration(seconds)}`;
   return maxDowntimeSeconds !== null && maxDowntimeSeconds > 2 * seconds
-    ? `${estimate}, and up to ${readableDuration(maxDowntimeSeconds)} if it shuts down slowly`
+    ? t`${estimate}, and up to ${readableDuration(maxDowntimeSeconds)} if it shuts down slowly`
     : estimate;
 }
 
 function readableDuration(seconds: number): string {
-  if (seconds >= 90) return `${Math.ceil(seconds / 60)} minutes`;
-  return seconds === 1 ? '1 second' : `${seconds} seconds`;
+  if (seconds >= 90) return plural(Math.ceil(seconds / 60), { one: '# minute', other: '# minutes' });
+  return plural(seconds, { one: '# second', other: '# seconds' });
 }

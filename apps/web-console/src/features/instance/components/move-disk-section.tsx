@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
@@ -14,21 +15,26 @@ export function MoveDiskSection({ vm, hardware, refusal, onChange }: HardwarePar
   const reason =
     unavailableReason(contextNamed(capabilities, vm.context), 'diskMove') ??
     refusal ??
-    (vm.running ? undefined : 'Start the VM to move its disk.') ??
-    (storage === '' ? 'Enter a storage pool or class first.' : undefined);
+    (vm.running ? undefined : t`Start the VM to move its disk.`) ??
+    (storage === '' ? t`Enter a storage pool or class first.` : undefined);
   return (
-    <section aria-label="Move a disk" className="hg-section">
-      <h2>Move a disk</h2>
+    <section aria-label={t`Move a disk`} className="hg-section">
+      <h2>{t`Move a disk`}</h2>
       <div className="hg-toolbar hg-toolbar--fields">
-        <LabeledInput label="Disk to move" value={chosen} onChange={setVolume} />
-        <LabeledInput label="Target storage pool or class" placeholder="fast" value={storage} onChange={setStorage} />
+        <LabeledInput label={t`Disk to move`} value={chosen} onChange={setVolume} />
+        <LabeledInput
+          label={t`Target storage pool or class`}
+          placeholder="fast"
+          value={storage}
+          onChange={setStorage}
+        />
         <ReasonedButton
           variant="secondary"
           reason={reason}
           onClick={() =>
             onChange({
-              title: `Move ${chosen} to ${storage}`,
-              label: 'Move',
+              title: t`Move ${chosen} to ${storage}`,
+              label: t`Move`,
               method: 'POST',
               isExtension: true,
               path: `volumes/${encodeURIComponent(chosen)}/move`,
@@ -37,7 +43,7 @@ export function MoveDiskSection({ vm, hardware, refusal, onChange }: HardwarePar
             })
           }
         >
-          Move disk…
+          {t`Move disk…`}
         </ReasonedButton>
       </div>
     </section>

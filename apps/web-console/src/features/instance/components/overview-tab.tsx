@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { VmView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { busyReason } from '../../../shared/instances/busy.js';
@@ -40,21 +41,21 @@ export function OverviewTab({ vm }: { vm: VmView }) {
         </Alert>
       )}
       {vm.restartRequired && (
-        <Alert variant="info" title="Restart required" className="hg-gap-below">
-          Changes to the hardware take effect after the next restart.
+        <Alert variant="info" title={t`Restart required`} className="hg-gap-below">
+          {t`Changes to the hardware take effect after the next restart.`}
         </Alert>
       )}
       {vm.volatile && (
-        <Alert variant="warning" title="Volatile" className="hg-gap-below">
-          Changes to its boot disk are lost at power-off, because it runs from a container disk.
+        <Alert variant="warning" title={t`Volatile`} className="hg-gap-below">
+          {t`Changes to its boot disk are lost at power-off, because it runs from a container disk.`}
         </Alert>
       )}
       <div className="hg-overview">
         <div className="hg-overview-column">
           <ScreenCard key={vm.ref} vm={vm} />
           <GuestCard vm={vm} />
-          <section className="hg-card" aria-label="Tags">
-            <h2>Tags</h2>
+          <section className="hg-card" aria-label={t`Tags`}>
+            <h2>{t`Tags`}</h2>
             <TagEditor vm={vm} refusal={readOnly} />
           </section>
         </div>
@@ -62,29 +63,29 @@ export function OverviewTab({ vm }: { vm: VmView }) {
         <div className="hg-overview-column">
           <HardwareCard vm={vm} />
           <FactCard
-            title="Place"
+            title={t`Place`}
             facts={{
-              Node: vm.node ? <Link href={nodePath(vm.context, vm.node)}>{vm.node}</Link> : 'None (not running)',
-              Context: label === undefined ? vm.context : `${vm.context} (${label})`,
-              Namespace: vm.namespace,
-              'Live migration': vm.liveMigratable ? 'Supported' : 'Not supported',
+              [t`Node`]: vm.node ? <Link href={nodePath(vm.context, vm.node)}>{vm.node}</Link> : t`None (not running)`,
+              [t`Context`]: label === undefined ? vm.context : `${vm.context} (${label})`,
+              [t`Namespace`]: vm.namespace,
+              [t`Live migration`]: vm.liveMigratable ? t`Supported` : t`Not supported`,
             }}
           />
           <ActivityCard vm={vm} />
         </div>
       </div>
       <div className="hg-cards hg-overview-more">
-        <section className="hg-card" aria-label="Folder">
-          <h2>Folder</h2>
+        <section className="hg-card" aria-label={t`Folder`}>
+          <h2>{t`Folder`}</h2>
           <FolderEditor vm={vm} refusal={readOnly} />
         </section>
         <FactCard
-          title="About"
+          title={t`About`}
           facts={{
-            Created: vm.createdAt ? <Timestamp at={vm.createdAt} /> : 'Unknown',
-            'Deletion protection': vm.protected ? 'On' : 'Off',
-            Template: vm.isTemplate ? 'Yes' : 'No',
-            Reference: <Copyable text={vm.ref} what="reference" />,
+            [t`Created`]: vm.createdAt ? <Timestamp at={vm.createdAt} /> : t`Unknown`,
+            [t`Deletion protection`]: vm.protected ? t`On` : t`Off`,
+            [t`Template`]: vm.isTemplate ? t`Yes` : t`No`,
+            [t`Reference`]: <Copyable text={vm.ref} what={t`reference`} />,
           }}
         />
         <ExportCard

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { VmView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { paths } from '../../../shared/location/paths.js';
@@ -12,13 +14,17 @@ const SHOWN_EVENTS = 6;
 export function PeekActivity({ vm, isWanted }: { vm: VmView; isWanted: boolean }) {
   const { data: events, error, refetch } = useEvents(vm, isWanted);
   return (
-    <section className="hg-peek-activity" aria-label="Activity">
+    <section className="hg-peek-activity" aria-label={t`Activity`}>
       <h3>
-        Activity <Link href={paths.vm(vm, 'events')}>All</Link>
+        <Trans>
+          Activity <Link href={paths.vm(vm, 'events')}>All</Link>
+        </Trans>
       </h3>
       <RunningTask subject={vm.ref} />
-      {error && !events && <ErrorAlert title="Couldn't load the events" error={error} onRetry={() => void refetch()} />}
-      {events?.length === 0 && <p className="hg-note">No events yet</p>}
+      {error && !events && (
+        <ErrorAlert title={t`Couldn't load the events`} error={error} onRetry={() => void refetch()} />
+      )}
+      {events?.length === 0 && <p className="hg-note">{t`No events yet`}</p>}
       <ul>
         {events?.slice(0, SHOWN_EVENTS).map(({ time, type, reason, message, source, caller }, index) => (
           <li key={index}>
@@ -26,7 +32,7 @@ export function PeekActivity({ vm, isWanted }: { vm: VmView; isWanted: boolean }
               {[reason, message].filter(Boolean).join(': ')}
             </span>
             <span className="hg-note">
-              {source === 'cluster' ? 'Cluster' : caller || 'Headgate'}
+              {source === 'cluster' ? t`Cluster` : caller || 'Headgate'}
               {' · '}
               <Timestamp at={time} brief />
             </span>

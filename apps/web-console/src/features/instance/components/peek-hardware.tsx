@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { HardwareView, VmView } from '@headgate/api-contracts';
 import { PeekFacts } from '../../../shared/instances/peek-facts.js';
 import { readableQuantity, readableSizes } from '../../../shared/quantity/quantity.js';
@@ -19,29 +20,35 @@ export function PeekHardware({ vm, isWanted }: { vm: VmView; isWanted: boolean }
     <>
       <PeekFacts
         facts={{
-          Guest: os && [os.prettyName || os.name, os.hostname].filter(Boolean).join(', '),
-          Size: (
+          [t`Guest`]: os && [os.prettyName || os.name, os.hostname].filter(Boolean).join(', '),
+          [t`Size`]: (
             <>
               {`${vm.cpu} CPUs, ${readableQuantity(vm.mem)}`}
               {hardware.data?.pending.map(({ field, configured }) => (
                 <span key={field} className="hg-peek-pending">
-                  {`${field}: ${configured === '' ? 'removed' : readableSizes(configured)} at restart`}
+                  {configured === ''
+                    ? t`${field}: removed at restart`
+                    : t`${field}: ${readableSizes(configured)} at restart`}
                 </span>
               ))}
             </>
           ),
-          Disks: disksOf(vm, hardware.data),
-          Network: networkOf(vm, hardware.data),
-          Tags: vm.tags.length > 0 ? <TagList tags={vm.tags} /> : undefined,
-          Folder: vm.folder,
+          [t`Disks`]: disksOf(vm, hardware.data),
+          [t`Network`]: networkOf(vm, hardware.data),
+          [t`Tags`]: vm.tags.length > 0 ? <TagList tags={vm.tags} /> : undefined,
+          [t`Folder`]: vm.folder,
         }}
       />
       {hardware.error && (
-        <ErrorAlert title="Couldn't load the hardware" error={hardware.error} onRetry={() => void hardware.refetch()} />
+        <ErrorAlert
+          title={t`Couldn't load the hardware`}
+          error={hardware.error}
+          onRetry={() => void hardware.refetch()}
+        />
       )}
       {guest.error && (
         <ErrorAlert
-          title="Couldn't read the guest information"
+          title={t`Couldn't read the guest information`}
           error={guest.error}
           onRetry={() => void guest.refetch()}
         />
@@ -60,5 +67,5 @@ const disksOf = ({ disk }: VmView, hardware: HardwareView | undefined): string =
 
 const networkOf = ({ ip }: VmView, hardware: HardwareView | undefined): string | undefined => {
   const networks = hardware?.nics.map(({ nad }) => nad).join(', ') ?? '';
-  return [ip, networks && `on ${networks}`].filter(Boolean).join(' ') || undefined;
+  return [ip, networks && t`on ${networks}`].filter(Boolean).join(' ') || undefined;
 };

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { PlacementDto } from '@headgate/api-contracts';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
@@ -8,11 +9,10 @@ import type { HardwarePartProps } from './boot-section.js';
 export function PlacementSection(props: HardwarePartProps) {
   const { dedicated, pinning } = props.hardware.placement;
   return (
-    <section aria-label="Placement" className="hg-section">
-      <h2>Placement</h2>
+    <section aria-label={t`Placement`} className="hg-section">
+      <h2>{t`Placement`}</h2>
       <p className="hg-note">
-        Changes that can't be applied to the running VM take effect at its next start. Only administrators can change
-        the placement.
+        {t`Changes that can't be applied to the running VM take effect at its next start. Only administrators can change the placement.`}
       </p>
       {dedicated && <DedicatedCpus {...props} />}
       {pinning && <CpuPins {...props} />}
@@ -27,33 +27,33 @@ const changeOf = (title: string, label: string, body: PlacementDto) =>
 function DedicatedCpus({ vm, hardware: { placement }, refusal, onChange }: HardwarePartProps) {
   const isOn = placement.dedicated?.on === true;
   const isIsolated = placement.dedicated?.isolateEmulator === true;
-  const verb = isOn ? 'Share' : 'Reserve';
+  const verb = isOn ? t`Share` : t`Reserve`;
   return (
     <div className="hg-toolbar">
-      <span>{isOn ? 'Has dedicated CPUs' : 'Shares the CPUs of its node'}</span>
+      <span>{isOn ? t`Has dedicated CPUs` : t`Shares the CPUs of its node`}</span>
       <ReasonedButton
         variant="secondary"
         reason={refusal}
         onClick={() =>
           onChange(
-            changeOf(`${verb} CPUs of ${vm.name}`, verb, {
+            changeOf(isOn ? t`Share CPUs of ${vm.name}` : t`Reserve CPUs of ${vm.name}`, verb, {
               dedicated: isOn ? { on: false, isolateEmulator: false, numa: false } : { on: true },
             }),
           )
         }
       >
-        {verb} CPUs…
+        {isOn ? t`Share CPUs…` : t`Reserve CPUs…`}
       </ReasonedButton>
       <ReasonedButton
         variant="secondary"
-        reason={refusal ?? (isOn ? undefined : 'Reserve CPUs first.')}
+        reason={refusal ?? (isOn ? undefined : t`Reserve CPUs first.`)}
         onClick={() =>
           onChange(
-            changeOf(`Change the emulator of ${vm.name}`, 'Change', { dedicated: { isolateEmulator: !isIsolated } }),
+            changeOf(t`Change the emulator of ${vm.name}`, t`Change`, { dedicated: { isolateEmulator: !isIsolated } }),
           )
         }
       >
-        {isIsolated ? 'Run the emulator on the same CPUs…' : 'Give the emulator its own CPU…'}
+        {isIsolated ? t`Run the emulator on the same CPUs…` : t`Give the emulator its own CPU…`}
       </ReasonedButton>
     </div>
   );
@@ -88,24 +88,24 @@ function CpuPins({ vm, hardware: { placement }, refusal, onChange }: HardwarePar
   };
   const reason =
     refusal ??
-    (parsed === undefined ? 'Write pins such as 0:2-3 1:4.' : undefined) ??
-    (Object.keys(settings).length === 0 ? 'Change the CPUs or the NUMA nodes first.' : undefined);
+    (parsed === undefined ? t`Write pins such as 0:2-3 1:4.` : undefined) ??
+    (Object.keys(settings).length === 0 ? t`Change the CPUs or the NUMA nodes first.` : undefined);
   return (
     <div className="hg-toolbar hg-toolbar--fields">
-      <LabeledInput label="CPU pins" placeholder="0:2-3 1:4" value={pins} onChange={setPins} />
-      <LabeledInput label="CPUs of the emulator" placeholder="any" value={emulator} onChange={setEmulator} />
-      <LabeledInput label="NUMA nodes of the memory" placeholder="any" value={nodes} onChange={setNodes} />
+      <LabeledInput label={t`CPU pins`} placeholder="0:2-3 1:4" value={pins} onChange={setPins} />
+      <LabeledInput label={t`CPUs of the emulator`} placeholder={t`any`} value={emulator} onChange={setEmulator} />
+      <LabeledInput label={t`NUMA nodes of the memory`} placeholder={t`any`} value={nodes} onChange={setNodes} />
       <ReasonedButton
         variant="secondary"
         reason={reason}
         onClick={() =>
           onChange({
-            ...changeOf(`Pin the CPUs of ${vm.name}`, 'Pin', { pinning: settings }),
+            ...changeOf(t`Pin the CPUs of ${vm.name}`, t`Pin`, { pinning: settings }),
             drafts: ['pins', 'emulator', 'nodes'],
           })
         }
       >
-        Pin CPUs…
+        {t`Pin CPUs…`}
       </ReasonedButton>
     </div>
   );
@@ -116,18 +116,18 @@ function Hugepages({ vm, hardware: { placement }, refusal, onChange }: HardwareP
   const isSame = size.trim() === (placement.hugepages ?? '');
   return (
     <div className="hg-toolbar hg-toolbar--fields">
-      <LabeledInput label="Size of hugepages" placeholder="ordinary pages" value={size} onChange={setSize} />
+      <LabeledInput label={t`Size of hugepages`} placeholder={t`ordinary pages`} value={size} onChange={setSize} />
       <ReasonedButton
         variant="secondary"
-        reason={refusal ?? (isSame ? 'Change the size first.' : undefined)}
+        reason={refusal ?? (isSame ? t`Change the size first.` : undefined)}
         onClick={() =>
           onChange({
-            ...changeOf(`Change the hugepages of ${vm.name}`, 'Change', { hugepages: size.trim() || null }),
+            ...changeOf(t`Change the hugepages of ${vm.name}`, t`Change`, { hugepages: size.trim() || null }),
             drafts: ['hugepages'],
           })
         }
       >
-        Change pages…
+        {t`Change pages…`}
       </ReasonedButton>
     </div>
   );

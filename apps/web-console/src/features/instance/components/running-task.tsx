@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { TaskBar } from '../../../shared/tasks/task-bar.js';
 import { useTasksOf } from '../../../shared/tasks/use-tasks.js';
 
@@ -8,7 +9,7 @@ export function RunningTask({ subject }: { subject: string }) {
   );
   if (shown.length === 0) return null;
   return (
-    <section className="hg-card hg-gap-below" aria-label="Running tasks">
+    <section className="hg-card hg-gap-below" aria-label={t`Running tasks`}>
       {shown.map((task) => (
         <TaskBar key={task.id} task={task} />
       ))}

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { VmView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { messageOf } from '../../../shared/api/api-error.js';
@@ -18,21 +20,23 @@ export function ScreenCard({ vm }: { vm: VmView }) {
   const text = shown ? '' : sentence(isOn, error);
   const isOld = shown !== undefined && dataUpdatedAt - Date.parse(shown.takenAt) > OLD_MS;
   return (
-    <section className="hg-thumbnail" aria-label="Screen">
+    <section className="hg-thumbnail" aria-label={t`Screen`}>
       <WatchersNote vm={vm} own={0} />
       <Link
         href={paths.vm(vm, 'console')}
         className="hg-thumbnail-link"
-        aria-label={`${text} Open console of ${vm.name}`.trim()}
+        aria-label={t`${text} Open console of ${vm.name}`.trim()}
       >
-        {shown ? <img src={shown.url} alt={`Screen of ${vm.name}`} /> : <p>{text}</p>}
+        {shown ? <img src={shown.url} alt={t`Screen of ${vm.name}`} /> : <p>{text}</p>}
         <span className="hg-thumbnail-open" aria-hidden="true">
-          <Icon name="screen" /> Open console
+          <Icon name="screen" /> {t`Open console`}
         </span>
       </Link>
       {shown && (isOld || error) && (
         <p className="hg-thumbnail-age">
-          Last picture of <Timestamp at={shown.takenAt} />
+          <Trans>
+            Last picture of <Timestamp at={shown.takenAt} />
+          </Trans>
         </p>
       )}
     </section>
@@ -40,6 +44,6 @@ export function ScreenCard({ vm }: { vm: VmView }) {
 }
 
 function sentence(isOn: boolean, error: Error | null): string {
-  if (!isOn) return 'The screen is off';
-  return error ? messageOf(error) : 'Loading the screen …';
+  if (!isOn) return t`The screen is off`;
+  return error ? messageOf(error) : t`Loading the screen …`;
 }

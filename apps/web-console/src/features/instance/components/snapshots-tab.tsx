@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ContinuedView, PlanView, SnapshotView, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
@@ -22,6 +23,7 @@ import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { createSnapshot, snapshotRequest, snapshotsKey, useSnapshots } from '../api/snapshot-requests.js';
 import { CheckpointsSection } from './checkpoints-section.js';
 import { CloneDialog, TemplateButton } from './clone-dialog.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
 interface Change {
   readonly action: 'restore' | 'delete';
@@ -40,18 +42,18 @@ export function SnapshotsTab({ vm }: { vm: VmView }) {
     unavailableReason(context, 'cloning') ??
     refusal ??
     busyReason(vm, 'copy') ??
-    (vm.running ? 'Stop the VM to clone it.' : undefined);
+    (vm.running ? t`Stop the VM to clone it.` : undefined);
   return (
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
         <ReasonedButton variant="secondary" reason={cloneRefusal} onClick={() => setIsCloning(true)}>
-          Clone…
+          {t`Clone…`}
         </ReasonedButton>
         <TemplateButton vm={vm} refusal={unavailableReason(context, 'cloning') ?? refusal ?? busyReason(vm)} />
       </div>
       {isCloning && <CloneDialog vm={vm} onClose={() => setIsCloning(false)} />}
-      <section aria-label="Snapshots" className="hg-section">
-        <h2>Snapshots</h2>
+      <section aria-label={t`Snapshots`} className="hg-section">
+        <h2>{t`Snapshots`}</h2>
         {unavailable === undefined ? <Snapshots vm={vm} refusal={refusal} /> : <p className="hg-note">{unavailable}</p>}
       </section>
       <CheckpointsSection vm={vm} refusal={refusal} />
@@ -63,8 +65,8 @@ function Snapshots({ vm, refusal: readOnly }: { vm: VmView; refusal: string | un
   const refusal = readOnly ?? busyReason(vm);
   const { data: snapshots, error, refetch, isFetching } = useSnapshots(vm);
   const [change, setChange] = useState<Change>();
-  if (error) return <ErrorAlert title="Couldn't load the snapshots" error={error} onRetry={() => void refetch()} />;
-  if (!snapshots) return <Skeleton height="20rem" label="Loading the snapshots" />;
+  if (error) return <ErrorAlert title={t`Couldn't load the snapshots`} error={error} onRetry={() => void refetch()} />;
+  if (!snapshots) return <Skeleton height="20rem" label={t`Loading the snapshots`} />;
   return (
     <>
       <div className="hg-toolbar hg-toolbar--fields hg-gap-below">
@@ -72,36 +74,36 @@ function Snapshots({ vm, refusal: readOnly }: { vm: VmView; refusal: string | un
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
       <p className="hg-note" role="status">
-        {snapshots.length === 0 ? 'No snapshots yet' : 'The oldest first'}
+        {snapshots.length === 0 ? t`No snapshots yet` : t`The oldest first`}
       </p>
       {snapshots.length > 0 && (
-        <Table label="Snapshots" columns={['Name', 'Created', 'State', 'Actions']}>
+        <Table label={t`Snapshots`} columns={[t`Name`, t`Created`, t`State`, t`Actions`]}>
           {snapshots.map((snapshot) => (
             <tr key={snapshot.name}>
               <td>
                 {snapshot.name}
-                {snapshot.memory === true ? ' (with memory)' : ''}
+                {snapshot.memory === true ? ` ${t`(with memory)`}` : ''}
               </td>
               <td>
                 <Timestamp at={snapshot.creationTime} />
               </td>
-              <td>{snapshot.reason ?? PHASES[snapshot.phase]}</td>
+              <td>{snapshot.reason ?? phases()[snapshot.phase]}</td>
               <td>
                 <ReasonedButton
                   variant="link"
-                  aria-label={`Restore ${snapshot.name}`}
-                  reason={refusal ?? (snapshot.ready ? undefined : 'It can be restored once it is complete.')}
+                  aria-label={t`Restore ${snapshot.name}`}
+                  reason={refusal ?? (snapshot.ready ? undefined : t`It can be restored once it is complete.`)}
                   onClick={() => setChange({ action: 'restore', snapshot })}
                 >
-                  Restore
+                  {t`Restore`}
                 </ReasonedButton>
                 <ReasonedButton
                   variant="link"
-                  aria-label={`Delete ${snapshot.name}`}
+                  aria-label={t`Delete ${snapshot.name}`}
                   reason={refusal}
                   onClick={() => setChange({ action: 'delete', snapshot })}
                 >
-                  Delete
+                  {t`Delete`}
                 </ReasonedButton>
               </td>
             </tr>
@@ -120,13 +122,13 @@ function Snapshots({ vm, refusal: readOnly }: { vm: VmView; refusal: string | un
   );
 }
 
-const PHASES: Readonly<Record<SnapshotView['phase'], string>> = {
-  InProgress: 'In progress',
-  Succeeded: 'Ready',
-  Failed: 'Failed',
-  Deleting: 'Being deleted',
-  Unknown: 'Unknown',
-};
+const phases = perLanguage((): Readonly<Record<SnapshotView['phase'], string>> => ({
+  InProgress: t`In progress`,
+  Succeeded: t`Ready`,
+  Failed: t`Failed`,
+  Deleting: t`Being deleted`,
+  Unknown: t`Unknown`,
+}));
 
 function NewSnapshot({ vm }: { vm: VmView }) {
   const [name, setName] = useState('');
@@ -141,10 +143,10 @@ function NewSnapshot({ vm }: { vm: VmView }) {
     onSuccess: ({ name: created, task }) => {
       if (task !== undefined) trackTask(task);
       setName('');
-      notify({ variant: 'success', title: `Created snapshot ${created}` });
+      notify({ variant: 'success', title: t`Created snapshot ${created}` });
     },
     onError: (error) =>
-      notify({ variant: 'danger', title: `Couldn't create a snapshot of ${vm.name}`, body: messageOf(error) }),
+      notify({ variant: 'danger', title: t`Couldn't create a snapshot of ${vm.name}`, body: messageOf(error) }),
     onSettled: () => queries.invalidateQueries({ queryKey: snapshotsKey(vm) }),
   });
   return (
@@ -156,15 +158,15 @@ function NewSnapshot({ vm }: { vm: VmView }) {
       }}
     >
       <LabeledInput
-        label="Name of the snapshot"
-        placeholder="Automatic name"
+        label={t`Name of the snapshot`}
+        placeholder={t`Automatic name`}
         value={name}
         isInvalid={problem !== undefined}
         onChange={setName}
       />
-      {vm.running && <Switch id="snapshot-memory" label="Include memory" isChecked={memory} onChange={setMemory} />}
+      {vm.running && <Switch id="snapshot-memory" label={t`Include memory`} isChecked={memory} onChange={setMemory} />}
       <ReasonedButton type="submit" reason={busy} isLoading={isPending} isDisabled={isPending || problem !== undefined}>
-        Create snapshot
+        {t`Create snapshot`}
       </ReasonedButton>
     </form>
   );
@@ -172,9 +174,9 @@ function NewSnapshot({ vm }: { vm: VmView }) {
 
 const afterRestore = ({ running }: VmView, { memory }: SnapshotView): string =>
   memory === true
-    ? ' Its guest continues from the moment of the snapshot.'
+    ? t`Its guest continues from the moment of the snapshot.`
     : running
-      ? ' It is powered off for this, and started again.'
+      ? t`It is powered off for this, and started again.`
       : '';
 
 /** The plan of a restore or a deletion, which can't be undone. */
@@ -184,17 +186,19 @@ function ChangePanel({ vm, change, onClose }: { vm: VmView; change: Change; onCl
   const trackTask = useTrackTask();
   const isRestore = action === 'restore';
   const request = snapshotRequest(vm, snapshot.name, action);
-  const label = `${isRestore ? 'Restore' : 'Delete'} ${snapshot.name}`;
+  const label = isRestore ? t`Restore ${snapshot.name}` : t`Delete ${snapshot.name}`;
   return (
     <PlanPanel
       title={label}
       label={label}
-      failure={`Couldn't ${action} ${snapshot.name}`}
+      failure={isRestore ? t`Couldn't restore ${snapshot.name}` : t`Couldn't delete ${snapshot.name}`}
       isDanger
       consequence={
         isRestore
-          ? `${vm.name} loses everything written since the snapshot.${afterRestore(vm, snapshot)}`
-          : `The content of ${vm.name} and of its other snapshots stays.`
+          ? [t`${vm.name} loses everything written since the snapshot.`, afterRestore(vm, snapshot)]
+              .filter(Boolean)
+              .join(' ')
+          : t`The content of ${vm.name} and of its other snapshots stays.`
       }
       preview={(signal) => sendRequest<PlanView>(request, { dryRun: true, signal })}
       run={() => sendRequest<ContinuedView>(request)}
@@ -206,7 +210,7 @@ function ChangePanel({ vm, change, onClose }: { vm: VmView; change: Change; onCl
         void queries.invalidateQueries({ queryKey: snapshotsKey(vm) });
       }}
       outcome={({ task }) => ({
-        title: isRestore ? `${vm.name} is being restored to ${snapshot.name}` : `Deleted snapshot ${snapshot.name}`,
+        title: isRestore ? t`${vm.name} is being restored to ${snapshot.name}` : t`Deleted snapshot ${snapshot.name}`,
         task,
       })}
     />

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useMutation } from '@tanstack/react-query';
 import type { TagDto, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
@@ -20,12 +21,16 @@ export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | unde
       if (on) return setText('');
       notify({
         variant: 'success',
-        title: `Removed tag ${tag}`,
-        action: { label: 'Undo', run: () => mutate({ tag, on: true }) },
+        title: t`Removed tag ${tag}`,
+        action: { label: t`Undo`, run: () => mutate({ tag, on: true }) },
       });
     },
     onError: (error, { tag, on }) =>
-      notify({ variant: 'danger', title: `Couldn't ${on ? 'add' : 'remove'} tag ${tag}`, body: messageOf(error) }),
+      notify({
+        variant: 'danger',
+        title: on ? t`Couldn't add tag ${tag}` : t`Couldn't remove tag ${tag}`,
+        body: messageOf(error),
+      }),
   });
   const problem = text === '' ? undefined : tagProblem(text);
   const busy = busyReason(vm);
@@ -33,14 +38,14 @@ export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | unde
   return (
     <div className="hg-tag-editor">
       {vm.tags.length > 0 && (
-        <ul className="hg-tag-list" aria-label={`Tags of ${vm.name}`}>
+        <ul className="hg-tag-list" aria-label={t`Tags of ${vm.name}`}>
           {vm.tags.map((tag) => (
             <li key={tag} className="hg-tag">
               {tag}
               {!refusal && (
                 <button
                   type="button"
-                  aria-label={`Remove tag ${tag}`}
+                  aria-label={t`Remove tag ${tag}`}
                   title={busy}
                   aria-disabled={busy !== undefined}
                   onClick={() => busy === undefined && mutate({ tag, on: false })}
@@ -60,8 +65,8 @@ export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | unde
           }}
         >
           <TextInput
-            aria-label="New tag"
-            placeholder="Add a tag"
+            aria-label={t`New tag`}
+            placeholder={t`Add a tag`}
             value={text}
             isInvalid={problem !== undefined}
             onChange={setText}
@@ -73,7 +78,7 @@ export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | unde
             isSmall
             isDisabled={text === '' || problem !== undefined || isPending}
           >
-            Add
+            {t`Add`}
           </ReasonedButton>
         </form>
       )}

@@ -1,3 +1,4 @@
+import { t as translate } from '@lingui/core/macro';
 import type { VmView } from '@headgate/api-contracts';
 import { cpuShare, percentage } from '../../../shared/list/usage-columns.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
@@ -5,7 +6,7 @@ import { Disclosure } from '../../../shared/ui/disclosure.js';
 import { useEvents } from '../api/use-events.js';
 import type { ChartRange } from '../chart-ranges.js';
 import { marksIn } from '../event-marks.js';
-import { MEASURES, type Measure, type UsagePoint } from '../measures.js';
+import { measures, type Measure, type UsagePoint } from '../measures.js';
 import { LineChart } from './line-chart.js';
 import { MarkLine } from './mark-line.js';
 import { UsageTable } from './usage-table.js';
@@ -41,31 +42,31 @@ export function UsageCharts({ vm, range, points, end }: UsageChartsProps) {
         <LineChart
           title={share === undefined ? 'CPU' : `CPU, ${percentage(share)}`}
           {...chart}
-          series={[line(MEASURES.cpu)]}
-          format={MEASURES.cpu.format}
+          series={[line(measures().cpu)]}
+          format={measures().cpu.format}
           max={vm.cpu * 1000}
         />
         <LineChart
-          title="Memory"
+          title={translate`Memory`}
           {...chart}
-          series={[line(MEASURES.memory)]}
+          series={[line(measures().memory)]}
           format={readableBytes}
           max={newest?.memory?.totalBytes ?? 0}
         />
         <LineChart
-          title="Disk"
+          title={translate`Disk`}
           {...chart}
-          series={[line(MEASURES.read), line(MEASURES.write)]}
-          format={MEASURES.read.format}
+          series={[line(measures().read), line(measures().write)]}
+          format={measures().read.format}
         />
         <LineChart
-          title="Network"
+          title={translate`Network`}
           {...chart}
-          series={[line(MEASURES.receive), line(MEASURES.transmit)]}
-          format={MEASURES.receive.format}
+          series={[line(measures().receive), line(measures().transmit)]}
+          format={measures().receive.format}
         />
       </div>
-      <Disclosure label="All values as a table">
+      <Disclosure label={translate`All values as a table`}>
         <UsageTable points={points} range={range} />
       </Disclosure>
     </>

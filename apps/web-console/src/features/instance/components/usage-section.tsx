@@ -1,3 +1,5 @@
+import { t as translate } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { VmView } from '@headgate/api-contracts';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
@@ -5,7 +7,7 @@ import { SelectInput } from '../../../shared/ui/inputs.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { useMetricsHistory, useMissingMetrics, useUsageSteps } from '../api/use-metrics.js';
-import { isStepRange, RANGES, type RangeName, type StepRange } from '../chart-ranges.js';
+import { isStepRange, ranges, type RangeName, type StepRange } from '../chart-ranges.js';
 import { useChartRange } from '../use-chart-range.js';
 import { UsageCharts } from './usage-charts.js';
 
@@ -13,15 +15,15 @@ import { UsageCharts } from './usage-charts.js';
 export function UsageSection({ vm }: { vm: VmView }) {
   const [range, choose] = useChartRange(vm);
   return (
-    <section className="hg-card hg-usage" aria-label="Usage">
+    <section className="hg-card hg-usage" aria-label={translate`Usage`}>
       <div className="hg-toolbar">
-        <h2>Usage</h2>
+        <h2>{translate`Usage`}</h2>
         <span className="hg-spring" />
-        <label htmlFor="metrics-range">Range</label>
+        <label htmlFor="metrics-range">{translate`Range`}</label>
         <SelectInput id="metrics-range" value={range} onChange={choose}>
-          {Object.entries(RANGES).map(([value, { label }]) => (
+          {Object.entries(ranges()).map(([value, { label }]) => (
             <option key={value} value={value}>
-              Last {label}
+              {translate`Last ${label}`}
             </option>
           ))}
         </SelectInput>
@@ -35,9 +37,9 @@ export function UsageSection({ vm }: { vm: VmView }) {
 function Samples({ vm, range: name }: { vm: VmView; range: Exclude<RangeName, StepRange> }) {
   const { data: history, error, refetch } = useMetricsHistory(vm);
   if (error && !history) return <LoadError error={error} onRetry={() => void refetch()} />;
-  if (!history) return <Skeleton height="20rem" label="Loading the metrics" />;
+  if (!history) return <Skeleton height="20rem" label={translate`Loading the metrics`} />;
   if (history.length === 0) return <NoMetrics vm={vm} />;
-  const range = RANGES[name];
+  const range = ranges()[name];
   const since = (history.at(-1)?.t ?? 0) - range.ms;
   return <UsageCharts vm={vm} range={range} points={history.filter(({ t }) => t >= since)} />;
 }
@@ -46,30 +48,37 @@ function Samples({ vm, range: name }: { vm: VmView; range: Exclude<RangeName, St
 function Steps({ vm, range: name }: { vm: VmView; range: StepRange }) {
   const { data: history, error, refetch } = useUsageSteps(vm, name);
   if (error && !history) return <LoadError error={error} onRetry={() => void refetch()} />;
-  if (!history) return <Skeleton height="20rem" label="Loading the metrics" />;
+  if (!history) return <Skeleton height="20rem" label={translate`Loading the metrics`} />;
   const { points, from, to, stepMs, recordedSince } = history;
   if (recordedSince === undefined) return <NoMetrics vm={vm} range={name} />;
   return (
     <>
       {recordedSince > from + stepMs && (
         <p className="hg-note hg-gap-below">
-          Recorded since <Timestamp at={new Date(recordedSince).toISOString()} />
+          <Trans>
+            Recorded since <Timestamp at={new Date(recordedSince).toISOString()} />
+          </Trans>
         </p>
       )}
-      <UsageCharts vm={vm} range={RANGES[name]} points={points} end={to} />
+      <UsageCharts vm={vm} range={ranges()[name]} points={points} end={to} />
     </>
   );
 }
 
 const LoadError = (props: { error: Error; onRetry: () => void }) => (
-  <ErrorAlert title="Couldn't load the metrics" {...props} />
+  <ErrorAlert title={translate`Couldn't load the metrics`} {...props} />
 );
 
 function NoMetrics({ vm, range }: { vm: VmView; range?: StepRange }) {
   const reason = useMissingMetrics(vm, { enabled: true });
-  const cause = vm.running ? 'The first values appear within a minute.' : 'A VM is measured while it runs.';
+  const cause = vm.running
+    ? translate`The first values appear within a minute.`
+    : translate`A VM is measured while it runs.`;
   return (
-    <EmptyState title={range ? `No metrics in the last ${RANGES[range].label}` : 'No metrics yet'} level={2}>
+    <EmptyState
+      title={range ? translate`No metrics in the last ${ranges()[range].label}` : translate`No metrics yet`}
+      level={2}
+    >
       {reason ?? cause}
     </EmptyState>
   );

@@ -1,19 +1,21 @@
+import { t } from '@lingui/core/macro';
 import { numeric, Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import type { ChartRange } from '../chart-ranges.js';
-import { MEASURES, type Measure, type UsagePoint } from '../measures.js';
+import { measures, type Measure, type UsagePoint } from '../measures.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
-const COLUMNS = ['Time', ...Object.values(MEASURES).map(({ label }) => numeric(label))];
+const columns = perLanguage(() => [t`Time`, ...Object.values(measures()).map(({ label }) => numeric(label))]);
 
 /** All values of the charts, newest first; of steps the average, and the maximum if that is another one. */
 export const UsageTable = ({ points, range }: { points: readonly UsagePoint[]; range: ChartRange }) => (
-  <Table label={`Metrics of the last ${range.label}, newest first`} columns={COLUMNS}>
+  <Table label={t`Metrics of the last ${range.label}, newest first`} columns={columns()}>
     {points.toReversed().map((point) => (
       <tr key={point.t}>
         <td>
           <Timestamp at={new Date(point.t).toISOString()} />
         </td>
-        {Object.values(MEASURES).map((measure) => (
+        {Object.values(measures()).map((measure) => (
           <td key={measure.label} className="hg-numeric">
             {cellText(point, measure)}
           </td>
@@ -28,5 +30,5 @@ function cellText(point: UsagePoint, { of, format }: Measure): string {
   if (value === null || value === undefined) return '–';
   const text = format(value);
   if (max === null || max === undefined || format(max) === text) return text;
-  return `${text}, max ${format(max)}`;
+  return t`${text}, max ${format(max)}`;
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { TokenList } from './token-list.js';
@@ -5,11 +6,11 @@ import { WebhookList } from './webhook-list.js';
 
 /** Where other programs connect: the API tokens with which they call, and the webhooks by which they are called. */
 export function IntegrationsPage() {
-  usePageTitle('Integrations');
+  usePageTitle(t`Integrations`);
   return (
     <div className="hg-page">
       <h1 className="hg-page-title hg-gap-below" {...PAGE_FOCUS}>
-        Integrations
+        {t`Integrations`}
       </h1>
       <TokenList />
       <WebhookList />

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { CreatedTokenView, CreateTokenDto } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { nameProblem } from '../../../shared/names/name-rule.js';
@@ -5,20 +6,21 @@ import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { createToken } from '../api/token-requests.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
 type Action = CreateTokenDto['actions'][number];
 
 /** The rights, in the words of the console. */
-export const ACTIONS: Readonly<Record<Action, string>> = {
-  read: 'Read',
-  console: 'Consoles',
-  power: 'Start and stop',
-  change: 'Change',
-  guest: 'Control the guest',
-  create: 'Create',
-  delete: 'Delete',
-  export: 'Export disks',
-};
+export const tokenActions = perLanguage((): Readonly<Record<Action, string>> => ({
+  read: t`Read`,
+  console: t`Consoles`,
+  power: t`Start and stop`,
+  change: t`Change`,
+  guest: t`Control the guest`,
+  create: t`Create`,
+  delete: t`Delete`,
+  export: t`Export disks`,
+}));
 const DEFAULT_DAYS = '90';
 const MAX_DAYS = 366;
 
@@ -35,13 +37,13 @@ export function TokenForm({ onCreated }: { onCreated: (token: CreatedTokenView) 
   const isValidTime = /^\d+$/.test(days) && Number(days) >= 1 && Number(days) <= MAX_DAYS;
   const reason =
     name === ''
-      ? 'Enter a name first.'
+      ? t`Enter a name first.`
       : (nameProblem(name) ??
         (actions.length === 0
-          ? 'Choose at least one right.'
+          ? t`Choose at least one right.`
           : isValidTime
             ? undefined
-            : `A token is valid for 1 to ${MAX_DAYS} days.`));
+            : t`A token is valid for 1 to ${MAX_DAYS} days.`));
 
   const create = async (): Promise<void> => {
     setIsCreating(true);
@@ -58,17 +60,17 @@ export function TokenForm({ onCreated }: { onCreated: (token: CreatedTokenView) 
 
   return (
     <>
-      {error !== undefined && <ErrorAlert title="Couldn't create the API token" error={error as Error} />}
+      {error !== undefined && <ErrorAlert title={t`Couldn't create the API token`} error={error as Error} />}
       <form
-        aria-label="New API token"
+        aria-label={t`New API token`}
         onSubmit={(event) => {
           event.preventDefault();
           if (reason === undefined && !isCreating) void create();
         }}
       >
         <fieldset className="hg-toolbar hg-gap-below">
-          <legend>Rights</legend>
-          {Object.entries(ACTIONS).map(([action, label]) => (
+          <legend>{t`Rights`}</legend>
+          {Object.entries(tokenActions()).map(([action, label]) => (
             <label key={action}>
               <input
                 type="checkbox"
@@ -84,12 +86,12 @@ export function TokenForm({ onCreated }: { onCreated: (token: CreatedTokenView) 
           ))}
         </fieldset>
         <div className="hg-toolbar hg-toolbar--fields">
-          <LabeledInput label="Name" value={name} onChange={setName} />
-          <LabeledInput label="Folder" placeholder="All" value={folder} onChange={setFolder} />
-          <LabeledInput label="Search words" placeholder="All" value={words} onChange={setWords} />
-          <LabeledInput label="Valid for (days)" inputMode="numeric" value={days} onChange={setDays} />
+          <LabeledInput label={t`Name`} value={name} onChange={setName} />
+          <LabeledInput label={t`Folder`} placeholder={t`All`} value={folder} onChange={setFolder} />
+          <LabeledInput label={t`Search words`} placeholder={t`All`} value={words} onChange={setWords} />
+          <LabeledInput label={t`Valid for (days)`} inputMode="numeric" value={days} onChange={setDays} />
           <ReasonedButton variant="secondary" type="submit" reason={reason}>
-            Create token
+            {t`Create token`}
           </ReasonedButton>
         </div>
       </form>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import type { CreatedTokenView, TokenView } from '@headgate/api-contracts';
 import { useState } from 'react';
@@ -10,9 +11,18 @@ import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { previewRevocation, revokeToken, TOKENS_KEY, useTokens } from '../api/token-requests.js';
-import { ACTIONS, TokenForm } from './token-form.js';
+import { tokenActions, TokenForm } from './token-form.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
-const COLUMNS = ['Name', 'Allows', 'Instances', 'Created by', 'Expires', 'Last used', 'Actions'];
+const columns = perLanguage(() => [
+  t`Name`,
+  t`Allows`,
+  t`Instances`,
+  t`Created by`,
+  t`Expires`,
+  t`Last used`,
+  t`Actions`,
+]);
 
 /** The API tokens for machines, with a form to create one. */
 export function TokenList() {
@@ -24,39 +34,39 @@ export function TokenList() {
   const reload = (): void => void queries.invalidateQueries({ queryKey: TOKENS_KEY });
 
   return (
-    <section aria-label="API tokens" className="hg-section">
-      <h2>API tokens</h2>
-      <p className="hg-note">Credentials of scripts and other services that call the API</p>
+    <section aria-label={t`API tokens`} className="hg-section">
+      <h2>{t`API tokens`}</h2>
+      <p className="hg-note">{t`Credentials of scripts and other services that call the API`}</p>
       {created && (
         <Alert
           variant="success"
-          title={`${created.name} was created. Copy the token now: it is not shown again.`}
+          title={t`${created.name} was created. Copy the token now: it is not shown again.`}
           onDismiss={() => setCreated(undefined)}
         >
           <code>{created.token}</code>
         </Alert>
       )}
-      {error && <ErrorAlert title="Couldn't load the API tokens" error={error} onRetry={() => void refetch()} />}
-      {!tokens && !error && <Skeleton height="6rem" label="Loading the API tokens" />}
-      {tokens?.length === 0 && <p className="hg-note">No API tokens yet</p>}
+      {error && <ErrorAlert title={t`Couldn't load the API tokens`} error={error} onRetry={() => void refetch()} />}
+      {!tokens && !error && <Skeleton height="6rem" label={t`Loading the API tokens`} />}
+      {tokens?.length === 0 && <p className="hg-note">{t`No API tokens yet`}</p>}
       {tokens && tokens.length > 0 && (
-        <Table label="API tokens" columns={COLUMNS} className="hg-gap-below">
+        <Table label={t`API tokens`} columns={columns()} className="hg-gap-below">
           {tokens.map((token) => (
             <tr key={token.id}>
               <td>{token.name}</td>
-              <td>{token.actions.map((action) => ACTIONS[action]).join(', ')}</td>
+              <td>{token.actions.map((action) => tokenActions()[action]).join(', ')}</td>
               <td>{scopeText(token.scope)}</td>
               <td>{token.creator || '–'}</td>
-              <td>{token.expired ? 'Expired' : <Timestamp at={token.expiresAt} brief />}</td>
-              <td>{token.lastUsedAt === null ? 'Never' : <Timestamp at={token.lastUsedAt} />}</td>
+              <td>{token.expired ? t`Expired` : <Timestamp at={token.expiresAt} brief />}</td>
+              <td>{token.lastUsedAt === null ? t`Never` : <Timestamp at={token.lastUsedAt} />}</td>
               <td>
                 <ReasonedButton
                   variant="link"
-                  aria-label={`Revoke ${token.name}`}
+                  aria-label={t`Revoke ${token.name}`}
                   reason={undefined}
                   onClick={() => setRevoked(token)}
                 >
-                  Revoke
+                  {t`Revoke`}
                 </ReasonedButton>
               </td>
             </tr>
@@ -72,16 +82,16 @@ export function TokenList() {
       />
       {revoked && (
         <PlanPanel
-          title={`Revoke ${revoked.name}?`}
-          label="Revoke"
-          failure={`Couldn't revoke ${revoked.name}`}
+          title={t`Revoke ${revoked.name}?`}
+          label={t`Revoke`}
+          failure={t`Couldn't revoke ${revoked.name}`}
           isDanger
           preview={(signal) => previewRevocation(revoked.id, signal)}
           run={() => revokeToken(revoked.id)}
           onClose={() => setRevoked(undefined)}
           onDone={() => {
             setRevoked(undefined);
-            notify({ variant: 'success', title: `${revoked.name} was revoked` });
+            notify({ variant: 'success', title: t`${revoked.name} was revoked` });
             reload();
           }}
         />
@@ -90,14 +100,14 @@ export function TokenList() {
   );
 }
 
-const KINDS = { vm: 'virtual machines', ct: 'containers' } as const;
+const kinds = perLanguage(() => ({ vm: t`virtual machines`, ct: 'containers' }) as const);
 
 function scopeText({ kind, q, context, folder }: TokenView['scope']): string {
   const parts = [
-    kind && KINDS[kind],
-    folder !== undefined && `in ${folder}`,
-    context !== undefined && `of ${context}`,
-    q !== undefined && `matching "${q}"`,
+    kind && kinds()[kind],
+    folder !== undefined && t`in ${folder}`,
+    context !== undefined && t`of ${context}`,
+    q !== undefined && t`matching "${q}"`,
   ].filter(Boolean);
-  return parts.length === 0 ? 'All' : parts.join(' ');
+  return parts.length === 0 ? t`All` : parts.join(' ');
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { CreatedWebhookView, CreateWebhookDto } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { nameProblem } from '../../../shared/names/name-rule.js';
@@ -5,14 +6,15 @@ import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { createWebhook } from '../api/webhook-requests.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
 type Event = CreateWebhookDto['events'][number];
 
-export const EVENTS: Readonly<Record<Event, string>> = {
-  'task.ended': 'A task ended',
-  'instance.changed': 'An instance changed',
-  'instance.removed': 'An instance was removed',
-};
+export const webhookEvents = perLanguage((): Readonly<Record<Event, string>> => ({
+  'task.ended': t`A task ended`,
+  'instance.changed': t`An instance changed`,
+  'instance.removed': t`An instance was removed`,
+}));
 
 /** Creates a webhook. */
 export function WebhookForm({ onCreated }: { onCreated: (webhook: CreatedWebhookView) => void }) {
@@ -24,8 +26,8 @@ export function WebhookForm({ onCreated }: { onCreated: (webhook: CreatedWebhook
 
   const isIncomplete = name === '' || url.trim() === '';
   const reason = isIncomplete
-    ? 'Enter a name and a URL first.'
-    : (nameProblem(name) ?? (events.length === 0 ? 'Choose at least one event.' : undefined));
+    ? t`Enter a name and a URL first.`
+    : (nameProblem(name) ?? (events.length === 0 ? t`Choose at least one event.` : undefined));
 
   const create = async (): Promise<void> => {
     setIsCreating(true);
@@ -41,16 +43,16 @@ export function WebhookForm({ onCreated }: { onCreated: (webhook: CreatedWebhook
 
   return (
     <form
-      aria-label="New webhook"
+      aria-label={t`New webhook`}
       onSubmit={(event) => {
         event.preventDefault();
         if (reason === undefined && !isCreating) void create();
       }}
     >
-      {error !== undefined && <ErrorAlert title="Couldn't create the webhook" error={error as Error} />}
+      {error !== undefined && <ErrorAlert title={t`Couldn't create the webhook`} error={error as Error} />}
       <fieldset className="hg-toolbar hg-gap-below">
-        <legend>Events</legend>
-        {Object.entries(EVENTS).map(([event, label]) => (
+        <legend>{t`Events`}</legend>
+        {Object.entries(webhookEvents()).map(([event, label]) => (
           <label key={event}>
             <input
               type="checkbox"
@@ -66,10 +68,10 @@ export function WebhookForm({ onCreated }: { onCreated: (webhook: CreatedWebhook
         ))}
       </fieldset>
       <div className="hg-toolbar hg-toolbar--fields">
-        <LabeledInput label="Name" aria-label="Name of the new webhook" value={name} onChange={setName} />
+        <LabeledInput label={t`Name`} aria-label={t`Name of the new webhook`} value={name} onChange={setName} />
         <LabeledInput label="URL" placeholder="https://" value={url} onChange={setUrl} />
         <ReasonedButton variant="secondary" type="submit" reason={reason}>
-          Create webhook
+          {t`Create webhook`}
         </ReasonedButton>
       </div>
     </form>

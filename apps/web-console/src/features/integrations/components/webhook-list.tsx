@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import type { CreatedWebhookView, WebhookView } from '@headgate/api-contracts';
 import { useState } from 'react';
@@ -16,7 +17,7 @@ import {
   useWebhooks,
   WEBHOOKS_KEY,
 } from '../api/webhook-requests.js';
-import { EVENTS, WebhookForm } from './webhook-form.js';
+import { webhookEvents, WebhookForm } from './webhook-form.js';
 
 /** The URLs to which changes and ends of tasks are sent, with a form to add one. */
 export function WebhookList() {
@@ -27,68 +28,68 @@ export function WebhookList() {
   const reload = (): void => void queries.invalidateQueries({ queryKey: WEBHOOKS_KEY });
 
   return (
-    <section aria-label="Webhooks" className="hg-section">
-      <h2>Webhooks</h2>
-      <p className="hg-note">Signed messages about changes and finished tasks, sent to other services</p>
+    <section aria-label={t`Webhooks`} className="hg-section">
+      <h2>{t`Webhooks`}</h2>
+      <p className="hg-note">{t`Signed messages about changes and finished tasks, sent to other services`}</p>
       {created && (
         <Alert
           variant="success"
-          title={`${created.name} was created. Copy the secret now: it is not shown again.`}
+          title={t`${created.name} was created. Copy the secret now: it is not shown again.`}
           onDismiss={() => setCreated(undefined)}
         >
           <code>{created.secret}</code>
         </Alert>
       )}
-      {error && <ErrorAlert title="Couldn't load the webhooks" error={error} onRetry={() => void refetch()} />}
-      {!webhooks && !error && <Skeleton height="6rem" label="Loading the webhooks" />}
-      {webhooks?.length === 0 && <p className="hg-note">No webhooks yet</p>}
+      {error && <ErrorAlert title={t`Couldn't load the webhooks`} error={error} onRetry={() => void refetch()} />}
+      {!webhooks && !error && <Skeleton height="6rem" label={t`Loading the webhooks`} />}
+      {webhooks?.length === 0 && <p className="hg-note">{t`No webhooks yet`}</p>}
       {webhooks && webhooks.length > 0 && (
         <Table
-          label="Webhooks"
-          columns={['Name', 'URL', 'Events', 'State', 'Last delivery', 'Actions']}
+          label={t`Webhooks`}
+          columns={[t`Name`, 'URL', t`Events`, t`State`, t`Last delivery`, t`Actions`]}
           className="hg-gap-below"
         >
           {webhooks.map((webhook) => (
             <tr key={webhook.id}>
               <td>{webhook.name}</td>
               <td>{webhook.url}</td>
-              <td>{webhook.events.map((event) => EVENTS[event]).join(', ')}</td>
+              <td>{webhook.events.map((event) => webhookEvents()[event]).join(', ')}</td>
               <td>{stateOf(webhook)}</td>
-              <td>{webhook.lastDeliveredAt === null ? 'Never' : <Timestamp at={webhook.lastDeliveredAt} />}</td>
+              <td>{webhook.lastDeliveredAt === null ? t`Never` : <Timestamp at={webhook.lastDeliveredAt} />}</td>
               <td>
                 {webhook.lastError !== '' && (
                   <Button
                     variant="link"
-                    aria-label={`Retry ${webhook.name}`}
+                    aria-label={t`Retry ${webhook.name}`}
                     onClick={() =>
                       setChange({
-                        title: `Retry ${webhook.name}?`,
-                        label: 'Retry',
-                        done: `${webhook.name} is being retried`,
+                        title: t`Retry ${webhook.name}?`,
+                        label: t`Retry`,
+                        done: t`${webhook.name} is being retried`,
                         isDanger: false,
                         preview: (signal) => previewReplay(webhook.id, signal),
                         run: () => replayWebhook(webhook.id),
                       })
                     }
                   >
-                    Retry
+                    {t`Retry`}
                   </Button>
                 )}
                 <Button
                   variant="link"
-                  aria-label={`Delete ${webhook.name}`}
+                  aria-label={t`Delete ${webhook.name}`}
                   onClick={() =>
                     setChange({
-                      title: `Delete ${webhook.name}?`,
-                      label: 'Delete',
-                      done: `${webhook.name} was deleted`,
+                      title: t`Delete ${webhook.name}?`,
+                      label: t`Delete`,
+                      done: t`${webhook.name} was deleted`,
                       isDanger: true,
                       preview: (signal) => previewDeletion(webhook.id, signal),
                       run: () => deleteWebhook(webhook.id),
                     })
                   }
                 >
-                  Delete
+                  {t`Delete`}
                 </Button>
               </td>
             </tr>
@@ -105,7 +106,7 @@ export function WebhookList() {
       {change && (
         <PlannedChangePanel
           change={change}
-          failure="Couldn't change the webhook"
+          failure={t`Couldn't change the webhook`}
           onClose={() => setChange(undefined)}
           onChanged={reload}
         />
@@ -117,9 +118,9 @@ export function WebhookList() {
 /** `Disabled: The receiver answered with status 500.` */
 function stateOf({ disabled, lastError, attempts, missed }: WebhookView): string {
   const state = disabled
-    ? `Disabled: ${lastError}`
+    ? t`Disabled: ${lastError}`
     : lastError === ''
-      ? 'Active'
-      : `Attempt ${attempts} failed: ${lastError}`;
-  return missed === 0 ? state : `${state} ${missed} events were dropped.`;
+      ? t`Active`
+      : t`Attempt ${attempts} failed: ${lastError}`;
+  return missed === 0 ? state : t`${state} ${missed} events were dropped.`;
 }

@@ -1,5 +1,8 @@
+import { t, plural } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { CallerCountView, JournalFilterDto } from '@headgate/api-contracts';
 import { useJournalSummary } from '../api/use-journal.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
 interface JournalCallersProps {
   filters: JournalFilterDto;
@@ -15,14 +18,16 @@ export function JournalCallers({ filters, onChoose }: JournalCallersProps) {
   const isOnlyOne = caller !== undefined || token !== undefined;
   return (
     <div className="hg-toolbar hg-gap-below">
-      <div className="hg-chips" role="group" aria-label="Callers">
+      <div className="hg-chips" role="group" aria-label={t`Callers`}>
         <button
           type="button"
           className="hg-chip"
           aria-pressed={!isOnlyOne}
           onClick={() => onChoose({ user: '', token: '' })}
         >
-          All <b>{all.entries.toLocaleString()}</b>
+          <Trans>
+            All <b>{readableNumber(all.entries)}</b>
+          </Trans>
         </button>
         {all.callers.map((one) => (
           <button
@@ -32,7 +37,7 @@ export function JournalCallers({ filters, onChoose }: JournalCallersProps) {
             aria-pressed={one.caller === caller && one.token === (token ?? '')}
             onClick={() => onChoose({ user: one.caller, token: one.token })}
           >
-            {nameOf(one)} <b>{one.entries.toLocaleString()}</b>
+            {nameOf(one)} <b>{readableNumber(one.entries)}</b>
           </button>
         ))}
       </div>
@@ -42,7 +47,7 @@ export function JournalCallers({ filters, onChoose }: JournalCallersProps) {
 }
 
 const nameOf = ({ caller, token }: CallerCountView): string =>
-  token === '' ? caller || 'Without an identity' : `${caller || 'Without an identity'}, token ${token}`;
+  token === '' ? caller || t`Without an identity` : t`${caller || 'Without an identity'}, token ${token}`;
 
 /** "214 entries about 96 objects, 7 failed, 2 denied" */
 function summaryText({
@@ -51,11 +56,10 @@ function summaryText({
   failed,
   denied,
 }: Record<'entries' | 'objects' | 'failed' | 'denied', number>) {
-  const count = (number: number, one: string, many: string): string =>
-    `${number.toLocaleString()} ${number === 1 ? one : many}`;
+  const about = plural(objects, { one: '# object', other: '# objects' });
   return [
-    `${count(entries, 'entry', 'entries')} about ${count(objects, 'object', 'objects')}`,
-    ...(failed > 0 ? [`${failed.toLocaleString()} failed`] : []),
-    ...(denied > 0 ? [`${denied.toLocaleString()} denied`] : []),
+    t`${plural(entries, { one: '# entry', other: '# entries' })} about ${about}`,
+    ...(failed > 0 ? [t`${readableNumber(failed)} failed`] : []),
+    ...(denied > 0 ? [t`${readableNumber(denied)} denied`] : []),
   ].join(', ');
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { JournalEntryView } from '@headgate/api-contracts';
 import { useId } from 'react';
 import { Link } from 'wouter';
@@ -17,12 +18,12 @@ import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { useJournal } from '../api/use-journal.js';
-import { OUTCOMES, useJournalFilters } from '../use-journal-filters.js';
+import { outcomes, useJournalFilters } from '../use-journal-filters.js';
 import { JournalCallers } from './journal-callers.js';
 
 /** Who did what, on all instances and the service itself. */
 export function JournalPage() {
-  usePageTitle('Journal');
+  usePageTitle(t`Journal`);
   const outcomeId = useId();
   const { fields, change, filters } = useJournalFilters();
   const { data, error, refetch, isFetching, hasNextPage, fetchNextPage } = useJournal(filters);
@@ -32,31 +33,31 @@ export function JournalPage() {
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
         <h1 className="hg-page-title" {...PAGE_FOCUS}>
-          Journal
+          {t`Journal`}
         </h1>
         <span className="hg-spring" />
-        <Link href={paths.activity}>Tasks</Link>
+        <Link href={paths.activity}>{t`Tasks`}</Link>
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
       <ActivityChart />
-      <form aria-label="Filters" className="hg-filters hg-gap-below" onSubmit={(event) => event.preventDefault()}>
-        <LabeledInput label="User" value={fields.user} onChange={(user) => change({ user, token: '' })} />
+      <form aria-label={t`Filters`} className="hg-filters hg-gap-below" onSubmit={(event) => event.preventDefault()}>
+        <LabeledInput label={t`User`} value={fields.user} onChange={(user) => change({ user, token: '' })} />
         <LabeledInput
-          label="Action"
+          label={t`Action`}
           placeholder="snapshot"
           value={fields.action}
           onChange={(action) => change({ action })}
         />
         <LabeledInput
-          label="Object"
+          label={t`Object`}
           placeholder="vm/prod/default/web-1"
           value={fields.object}
           onChange={(object) => change({ object })}
         />
-        <Field label="Outcome" id={outcomeId}>
+        <Field label={t`Outcome`} id={outcomeId}>
           <SelectInput id={outcomeId} value={fields.outcome} onChange={(outcome) => change({ outcome })}>
-            <option value="">All</option>
-            {Object.entries(OUTCOMES).map(([value, label]) => (
+            <option value="">{t`All`}</option>
+            {Object.entries(outcomes()).map(([value, label]) => (
               <option key={value} value={value}>
                 {label}
               </option>
@@ -66,20 +67,20 @@ export function JournalPage() {
         <SpanFields />
       </form>
       <JournalCallers filters={filters} onChoose={change} />
-      {error && <ErrorAlert title="Couldn't load the journal" error={error} onRetry={() => void refetch()} />}
-      {!entries && !error && <Skeleton height="10rem" label="Loading the journal" />}
+      {error && <ErrorAlert title={t`Couldn't load the journal`} error={error} onRetry={() => void refetch()} />}
+      {!entries && !error && <Skeleton height="10rem" label={t`Loading the journal`} />}
       {entries?.length === 0 && (
-        <EmptyState title="No entries" level={2}>
+        <EmptyState title={t`No entries`} level={2}>
           {Object.keys(filters).length > 0
-            ? 'No entry matches the filters.'
-            : 'Changes and denied requests appear here, with their user and outcome.'}
+            ? t`No entry matches the filters.`
+            : t`Changes and denied requests appear here, with their user and outcome.`}
         </EmptyState>
       )}
       {entries && entries.length > 0 && (
         <Table
-          label="Journal"
+          label={t`Journal`}
           className="hg-journal"
-          columns={['Time', 'User', 'From', 'Action', 'Object', 'Outcome', 'Message']}
+          columns={[t`Time`, t`User`, t`From`, t`Action`, t`Object`, t`Outcome`, t`Message`]}
         >
           {entries.map((entry) => (
             <JournalRow key={entry.number} entry={entry} />
@@ -88,7 +89,7 @@ export function JournalPage() {
       )}
       {hasNextPage && (
         <Button variant="secondary" isDisabled={isFetching} onClick={() => void fetchNextPage()}>
-          Load older entries
+          {t`Load older entries`}
         </Button>
       )}
     </div>
@@ -104,14 +105,14 @@ function JournalRow({ entry }: { entry: JournalEntryView }) {
       </td>
       <td>
         {caller || '–'}
-        {token !== '' && ` (API token ${token})`}
+        {token !== '' && t` (API token ${token})`}
       </td>
       <td>{address || '–'}</td>
       <td>{action}</td>
       <td>{isInstance(ref) ? <Link href={pathOfRef(ref)}>{ref}</Link> : ref || '–'}</td>
-      <td>{OUTCOMES[outcome]}</td>
+      <td>{outcomes()[outcome]}</td>
       <td>
-        {kind === 'simulated' && <span className="hg-note">Simulated </span>}
+        {kind === 'simulated' && <span className="hg-note">{t`Simulated`} </span>}
         {message}{' '}
         {outcome !== 'ok' && <small className="hg-api-code">{[status, code].filter(Boolean).join(' ')}</small>}
       </td>

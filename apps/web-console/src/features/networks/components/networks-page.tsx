@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { NetworkDetailsView } from '@headgate/api-contracts';
 import { PeekFacts } from '../../../shared/instances/peek-facts.js';
 import { paths } from '../../../shared/location/paths.js';
@@ -7,8 +8,19 @@ import { ResourcePage } from '../../../shared/resources/resource-page.js';
 import { StatusLabel } from '../../../shared/ui/status-label.js';
 import { numeric } from '../../../shared/ui/table.js';
 import { useNetworks } from '../use-networks.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
-const COLUMNS = ['Name', 'Namespace', 'Status', 'Mode', 'Bridge', 'Addresses', numeric('Used by'), 'Context'];
+const columns = perLanguage(() => [
+  t`Name`,
+  t`Namespace`,
+  t`Status`,
+  t`Mode`,
+  t`Bridge`,
+  t`Addresses`,
+  numeric(t`Used by`),
+  t`Context`,
+]);
 
 const keyOf = ({ context, ref }: NetworkDetailsView): string => `${context}/${ref}`;
 const nameOf = ({ name }: NetworkDetailsView): string => name;
@@ -17,10 +29,10 @@ const nameOf = ({ name }: NetworkDetailsView): string => name;
 export function NetworksPage() {
   const query = useNetworks();
   return (
-    <ResourcePage title="Networks" query={query} none="No reachable context has a network for more NICs">
+    <ResourcePage title={t`Networks`} query={query} none={t`No reachable context has a network for more NICs`}>
       <ResourceList
-        label="Networks"
-        columns={COLUMNS}
+        label={t`Networks`}
+        columns={columns()}
         items={query.data ?? []}
         keyOf={keyOf}
         nameOf={nameOf}
@@ -36,8 +48,8 @@ const NetworkState = ({ active }: Pick<NetworkDetailsView, 'active'>) => (
   <StatusLabel
     wording={
       active
-        ? { tone: 'success', icon: 'dot', words: 'Active' }
-        : { tone: 'neutral', icon: 'ring', words: 'Not active' }
+        ? { tone: 'success', icon: 'dot', words: t`Active` }
+        : { tone: 'neutral', icon: 'ring', words: t`Not active` }
     }
   />
 );
@@ -48,19 +60,19 @@ const cells = ({ namespace, active, mode, bridge, addresses, users, hiddenUsers,
   mode || '–',
   bridge || '–',
   addresses.join(', ') || '–',
-  (users.length + hiddenUsers).toLocaleString('en'),
+  readableNumber(users.length + hiddenUsers),
   context,
 ];
 
 function NetworkPeek({ network }: { network: NetworkDetailsView }) {
   const { namespace, context, mode, bridge, active, addresses, dhcp, users, hiddenUsers } = network;
   const facts = {
-    Context: context,
-    Namespace: namespace,
-    Mode: mode,
-    Bridge: bridge,
-    Addresses: addresses.join(', '),
-    DHCP: dhcp.map(({ start, end }) => `${start} to ${end}`).join(', '),
+    [t`Context`]: context,
+    [t`Namespace`]: namespace,
+    [t`Mode`]: mode,
+    [t`Bridge`]: bridge,
+    [t`Addresses`]: addresses.join(', '),
+    DHCP: dhcp.map(({ start, end }) => t`${start} to ${end}`).join(', '),
   };
   return (
     <>
@@ -68,7 +80,7 @@ function NetworkPeek({ network }: { network: NetworkDetailsView }) {
         <NetworkState active={active} />
       </p>
       <PeekFacts facts={facts} />
-      <InstanceLinks title="Used by" users={users} hidden={hiddenUsers} none="No instance has a card in it." />
+      <InstanceLinks title={t`Used by`} users={users} hidden={hiddenUsers} none={t`No instance has a card in it.`} />
     </>
   );
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { PlanView, VmView } from '@headgate/api-contracts';
 import { useQuery } from '@tanstack/react-query';
 import { instanceRequest, sendRequest } from '../../../shared/actions/api-request.js';
@@ -26,21 +27,20 @@ export function MigrationPromise({ vm, target }: MigrationPromiseProps) {
   return (
     <div className="hg-card hg-promise" role="status">
       <p className="hg-promise-title">
-        <b>{`Migrate ${vm.name} to ${target}`}</b>
+        <b>{t`Migrate ${vm.name} to ${target}`}</b>
         {plan.data && <span className="hg-peek-pending">{refusal ? 'refused' : 'possible'}</span>}
       </p>
-      {plan.isPending && <p className="hg-note">Checking</p>}
+      {plan.isPending && <p className="hg-note">{t`Checking`}</p>}
       {plan.error && <p className="hg-status--danger">{messageOf(plan.error)}</p>}
       {refusal && <p className="hg-status--danger">{readableSizes(refusal.reason)}</p>}
       {plan.data && !refusal && (
         <p>
           {plan.data.seconds
-            ? `Takes ${readableEstimate(plan.data.seconds)}. `
-            : 'No migration of this kind was measured yet. '}
-          The guest keeps running.
+            ? t`Takes ${readableEstimate(plan.data.seconds)}. The guest keeps running.`
+            : t`No migration of this kind was measured yet. The guest keeps running.`}
         </p>
       )}
-      <p className="hg-note">Let go to see the plan. Nothing moves yet.</p>
+      <p className="hg-note">{t`Let go to see the plan. Nothing moves yet.`}</p>
     </div>
   );
 }

@@ -1,9 +1,11 @@
+import { t } from '@lingui/core/macro';
 import type { NodeDetailsView, VmView } from '@headgate/api-contracts';
 import type { CSSProperties, DragEvent } from 'react';
 import { instanceState } from '../../../shared/instances/instance-state.js';
 import { isVm, type Instance } from '../../../shared/instances/instance.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import type { NodeGuest } from '../node-guests.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
 /** More blocks than this are too small to be distinguished: the smallest are one block. */
 const MOST_BLOCKS = 60;
@@ -49,7 +51,7 @@ export function NodeBlocks({ node, guests, refusal, onDrag, onClick }: NodeBlock
         <span
           className="hg-node-block"
           style={{ '--hg-share': share(restBytes) } as CSSProperties}
-          title={`${rest.length.toLocaleString('en')} smaller ones, ${readableBytes(restBytes)}`}
+          title={t`${readableNumber(rest.length)} smaller ones, ${readableBytes(restBytes)}`}
         />
       )}
     </div>

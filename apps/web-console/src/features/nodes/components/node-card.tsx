@@ -1,3 +1,4 @@
+import { t, plural } from '@lingui/core/macro';
 import type { NodeDetailsView, VmView } from '@headgate/api-contracts';
 import type { DragEvent } from 'react';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
@@ -7,6 +8,7 @@ import type { NodeGuest } from '../node-guests.js';
 import { nodeState } from '../node-state.js';
 import { freeMemory, type NodeTarget } from '../node-target.js';
 import { NodeBlocks } from './node-blocks.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
 interface NodeCardProps {
   node: NodeDetailsView;
@@ -55,13 +57,13 @@ export function NodeCard(props: NodeCardProps) {
         </span>
         <b>{node.name}</b>
         <span className="hg-note">
-          {node.instances.toLocaleString('en')}
-          <span className="hg-hidden-text">{node.instances === 1 ? ' instance' : ' instances'}</span>
+          {readableNumber(node.instances)}
+          <span className="hg-hidden-text"> {plural(node.instances, { one: 'instance', other: 'instances' })}</span>
         </span>
       </button>
       <NodeBlocks node={node} guests={guests} refusal={refusal} onDrag={onDrag} onClick={onPeek} />
       <div className="hg-node-foot">
-        <span title="The CPU in use">
+        <span title={t`The CPU in use`}>
           <UsageBar used={node.load.cpu} total={node.capacity.cpu} />
         </span>
         <span className="hg-note">{footText(node, isDragging ? target : undefined)}</span>
@@ -73,6 +75,6 @@ export function NodeCard(props: NodeCardProps) {
 function footText(node: NodeDetailsView, target: NodeTarget | undefined): string {
   if (target?.refusal !== undefined) return target.refusal;
   const free = freeMemory(node);
-  if (free === null) return 'free memory unknown';
-  return free < 0 ? `${readableBytes(-free)} too much` : `${readableBytes(free)} free`;
+  if (free === null) return t`free memory unknown`;
+  return free < 0 ? t`${readableBytes(-free)} too much` : t`${readableBytes(free)} free`;
 }

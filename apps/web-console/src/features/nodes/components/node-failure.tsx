@@ -1,3 +1,4 @@
+import { t, plural } from '@lingui/core/macro';
 import type { AffectedInstanceView, NodeDetailsView, NodeFailureView } from '@headgate/api-contracts';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
@@ -8,13 +9,18 @@ import { Disclosure } from '../../../shared/ui/disclosure.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { Spinner } from '../../../shared/ui/loading.js';
-import { failureSummary, UNCHECKED_OF_SOME } from '../failure-summary.js';
+import { failureSummary, uncheckedOfSome } from '../failure-summary.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
-const PARTS = [
-  { outcome: 'stays-down', title: 'Stay down', tone: 'danger', icon: 'diamond' },
-  { outcome: 'no-room', title: 'No room elsewhere', tone: 'warning', icon: 'triangle' },
-  { outcome: 'restarts', title: 'Restart elsewhere', tone: 'success', icon: 'dot' },
-] as const;
+const parts = perLanguage(
+  () =>
+    [
+      { outcome: 'stays-down', title: t`Stay down`, tone: 'danger', icon: 'diamond' },
+      { outcome: 'no-room', title: t`No room elsewhere`, tone: 'warning', icon: 'triangle' },
+      { outcome: 'restarts', title: t`Restart elsewhere`, tone: 'success', icon: 'dot' },
+    ] as const,
+);
 
 /** What would happen if a node failed. It is computed when the user asks for it, because it reads the whole cluster. */
 export function NodeFailure({ node: { context, name } }: { node: NodeDetailsView }) {
@@ -25,21 +31,25 @@ export function NodeFailure({ node: { context, name } }: { node: NodeDetailsView
     enabled: false,
   });
   return (
-    <section className="hg-peek-activity hg-failure" aria-label="If this node fails">
-      <h3>If this node fails</h3>
+    <section className="hg-peek-activity hg-failure" aria-label={t`If this node fails`}>
+      <h3>{t`If this node fails`}</h3>
       {report.error && (
-        <ErrorAlert title="Couldn't compute the failure" error={report.error} onRetry={() => void report.refetch()} />
+        <ErrorAlert
+          title={t`Couldn't compute the failure`}
+          error={report.error}
+          onRetry={() => void report.refetch()}
+        />
       )}
       {report.data ? (
         <FailureReport report={report.data} />
       ) : (
         !report.error && (
           <Button isSmall isLoading={report.isFetching} onClick={() => void report.refetch()}>
-            Show what would happen
+            {t`Show what would happen`}
           </Button>
         )
       )}
-      {report.isFetching && !report.data && <Spinner label="Reading the cluster" />}
+      {report.isFetching && !report.data && <Spinner label={t`Reading the cluster`} />}
     </section>
   );
 }
@@ -50,10 +60,10 @@ function FailureReport({ report }: { report: NodeFailureView }) {
   return (
     <>
       <p role="status">{failureSummary(report)}</p>
-      {PARTS.map(({ outcome, title, tone, icon }) => {
+      {parts().map(({ outcome, title, tone, icon }) => {
         const members = instances.filter((one) => one.outcome === outcome);
         if (members.length === 0) return null;
-        const heading = `${title} (${members.length.toLocaleString('en')})`;
+        const heading = `${title} (${readableNumber(members.length)})`;
         const list = (
           <ul>
             {members.map((one) => (
@@ -75,15 +85,15 @@ function FailureReport({ report }: { report: NodeFailureView }) {
           </div>
         );
       })}
-      {hidden > 0 && <p className="hg-note">{`${hidden.toLocaleString('en')} more that you may not see`}</p>}
+      {hidden > 0 && <p className="hg-note">{t`${readableNumber(hidden)} more that you may not see`}</p>}
       {(unchecked.length > 0 || some.length > 0) && (
         <>
-          <h4>Not checked</h4>
+          <h4>{t`Not checked`}</h4>
           <ul className="hg-failure-unchecked">
             {unchecked.map((text) => (
               <li key={text}>{text}</li>
             ))}
-            {some.length > 0 && <li>{`${UNCHECKED_OF_SOME} ${some.join('; ')}.`}</li>}
+            {some.length > 0 && <li>{`${uncheckedOfSome()} ${some.join('; ')}.`}</li>}
           </ul>
         </>
       )}
@@ -101,4 +111,6 @@ const Affected = ({ affected: { ref, name, nodes, reason } }: { affected: Affect
 );
 
 const fitText = (nodes: readonly string[]): string =>
-  nodes.length === 1 ? `fits on ${nodes[0]}` : `fits on ${nodes.length} nodes`;
+  nodes.length === 1
+    ? t`fits on ${nodes[0]!}`
+    : t`fits on ${plural(nodes.length, { one: '# node', other: '# nodes' })}`;

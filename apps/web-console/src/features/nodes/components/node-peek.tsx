@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { NodeDetailsView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { useActionRefusal } from '../../../shared/actions/use-action-refusal.js';
@@ -15,6 +16,7 @@ import { cpuText, nodeState } from '../node-state.js';
 import { freeMemory } from '../node-target.js';
 import { NodeFailure } from './node-failure.js';
 import { usageText } from './node-table.js';
+import { readableNumber, readableDecimal } from '../../../shared/texts/formats.js';
 
 /** How many instances the panel lists. */
 const MOST = 20;
@@ -31,19 +33,19 @@ export function NodePeek({ node, guests }: NodePeekProps) {
   const more = guests.length - MOST;
   const facts = {
     CPU: <UsageBar used={load.cpu} total={capacity.cpu} text={usageText(load.cpu, capacity.cpu, cpuText)} />,
-    Memory: (
+    [t`Memory`]: (
       <UsageBar
         used={load.memoryBytes}
         total={capacity.memoryBytes}
         text={usageText(load.memoryBytes, capacity.memoryBytes, readableBytes)}
       />
     ),
-    Promised: promisedText(node),
-    Free: free === null ? undefined : `${readableBytes(Math.max(0, free))} of memory`,
-    Zone: zone,
-    Roles: roles.split(',').join(', '),
-    Version: [kubelet, arch].filter(Boolean).join(', '),
-    Context: context,
+    [t`Promised`]: promisedText(node),
+    [t`Free`]: free === null ? undefined : t`${readableBytes(Math.max(0, free))} of memory`,
+    [t`Zone`]: zone,
+    [t`Roles`]: roles.split(',').join(', '),
+    [t`Version`]: [kubelet, arch].filter(Boolean).join(', '),
+    [t`Context`]: context,
   };
   return (
     <>
@@ -53,10 +55,10 @@ export function NodePeek({ node, guests }: NodePeekProps) {
       {node.unschedulable !== undefined && <p className="hg-note">{node.unschedulable}</p>}
       <PeekFacts facts={facts} />
       <NodeFailure key={`${context}/${name}`} node={node} />
-      <section className="hg-peek-activity" aria-label="Instances">
+      <section className="hg-peek-activity" aria-label={t`Instances`}>
         <h3>
-          {`${guests.length.toLocaleString('en')} run here`}
-          <Link href={nodePath(context, name)}>Show in the list</Link>
+          {t`${readableNumber(guests.length)} run here`}
+          <Link href={nodePath(context, name)}>{t`Show in the list`}</Link>
         </h3>
         <ul className="hg-node-guests">
           {guests.slice(0, MOST).map(({ instance, bytes }) => (
@@ -70,7 +72,7 @@ export function NodePeek({ node, guests }: NodePeekProps) {
             </li>
           ))}
         </ul>
-        {more > 0 && <p className="hg-note">{`and ${more.toLocaleString('en')} more`}</p>}
+        {more > 0 && <p className="hg-note">{t`and ${readableNumber(more)} more`}</p>}
       </section>
     </>
   );
@@ -84,16 +86,18 @@ function MigrateButton({ vm }: { vm: Instance }) {
       isSmall
       variant="link"
       reason={refusal('migrate', vm)}
-      aria-label={`Migrate ${vm.name} to another node`}
+      aria-label={t`Migrate ${vm.name} to another node`}
       onClick={() => run({ id: 'migrate', instance: vm })}
     >
-      Migrate to…
+      {t`Migrate to…`}
     </ReasonedButton>
   );
 }
 
 function promisedText({ promised, capacity }: NodeDetailsView): string {
   const cpus = (promised.cpu ?? 0) / 1000;
-  const each = capacity.cpu ? ` (${Number((cpus / (capacity.cpu / 1000)).toFixed(1))} for each real one)` : '';
-  return `${cpuText(promised.cpu ?? 0)}${each}, ${readableBytes(promised.memoryBytes ?? 0)} of memory`;
+  const [all, memory] = [cpuText(promised.cpu ?? 0), readableBytes(promised.memoryBytes ?? 0)];
+  if (!capacity.cpu) return t`${all}, ${memory} of memory`;
+  const each = readableDecimal(Number((cpus / (capacity.cpu / 1000)).toFixed(1)));
+  return t`${all} (${each} for each real one), ${memory} of memory`;
 }

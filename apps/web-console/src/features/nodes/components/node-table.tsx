@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { NodeDetailsView } from '@headgate/api-contracts';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { ResourceTable } from '../../../shared/resources/resource-table.js';
@@ -7,12 +8,14 @@ import { numeric } from '../../../shared/ui/table.js';
 import { nodeKey } from '../node-guests.js';
 import { cpuText, nodeState } from '../node-state.js';
 import { freeMemory } from '../node-target.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
-const COLUMNS = [
-  ...['Name', 'Status', 'CPU use', 'Memory use'],
-  ...['Instances', 'Promised CPUs', 'Promised memory', 'Free memory'].map(numeric),
-  ...['Zone', 'Roles', 'Context'],
-];
+const columns = perLanguage(() => [
+  ...[t`Name`, t`Status`, t`CPU use`, t`Memory use`],
+  ...[t`Instances`, t`Promised CPUs`, t`Promised memory`, t`Free memory`].map(numeric),
+  ...[t`Zone`, t`Roles`, t`Context`],
+]);
 
 interface NodeTableProps {
   nodes: readonly NodeDetailsView[];
@@ -26,8 +29,8 @@ export const nameOfNode = ({ name }: NodeDetailsView): string => name;
 /** All nodes as rows. */
 export const NodeTable = ({ nodes, peeked, onPeek }: NodeTableProps) => (
   <ResourceTable
-    label="Nodes"
-    columns={COLUMNS}
+    label={t`Nodes`}
+    columns={columns()}
     items={nodes}
     keyOf={keyOfNode}
     nameOf={nameOfNode}
@@ -48,8 +51,8 @@ function cells(node: NodeDetailsView) {
       total={capacity.memoryBytes}
       text={usageText(load.memoryBytes, capacity.memoryBytes, readableBytes)}
     />,
-    instances.toLocaleString('en'),
-    ((promised.cpu ?? 0) / 1000).toLocaleString('en'),
+    readableNumber(instances),
+    readableNumber((promised.cpu ?? 0) / 1000),
     readableBytes(promised.memoryBytes ?? 0),
     free === null ? '–' : readableBytes(Math.max(0, free)),
     zone ?? '–',
@@ -61,6 +64,6 @@ function cells(node: NodeDetailsView) {
 /** `12% of 16 CPUs`, or as much of it as is known. */
 export function usageText(used: number | null, capacity: number | null, format: (amount: number) => string): string {
   if (used === null || capacity === null || capacity === 0)
-    return used === null ? (capacity === null ? '–' : `of ${format(capacity)}`) : format(used);
-  return `${Math.round((used / capacity) * 100)}% of ${format(capacity)}`;
+    return used === null ? (capacity === null ? '–' : t`of ${format(capacity)}`) : format(used);
+  return t`${Math.round((used / capacity) * 100)}% of ${format(capacity)}`;
 }

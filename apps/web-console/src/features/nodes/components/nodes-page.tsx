@@ -1,3 +1,4 @@
+import { plural, t } from '@lingui/core/macro';
 import type { NodeDetailsView } from '@headgate/api-contracts';
 import { useMemo } from 'react';
 import { useSearch } from 'wouter';
@@ -13,6 +14,7 @@ import { useNodeDetails } from '../use-node-details.js';
 import { NodeMap } from './node-map.js';
 import { NodePeek } from './node-peek.js';
 import { keyOfNode, nameOfNode, NodeTable } from './node-table.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
 /** The nodes as a map or a table, with what runs on them. */
 export function NodesPage() {
@@ -28,22 +30,22 @@ export function NodesPage() {
   const grouping: NodeGrouping = hasZones && search.get('group') === 'zone' ? 'zone' : 'context';
   return (
     <ResourcePage
-      title="Nodes"
+      title={t`Nodes`}
       summary={nodes.length === 0 ? undefined : summaryOf(nodes)}
       tools={
         nodes.length > 0 && (
           <>
             {view === 'map' && hasZones && (
               <Segments
-                label="Group by"
-                options={{ context: 'Contexts', zone: 'Zones' }}
+                label={t`Group by`}
+                options={{ context: t`Contexts`, zone: t`Zones` }}
                 active={grouping}
                 onChoose={(value) => setSearch('group', value === 'context' ? undefined : value)}
               />
             )}
             <Segments
-              label="Show as"
-              options={{ map: 'Map', table: 'Table' }}
+              label={t`Show as`}
+              options={{ map: t`Map`, table: t`Table` }}
               active={view}
               onChoose={(value) => setSearch('view', value === 'map' ? undefined : value)}
             />
@@ -51,7 +53,7 @@ export function NodesPage() {
         )
       }
       query={query}
-      none="No reachable context has a node."
+      none={t`No reachable context has a node.`}
     >
       {view === 'map' ? (
         <NodeMap nodes={nodes} grouping={grouping} guests={guests} peeked={peeked} onPeek={peek} />
@@ -105,8 +107,8 @@ function summaryOf(nodes: readonly NodeDetailsView[]): string {
   const away = nodes.filter(({ ready }) => !ready).length;
   const closed = nodes.filter(({ ready, schedulable }) => ready && !schedulable).length;
   return [
-    `${nodes.length.toLocaleString('en')} in ${contexts} ${contexts === 1 ? 'context' : 'contexts'}`,
-    ...(away > 0 ? [`${away} not ready`] : []),
-    ...(closed > 0 ? [`${closed} ${closed === 1 ? 'takes' : 'take'} no new VMs`] : []),
+    t`${readableNumber(nodes.length)} in ${plural(contexts, { one: '# context', other: '# contexts' })}`,
+    ...(away > 0 ? [t`${away} not ready`] : []),
+    ...(closed > 0 ? [t`${plural(closed, { one: '# takes', other: '# take' })} no new VMs`] : []),
   ].join(', ');
 }

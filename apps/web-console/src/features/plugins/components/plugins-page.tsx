@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import type { PluginView } from '@headgate/api-contracts';
 import { useState } from 'react';
@@ -25,15 +26,15 @@ import {
 const installation = ({ name }: PluginView, label: string, done: string): ConfirmedRequest => ({
   title: `${label} ${name}`,
   label,
-  done: `${name} was ${done}`,
+  done,
   preview: (signal) => previewInstallation(name, signal),
   run: () => installPlugin(name),
 });
 
 const removal = ({ name }: PluginView): ConfirmedRequest => ({
-  title: `Remove ${name}?`,
-  label: 'Remove',
-  done: `${name} was removed`,
+  title: t`Remove ${name}?`,
+  label: t`Remove`,
+  done: t`${name} was removed`,
   isDanger: true,
   preview: (signal) => previewRemoval(name, signal),
   run: () => removePlugin(name),
@@ -42,14 +43,16 @@ const removal = ({ name }: PluginView): ConfirmedRequest => ({
 /** The change that brings a plugin to the offered version. */
 function offered(plugin: PluginView): ConfirmedRequest | undefined {
   if (!plugin.inStore) return undefined;
-  if (!plugin.installed) return installation(plugin, 'Install', 'installed');
-  if (plugin.problem !== undefined) return installation(plugin, 'Reinstall', 'installed again');
-  return plugin.availableVersion === undefined ? undefined : installation(plugin, 'Upgrade', 'upgraded');
+  if (!plugin.installed) return installation(plugin, t`Install`, t`${plugin.name} was installed`);
+  if (plugin.problem !== undefined) return installation(plugin, t`Reinstall`, t`${plugin.name} was installed again`);
+  return plugin.availableVersion === undefined
+    ? undefined
+    : installation(plugin, t`Upgrade`, t`${plugin.name} was upgraded`);
 }
 
 /** The plugins of all stores, and the installed ones. */
 export function PluginsPage() {
-  usePageTitle('Plugins');
+  usePageTitle(t`Plugins`);
   const { data, error, refetch, isFetching } = usePlugins();
   const { data: whoami } = useWhoami();
   const [change, setChange] = useState<ConfirmedRequest>();
@@ -58,19 +61,23 @@ export function PluginsPage() {
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
         <h1 className="hg-page-title" {...PAGE_FOCUS}>
-          Plugins
+          {t`Plugins`}
         </h1>
         <span className="hg-spring" />
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />
       </div>
-      {error && <ErrorAlert title="Couldn't load the plugins" error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Skeleton height="10rem" label="Loading plugins" />}
+      {error && <ErrorAlert title={t`Couldn't load the plugins`} error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton height="10rem" label={t`Loading plugins`} />}
       {data?.isPartial && (
-        <Alert isPlain variant="warning" title="A plugin index could not be read. Its plugins are not in this list." />
+        <Alert
+          isPlain
+          variant="warning"
+          title={t`A plugin index could not be read. Its plugins are not in this list.`}
+        />
       )}
       {data?.plugins.length === 0 && (
-        <EmptyState title="No plugins" level={2}>
-          Plugins of the configured indexes appear here.
+        <EmptyState title={t`No plugins`} level={2}>
+          {t`Plugins of the configured indexes appear here.`}
         </EmptyState>
       )}
       {data && data.plugins.length > 0 && (
@@ -79,7 +86,7 @@ export function PluginsPage() {
       {change && (
         <PlannedChangePanel
           change={change}
-          failure="Couldn't change the plugins"
+          failure={t`Couldn't change the plugins`}
           onClose={() => setChange(undefined)}
           onChanged={() => {
             void queries.invalidateQueries({ queryKey: PLUGINS_KEY });
@@ -100,7 +107,7 @@ interface PluginTableProps {
 
 function PluginTable({ plugins, refusal, onChange }: PluginTableProps) {
   return (
-    <Table label="Plugins" columns={['Name', 'Description', 'Version', 'Origin', 'State', 'Actions']}>
+    <Table label={t`Plugins`} columns={[t`Name`, t`Description`, t`Version`, t`Origin`, t`State`, t`Actions`]}>
       {plugins.map((plugin) => {
         const changes = [offered(plugin), plugin.installed ? removal(plugin) : undefined];
         return (
@@ -134,12 +141,12 @@ function PluginTable({ plugins, refusal, onChange }: PluginTableProps) {
 }
 
 const originOf = ({ origin, publisher }: PluginView): string => {
-  const place = origin === 'bundled' ? 'Bundled' : (origin ?? '');
-  return publisher === undefined ? place : `${place}, signed by ${publisher}`;
+  const place = origin === 'bundled' ? t`Bundled` : (origin ?? '');
+  return publisher === undefined ? place : t`${place}, signed by ${publisher}`;
 };
 
 function stateOf({ installed, problem, availableVersion }: PluginView): string {
   if (problem !== undefined) return problem;
-  if (!installed) return 'Not installed';
-  return availableVersion === undefined ? 'Installed' : `Installed, ${availableVersion} is available`;
+  if (!installed) return t`Not installed`;
+  return availableVersion === undefined ? t`Installed` : t`Installed, ${availableVersion} is available`;
 }

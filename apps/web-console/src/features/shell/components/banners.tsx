@@ -1,3 +1,5 @@
+import { plural, t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
 import type { VmView } from '@headgate/api-contracts';
 import { useFleet, useRetryFleet } from '../../../shared/fleet/fleet-provider.js';
 import { useRemembered } from '../../../shared/storage/remembered.js';
@@ -15,24 +17,26 @@ export function Banners() {
   const down = phase === 'lost' ? [] : contexts.filter(({ up }) => !up);
 
   return (
-    <div className="hg-banners" role="region" aria-label="Notices" aria-live="polite">
+    <div className="hg-banners" role="region" aria-label={t`Notices`} aria-live="polite">
       {phase === 'lost' && entries.length > 0 && (
         <Alert
           variant="danger"
-          title="The list is out of date"
+          title={t`The list is out of date`}
           actions={
             <Button variant="link" onClick={retry}>
-              Retry now
+              {t`Retry now`}
             </Button>
           }
         >
           {error}{' '}
           {lostSince !== undefined && (
             <>
-              Showing the state as of <Timestamp at={new Date(lostSince).toISOString()} />.{' '}
+              <Trans>
+                Showing the state as of <Timestamp at={new Date(lostSince).toISOString()} />.{' '}
+              </Trans>
             </>
           )}
-          Retrying automatically.
+          {t`Retrying automatically.`}
         </Alert>
       )}
       {down.length > 0 && (
@@ -51,8 +55,8 @@ export function Banners() {
         </Alert>
       )}
       {partial && down.length === 0 && phase !== 'lost' && (
-        <Alert variant="warning" title="Part of the list is out of date">
-          Entries in italics show the last known state, because their context is unreachable.
+        <Alert variant="warning" title={t`Part of the list is out of date`}>
+          {t`Entries in italics show the last known state, because their context is unreachable.`}
         </Alert>
       )}
       <SimulationNotice names={contexts.filter(({ simulated }) => simulated).map(({ context }) => context)} />
@@ -61,16 +65,16 @@ export function Banners() {
 }
 
 function outageTitle(down: readonly string[], total: number): string {
-  if (down.length === total) return 'No context is reachable';
-  return `${down.join(', ')} ${down.length === 1 ? 'is' : 'are'} unreachable`;
+  if (down.length === total) return t`No context is reachable`;
+  return t`${down.join(', ')} ${plural(down.length, { one: 'is', other: 'are' })} unreachable`;
 }
 
 /** Why a context is unreachable and what that means for the list. */
 function outageText(context: string, reason: string | undefined, entries: readonly VmView[]): string {
   const count = entries.filter((entry) => entry.context === context).length;
-  const cause = reason ? `${context}: ${reason.replace(/[.\s]+$/, '')}.` : `${context} does not respond.`;
+  const cause = reason ? `${context}: ${reason.replace(/[.\s]+$/, '')}.` : t`${context} does not respond.`;
   if (count === 0) return cause;
-  return `${cause} The last known state of ${count === 1 ? '1 VM is' : `${count.toLocaleString('en')} VMs is`} shown.`;
+  return t`${cause} The last known state of ${plural(count, { one: '# VM', other: '# VMs' })} is shown.`;
 }
 
 /** Warns that a sandbox has no real guests. After the user dismisses it, only the mark next to the context remains. */
@@ -80,14 +84,16 @@ function SimulationNotice({ names }: { names: readonly string[] }) {
   return (
     <Alert
       variant="info"
-      title={`The guests of ${names.join(', ')} are simulated`}
+      title={t`The guests of ${names.join(', ')} are simulated`}
       actions={
         <Button variant="link" onClick={() => setIsDismissed(true)}>
-          Dismiss
+          {t`Dismiss`}
         </Button>
       }
     >
-      For real guests, start Headgate with <code>npm start -- --local</code> or connect it to a cluster.
+      <Trans>
+        For real guests, start Headgate with <code>npm start -- --local</code> or connect it to a cluster.
+      </Trans>
     </Alert>
   );
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useFleet } from '../../../shared/fleet/fleet-provider.js';
 import { Dropdown } from '../../../shared/ui/dropdown.js';
 import { Icon } from '../../../shared/ui/icon.js';
@@ -17,10 +18,10 @@ export function ConnectionState() {
   const [only] = contexts;
   const summary =
     phase === 'lost'
-      ? 'Disconnected'
+      ? t`Disconnected`
       : contexts.length === 1 && only
         ? `${only.context} ${only.up ? 'up' : 'down'}`
-        : `${up.length} of ${contexts.length} contexts up`;
+        : t`${up.length} of ${contexts.length} contexts up`;
 
   if (contexts.length === 0 && phase !== 'lost') return null;
   return (
@@ -28,13 +29,13 @@ export function ConnectionState() {
       className={`hg-connection hg-status--${tone}`}
       isSmall
       popup="dialog"
-      panelLabel="Contexts"
+      panelLabel={t`Contexts`}
       icon={<Icon name={tone === 'success' ? 'dot' : tone === 'warning' ? 'triangle' : 'diamond'} />}
       label={
         <>
           <span>{summary}</span>
-          {contexts.some(({ simulated }) => simulated) && <span className="hg-pill">simulated</span>}
-          {phase === 'polling' && <span className="hg-pill">polling</span>}
+          {contexts.some(({ simulated }) => simulated) && <span className="hg-pill">{t`simulated`}</span>}
+          {phase === 'polling' && <span className="hg-pill">{t`polling`}</span>}
         </>
       }
     >
@@ -46,7 +47,7 @@ export function ConnectionState() {
               <b>{context}</b>
             </span>{' '}
             {label} {isUp ? 'up' : 'down'}
-            {simulated && ', simulated'}
+            {simulated && t`, simulated`}
             {reason && <div className="hg-note">{reason}</div>}
           </li>
         ))}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { Link } from 'wouter';
 import type { ReactNode } from 'react';
 import { paths } from '../../../shared/location/paths.js';
@@ -20,7 +21,7 @@ export function Masthead({ tasks }: { tasks: ReactNode }) {
   return (
     <header className="hg-masthead">
       <a className="hg-skip" href="#main" onClick={skipToMain}>
-        Skip to content
+        {t`Skip to content`}
       </a>
       <Link href={paths.fleet} className="hg-brand">
         <svg viewBox="0 0 20 20" aria-hidden="true" className="hg-brand-mark">

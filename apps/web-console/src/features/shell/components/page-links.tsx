@@ -1,14 +1,16 @@
+import { t } from '@lingui/core/macro';
 import { Link } from 'wouter';
 import { Icon } from '../../../shared/ui/icon.js';
 import { usePageCounts, type CountedPage } from '../use-page-counts.js';
 import { usePages } from '../use-pages.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
 /** The pages that the user can open, with the number of their entries, or of problems. */
 export function PageLinks({ isFolded }: { isFolded: boolean }) {
   const pages = usePages();
   const counts = usePageCounts();
   return (
-    <nav aria-label="Pages" className="hg-side-links">
+    <nav aria-label={t`Pages`} className="hg-side-links">
       {pages.map(({ name, href, label, icon, isCurrent }) => {
         const count = counts[name as CountedPage];
         const hasProblems = name === 'health' && count !== undefined && count > 0;
@@ -25,7 +27,7 @@ export function PageLinks({ isFolded }: { isFolded: boolean }) {
             {count !== undefined && (name !== 'health' || hasProblems) && (
               <span className={`hg-side-count${hasProblems ? ' hg-side-count--bad' : ''}`}>
                 {' '}
-                {count.toLocaleString('en')}
+                {readableNumber(count)}
                 {hasProblems && <span className="hg-hidden"> {count === 1 ? 'problem' : 'problems'}</span>}
               </span>
             )}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { Dropdown, DropdownLink } from '../../../shared/ui/dropdown.js';
 import { usePages } from '../use-pages.js';
 import { useViews } from '../use-views.js';
@@ -7,13 +8,13 @@ export function PagesMenu() {
   const pages = usePages();
   const { views, open } = useViews();
   return (
-    <nav aria-label="Pages" className="hg-nav">
+    <nav aria-label={t`Pages`} className="hg-nav">
       <Dropdown
         isPlain
         className="hg-nav-menu"
         popup="dialog"
-        panelLabel="Pages"
-        label={pages.find(({ isCurrent }) => isCurrent)?.label ?? 'Pages'}
+        panelLabel={t`Pages`}
+        label={pages.find(({ isCurrent }) => isCurrent)?.label ?? t`Pages`}
       >
         {pages.map(({ href, label, isCurrent }) => (
           <DropdownLink key={href} href={href} isCurrent={isCurrent}>

@@ -1,3 +1,4 @@
+import { t, plural } from '@lingui/core/macro';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Dropdown, DropdownLink } from '../../../shared/ui/dropdown.js';
@@ -14,7 +15,7 @@ export function PhoneBar({ tasks }: { tasks: ReactNode }) {
   const pages = usePages();
   const problems = useHealthCount() ?? 0;
   return (
-    <nav aria-label="Pages" className="hg-phone-bar">
+    <nav aria-label={t`Pages`} className="hg-phone-bar">
       {pages
         .filter(({ name }) => IN_BAR.includes(name))
         .map(({ name, href, label, icon, isCurrent }) => (
@@ -24,7 +25,7 @@ export function PhoneBar({ tasks }: { tasks: ReactNode }) {
             {name === 'health' && problems > 0 && (
               <span className="hg-count hg-count--bad">
                 {problems}
-                <span className="hg-hidden"> {problems === 1 ? 'problem' : 'problems'}</span>
+                <span className="hg-hidden"> {plural(problems, { one: 'problem', other: 'problems' })}</span>
               </span>
             )}
           </Link>
@@ -45,9 +46,9 @@ function MoreMenu({ pages }: { pages: readonly PageLink[] }) {
       isPlain
       className={`hg-phone-more${isCurrent ? ' hg-phone-more--current' : ''}`}
       popup="dialog"
-      panelLabel="More pages"
+      panelLabel={t`More pages`}
       icon={<Icon name="menu" />}
-      label={<span>More</span>}
+      label={<span>{t`More`}</span>}
     >
       {pages.map((page) => (
         <DropdownLink key={page.href} href={page.href} isCurrent={page.isCurrent}>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useId, useState } from 'react';
 import { Link } from 'wouter';
 import { Icon } from '../../../shared/ui/icon.js';
@@ -16,19 +17,19 @@ export function SavedViews() {
   return (
     <nav aria-labelledby={headingId} className="hg-side-links">
       <div className="hg-side-heading">
-        <span id={headingId}>Views</span>
+        <span id={headingId}>{t`Views`}</span>
         <button
           type="button"
           className="hg-icon-button"
-          aria-label="Save this list as a view"
-          title={address === undefined ? 'Views are saved on the page of a list' : 'Save this list as a view'}
+          aria-label={t`Save this list as a view`}
+          title={address === undefined ? t`Views are saved on the page of a list` : t`Save this list as a view`}
           aria-disabled={address === undefined}
           onClick={() => address !== undefined && setDialog({ type: 'save' })}
         >
           <Icon name="plus" />
         </button>
       </div>
-      {views.length === 0 && <p className="hg-note">Save a search to find it here.</p>}
+      {views.length === 0 && <p className="hg-note">{t`Save a search to find it here.`}</p>}
       {views.map((view) => (
         <div key={view.name} className="hg-side-view">
           <Link
@@ -46,17 +47,17 @@ export function SavedViews() {
             isSmall
             className="hg-side-menu"
             icon={<Icon name="more" />}
-            label={`Change the view ${view.name}`}
+            label={t`Change the view ${view.name}`}
             items={[
-              { label: 'Rename…', icon: 'edit', run: () => setDialog({ type: 'rename', name: view.name }) },
-              { label: 'Delete', icon: 'trash', run: () => remove(view.name) },
+              { label: t`Rename…`, icon: 'edit', run: () => setDialog({ type: 'rename', name: view.name }) },
+              { label: t`Delete`, icon: 'trash', run: () => remove(view.name) },
             ]}
           />
         </div>
       ))}
       {dialog && (
         <ViewDialog
-          title={dialog.type === 'save' ? 'Save view' : 'Rename view'}
+          title={dialog.type === 'save' ? t`Save view` : t`Rename view`}
           name={dialog.type === 'save' ? '' : dialog.name}
           taken={views.map(({ name }) => name)}
           mayReplace={dialog.type === 'save'}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { Icon } from '../../../shared/ui/icon.js';
 import { Inventory } from '../inventory/inventory.js';
 import { useSidebarFold } from '../use-sidebar-fold.js';
@@ -7,9 +8,9 @@ import { SavedViews } from './saved-views.js';
 /** The pages, saved views, and the inventory. Folded, it shows the icons of the pages. */
 export function Sidebar() {
   const [isFolded, toggle] = useSidebarFold();
-  const label = isFolded ? 'Unfold the sidebar' : 'Fold the sidebar';
+  const label = isFolded ? t`Unfold the sidebar` : t`Fold the sidebar`;
   return (
-    <aside className="hg-side" aria-label="Sidebar" data-folded={isFolded}>
+    <aside className="hg-side" aria-label={t`Sidebar`} data-folded={isFolded}>
       <div className="hg-side-parts">
         <PageLinks isFolded={isFolded} />
         {!isFolded && <SavedViews />}

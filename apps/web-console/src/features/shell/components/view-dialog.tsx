@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useState } from 'react';
 import { Button } from '../../../shared/ui/button.js';
 import { Dialog } from '../../../shared/ui/dialog.js';
@@ -24,28 +25,28 @@ export function ViewDialog({ title, name, taken, mayReplace, onName, onClose }: 
   const chosen = text.trim();
   const isTaken = chosen !== name && taken.includes(chosen);
   const reason =
-    chosen === '' ? 'Enter a name.' : isTaken && !mayReplace ? 'Another view has this name already.' : undefined;
+    chosen === '' ? t`Enter a name.` : isTaken && !mayReplace ? t`Another view has this name already.` : undefined;
   const submit = (): void => {
     if (reason === undefined) onName(chosen);
   };
   return (
     <Dialog
       title={title}
-      description="A view is the search, the order, and the columns of a list. It is stored in this browser."
+      description={t`A view is the search, the order, and the columns of a list. It is stored in this browser.`}
       onClose={onClose}
       onSubmit={submit}
       footer={
         <>
           <ReasonedButton type="submit" reason={reason}>
-            {isTaken && mayReplace ? `Replace ${chosen}` : title}
+            {isTaken && mayReplace ? t`Replace ${chosen}` : title}
           </ReasonedButton>
           <Button variant="link" onClick={onClose}>
-            Cancel
+            {t`Cancel`}
           </Button>
         </>
       }
     >
-      <LabeledInput label="Name" value={text} maxLength={MAX_NAME_CHARS} autoComplete="off" onChange={setText} />
+      <LabeledInput label={t`Name`} value={text} maxLength={MAX_NAME_CHARS} autoComplete="off" onChange={setText} />
     </Dialog>
   );
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { queryFor } from '../../../shared/list/query-for.js';
 import { byLabel, type Counts, type TreeNode } from './tree-node.js';
 
@@ -30,7 +31,7 @@ export function folderTree(counts: Counts): readonly TreeNode[] {
       ? [
           {
             id: '',
-            label: 'In no folder',
+            label: t`In no folder`,
             icon: 'folder',
             query: queryFor({ folder: '' }),
             count: outside,

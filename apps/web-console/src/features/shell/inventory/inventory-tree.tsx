@@ -5,6 +5,7 @@ import { useTreeKeys } from '../../../shared/tree/use-tree-keys.js';
 import { visibleNodes } from '../../../shared/tree/visible-nodes.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import type { TreeNode } from './tree-node.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
 interface InventoryTreeProps {
   nodes: readonly TreeNode[];
@@ -65,7 +66,7 @@ export const InventoryTree = memo(function InventoryTree({ nodes, name, label, q
           </span>
           <Icon name={isOpen && node.icon === 'folder' ? 'folderOpen' : node.icon} />
           <span className="hg-side-label">{node.label}</span>
-          <span className="hg-side-count"> {node.count.toLocaleString('en')}</span>
+          <span className="hg-side-count"> {readableNumber(node.count)}</span>
         </a>
       ))}
     </div>

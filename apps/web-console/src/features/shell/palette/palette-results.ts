@@ -1,10 +1,11 @@
+import { t } from '@lingui/core/macro';
 import type { ContainerView, VmView } from '@headgate/api-contracts';
 import type { Action, ActionId } from '../../../shared/actions/action.js';
 import { isInMenus, menuActions, menuItem } from '../../../shared/actions/menu-items.js';
-import { CONTAINER_ACTIONS } from '../../../shared/actions/container-actions.js';
+import { containerActions } from '../../../shared/actions/container-actions.js';
 import type { ActionRefusal } from '../../../shared/actions/use-action-refusal.js';
 import type { Actions } from '../../../shared/actions/use-actions.js';
-import { VM_ACTIONS } from '../../../shared/actions/vm-actions.js';
+import { vmActions } from '../../../shared/actions/vm-actions.js';
 import { isVm, type Instance } from '../../../shared/instances/instance.js';
 import { paths } from '../../../shared/location/paths.js';
 import { findInstances, type FoundInstances } from './find-instances.js';
@@ -13,6 +14,7 @@ import { parseCommand, type Command } from './parse-command.js';
 import { queryOptions } from './query-options.js';
 import { instanceAt } from './recent-places.js';
 import { folded, rankOf } from './text-rank.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
 /** The most options at the same time: more can't be read, and each is an element of the page. */
 export const MOST_OPTIONS = 50;
@@ -48,8 +50,8 @@ function startResults(sources: PaletteSources): PaletteResults {
   const recent = recentOptions(sources);
   const keys = new Set(recent.map(({ key }) => key));
   return bounded([
-    { title: 'Recent', options: recent },
-    { title: 'Pages', options: sources.pages.filter(({ key }) => !keys.has(key)) },
+    { title: t`Recent`, options: recent },
+    { title: t`Pages`, options: sources.pages.filter(({ key }) => !keys.has(key)) },
   ]);
 }
 
@@ -69,22 +71,22 @@ function searchResults(text: string, sources: PaletteSources): PaletteResults {
   const { pages, views, commands, navigate } = sources;
   const all: readonly Instance[] = [...sources.vms, ...sources.containers];
   const byText = findInstances(all, text, MOST_OPTIONS);
-  const command = parseCommand(text, VERBS);
+  const command = parseCommand(text, verbs());
   const byName = command && findInstances(all, command.name, MOST_OPTIONS);
   const search = queryOptions(text, sources);
   const groups = {
     actions: command ? actionGroup(command, byName, sources) : EMPTY,
     instances: instanceGroup(byName ? [byText, byName] : [byText], navigate),
-    search: { title: 'Search', options: search.options },
+    search: { title: t`Search`, options: search.options },
   };
   const isMeant = command !== undefined && (command.name !== '' || command.isComplete) && !byText.startsLikeName;
   return {
     ...bounded([
       ...(search.hasFields ? [groups.search] : []),
       ...(isMeant ? [groups.actions, groups.instances] : [groups.instances, groups.actions]),
-      { title: 'Pages', options: matching(pages, text) },
-      { title: 'Views', options: matching(views, text) },
-      { title: 'Commands', options: matching(commands, text) },
+      { title: t`Pages`, options: matching(pages, text) },
+      { title: t`Views`, options: matching(views, text) },
+      { title: t`Commands`, options: matching(commands, text) },
       ...(search.hasFields ? [] : [groups.search]),
     ]),
     problem: search.problem,
@@ -96,10 +98,9 @@ type CountedGroup = PaletteGroup & { readonly total?: number };
 
 const EMPTY: CountedGroup = { title: '', options: [] };
 
-const VERBS: readonly Pick<Action, 'id' | 'label'>[] = [
-  ...Object.values(VM_ACTIONS),
-  ...Object.values(CONTAINER_ACTIONS),
-].filter(isInMenus);
+const verbs = perLanguage((): readonly Pick<Action, 'id' | 'label'>[] =>
+  [...Object.values(vmActions()), ...Object.values(containerActions())].filter(isInMenus),
+);
 
 /** The actions on the instances with the name; of a verb alone, on the current instance and the latest ones. */
 function actionGroup(command: Command, byName: FoundInstances | undefined, sources: PaletteSources): CountedGroup {
@@ -107,7 +108,7 @@ function actionGroup(command: Command, byName: FoundInstances | undefined, sourc
   const orders = command.ids.flatMap((id) => subjects.flatMap((instance) => actionOption(id, instance, sources)));
   const more = command.name === '' || byName === undefined ? 0 : byName.total - byName.instances.length;
   return {
-    title: 'Actions',
+    title: t`Actions`,
     options: orders.slice(0, MOST_ACTIONS),
     total: orders.length + more * command.ids.length,
   };
@@ -131,7 +132,7 @@ function actionOption(id: ActionId, instance: Instance, { run, refusal }: Palett
 function instanceGroup(found: readonly FoundInstances[], navigate: PaletteSources['navigate']): CountedGroup {
   const instances = [...new Set(found.flatMap((one) => one.instances))];
   return {
-    title: 'Machines and containers',
+    title: t`Machines and containers`,
     options: instances.map((instance) => instanceOption(instance, navigate)),
     total: Math.max(instances.length, ...found.map(({ total }) => total)),
   };
@@ -146,7 +147,9 @@ function instanceOption(instance: Instance, navigate: PaletteSources['navigate']
 
 /** Names are unique only in their place. */
 const detailOf = (instance: Instance): string =>
-  `${isVm(instance) ? '' : 'Container, '}${instance.namespace} in ${instance.context}`;
+  isVm(instance)
+    ? t`${instance.namespace} in ${instance.context}`
+    : t`Container, ${instance.namespace} in ${instance.context}`;
 
 /** The options whose label has the text, or all of its words, the best first. */
 function matching(options: readonly PaletteOption[], text: string): readonly PaletteOption[] {

@@ -1,3 +1,4 @@
+import { t, plural } from '@lingui/core/macro';
 import type { ContainerView, VmView } from '@headgate/api-contracts';
 import type { Query } from '@headgate/instance-query';
 import type { Instance } from '../../../shared/instances/instance.js';
@@ -36,15 +37,19 @@ export function queryOptions(text: string, { vms, containers, navigate }: QueryS
   const show = (path: string, entries: readonly Instance[], words: CountWords): readonly PaletteOption[] => {
     const count = countOf(entries, query);
     if (count === 0) return [];
-    const label = `Show ${countLabel(words, count)}`;
+    const label = t`Show ${countLabel(words, count)}`;
     return [
       { key: `show ${path}`, label, icon: 'search', detail: search, choose: () => navigate(`${path}?${params}`) },
     ];
   };
   return {
     options: [
-      ...show(paths.fleet, vms, { singular: 'machine', plural: 'machines' }),
-      ...show(paths.containers, containers, { singular: 'container', plural: 'containers' }),
+      ...show(paths.fleet, vms, {
+        counted: (count) => plural(count, { one: '# machine', other: '# machines' }),
+      }),
+      ...show(paths.containers, containers, {
+        counted: (count) => plural(count, { one: '# container', other: '# containers' }),
+      }),
     ],
     hasFields: query.terms.some(({ type, negated }) => type !== 'word' || negated),
   };

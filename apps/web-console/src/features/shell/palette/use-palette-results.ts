@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useEffect, useEffectEvent, useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { useActionRefusal } from '../../../shared/actions/use-action-refusal.js';
@@ -8,7 +9,7 @@ import type { Instance } from '../../../shared/instances/instance.js';
 import { PEEK } from '../../../shared/list/use-peek.js';
 import { paths } from '../../../shared/location/paths.js';
 import { THEMES, useTheme } from '../../../shared/ui/theme.js';
-import { THEME_WORDING } from '../theme-wording.js';
+import { themeWording } from '../theme-wording.js';
 import { usePages } from '../use-pages.js';
 import { useViews } from '../use-views.js';
 import type { PaletteOption, PaletteResults } from './palette-option.js';
@@ -99,12 +100,12 @@ function useCommands(): readonly PaletteOption[] {
       choose: () => navigate(path),
     });
     return [
-      create('Create VM…', paths.createVm),
-      ...(hasContainers ? [create('Create container…', paths.createContainer)] : []),
+      create(t`Create VM…`, paths.createVm),
+      ...(hasContainers ? [create(t`Create container…`, paths.createContainer)] : []),
       ...THEMES.map((one): PaletteOption => {
-        const { label, icon } = THEME_WORDING[one];
-        const detail = one === theme ? { detail: 'Current' } : {};
-        return { key: `theme ${one}`, label: `Theme: ${label}`, icon, ...detail, choose: () => setTheme(one) };
+        const { label, icon } = themeWording()[one];
+        const detail = one === theme ? { detail: t`Current` } : {};
+        return { key: `theme ${one}`, label: t`Theme: ${label}`, icon, ...detail, choose: () => setTheme(one) };
       }),
     ];
   }, [navigate, theme, setTheme, reason, hasContainers]);

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { StorageView } from '@headgate/api-contracts';
 import { paths } from '../../../shared/location/paths.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
@@ -7,8 +8,17 @@ import { UsageBar } from '../../../shared/resources/usage-bar.js';
 import { numeric } from '../../../shared/ui/table.js';
 import { useStorage } from '../use-storage.js';
 import { StoragePeek } from './storage-peek.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
-const COLUMNS = ['Name', 'Kind', 'Type', 'In use', ...['Free', 'Volumes', 'Used by'].map(numeric), 'Context'];
+const columns = perLanguage(() => [
+  t`Name`,
+  t`Kind`,
+  t`Type`,
+  t`In use`,
+  ...[t`Free`, t`Volumes`, t`Used by`].map(numeric),
+  t`Context`,
+]);
 
 const keyOf = ({ context, name }: StorageView): string => `${context}/${name}`;
 const nameOf = ({ name }: StorageView): string => name;
@@ -17,10 +27,14 @@ const nameOf = ({ name }: StorageView): string => name;
 export function StoragePage() {
   const query = useStorage();
   return (
-    <ResourcePage title="Storage" query={query} none="No reachable context has a storage pool or a storage class.">
+    <ResourcePage
+      title={t`Storage`}
+      query={query}
+      none={t`No reachable context has a storage pool or a storage class.`}
+    >
       <ResourceList
-        label="Storage"
-        columns={COLUMNS}
+        label={t`Storage`}
+        columns={columns()}
         items={query.data ?? []}
         keyOf={keyOf}
         nameOf={nameOf}
@@ -36,16 +50,18 @@ const cells = (storage: StorageView) => {
   const { kind, type, default: isDefault, active, allocatedBytes, capacityBytes, freeBytes, volumes } = storage;
   const used = allocatedBytes === null ? '–' : readableBytes(allocatedBytes);
   return [
-    `${kind === 'pool' ? 'Pool' : 'Class'}${isDefault ? ', default' : ''}${active ? '' : ', not active'}`,
+    [kind === 'pool' ? t`Pool` : t`Class`, isDefault && t`default`, !active && t`not active`]
+      .filter(Boolean)
+      .join(', '),
     type,
     <UsageBar
       used={allocatedBytes}
       total={capacityBytes}
-      text={capacityBytes === null ? used : `${used} of ${readableBytes(capacityBytes)}`}
+      text={capacityBytes === null ? used : t`${used} of ${readableBytes(capacityBytes)}`}
     />,
-    <span title={storage.spaceUnknown}>{freeBytes === null ? 'Unknown' : readableBytes(freeBytes)}</span>,
-    volumes === null ? '–' : volumes.toLocaleString('en'),
-    (storage.users.length + storage.hiddenUsers).toLocaleString('en'),
+    <span title={storage.spaceUnknown}>{freeBytes === null ? t`Unknown` : readableBytes(freeBytes)}</span>,
+    volumes === null ? '–' : readableNumber(volumes),
+    readableNumber(storage.users.length + storage.hiddenUsers),
     storage.context,
   ];
 };

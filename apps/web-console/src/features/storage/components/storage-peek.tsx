@@ -1,60 +1,62 @@
+import { t } from '@lingui/core/macro';
 import type { StorageView } from '@headgate/api-contracts';
 import { PeekFacts } from '../../../shared/instances/peek-facts.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { InstanceLinks } from '../../../shared/resources/instance-links.js';
 import { UsageBar } from '../../../shared/resources/usage-bar.js';
+import { readableNumber } from '../../../shared/texts/formats.js';
 
 /** The details of a storage pool or a storage class. */
 export function StoragePeek({ storage }: { storage: StorageView }) {
   const { kind, context, type, active, allocatedBytes, capacityBytes, freeBytes, spaceUnknown } = storage;
   const facts = {
-    Context: context,
-    [kind === 'pool' ? 'Type' : 'Driver']: type,
-    'New disks': storage.default ? 'Here, unless another storage is chosen' : undefined,
-    [kind === 'pool' ? 'In use' : 'Claimed']: allocatedBytes === null ? undefined : readableBytes(allocatedBytes),
-    Size: capacityBytes === null ? undefined : readableBytes(capacityBytes),
-    Free: freeBytes === null ? undefined : readableBytes(freeBytes),
-    [kind === 'pool' ? 'Volumes' : 'Claims']: storage.volumes?.toLocaleString('en'),
-    Disks: storage.canExpand ? 'Can grow' : 'Can not grow',
-    Access: storage.modes.map(({ accessMode, volumeMode }) => `${accessMode}, ${volumeMode}`).join(' · '),
+    [t`Context`]: context,
+    [kind === 'pool' ? t`Type` : t`Driver`]: type,
+    [t`New disks`]: storage.default ? t`Here, unless another storage is chosen` : undefined,
+    [kind === 'pool' ? t`In use` : t`Claimed`]: allocatedBytes === null ? undefined : readableBytes(allocatedBytes),
+    [t`Size`]: capacityBytes === null ? undefined : readableBytes(capacityBytes),
+    [t`Free`]: freeBytes === null ? undefined : readableBytes(freeBytes),
+    [kind === 'pool' ? t`Volumes` : t`Claims`]: storage.volumes === null ? undefined : readableNumber(storage.volumes),
+    [t`Disks`]: storage.canExpand ? t`Can grow` : t`Can not grow`,
+    [t`Access`]: storage.modes.map(({ accessMode, volumeMode }) => `${accessMode}, ${volumeMode}`).join(' · '),
   };
   return (
     <>
       <p className="hg-peek-state">
-        {kind === 'pool' ? 'Storage pool' : 'Storage class'}
-        {!active && ' · not active'}
+        {kind === 'pool' ? t`Storage pool` : t`Storage class`}
+        {!active && t` · not active`}
       </p>
       <UsageBar
         used={allocatedBytes}
         total={capacityBytes}
-        text={capacityBytes === null ? 'The size is unknown' : undefined}
+        text={capacityBytes === null ? t`The size is unknown` : undefined}
       />
       <PeekFacts facts={facts} />
       {spaceUnknown !== undefined && <p className="hg-note">{spaceUnknown}</p>}
       {storage.segments.length > 0 && <Segments segments={storage.segments} />}
       <InstanceLinks
-        title="Used by"
+        title={t`Used by`}
         users={storage.users}
         hidden={storage.hiddenUsers}
-        none="No instance has a disk here."
+        none={t`No instance has a disk here.`}
       />
       {kind === 'pool' && (
-        <p className="hg-note">The growth is not recorded here. The service exports the free space for Prometheus.</p>
+        <p className="hg-note">{t`The growth is not recorded here. The service exports the free space for Prometheus.`}</p>
       )}
     </>
   );
 }
 
 const Segments = ({ segments }: Pick<StorageView, 'segments'>) => (
-  <section className="hg-peek-activity" aria-label="Free space by node">
-    <h3>Free space by node</h3>
+  <section className="hg-peek-activity" aria-label={t`Free space by node`}>
+    <h3>{t`Free space by node`}</h3>
     <ul>
       {segments.map(({ nodes, freeBytes, maxVolumeBytes }) => (
         <li key={nodes}>
-          <span>{nodes === '' ? 'All nodes' : nodes.replace(/^.*?=/, '')}</span>
+          <span>{nodes === '' ? t`All nodes` : nodes.replace(/^.*?=/, '')}</span>
           <span className="hg-note">
-            {freeBytes === null ? 'unknown' : readableBytes(freeBytes)}
-            {maxVolumeBytes !== null && `, a volume up to ${readableBytes(maxVolumeBytes)}`}
+            {freeBytes === null ? t`unknown` : readableBytes(freeBytes)}
+            {maxVolumeBytes !== null && t`, a volume up to ${readableBytes(maxVolumeBytes)}`}
           </span>
         </li>
       ))}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { TaskView } from '@headgate/api-contracts';
 import { taskTitle } from '../../../shared/tasks/task-title.js';
 import { isRunning } from '../../../shared/tasks/use-tasks.js';
@@ -20,7 +21,7 @@ export function ActivityBar() {
     <footer className="hg-bar">
       <button type="button" className="hg-bar-button" aria-label={label} aria-expanded={isOpen} onClick={toggle}>
         <Icon name={running.length > 0 ? 'arc' : 'tasks'} />
-        {running.length > 0 ? <b>{running.length} running</b> : 'Tasks'}
+        {running.length > 0 ? <b>{t`${running.length} running`}</b> : t`Tasks`}
       </button>
       {running.slice(0, SHOWN).map((task) => (
         <BarTask key={task.id} task={task} />
@@ -31,7 +32,9 @@ export function ActivityBar() {
         <span className="hg-bar-last">
           {last.status === 'error' && <Icon name="diamond" className="hg-status--danger" />}
           <span>
-            {`Last change${last.caller === '' ? '' : ` by ${last.caller}`}: ${outcome(last)}, `}
+            {last.caller === ''
+              ? t`Last change: ${outcome(last)}, `
+              : t`Last change by ${last.caller}: ${outcome(last)}, `}
             <Timestamp at={last.finishedAt ?? last.startedAt} />
           </span>
         </span>
@@ -69,4 +72,4 @@ const lastEnded = (tasks: readonly TaskView[]): TaskView | undefined =>
       undefined,
     );
 
-const outcome = (task: TaskView): string => `${taskTitle(task)} ${task.status === 'error' ? 'failed' : 'is done'}`;
+const outcome = (task: TaskView): string => `${taskTitle(task)} ${task.status === 'error' ? 'failed' : t`is done`}`;

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { TaskView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -16,7 +17,7 @@ import { TaskFilter, TaskList, type TaskSelection } from './task-list.js';
 
 /** The latest tasks of all users. Administrators find the journal of all requests from here. */
 export function ActivityPage() {
-  usePageTitle('Activity');
+  usePageTitle(t`Activity`);
   const { data, error } = useTasks();
   const [{ q }, change] = useSearchFields(['q']);
   const { span } = useActivitySelection();
@@ -27,17 +28,17 @@ export function ActivityPage() {
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
         <h1 className="hg-page-title" {...PAGE_FOCUS}>
-          Activity
+          {t`Activity`}
         </h1>
         {tasks && <TaskFilter tasks={tasks} selection={selection} onChange={setSelection} />}
         <span className="hg-spring" />
         <SearchInput
-          aria-label="Filter tasks by instance, user, or action"
-          placeholder="Instance, user, or action"
+          aria-label={t`Filter tasks by instance, user, or action`}
+          placeholder={t`Instance, user, or action`}
           value={q}
           onChange={(text) => change({ q: text })}
         />
-        {isAdministrator(whoami) && <Link href={paths.journal}>Journal of all requests</Link>}
+        {isAdministrator(whoami) && <Link href={paths.journal}>{t`Journal of all requests`}</Link>}
       </div>
       <ActivityChart actionsPath={isAdministrator(whoami) ? paths.journal : undefined} />
       {tasks || error ? (
@@ -51,7 +52,7 @@ export function ActivityPage() {
           />
         </div>
       ) : (
-        <Skeleton height="6rem" label="Loading the tasks" />
+        <Skeleton height="6rem" label={t`Loading the tasks`} />
       )}
     </div>
   );

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { TaskView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { pathOfRef } from '../../../shared/location/paths.js';
@@ -22,12 +23,12 @@ export function TaskItem({ task, onOpen }: { task: TaskView; onOpen: () => void 
       </p>
       {ref !== '' && (
         <Link href={pathOfRef(ref)} onClick={onOpen}>
-          {task.kind === 'import' ? 'Show images' : 'Show instance'}
+          {task.kind === 'import' ? t`Show images` : t`Show instance`}
         </Link>
       )}
       {task.kind === 'bulk' && <BulkTaskDetails task={task} />}
       {task.kind !== 'bulk' && isRunning(task) && <CancelTask task={task} />}
-      <Disclosure label="Log">
+      <Disclosure label={t`Log`}>
         <TaskLog id={task.id} />
       </Disclosure>
     </li>

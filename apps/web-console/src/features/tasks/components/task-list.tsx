@@ -1,15 +1,20 @@
+import { t } from '@lingui/core/macro';
 import type { TaskView } from '@headgate/api-contracts';
 import { isRunning } from '../../../shared/tasks/use-tasks.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { TaskItem } from './task-item.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 
-const SELECTIONS = {
-  all: { label: 'All', shows: () => true },
-  running: { label: 'Running', shows: isRunning },
-  failed: { label: 'Failed', shows: ({ status }: TaskView) => status === 'error' },
-} as const;
+const selections = perLanguage(
+  () =>
+    ({
+      all: { label: t`All`, shows: () => true },
+      running: { label: t`Running`, shows: isRunning },
+      failed: { label: t`Failed`, shows: ({ status }: TaskView) => status === 'error' },
+    }) as const,
+);
 
-export type TaskSelection = keyof typeof SELECTIONS;
+export type TaskSelection = keyof ReturnType<typeof selections>;
 
 interface TaskFilterProps {
   tasks: readonly TaskView[];
@@ -19,8 +24,8 @@ interface TaskFilterProps {
 
 /** Chooses between all, running, and failed tasks. */
 export const TaskFilter = ({ tasks, selection, onChange }: TaskFilterProps) => (
-  <div className="hg-chips" role="group" aria-label="Filter tasks">
-    {Object.entries(SELECTIONS).map(([name, { label, shows }]) => (
+  <div className="hg-chips" role="group" aria-label={t`Filter tasks`}>
+    {Object.entries(selections()).map(([name, { label, shows }]) => (
       <button
         key={name}
         type="button"
@@ -46,15 +51,15 @@ interface TaskListProps {
 
 /** The latest tasks, or why they could not be loaded. */
 export function TaskList({ tasks, error, selection, isFiltered = false, onOpen }: TaskListProps) {
-  const shown = tasks.filter(SELECTIONS[selection].shows);
+  const shown = tasks.filter(selections()[selection].shows);
   return (
     <>
-      {error && <ErrorAlert title="Couldn't load the tasks" error={error} />}
+      {error && <ErrorAlert title={t`Couldn't load the tasks`} error={error} />}
       {!error && shown.length === 0 && (
         <p className="hg-note">
           {tasks.length === 0 && !isFiltered
-            ? 'No tasks yet. Tasks appear here when VMs are created, built, or migrated, and for actions on several instances.'
-            : 'No matching tasks'}
+            ? t`No tasks yet. Tasks appear here when VMs are created, built, or migrated, and for actions on several instances.`
+            : t`No matching tasks`}
         </p>
       )}
       <ul>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useLayoutEffect, useRef } from 'react';
 import { useTaskLog } from '../use-task-log.js';
 
@@ -16,14 +17,14 @@ export function TaskLog({ id }: { id: string }) {
         ref={box}
         className="hg-log"
         tabIndex={0}
-        aria-label="Log"
+        aria-label={t`Log`}
         onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
           isAtEnd.current = scrollHeight - scrollTop - clientHeight < 8;
         }}
       >
-        {text === '' && !isLive ? 'No log entries' : text}
+        {text === '' && !isLive ? t`No log entries` : text}
       </pre>
-      {hasFailed && <p className="hg-note">The connection was lost. Retrying automatically</p>}
+      {hasFailed && <p className="hg-note">{t`The connection was lost. Retrying automatically`}</p>}
     </>
   );
 }

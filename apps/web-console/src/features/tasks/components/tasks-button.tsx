@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { Icon } from '../../../shared/ui/icon.js';
 import { useTasksDrawer } from './use-tasks-drawer.js';
 
@@ -20,7 +21,7 @@ export function TasksButton({ hasText = false }: TasksButtonProps) {
         onClick={toggle}
       >
         <Icon name="tasks" />
-        {hasText && <span>Tasks</span>}
+        {hasText && <span>{t`Tasks`}</span>}
         {running.length > 0 && <span className="hg-count">{running.length}</span>}
       </button>
       {drawer}

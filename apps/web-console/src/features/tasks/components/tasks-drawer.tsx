@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { TaskView } from '@headgate/api-contracts';
 import { useEffect, useRef, useState } from 'react';
 import { Icon } from '../../../shared/ui/icon.js';
@@ -25,15 +26,15 @@ export function TasksDrawer({ tasks, error, onClose }: TasksDrawerProps) {
     <aside
       ref={drawer}
       className="hg-drawer"
-      aria-label="Tasks"
+      aria-label={t`Tasks`}
       tabIndex={-1}
       onKeyDown={(event) => event.key === 'Escape' && onClose()}
     >
       <header>
-        <h2>Tasks</h2>
+        <h2>{t`Tasks`}</h2>
         <span className="hg-spring" />
         <TaskFilter tasks={tasks} selection={view} onChange={setView} />
-        <button type="button" className="hg-icon-button" aria-label="Close tasks" onClick={onClose}>
+        <button type="button" className="hg-icon-button" aria-label={t`Close tasks`} onClick={onClose}>
           <Icon name="cross" />
         </button>
       </header>

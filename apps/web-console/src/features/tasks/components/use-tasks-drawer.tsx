@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useState, type ReactNode } from 'react';
 import type { TaskView } from '@headgate/api-contracts';
 import { isRunning, useTasks } from '../../../shared/tasks/use-tasks.js';
@@ -26,7 +27,7 @@ export function useTasksDrawer(): TasksDrawerState {
   return {
     tasks,
     running,
-    label: running.length === 0 ? 'Tasks' : `Tasks: ${running.length} running`,
+    label: running.length === 0 ? t`Tasks` : t`Tasks: ${running.length} running`,
     isOpen,
     toggle: () => setIsOpen(!isOpen),
     drawer: isOpen && <TasksDrawer tasks={tasks} error={error} onClose={() => setIsOpen(false)} />,

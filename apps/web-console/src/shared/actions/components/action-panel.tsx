@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { PlanView } from '@headgate/api-contracts';
 import { useLocation } from 'wouter';
 import { useCurrentInstance } from '../../fleet/use-current-instance.js';
@@ -25,13 +26,13 @@ export function ActionPanel({ order, onClose, onUndo }: ActionPanelProps) {
   const current = useCurrentInstance(instance);
   const leave = useLeavePage(instance);
   const { inverse } = action;
-  const label = `${action.label} ${name}`;
+  const label = t`${action.label} ${name}`;
   return (
     <PlanPanel
       title={label}
       label={label}
-      place={`${instance.namespace} in ${instance.context}`}
-      failure={id === 'delete' ? `Couldn't delete ${name}` : `${action.label} failed: ${name}`}
+      place={t`${instance.namespace} in ${instance.context}`}
+      failure={id === 'delete' ? t`Couldn't delete ${name}` : t`${action.label} failed: ${name}`}
       isDanger={action.effect === 'destroys'}
       consequence={id === 'delete' ? undefined : action.consequence}
       preview={(signal) => sendRequest<PlanView>(request, { dryRun: true, signal })}
@@ -65,12 +66,12 @@ function useLeavePage(instance: Instance): () => void {
 function confirmationOf(instance: Instance): { text: string; reason: string } | undefined {
   const caution = isVm(instance)
     ? instance.protected
-      ? 'This VM is protected against deletion.'
+      ? t`This VM is protected against deletion.`
       : instance.running
-        ? 'Users of this VM will be disconnected immediately.'
+        ? t`Users of this VM will be disconnected immediately.`
         : undefined
     : statusOf(instance) === 'Stopped'
       ? undefined
-      : `The state of this container: ${stateWords(instance)}`;
+      : t`The state of this container: ${stateWords(instance)}`;
   return caution === undefined ? undefined : { text: instance.name, reason: caution };
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useMutation } from '@tanstack/react-query';
 import type { VmView } from '@headgate/api-contracts';
 import { useCallback, useMemo, useState, type ComponentType, type ReactNode } from 'react';
@@ -86,7 +87,7 @@ function useDirectAction(onPlan: (order: ActionOrder) => void) {
         title: doneSentence(instance, action),
         ...(undo && {
           action: {
-            label: 'Undo',
+            label: t`Undo`,
             run: () => (needsPlan(actionOf(instance, undo.id)) ? onPlan(undo) : mutation.mutate(undo)),
           },
         }),
@@ -95,7 +96,7 @@ function useDirectAction(onPlan: (order: ActionOrder) => void) {
     onError: (error, { id, instance }) =>
       notify({
         variant: 'danger',
-        title: `${actionOf(instance, id).label} failed: ${instance.name}`,
+        title: t`${actionOf(instance, id).label} failed: ${instance.name}`,
         body: messageOf(error),
       }),
   });

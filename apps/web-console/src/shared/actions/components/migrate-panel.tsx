@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { AcceptedView, NodeView, PlanView, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../api/api-error.js';
@@ -10,7 +11,7 @@ import { SelectInput } from '../../ui/inputs.js';
 import { curlOf, instanceRequest, sendRequest } from '../api-request.js';
 import { planState } from '../registry.js';
 import { doneSentence } from '../run-action.js';
-import { VM_ACTIONS } from '../vm-actions.js';
+import { vmActions } from '../vm-actions.js';
 
 interface MigratePanelProps {
   vm: VmView;
@@ -28,9 +29,9 @@ export function MigratePanel({ vm, target = '', onClose }: MigratePanelProps) {
   const request = instanceRequest('vms', vm, 'migrate', { body: targetNode === '' ? {} : { targetNode } });
   return (
     <PlanPanel
-      title={`Migrate ${vm.name}`}
-      label={`Migrate ${vm.name}`}
-      failure={`Couldn't migrate ${vm.name}`}
+      title={t`Migrate ${vm.name}`}
+      label={t`Migrate ${vm.name}`}
+      failure={t`Couldn't migrate ${vm.name}`}
       preview={(signal) => sendRequest<PlanView>(request, { dryRun: true, signal })}
       run={() => sendRequest<AcceptedView>(request)}
       choice={targetNode}
@@ -38,12 +39,12 @@ export function MigratePanel({ vm, target = '', onClose }: MigratePanelProps) {
       curl={curlOf(request, location.origin)}
       options={
         <>
-          <p className="hg-note">{`From ${vm.node ?? 'an unknown node'}. The VM keeps running during the migration.`}</p>
+          <p className="hg-note">{t`From ${vm.node ?? t`an unknown node`}. The VM keeps running during the migration.`}</p>
           <Field
-            label="Target node"
+            label={t`Target node`}
             id="target-node"
             problem={nodesError ? messageOf(nodesError) : undefined}
-            hint="A node with another CPU vendor is refused, as is one without the networks of the VM."
+            hint={t`A node with another CPU vendor is refused, as is one without the networks of the VM.`}
           >
             <SelectInput
               id="target-node"
@@ -51,10 +52,10 @@ export function MigratePanel({ vm, target = '', onClose }: MigratePanelProps) {
               aria-describedby={helpId('target-node')}
               onChange={setTargetNode}
             >
-              <option value="">Any (chosen automatically)</option>
+              <option value="">{t`Any (chosen automatically)`}</option>
               {targets.map(({ value, label, ready }) => (
                 <option key={value} value={value} disabled={!ready}>
-                  {ready ? label : `${label} (not ready)`}
+                  {ready ? label : t`${label} (not ready)`}
                 </option>
               ))}
             </SelectInput>
@@ -63,7 +64,7 @@ export function MigratePanel({ vm, target = '', onClose }: MigratePanelProps) {
       }
       onClose={onClose}
       onDone={() => undefined}
-      outcome={({ task }) => ({ title: doneSentence(vm, VM_ACTIONS.migrate), task })}
+      outcome={({ task }) => ({ title: doneSentence(vm, vmActions().migrate), task })}
     />
   );
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { Instance } from '../../instances/instance.js';
 import { Menu } from '../../ui/dropdown.js';
 import { Icon } from '../../ui/icon.js';
@@ -13,7 +14,7 @@ export function SplitPower({ instance }: { instance: Instance }) {
   const { run, running } = useActions();
   const { id, label, icon } = likelyAction(instance);
   return (
-    <span className="hg-split" role="toolbar" aria-label={`Actions for ${instance.name}`}>
+    <span className="hg-split" role="toolbar" aria-label={t`Actions for ${instance.name}`}>
       <ReasonedButton
         isSmall
         variant={id === 'start' && refusal(id, instance) === undefined ? 'primary' : 'secondary'}
@@ -25,7 +26,7 @@ export function SplitPower({ instance }: { instance: Instance }) {
         {label}
       </ReasonedButton>
       <Menu
-        label={<span className="hg-hidden">More actions</span>}
+        label={<span className="hg-hidden">{t`More actions`}</span>}
         name={`More actions for ${instance.name}`}
         isSmall
         items={menuItems(instance, { run, refusal, without: id })}

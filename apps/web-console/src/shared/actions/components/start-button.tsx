@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { Instance } from '../../instances/instance.js';
 import { Icon } from '../../ui/icon.js';
 import { ReasonedButton } from '../../ui/reasoned-button.js';
@@ -16,7 +17,7 @@ export function StartButton({ instance }: { instance: Instance }) {
       isLoading={running?.id === 'start' && running.instance.ref === instance.ref}
       onClick={() => run({ id: 'start', instance })}
     >
-      {`Start ${instance.name}`}
+      {t`Start ${instance.name}`}
     </ReasonedButton>
   );
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useMutation } from '@tanstack/react-query';
 import type { TaskView } from '@headgate/api-contracts';
 import { useTrackTask } from '../../tasks/track-task.js';
@@ -8,6 +9,7 @@ import { Disclosure } from '../../ui/disclosure.js';
 import { ErrorAlert } from '../../ui/error-alert.js';
 import { cancelBulk, bulkLabel, pauseBulk, resumeBulk, retryBulk } from '../bulk-request.js';
 import { bulkReport, nameOfRef } from '../bulk-report.js';
+import { readableNumber } from '../../texts/formats.js';
 
 /** The counts of a bulk task in the list of tasks, with the ways to stop it and to retry what failed. */
 export function BulkTaskDetails({ task }: { task: TaskView }) {
@@ -32,7 +34,7 @@ export function BulkTaskDetails({ task }: { task: TaskView }) {
             isDisabled={pause.isPending || cancel.isSuccess}
             onClick={() => pause.mutate()}
           >
-            {isPaused ? 'Resume' : 'Pause'}
+            {isPaused ? t`Resume` : t`Pause`}
           </Button>
           <Button
             isSmall
@@ -40,7 +42,7 @@ export function BulkTaskDetails({ task }: { task: TaskView }) {
             isDisabled={cancel.isPending || cancel.isSuccess}
             onClick={() => cancel.mutate()}
           >
-            Stop
+            {t`Stop`}
           </Button>
         </>
       )}
@@ -54,19 +56,19 @@ export function BulkTaskDetails({ task }: { task: TaskView }) {
           >
             {retryLabel(unfinished)}
           </Button>
-          <Disclosure label="Failures">
+          <Disclosure label={t`Failures`}>
             <Failures id={task.id} />
           </Disclosure>
         </>
       )}
-      {error && <ErrorAlert title="The request failed" error={error} />}
+      {error && <ErrorAlert title={t`The request failed`} error={error} />}
     </>
   );
 }
 
 function Failures({ id }: { id: string }) {
   const { data: task, error } = useTask(id);
-  if (error) return <ErrorAlert title="Couldn't load the results" error={error} />;
+  if (error) return <ErrorAlert title={t`Couldn't load the results`} error={error} />;
   if (!task) return null;
   const { failed, text } = bulkReport(task.bulk ? bulkLabel(task.bulk) : '', task);
   return (
@@ -78,9 +80,9 @@ function Failures({ id }: { id: string }) {
           </li>
         ))}
       </ul>
-      <CopyButton text={text} label="Copy report" />
+      <CopyButton text={text} label={t`Copy report`} />
     </>
   );
 }
 
-export const retryLabel = (unfinished: number): string => `Retry ${unfinished.toLocaleString('en')} failed`;
+export const retryLabel = (unfinished: number): string => t`Retry ${readableNumber(unfinished)} failed`;

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useEffect, useRef, type FocusEvent, type KeyboardEvent, type ReactNode } from 'react';
 import { PAGE_FOCUS } from '../../location/use-page-focus.js';
 import { Button } from '../../ui/button.js';
@@ -77,22 +78,22 @@ export function CreationPage(props: CreationPageProps) {
           {title}
         </h1>
         <span className="hg-note">
-          {restored ? 'Your unsaved changes were restored.' : 'The draft is kept in this tab, without its secrets.'}
+          {restored ? t`Your unsaved changes were restored.` : t`The draft is kept in this tab, without its secrets.`}
         </span>
         {restored && (
           <Button variant="link" onClick={startOver}>
-            Start over
+            {t`Start over`}
           </Button>
         )}
         <span className="hg-spring" />
         <Button variant="secondary" onClick={onClose}>
-          Cancel
+          {t`Cancel`}
         </Button>
       </header>
       <div className="hg-create-columns">
         <CreationSteps steps={steps} />
         <div className="hg-create-form">{children}</div>
-        <aside className="hg-create-side" aria-label="Review">
+        <aside className="hg-create-side" aria-label={t`Review`}>
           <div className="hg-create-side-body">
             <CreationReview creation={creation}>
               <RequestAs {...{ collection, body, namespace, secret, origin: location.origin }} />
@@ -105,7 +106,7 @@ export function CreationPage(props: CreationPageProps) {
               isDisabled={creating}
               reason={refusal ?? (isRefused ? plan?.refusals[0]?.reason : undefined)}
             >
-              {form.name === '' ? title : `Create ${form.name}`}
+              {form.name === '' ? title : t`Create ${form.name}`}
             </ReasonedButton>
           </footer>
         </aside>

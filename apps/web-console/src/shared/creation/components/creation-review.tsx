@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useRef, type ReactNode } from 'react';
 import { PlanContents } from '../../plans/plan-view.js';
 import { readableRange } from '../../quantity/duration.js';
@@ -24,18 +25,18 @@ export function CreationReview({ creation, children }: { creation: Reviewed; chi
       <section
         ref={section}
         className="hg-create-review"
-        aria-label="What will happen"
+        aria-label={t`What will happen`}
         aria-busy={isRehearsing}
         tabIndex={-1}
       >
-        <h2>What will happen</h2>
+        <h2>{t`What will happen`}</h2>
         <p className="hg-note" role="status">
           {stateOf(creation)}
         </p>
         {plan && <PlanContents plan={plan} />}
-        {error && <ErrorAlert title="The service refused the request" error={error} />}
+        {error && <ErrorAlert title={t`The service refused the request`} error={error} />}
         <Button variant="link" onClick={show}>
-          Rehearse again
+          {t`Rehearse again`}
         </Button>
       </section>
       {children}
@@ -44,11 +45,13 @@ export function CreationReview({ creation, children }: { creation: Reviewed; chi
 }
 
 function stateOf({ plan, isValid, isRehearsing, creating }: Reviewed): string {
-  if (creating) return 'Working';
-  if (!isValid) return 'Complete the form to see it. Nothing has happened yet.';
-  if (isRehearsing) return 'Asking the service. Nothing has happened yet.';
-  if (!plan) return 'Nothing has happened yet.';
-  if (plan.refusals.length > 0) return 'The service would refuse it. Nothing has happened yet.';
+  if (creating) return t`Working`;
+  if (!isValid) return t`Complete the form to see it. Nothing has happened yet.`;
+  if (isRehearsing) return t`Asking the service. Nothing has happened yet.`;
+  if (!plan) return t`Nothing has happened yet.`;
+  if (plan.refusals.length > 0) return t`The service would refuse it. Nothing has happened yet.`;
   const count = `${plan.steps.length} ${plan.steps.length === 1 ? 'step' : 'steps'}`;
-  return `${count}${plan.seconds ? `, ${readableRange(plan.seconds)}` : ''}. Nothing has happened yet.`;
+  return plan.seconds
+    ? t`${count}, ${readableRange(plan.seconds)}. Nothing has happened yet.`
+    : t`${count}. Nothing has happened yet.`;
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 interface CreationStepsProps {
   /** The sections by their IDs, and whether all of their fields are valid. */
   steps: readonly { readonly id: string; readonly title: string; readonly isDone: boolean }[];
@@ -6,7 +7,7 @@ interface CreationStepsProps {
 /** The sections of the form. All are on one page, in any order. */
 export function CreationSteps({ steps }: CreationStepsProps) {
   return (
-    <nav className="hg-create-steps" aria-label="Sections">
+    <nav className="hg-create-steps" aria-label={t`Sections`}>
       <ol>
         {steps.map(({ id, title, isDone }, index) => (
           <li key={id}>
@@ -22,7 +23,7 @@ export function CreationSteps({ steps }: CreationStepsProps) {
           </li>
         ))}
       </ol>
-      <p className="hg-note">All on one page. Change anything, in any order; the review follows.</p>
+      <p className="hg-note">{t`All on one page. Change anything, in any order; the review follows.`}</p>
     </nav>
   );
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { FieldErrors } from '../../api/field-errors.js';
 import { MAX_NAME_LENGTH } from '../../names/name-rule.js';
 import type { ContextCapabilities } from '../../queries/use-capabilities.js';
@@ -24,17 +25,17 @@ export function IdentityFields({ form, onChange, problems, contexts, namespaces 
     <div className="hg-grid hg-grid--identity">
       <TextField
         id="name"
-        label="Name"
+        label={t`Name`}
         required
         value={form.name}
         onChange={(name) => onChange({ name })}
         problem={problems.name}
-        hint={form.name === '' ? 'a-z, 0-9, and "-"' : `${form.name.length} of ${maxLength} characters`}
+        hint={form.name === '' ? t`a-z, 0-9, and "-"` : t`${form.name.length} of ${maxLength} characters`}
       />
       {target && !target.namespaces.isOnlyOne && (
         <TextField
           id="namespace"
-          label="Namespace"
+          label={t`Namespace`}
           placeholder={target.namespaces.default}
           suggestions={namespaces}
           value={form.namespace}
@@ -43,7 +44,7 @@ export function IdentityFields({ form, onChange, problems, contexts, namespaces 
         />
       )}
       {contexts.length > 1 && (
-        <Field label="Context" id="context" problem={problems.context}>
+        <Field label={t`Context`} id="context" problem={problems.context}>
           <SelectInput
             id="context"
             value={form.context}
@@ -52,7 +53,7 @@ export function IdentityFields({ form, onChange, problems, contexts, namespaces 
           >
             {contexts.map(({ context, label, up }) => (
               <option key={context} value={context} disabled={!up}>
-                {`${context} (${label}${up ? '' : ', unreachable'})`}
+                {`${context} (${label}${up ? '' : t`, unreachable`})`}
               </option>
             ))}
           </SelectInput>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { helpId } from '../../ui/field.js';
 import { SelectInput, TextInput } from '../../ui/inputs.js';
 import { joinQuantity, splitQuantity, UNITS } from '../quantity-parts.js';
@@ -27,7 +28,7 @@ export function QuantityInput({ id, label, value, onChange, isInvalid, isDisable
       />
       <SelectInput
         className="hg-unit"
-        aria-label={`${label} unit`}
+        aria-label={t`${label} unit`}
         value={unit}
         isDisabled={isDisabled}
         onChange={(next) => onChange(`${amount}${next}`)}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useId } from 'react';
 import { useRemembered } from '../../storage/remembered.js';
 import { CopyButton } from '../../ui/copy.js';
@@ -20,15 +21,15 @@ export function RequestAs({ secret = '', ...request }: RequestAsProps) {
   const hidden = [JSON.stringify(written).slice(1, -1), written];
   const shown = secret === '' ? text : hidden.reduce((left, one) => left.replaceAll(one, '••••'), text);
   return (
-    <section className="hg-request" aria-label="The same as a request">
+    <section className="hg-request" aria-label={t`The same as a request`}>
       <header>
-        <h3>The same as a request</h3>
-        <Tabs label="Format" tabs={REQUEST_FORMATS} active={format} panelId={id} onSelect={setChosen} />
+        <h3>{t`The same as a request`}</h3>
+        <Tabs label={t`Format`} tabs={REQUEST_FORMATS} active={format} panelId={id} onSelect={setChosen} />
       </header>
       <pre id={id} role="tabpanel" aria-label={REQUEST_FORMATS[format]} tabIndex={0} className="hg-code-block">
         {shown}
       </pre>
-      <CopyButton isSmall label="Copy" text={text} />
+      <CopyButton isSmall label={t`Copy`} text={text} />
     </section>
   );
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { FieldErrors } from '../../api/field-errors.js';
 import { Field, helpId } from '../../ui/field.js';
 import { TextInput } from '../../ui/inputs.js';
@@ -16,7 +17,7 @@ interface SizeFieldsProps {
 }
 
 /** CPU, memory, and disk. */
-export function SizeFields({ form, onChange, problems, diskLabel = 'Disk', diskHint, fixed = {} }: SizeFieldsProps) {
+export function SizeFields({ form, onChange, problems, diskLabel = t`Disk`, diskHint, fixed = {} }: SizeFieldsProps) {
   const { compute, disk } = fixed;
   return (
     <div className="hg-grid hg-grid--thirds">
@@ -33,10 +34,10 @@ export function SizeFields({ form, onChange, problems, diskLabel = 'Disk', diskH
           onChange={(cpu) => onChange({ cpu })}
         />
       </Field>
-      <Field label="Memory" id="mem" problem={problems.mem} hint={compute}>
+      <Field label={t`Memory`} id="mem" problem={problems.mem} hint={compute}>
         <QuantityInput
           id="mem"
-          label="Memory"
+          label={t`Memory`}
           value={form.mem}
           isDisabled={compute !== undefined}
           isInvalid={problems.mem !== undefined}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { TextField } from './text-field.js';
 
 interface TagsFieldProps {
@@ -8,5 +9,5 @@ interface TagsFieldProps {
 
 /** Tags in one line, with spaces or commas between them. */
 export function TagsField({ value, onChange, problem }: TagsFieldProps) {
-  return <TextField id="tags" label="Tags" placeholder="prod, web" {...{ value, onChange, problem }} />;
+  return <TextField id="tags" label={t`Tags`} placeholder={t`prod, web`} {...{ value, onChange, problem }} />;
 }

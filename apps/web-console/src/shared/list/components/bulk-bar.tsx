@@ -1,9 +1,11 @@
+import { t } from '@lingui/core/macro';
 import type { Instance } from '../../instances/instance.js';
 import { Button } from '../../ui/button.js';
 import { Menu } from '../../ui/dropdown.js';
 import { Icon } from '../../ui/icon.js';
 import { countLabel, type ListKind, type ListOperation } from '../list-kind.js';
 import type { Selection } from '../use-selection.js';
+import { readableNumber } from '../../texts/formats.js';
 
 interface BulkBarProps<E extends Instance> {
   kind: ListKind<E>;
@@ -20,10 +22,10 @@ export function BulkBar<E extends Instance>({ kind, selection, rows, operations,
   const inMenu = operations.filter((one) => one.inMenu);
 
   return (
-    <div className="hg-chips hg-bulk" role="toolbar" aria-label={`Actions for the selected ${kind.plural}`}>
+    <div className="hg-chips hg-bulk" role="toolbar" aria-label={t`Actions for the selected ${kind.plural}`}>
       <b role="status">
-        {members.length.toLocaleString('en')} selected
-        {hidden > 0 && `, ${hidden.toLocaleString('en')} hidden by filters`}
+        {t`${readableNumber(members.length)} selected`}
+        {hidden > 0 && t`, ${readableNumber(hidden)} hidden by filters`}
       </b>
       {operations
         .filter((one) => !one.inMenu)
@@ -41,18 +43,18 @@ export function BulkBar<E extends Instance>({ kind, selection, rows, operations,
         ))}
       {inMenu.length > 0 && (
         <Menu
-          label="More"
+          label={t`More`}
           isSmall
           items={inMenu.map((one) => ({ label: one.label, icon: one.icon, run: () => onOperation(one) }))}
         />
       )}
       {members.length < rows.length && (
         <Button isSmall variant="link" onClick={selection.all}>
-          Select all {countLabel(kind, rows.length)}
+          {t`Select all ${countLabel(kind, rows.length)}`}
         </Button>
       )}
       <Button isSmall variant="link" onClick={selection.none}>
-        Clear selection
+        {t`Clear selection`}
       </Button>
     </div>
   );

@@ -17,7 +17,7 @@ import { BulkResults } from './bulk-results.js';
 const TYPING_MS = 250;
 
 interface BulkPanelProps<E extends Instance> {
-  kind: { readonly singular: string; readonly plural: string };
+  kind: { readonly counted: (count: number) => string; readonly plural: string };
   operation: BulkOperation<E>;
   /** The instances, whose entries are kept up to date. */
   members: readonly E[];

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { BulkOperation } from '../../actions/bulk-operations.js';
@@ -23,7 +24,7 @@ import { NameList, nameOf } from './name-list.js';
 
 interface BulkPlanProps<E extends Instance> {
   title: string;
-  kind: { readonly singular: string; readonly plural: string };
+  kind: { readonly counted: (count: number) => string; readonly plural: string };
   operation: BulkOperation<E>;
   planned: PlannedMembers<E>;
   /** The request for the plan of the service. */
@@ -47,7 +48,7 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
   const { title, kind, operation, planned, preview, isSettled, changed, text, choices, error } = props;
   const { onText, onChoices, onRehearse, onRun, onClose } = props;
   const { included, refused, unchanged, steps, warnings, unplanned } = planned;
-  const { label, isDanger = false, warning, confirmByTyping, input, preposition } = operation;
+  const { label, isDanger = false, warning, confirmByTyping, input, submit } = operation;
   const [confirmation, setConfirmation] = useState('');
   const problem = text === '' ? undefined : input?.problem(text);
   const isReady =
@@ -58,37 +59,38 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
     !preview.isPlaceholderData &&
     !preview.error &&
     (!confirmByTyping || confirmation === String(included.length));
+  const count = countLabel(kind, included.length);
   const body = { ...operation.request(text), ...bulkOptions(choices), refs: included.map(({ ref }) => ref) };
 
   return (
     <PanelFrame
       title={title}
-      description="Nothing has happened yet."
+      description={t`Nothing has happened yet.`}
       isDanger={isDanger}
       onClose={onClose}
       onSubmit={() => isReady && onRun()}
       footer={
         <>
           <Button variant={isDanger ? 'danger' : 'primary'} type="submit" isDisabled={!isReady}>
-            {[label, preposition, countLabel(kind, included.length)].filter(Boolean).join(' ')}
+            {submit?.(count) ?? t`${label} ${count}`}
           </Button>
           <Button variant="link" onClick={onClose}>
-            Cancel
+            {t`Cancel`}
           </Button>
           {isSettled && included.length > 0 && (
             <CopyButton
               isSmall
               text={curlOf({ method: 'POST', path: '/api/ext/bulk', body }, location.origin)}
-              label="Copy as curl"
+              label={t`Copy as curl`}
             />
           )}
         </>
       }
     >
-      {error && <ErrorAlert title="The operation was not started" error={error} />}
+      {error && <ErrorAlert title={t`The operation was not started`} error={error} />}
       {changed > 0 && (
         <StalePlan
-          title={`${countLabel(kind, changed)} changed since this plan was created`}
+          title={t`${countLabel(kind, changed)} changed since this plan was created`}
           isLoading={preview.isLoading}
           onRehearse={onRehearse}
         />
@@ -106,24 +108,28 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
           />
         </Field>
       )}
-      {preview.isLoading && <Spinner label="Loading the preview" />}
+      {preview.isLoading && <Spinner label={t`Loading the preview`} />}
       {preview.error && (
-        <ErrorAlert title="Preview unavailable" error={preview.error} onRetry={() => void preview.refetch()} />
+        <ErrorAlert title={t`Preview unavailable`} error={preview.error} onRetry={() => void preview.refetch()} />
       )}
       <NameList
         kind={kind}
-        title="Applies to"
+        title={t`Applies to`}
         names={included.map((entry) => [nameOf(entry), steps.get(entry.ref)].filter(Boolean).join(': '))}
       />
-      <NameList kind={kind} title="Skipped" names={refused.map(({ entry, reason }) => `${nameOf(entry)}: ${reason}`)} />
-      <NameList kind={kind} title="Warnings" names={warnings.map((one) => `${nameOf(one.entry)}: ${one.warning}`)} />
-      <NameList kind={kind} title="Nothing changes for" names={unchanged.map(nameOf)} />
+      <NameList
+        kind={kind}
+        title={t`Skipped`}
+        names={refused.map(({ entry, reason }) => `${nameOf(entry)}: ${reason}`)}
+      />
+      <NameList kind={kind} title={t`Warnings`} names={warnings.map((one) => `${nameOf(one.entry)}: ${one.warning}`)} />
+      <NameList kind={kind} title={t`Nothing changes for`} names={unchanged.map(nameOf)} />
       {preview.data?.seconds && included.length > 0 && (
-        <p className="hg-note">{`Takes ${readableEstimate(preview.data.seconds)}.`}</p>
+        <p className="hg-note">{t`Takes ${readableEstimate(preview.data.seconds)}.`}</p>
       )}
       {unplanned > 0 && (
         <p className="hg-note">
-          {countLabel(kind, unplanned)} could not be checked in time. The service checks them when their turn comes.
+          {t`${countLabel(kind, unplanned)} could not be checked in time. The service checks them when their turn comes.`}
         </p>
       )}
       {included.length > 1 && (

@@ -1,7 +1,9 @@
+import { t } from '@lingui/core/macro';
 import { PanelFrame } from '../../plans/panel-frame.js';
 import { Button } from '../../ui/button.js';
 import { ErrorAlert } from '../../ui/error-alert.js';
 import { Progress } from '../../ui/progress.js';
+import { readableNumber } from '../../texts/formats.js';
 
 interface BulkProgressProps {
   title: string;
@@ -20,25 +22,25 @@ export function BulkProgress({ title, label, finished, total, waiting, error, on
   return (
     <PanelFrame
       title={title}
-      description={waiting ?? 'Running'}
+      description={waiting ?? t`Running`}
       onClose={onClose}
       onSubmit={onClose}
       footer={
         <>
           <Button variant="secondary" onClick={onStop}>
-            Stop
+            {t`Stop`}
           </Button>
           <Button type="submit" variant="link">
-            Continue in background
+            {t`Continue in background`}
           </Button>
         </>
       }
     >
-      {error && <ErrorAlert title="The request failed" error={error} />}
+      {error && <ErrorAlert title={t`The request failed`} error={error} />}
       <Progress
         title={label}
         percent={(100 * finished) / Math.max(1, total)}
-        label={`${finished.toLocaleString('en')} of ${total.toLocaleString('en')}`}
+        label={t`${readableNumber(finished)} of ${readableNumber(total)}`}
       />
     </PanelFrame>
   );

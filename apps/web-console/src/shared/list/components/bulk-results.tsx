@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { BulkReport } from '../../bulk/bulk-report.js';
 import { nameOfRef } from '../../bulk/bulk-report.js';
 import { retryLabel } from '../../bulk/components/bulk-task-details.js';
@@ -9,7 +10,7 @@ import { NameList } from './name-list.js';
 
 interface BulkResultsProps {
   title: string;
-  kind: { readonly singular: string; readonly plural: string };
+  kind: { readonly counted: (count: number) => string; readonly plural: string };
   report: BulkReport;
   /** How long it was expected to take, and has taken; empty if neither is known. */
   time: string;
@@ -29,17 +30,17 @@ export function BulkResults(props: BulkResultsProps) {
   return (
     <PanelFrame
       title={title}
-      description="Done"
+      description={t`Done`}
       onClose={onClose}
       onSubmit={onClose}
       footer={
         <>
           <Button type="submit" data-autofocus>
-            Close
+            {t`Close`}
           </Button>
           {onUndo && (
             <Button variant="secondary" onClick={onUndo}>
-              Undo
+              {t`Undo`}
             </Button>
           )}
           {unfinished > 0 && (
@@ -49,21 +50,21 @@ export function BulkResults(props: BulkResultsProps) {
               </Button>
               {onSelect && (
                 <Button variant="secondary" onClick={() => onSelect(failed.map(({ ref }) => ref))}>
-                  Select failed
+                  {t`Select failed`}
                 </Button>
               )}
-              <CopyButton text={text} label="Copy report" />
+              <CopyButton text={text} label={t`Copy report`} />
             </>
           )}
         </>
       }
     >
-      {error && <ErrorAlert title="The request failed" error={error} />}
+      {error && <ErrorAlert title={t`The request failed`} error={error} />}
       <p role="status">{summary}</p>
-      {time !== '' && <p className="hg-note">Done: {time}</p>}
+      {time !== '' && <p className="hg-note">{t`Done: ${time}`}</p>}
       <NameList
         kind={kind}
-        title="Failed"
+        title={t`Failed`}
         names={failed.map(({ ref, error: reason }) => `${nameOfRef(ref)}: ${reason}`)}
       />
     </PanelFrame>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { Instance } from '../../instances/instance.js';
 import { Button } from '../../ui/button.js';
 import { Icon } from '../../ui/icon.js';
@@ -13,7 +14,7 @@ interface ExportButtonProps<E extends Instance> {
 
 /** Exports the table as it is shown, as a file for a spreadsheet. */
 export function ExportButton<E extends Instance>({ kind, rows, shown }: ExportButtonProps<E>) {
-  const label = `Export ${countLabel(kind, rows.length)} as CSV`;
+  const label = t`Export ${countLabel(kind, rows.length)} as CSV`;
   return (
     <Button
       variant="secondary"

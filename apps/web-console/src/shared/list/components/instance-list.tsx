@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useCallback, useDeferredValue, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { bulkOperations, type BulkOperation } from '../../actions/bulk-operations.js';
 import { rowActions } from '../../actions/row-actions.js';
@@ -111,11 +112,11 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
 
   const heading = <h1 className="hg-hidden">{kind.title}</h1>;
   if (known.length === 0) {
-    if (isLoading) return <Spinner label={`Loading ${kind.plural}`} isCentered />;
+    if (isLoading) return <Spinner label={t`Loading ${kind.plural}`} isCentered />;
     const content =
       phase === 'lost' ? (
         <div className="hg-page">
-          <ErrorAlert title={`Couldn't load the ${kind.plural}`} error={error} onRetry={retry} />
+          <ErrorAlert title={t`Couldn't load the ${kind.plural}`} error={error} onRetry={retry} />
         </div>
       ) : (
         empty
@@ -146,7 +147,7 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
       {isPartial ? (
         <div className="hg-chips">
           <span className="hg-chips-total" role="status">
-            Loading all {kind.plural}
+            {t`Loading all ${kind.plural}`}
           </span>
         </div>
       ) : selection.refs.size > 0 ? (
@@ -162,7 +163,7 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
         />
       )}
       {isPartial && !isByName(query) ? (
-        <Spinner label={`Loading ${kind.plural}`} isCentered />
+        <Spinner label={t`Loading ${kind.plural}`} isCentered />
       ) : rows.length === 0 ? (
         <NoMatch total={countLabel(kind, entries.length)} onClear={() => changeQuery(withoutFilters(query))} />
       ) : (

@@ -1,9 +1,11 @@
+import { t } from '@lingui/core/macro';
 import { memo } from 'react';
 import type { Instance } from '../../instances/instance.js';
 import { widthOf } from '../fitting-columns.js';
 import type { ListKind } from '../list-kind.js';
 import type { ListSettings } from '../list-query.js';
 import type { Selection } from '../use-selection.js';
+import { readableNumber } from '../../texts/formats.js';
 
 export interface ListHeadProps<E extends Instance> {
   kind: ListKind<E>;
@@ -25,8 +27,8 @@ function Head<E extends Instance>({ kind, rows, shown, query, onSort, selection 
         <div role="columnheader" className="hg-cell hg-cell--select">
           <input
             type="checkbox"
-            aria-label="Select all shown"
-            title={all ? 'Clear selection' : `Select all ${rows.length.toLocaleString('en')} shown`}
+            aria-label={t`Select all shown`}
+            title={all ? t`Clear selection` : t`Select all ${readableNumber(rows.length)} shown`}
             checked={all}
             ref={(box) => {
               if (box) box.indeterminate = !all && refs.size > 0;
@@ -54,7 +56,7 @@ function Head<E extends Instance>({ kind, rows, shown, query, onSort, selection 
           );
         })}
         <div role="columnheader" className="hg-cell">
-          <span className="hg-hidden">Actions</span>
+          <span className="hg-hidden">{t`Actions`}</span>
         </div>
       </div>
     </div>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { memo, type ReactNode } from 'react';
 import { Icon } from '../../ui/icon.js';
 import type { RowAction } from '../../actions/row-actions.js';
@@ -38,7 +39,7 @@ function Row<E>(props: ListRowProps<E>) {
       style={{ top: index * rowPx }}
     >
       <div role="gridcell" className="hg-cell hg-cell--select" data-do="select">
-        <input type="checkbox" tabIndex={-1} aria-label={`Select ${name}`} checked={selected} readOnly />
+        <input type="checkbox" tabIndex={-1} aria-label={t`Select ${name}`} checked={selected} readOnly />
       </div>
       {shown.map((column) => {
         const cell = columns[column]?.cell(entry);

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { memo, useId, useMemo, useRef, useState, type ReactNode } from 'react';
 import type { Instance } from '../../instances/instance.js';
 import { Button } from '../../ui/button.js';
@@ -6,7 +7,7 @@ import { Icon } from '../../ui/icon.js';
 import { SearchInput } from '../../ui/inputs.js';
 import { usePhone } from '../../ui/use-compact.js';
 import { useShortcut } from '../../ui/use-shortcut.js';
-import { FILTERS, type FilterName, type Filters } from '../list-filters.js';
+import { allFilters, type FilterName, type Filters } from '../list-filters.js';
 import type { ListKind } from '../list-kind.js';
 import { isFiltered, withoutFilters, type ListSettings } from '../list-query.js';
 import { hasDistinctValues, tally } from '../list-view.js';
@@ -48,10 +49,10 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
       <SearchInput
         ref={search}
         className="hg-list-search"
-        aria-label={`Search ${plural}`}
+        aria-label={t`Search ${plural}`}
         aria-invalid={problem === undefined ? undefined : true}
         aria-describedby={problem === undefined ? undefined : problemId}
-        placeholder={isPhone ? 'Search' : 'Search (press /)'}
+        placeholder={isPhone ? t`Search` : t`Search (press /)`}
         value={query.search}
         onChange={(text) => onChange({ search: text })}
         onKeyDown={(event) => {
@@ -76,7 +77,7 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
           ))}
           {isFiltered(query) && (
             <Button variant="link" onClick={() => onChange(withoutFilters(query))}>
-              Clear filters
+              {t`Clear filters`}
             </Button>
           )}
           {isPhone && children}
@@ -85,13 +86,13 @@ export function ListToolbar<E extends Instance>(props: ListToolbarProps<E>) {
       {!isPhone && <span className="hg-spring" />}
       {!isPhone && (
         <CheckMenu
-          label="Columns"
+          label={t`Columns`}
           icon={<Icon name="columns" />}
           hasCount={false}
           options={() => optional.map((name) => ({ value: name, label: columns[name]?.label ?? name }))}
           chosen={shown}
           onChange={(chosen) => onColumns(['name', ...optional.filter((name) => chosen.includes(name))])}
-          reset={{ label: 'Reset columns', run: () => onColumns(undefined) }}
+          reset={{ label: t`Reset columns`, run: () => onColumns(undefined) }}
         />
       )}
       {!isPhone && children}
@@ -119,7 +120,7 @@ const FiltersButton = ({ count, controls, isUnfolded, onToggle }: FiltersButtonP
   <Button
     variant="secondary"
     icon={<Icon name="filter" />}
-    aria-label={count === 0 ? 'Filters' : `Filters: ${count} chosen`}
+    aria-label={count === 0 ? t`Filters` : t`Filters: ${count} chosen`}
     aria-expanded={isUnfolded}
     aria-controls={isUnfolded ? controls : undefined}
     onClick={onToggle}
@@ -137,7 +138,7 @@ interface FilterMenuProps {
 
 /** Offers the values that occur in the list. Hidden while there is only one value to choose from. */
 const FilterMenu = memo(function FilterMenu({ name, entries, filters, onChange }: FilterMenuProps) {
-  const { label, values } = FILTERS[name];
+  const { label, values } = allFilters()[name];
   const chosen = filters[name];
   // Counted only while the menu is open, because the list changes many times a second.
   const options = () => {

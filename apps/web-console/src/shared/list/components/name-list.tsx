@@ -1,5 +1,7 @@
+import { t } from '@lingui/core/macro';
 import type { Instance } from '../../instances/instance.js';
 import { countLabel } from '../list-kind.js';
+import { readableNumber } from '../../texts/formats.js';
 
 /** The first names are enough to see whether the selection is right. */
 const MAX_NAMES = 100;
@@ -10,7 +12,7 @@ export function NameList({
   title,
   names,
 }: {
-  kind: { singular: string; plural: string };
+  kind: { readonly counted: (count: number) => string; readonly plural: string };
   title: string;
   names: readonly string[];
 }) {
@@ -24,7 +26,7 @@ export function NameList({
         {names.slice(0, MAX_NAMES).map((name) => (
           <li key={name}>{name}</li>
         ))}
-        {names.length > MAX_NAMES && <li>and {(names.length - MAX_NAMES).toLocaleString('en')} more</li>}
+        {names.length > MAX_NAMES && <li>{t`and ${readableNumber(names.length - MAX_NAMES)} more`}</li>}
       </ul>
     </section>
   );

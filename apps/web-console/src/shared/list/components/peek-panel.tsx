@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import type { Instance } from '../../instances/instance.js';
@@ -42,7 +43,7 @@ export function PeekPanel<E extends Instance>({ kind, peeked, entry, rows, rende
         render(entry)
       ) : (
         <p role="status" className="hg-peek-gone">
-          {`${name} was deleted.`}
+          {t`${name} was deleted.`}
         </p>
       )}
     </PeekFrame>

@@ -1,12 +1,14 @@
+import { t } from '@lingui/core/macro';
 import { useMemo } from 'react';
 import { chosenValues, countFacets, formatQuery, withValues, type Query } from '@headgate/instance-query';
 import type { Instance, InstanceStatus } from '../../instances/instance.js';
 import { Icon } from '../../ui/icon.js';
-import { STATUSES, statusCode, toneOf } from '../../ui/status-tone.js';
+import { statuses, statusCode, toneOf } from '../../ui/status-tone.js';
 import { countLabel, type ListKind } from '../list-kind.js';
 import { filterTest, type Filters } from '../list-filters.js';
 import type { ListSettings } from '../list-query.js';
 import { INSTANCE_FIELDS } from '../search-query.js';
+import { readableNumber } from '../../texts/formats.js';
 
 interface StatusChipsProps<E extends Instance> {
   kind: ListKind<E>;
@@ -39,11 +41,11 @@ export function StatusChips<E extends Instance>(props: StatusChipsProps<E>) {
   };
 
   return (
-    <div className="hg-chips" role="group" aria-label="Filter by status">
+    <div className="hg-chips" role="group" aria-label={t`Filter by status`}>
       <span className="hg-chips-total" role="status">
         {shown === entries.length
           ? countLabel(kind, entries.length)
-          : `${shown.toLocaleString('en')} of ${countLabel(kind, entries.length)}`}
+          : t`${readableNumber(shown)} of ${countLabel(kind, entries.length)}`}
       </span>
       {chips.map(({ value, count }) => {
         const { tone, icon, words } = toneOf(value as InstanceStatus);
@@ -58,7 +60,7 @@ export function StatusChips<E extends Instance>(props: StatusChipsProps<E>) {
             onClick={() => toggle(value)}
           >
             <Icon name={icon} />
-            {words} <b>{count.toLocaleString('en')}</b>
+            {words} <b>{readableNumber(count)}</b>
           </button>
         );
       })}
@@ -72,4 +74,4 @@ const isSame = (status: string, chosen: string): boolean => status.toLowerCase()
 const isName = (chosen: string): boolean => chosen !== '' && !chosen.includes('*');
 
 /** A chosen status as the list shows it. */
-const displayed = (chosen: string): string => STATUSES.find((status) => isSame(status, chosen)) ?? chosen;
+const displayed = (chosen: string): string => statuses().find((status) => isSame(status, chosen)) ?? chosen;

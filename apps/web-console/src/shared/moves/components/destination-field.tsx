@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { DestinationView } from '@headgate/api-contracts';
 import { messageOf } from '../../api/api-error.js';
 import { Field, helpId } from '../../ui/field.js';
@@ -14,7 +15,7 @@ interface DestinationFieldProps {
 export function DestinationField({ value, onChange }: DestinationFieldProps) {
   const { data: destinations = [], error } = useDestinations();
   return (
-    <Field label="Destination" id="move-destination" required problem={error ? messageOf(error) : undefined}>
+    <Field label={t`Destination`} id="move-destination" required problem={error ? messageOf(error) : undefined}>
       <SelectInput
         id="move-destination"
         value={value}
@@ -26,10 +27,10 @@ export function DestinationField({ value, onChange }: DestinationFieldProps) {
           )
         }
       >
-        <option value="">Choose a context</option>
+        <option value="">{t`Choose a context`}</option>
         {destinations.map((one) => (
           <option key={one.context} value={one.context} disabled={!one.can}>
-            {`${one.context} (${one.can ? one.backend : (one.reason ?? 'not available')})`}
+            {`${one.context} (${one.can ? one.backend : (one.reason ?? t`not available`)})`}
           </option>
         ))}
       </SelectInput>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { MoveConcernView } from '@headgate/api-contracts';
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.js';
@@ -49,7 +50,7 @@ export function MoveDialogFrame<Plan extends { readonly refusals: readonly Pick<
             {labels.submit}
           </Button>
           <Button variant="link" onClick={onClose}>
-            Cancel
+            {t`Cancel`}
           </Button>
         </>
       }
@@ -66,9 +67,9 @@ export function MoveDialogFrame<Plan extends { readonly refusals: readonly Pick<
         isChecked={choices.deleteSource}
         onChange={(deleteSource) => onChange({ deleteSource })}
       />
-      {plan.isLoading && <Spinner label="Loading the preview" />}
+      {plan.isLoading && <Spinner label={t`Loading the preview`} />}
       {Boolean(plan.error) && (
-        <ErrorAlert title="Preview unavailable" error={plan.error} onRetry={() => void plan.refetch()} />
+        <ErrorAlert title={t`Preview unavailable`} error={plan.error} onRetry={() => void plan.refetch()} />
       )}
       {plan.data && renderPlan(plan.data)}
       <TpmLossSwitch

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useFleet } from '../../fleet/fleet-provider.js';
 import { TextField } from '../../creation/components/text-field.js';
 import { contextNamed, useCapabilities } from '../../queries/use-capabilities.js';
@@ -14,7 +15,7 @@ export function NamespaceField({ choices, onChange }: EditedMoveChoices) {
   return (
     <TextField
       id="move-namespace"
-      label="Namespace"
+      label={t`Namespace`}
       placeholder={target.namespaces.default}
       suggestions={[target.namespaces.default, ...suggestions].filter((one, index, all) => all.indexOf(one) === index)}
       value={choices.namespace}

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { MoveConcernView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { Switch } from '../../ui/inputs.js';
@@ -18,7 +19,7 @@ export function TpmLossSwitch({ refusals, isAccepted, onChange }: TpmLossSwitchP
   return (
     <Switch
       id="move-accept-tpm"
-      label="Lose the keys in the TPM: the recovery keys are saved"
+      label={t`Lose the keys in the TPM: the recovery keys are saved`}
       isChecked={isAccepted}
       onChange={onChange}
     />

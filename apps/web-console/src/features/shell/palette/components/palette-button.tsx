@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useState } from 'react';
 import { Icon } from '../../../../shared/ui/icon.js';
 import { commandKey, useCommandShortcut } from '../../../../shared/ui/use-shortcut.js';
@@ -17,11 +18,11 @@ export function PaletteButton() {
         className="hg-palette-button"
         aria-haspopup="dialog"
         aria-keyshortcuts={modifier === 'Ctrl' ? 'Control+K' : 'Meta+K'}
-        title={`Search or run a command (${modifier}+K)`}
+        title={t`Search or run a command (${modifier}+K)`}
         onClick={() => setIsOpen(true)}
       >
         <Icon name="search" />
-        <span>Search or run a command</span>
+        <span>{t`Search or run a command`}</span>
         <kbd aria-hidden="true">{`${modifier} K`}</kbd>
       </button>
       {isOpen && <Palette onClose={() => setIsOpen(false)} />}

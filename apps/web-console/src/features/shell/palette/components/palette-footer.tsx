@@ -1,3 +1,6 @@
+import { t } from '@lingui/core/macro';
+import { Trans } from '@lingui/react/macro';
+import { readableNumber } from '../../../../shared/texts/formats.js';
 interface PaletteFooterProps {
   shown: number;
   total: number;
@@ -10,10 +13,12 @@ export function PaletteFooter({ shown, total, lost, problem }: PaletteFooterProp
   return (
     <div className="hg-palette-foot">
       <span className="hg-palette-keys" aria-hidden="true">
-        <kbd>↑</kbd> <kbd>↓</kbd> choose <kbd>Enter</kbd> open or run <kbd>Esc</kbd> close
+        <Trans>
+          <kbd>↑</kbd> <kbd>↓</kbd> choose <kbd>Enter</kbd> open or run <kbd>Esc</kbd> close
+        </Trans>
       </span>
       <span role="status" className="hg-palette-count">
-        {lost !== undefined && `${lost} is no longer listed. `}
+        {lost !== undefined && t`${lost} is no longer listed. `}
         {countWords(shown, total)}
         {problem !== undefined && <span className="hg-hidden"> {problem}</span>}
       </span>
@@ -22,6 +27,6 @@ export function PaletteFooter({ shown, total, lost, problem }: PaletteFooterProp
 }
 
 function countWords(shown: number, total: number): string {
-  if (total > shown) return `${shown} of ${total.toLocaleString('en')} results`;
-  return total === 1 ? '1 result' : `${total} results`;
+  if (total > shown) return t`${shown} of ${readableNumber(total)} results`;
+  return total === 1 ? '1 result' : t`${total} results`;
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { PaletteGroup, PaletteOption } from '../palette-option.js';
 import { PaletteItem } from './palette-item.js';
 
@@ -18,7 +19,7 @@ export function PaletteList({ id, groups, text, activeId, idOf, onChoose }: Pale
     <div
       id={id}
       role="listbox"
-      aria-label="Results"
+      aria-label={t`Results`}
       className="hg-palette-list"
       onMouseDown={(event) => event.preventDefault()}
     >

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useEffect, useId, useState, type KeyboardEvent } from 'react';
 import { useModal } from '../../../../shared/ui/dialog.js';
 import { Icon } from '../../../../shared/ui/icon.js';
@@ -46,7 +47,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     <dialog
       ref={dialog}
       className="hg-dialog hg-palette"
-      aria-label="Search or run a command"
+      aria-label={t`Search or run a command`}
       onKeyDown={onKeyDown}
       onClick={({ target }) => target === dialog.current && onClose()}
     >
@@ -57,25 +58,27 @@ export function Palette({ onClose }: { onClose: () => void }) {
           role="combobox"
           data-autofocus
           className="hg-palette-input"
-          aria-label="Search or run a command"
+          aria-label={t`Search or run a command`}
           aria-autocomplete="list"
           aria-expanded={options.length > 0}
           aria-controls={id}
           aria-activedescendant={activeId}
-          placeholder='Name, page, query, or command such as "restart web-01"'
+          placeholder={t`Name, page, query, or command such as "restart web-01"`}
           autoComplete="off"
           autoCapitalize="off"
           spellCheck={false}
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
-        <button type="button" className="hg-icon-button" aria-label="Close" title="Close (Esc)" onClick={onClose}>
+        <button type="button" className="hg-icon-button" aria-label={t`Close`} title={t`Close (Esc)`} onClick={onClose}>
           <Icon name="cross" />
         </button>
       </div>
       <PaletteList id={id} groups={groups} text={text} activeId={activeId} idOf={idOf} onChoose={choose} />
       {problem !== undefined && <p className="hg-palette-note">{problem}</p>}
-      {options.length === 0 && problem === undefined && <p className="hg-palette-note">Nothing matches this text.</p>}
+      {options.length === 0 && problem === undefined && (
+        <p className="hg-palette-note">{t`Nothing matches this text.`}</p>
+      )}
       <PaletteFooter shown={options.length} total={total} lost={lost} problem={problem} />
     </dialog>
   );

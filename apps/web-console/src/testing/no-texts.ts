@@ -1,0 +1,2 @@
+/** The catalog of English in specs, whose code has the texts. */
+export const messages = {};
