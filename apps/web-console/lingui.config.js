@@ -4,7 +4,10 @@ import { formatter } from '@lingui/format-po';
 export default {
   sourceLocale: 'en',
   locales: ['en', 'de'],
-  catalogs: [{ path: '<rootDir>/texts/{locale}', include: ['src'], exclude: ['**/*.spec.*', '**/src/testing/**'] }],
+  rootDir: import.meta.dirname,
+  catalogs: [
+    { path: '<rootDir>/texts/{locale}', include: ['<rootDir>/src'], exclude: ['**/*.spec.*', '**/src/testing/**'] },
+  ],
   // No line numbers, so that a text that moves within its file changes nothing here.
   format: formatter({ lineNumbers: false, printPlaceholdersInComments: true }),
   orderBy: 'origin',

@@ -39,6 +39,7 @@ GET    /icons.js                                        no       yes    yes   ye
 GET    /api/ext/page/manifest.webmanifest               no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /api/ext/page/icon.svg                           no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /api/ext/page/icon.png                           no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /api/ext/page/de.json                            no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /healthz                                         yes      yes    yes   yes   -       yes    yes      yes   yes
 GET    /readyz                                          yes      yes    yes   yes   -       yes    yes      yes   yes
 GET    /metrics                                         no       yes    yes   no    -       no     no       no    no

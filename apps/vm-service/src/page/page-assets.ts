@@ -13,6 +13,7 @@ const ASSETS = {
   'manifest.webmanifest': 'application/manifest+json',
   'icon.svg': 'image/svg+xml',
   'icon.png': 'image/png',
+  'de.json': 'application/json; charset=utf-8',
 } as const;
 export type AssetName = keyof typeof ASSETS;
 

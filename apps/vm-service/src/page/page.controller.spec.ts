@@ -14,6 +14,7 @@ describe('the page', () => {
       writeFileSync(join(page, `${name}.gz`), `${name} in gzip`);
     }
     for (const name of ['manifest.webmanifest', 'icon.svg', 'icon.png']) writeFileSync(join(page, name), name);
+    writeFileSync(join(page, 'de.json'), '{}');
     await edge.open();
     for (const [path, type, file] of [
       ['/', 'text/html', 'index.html'],
@@ -53,9 +54,11 @@ describe('the page', () => {
       ['manifest.webmanifest', 'application/manifest+json'],
       ['icon.svg', 'image/svg+xml'],
       ['icon.png', 'image/png'],
+      ['de.json', 'application/json; charset=utf-8'],
     ] as const) {
       const answer = await edge.send('GET', `/api/ext/page/${file}`);
-      expect([answer.status, answer.headers['content-type'], answer.body]).toEqual([200, type, file]);
+      const body = file === 'de.json' ? '{}' : file;
+      expect([answer.status, answer.headers['content-type'], answer.body]).toEqual([200, type, body]);
       expect((await edge.send('GET', `/${file}`)).status).toBe(404);
     }
     expect((await edge.send('GET', '/api/ext/page/secret.txt')).status).toBe(404);

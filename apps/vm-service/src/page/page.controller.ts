@@ -79,6 +79,13 @@ export class PageController {
     return this.answer('icon.png', request, reply);
   }
 
+  @Needs(anyCaller)
+  @Get('api/ext/page/de.json')
+  @Describe('The texts of the web console in German.', answer(200, 'application/json'))
+  german(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    return this.answer('de.json', request, reply);
+  }
+
   private answer(name: AssetName, request: FastifyRequest, reply: FastifyReply): void {
     const { type, bodies } = this.page.get(name);
     const accepted = request.headers['accept-encoding'];

@@ -7,8 +7,6 @@ import { paths } from '../../shared/location/paths.js';
 import type { Usages } from '../../shared/fleet/use-usage.js';
 import type { Progresses } from '../../shared/tasks/use-progress.js';
 
-const { cpu, mem, node, tags, namespace, context, created } = instanceColumns();
-
 /** The columns of the list of containers. */
 export const containerColumns = (usages: Usages, progresses: Progresses): ListColumns<ContainerView> => ({
   name: {
@@ -34,13 +32,13 @@ export const containerColumns = (usages: Usages, progresses: Progresses): ListCo
     length: ({ image }) => image.length,
     cell: ({ image }) => <span title={image}>{image}</span>,
   },
-  cpu,
+  cpu: instanceColumns().cpu,
   cpuUsage: usageColumns(usages).cpuUsage,
-  mem,
+  mem: instanceColumns().mem,
   memUsage: usageColumns(usages).memUsage,
-  node: { ...node, keepPriority: 4 },
-  namespace: { ...namespace, keepPriority: 3 },
-  context: { ...context, keepPriority: 2 },
-  tags: { ...tags, hiddenByDefault: true },
-  created,
+  node: { ...instanceColumns().node, keepPriority: 4 },
+  namespace: { ...instanceColumns().namespace, keepPriority: 3 },
+  context: { ...instanceColumns().context, keepPriority: 2 },
+  tags: { ...instanceColumns().tags, hiddenByDefault: true },
+  created: instanceColumns().created,
 });

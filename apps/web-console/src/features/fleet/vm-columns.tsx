@@ -10,17 +10,15 @@ import type { Progresses } from '../../shared/tasks/use-progress.js';
 import { Icon } from '../../shared/ui/icon.js';
 import { perLanguage } from '../../shared/texts/per-language.js';
 
-const { cpu, mem, node, tags, namespace, context, folder, created } = instanceColumns();
-
 const volatileHint = perLanguage(() => t`Changes to its boot disk are lost at power-off`);
 
 /** The columns of the list of VMs. */
 export const vmColumns = (usages: Usages, progresses: Progresses): ListColumns<VmView> => ({
   name: { label: t`Name`, order: ({ name }) => name, width: 12, length: nameLength, cell: (vm) => <VmName vm={vm} /> },
   status: statusColumn(progresses),
-  cpu,
+  cpu: instanceColumns().cpu,
   cpuUsage: usageColumns(usages).cpuUsage,
-  mem,
+  mem: instanceColumns().mem,
   memUsage: usageColumns(usages).memUsage,
   disk: {
     label: t`Disk`,
@@ -32,12 +30,12 @@ export const vmColumns = (usages: Usages, progresses: Progresses): ListColumns<V
     cell: ({ disk }) => readableQuantity(disk),
   },
   ip: { label: t`IP address`, order: ({ ip }) => ip ?? '', width: 8.5, keepPriority: 6, cell: ({ ip }) => ip },
-  node: { ...node, keepPriority: 5 },
-  tags: { ...tags, keepPriority: 4 },
-  namespace: { ...namespace, keepPriority: 3 },
-  context: { ...context, keepPriority: 1 },
-  folder,
-  created,
+  node: { ...instanceColumns().node, keepPriority: 5 },
+  tags: { ...instanceColumns().tags, keepPriority: 4 },
+  namespace: { ...instanceColumns().namespace, keepPriority: 3 },
+  context: { ...instanceColumns().context, keepPriority: 1 },
+  folder: instanceColumns().folder,
+  created: instanceColumns().created,
 });
 
 function nameLength({ name, protected: isProtected, isTemplate, volatile }: VmView): number {

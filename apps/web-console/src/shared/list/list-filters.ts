@@ -14,7 +14,7 @@ export type FilterName = (typeof FILTER_NAMES)[number];
 
 /** The filters of a list. Their names are also the names in the address. */
 export const allFilters = perLanguage((): Readonly<Record<FilterName, Filter>> => ({
-  status: { label: 'Status', values: (entry) => [statusOf(entry)] },
+  status: { label: t`Status`, values: (entry) => [statusOf(entry)] },
   context: { label: t`Context`, values: ({ context }) => [context] },
   namespace: { label: t`Namespace`, values: ({ namespace }) => [namespace] },
   folder: { label: t`Folder`, values: ({ folder }) => (folder ? [folder] : []) },

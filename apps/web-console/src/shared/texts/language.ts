@@ -9,13 +9,14 @@ export type Language = keyof typeof LANGUAGES;
 /** `browser` follows the languages that the browser prefers. */
 export type LanguageChoice = Language | 'browser';
 
-const KEY = 'language';
+/** The name under which the choice is remembered. */
+export const LANGUAGE_KEY = 'language';
 
 const isLanguage = (name: unknown): name is Language => typeof name === 'string' && Object.hasOwn(LANGUAGES, name);
 
 /** The choice of the user, kept in this browser. */
 export function chosenLanguage(): LanguageChoice {
-  const chosen = recall<unknown>(KEY, 'browser');
+  const chosen = recall<unknown>(LANGUAGE_KEY, 'browser');
   return isLanguage(chosen) ? chosen : 'browser';
 }
 
@@ -36,12 +37,14 @@ async function load(language: Language): Promise<Messages> {
 /** Of several calls, the last one decides, in whatever order their texts arrive. */
 let latest = 0;
 
-async function activate(language: Language): Promise<void> {
+/** @returns whether no other language was activated meanwhile */
+async function activate(language: Language): Promise<boolean> {
   const call = ++latest;
   const messages = await load(language);
-  if (call !== latest) return;
+  if (call !== latest) return false;
   i18n.loadAndActivate({ locale: language, messages });
   document.documentElement.lang = language;
+  return true;
 }
 
 /** Activates the remembered language before the first paint. Without its texts, the console is in English. */
@@ -49,12 +52,12 @@ export async function activateRememberedLanguage(): Promise<void> {
   const language = languageOf(chosenLanguage());
   if (language !== 'en') {
     try {
-      return await activate(language);
+      return void (await activate(language));
     } catch {
       // The console is more useful in another language than not at all.
     }
   }
-  return activate('en');
+  await activate('en');
 }
 
 /**
@@ -62,6 +65,5 @@ export async function activateRememberedLanguage(): Promise<void> {
  * @throws Error if they do not
  */
 export async function chooseLanguage(choice: LanguageChoice): Promise<void> {
-  await activate(languageOf(choice));
-  remember(KEY, choice);
+  if (await activate(languageOf(choice))) remember(LANGUAGE_KEY, choice);
 }

@@ -20,7 +20,7 @@ export function GuestCard({ vm }: { vm: VmView }) {
       title={t`Guest`}
       aside={<Link href={paths.vm(vm, 'guest')}>{t`Details`}</Link>}
       facts={{
-        'IP address': vm.ip ? (
+        [t`IP address`]: vm.ip ? (
           <Copyable text={vm.ip} what={t`IP address`} />
         ) : vm.running ? (
           t`Not known yet`

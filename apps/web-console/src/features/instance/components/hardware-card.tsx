@@ -53,6 +53,6 @@ const Pending = ({ field, running, configured }: PendingSettingView) => (
   <p className="hg-pending">
     {field} {running !== '' && <del>{readableSizes(running)}</del>}
     {' → '}
-    <ins>{configured === '' ? 'removed' : readableSizes(configured)}</ins>
+    <ins>{configured === '' ? t`removed` : readableSizes(configured)}</ins>
   </p>
 );

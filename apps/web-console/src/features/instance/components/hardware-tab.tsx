@@ -253,11 +253,11 @@ function Nics({ vm, hardware, refusal, onChange }: HardwarePartProps) {
   const ofNic = ({ iface: nic }: HardwareNicView) =>
     ({ path: `nics/${encodeURIComponent(nic)}`, isExtension: true }) as const;
   return (
-    <section aria-label="NICs" className="hg-section">
+    <section aria-label={t`NICs`} className="hg-section">
       <h2>{t`NICs`}</h2>
       {hardware.nics.length === 0 && <p className="hg-note">{t`No NICs`}</p>}
       {hardware.nics.length > 0 && (
-        <Table label="NICs" columns={[t`Name`, t`Network`, t`MAC address`, t`Link`, t`Actions`]}>
+        <Table label={t`NICs`} columns={[t`Name`, t`Network`, t`MAC address`, t`Link`, t`Actions`]}>
           {hardware.nics.map((nic) => {
             const link = nic.link === 'up' ? ('down' as const) : ('up' as const);
             const verb = link === 'up' ? t`Connect` : t`Disconnect`;

@@ -28,7 +28,7 @@ export function MigrationPromise({ vm, target }: MigrationPromiseProps) {
     <div className="hg-card hg-promise" role="status">
       <p className="hg-promise-title">
         <b>{t`Migrate ${vm.name} to ${target}`}</b>
-        {plan.data && <span className="hg-peek-pending">{refusal ? 'refused' : 'possible'}</span>}
+        {plan.data && <span className="hg-peek-pending">{refusal ? t`refused` : t`possible`}</span>}
       </p>
       {plan.isPending && <p className="hg-note">{t`Checking`}</p>}
       {plan.error && <p className="hg-status--danger">{messageOf(plan.error)}</p>}

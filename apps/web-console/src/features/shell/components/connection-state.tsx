@@ -20,7 +20,9 @@ export function ConnectionState() {
     phase === 'lost'
       ? t`Disconnected`
       : contexts.length === 1 && only
-        ? `${only.context} ${only.up ? 'up' : 'down'}`
+        ? only.up
+          ? t`${only.context} up`
+          : t`${only.context} down`
         : t`${up.length} of ${contexts.length} contexts up`;
 
   if (contexts.length === 0 && phase !== 'lost') return null;
@@ -46,7 +48,7 @@ export function ConnectionState() {
               <Icon name={isUp ? 'dot' : 'diamond'} />
               <b>{context}</b>
             </span>{' '}
-            {label} {isUp ? 'up' : 'down'}
+            {isUp ? t`${label ?? ''} up` : t`${label ?? ''} down`}
             {simulated && t`, simulated`}
             {reason && <div className="hg-note">{reason}</div>}
           </li>

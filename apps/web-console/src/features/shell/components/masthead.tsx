@@ -7,13 +7,14 @@ import { PaletteButton } from '../palette/components/palette-button.js';
 import { usePages } from '../use-pages.js';
 import { CallerBadge } from './caller-badge.js';
 import { ConnectionState } from './connection-state.js';
+import { LanguageMenu } from './language-menu.js';
 import { PagesMenu } from './pages-menu.js';
 import { ShortcutsHelp } from './shortcuts-help.js';
 import { ThemeSwitch } from './theme-switch.js';
 
 /**
- * The name, the palette, the state of the contexts, help, the theme, and the user. A low window has the pages and the
- * tasks here, a phone has them in its bar.
+ * The name, the palette, the state of the contexts, help, the language, the theme, and the user. A low window has the
+ * pages and the tasks here, a phone has them in its bar.
  */
 export function Masthead({ tasks }: { tasks: ReactNode }) {
   const hasBottomBar = useBottomBar();
@@ -40,6 +41,7 @@ export function Masthead({ tasks }: { tasks: ReactNode }) {
       <ConnectionState />
       {hasMenus && tasks}
       <ShortcutsHelp />
+      {!hasBottomBar && <LanguageMenu />}
       {!hasBottomBar && <ThemeSwitch />}
       <CallerBadge />
     </header>

@@ -1,4 +1,4 @@
-import { t } from '@lingui/core/macro';
+import { t, plural } from '@lingui/core/macro';
 import { Link } from 'wouter';
 import { Icon } from '../../../shared/ui/icon.js';
 import { usePageCounts, type CountedPage } from '../use-page-counts.js';
@@ -28,7 +28,9 @@ export function PageLinks({ isFolded }: { isFolded: boolean }) {
               <span className={`hg-side-count${hasProblems ? ' hg-side-count--bad' : ''}`}>
                 {' '}
                 {readableNumber(count)}
-                {hasProblems && <span className="hg-hidden"> {count === 1 ? 'problem' : 'problems'}</span>}
+                {hasProblems && (
+                  <span className="hg-hidden"> {plural(count, { one: 'problem', other: 'problems' })}</span>
+                )}
               </span>
             )}
           </Link>

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Dropdown, DropdownLink } from '../../../shared/ui/dropdown.js';
 import { Icon } from '../../../shared/ui/icon.js';
+import { useLanguages } from '../use-languages.js';
 import { useHealthCount } from '../use-page-counts.js';
 import { usePages, type PageLink } from '../use-pages.js';
 import { useThemeSwitch } from '../use-theme-switch.js';
@@ -36,10 +37,11 @@ export function PhoneBar({ tasks }: { tasks: ReactNode }) {
   );
 }
 
-/** The other pages, the saved views, and the theme. */
+/** The other pages, the saved views, the theme, and the languages. */
 function MoreMenu({ pages }: { pages: readonly PageLink[] }) {
   const { views, open } = useViews();
   const { label, icon, switchTheme } = useThemeSwitch();
+  const { options } = useLanguages();
   const isCurrent = pages.some((page) => page.isCurrent);
   return (
     <Dropdown
@@ -66,6 +68,13 @@ function MoreMenu({ pages }: { pages: readonly PageLink[] }) {
         <Icon name={icon} />
         {label}
       </button>
+      {options
+        .filter((one) => !one.isCurrent)
+        .map((one) => (
+          <button key={one.choice} type="button" className="hg-menu-item" onClick={one.choose}>
+            {t`Language: ${one.label}`}
+          </button>
+        ))}
     </Dropdown>
   );
 }

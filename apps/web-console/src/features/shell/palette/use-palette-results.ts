@@ -9,6 +9,7 @@ import type { Instance } from '../../../shared/instances/instance.js';
 import { PEEK } from '../../../shared/list/use-peek.js';
 import { paths } from '../../../shared/location/paths.js';
 import { THEMES, useTheme } from '../../../shared/ui/theme.js';
+import { useLanguages } from '../use-languages.js';
 import { themeWording } from '../theme-wording.js';
 import { usePages } from '../use-pages.js';
 import { useViews } from '../use-views.js';
@@ -89,6 +90,7 @@ function useViewOptions(): readonly PaletteOption[] {
 function useCommands(): readonly PaletteOption[] {
   const [, navigate] = useLocation();
   const [theme, setTheme] = useTheme();
+  const { options: languages } = useLanguages();
   const reason = useCreateRefusal();
   const hasContainers = usePages().some(({ name }) => name === 'containers');
   return useMemo(() => {
@@ -107,6 +109,10 @@ function useCommands(): readonly PaletteOption[] {
         const detail = one === theme ? { detail: t`Current` } : {};
         return { key: `theme ${one}`, label: t`Theme: ${label}`, icon, ...detail, choose: () => setTheme(one) };
       }),
+      ...languages.map(({ choice, label, isCurrent, choose }): PaletteOption => {
+        const detail = isCurrent ? { detail: t`Current` } : {};
+        return { key: `language ${choice}`, label: t`Language: ${label}`, icon: 'system', ...detail, choose };
+      }),
     ];
-  }, [navigate, theme, setTheme, reason, hasContainers]);
+  }, [navigate, theme, setTheme, reason, hasContainers, languages.find(({ isCurrent }) => isCurrent)?.choice]);
 }
