@@ -40,7 +40,7 @@ export const instanceColumns = perLanguage(
         cell: ({ cpu }) => cpu,
       },
       mem: {
-        label: t`Memory`,
+        label: t({ message: 'Memory', context: 'column of a list' }),
         order: ({ mem }) => bytesOf(mem),
         text: ({ mem }) => mem,
         width: 5.25,
