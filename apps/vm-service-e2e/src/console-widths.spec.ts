@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { Api } from './api.js';
 import { openBrowser, type Browser } from './browser.js';
 import { PLACES } from './console-places.js';
+import { cutOff } from './cut-off.js';
 import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
 
@@ -416,19 +417,3 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
 
 /** The name of a page without the number of its entries. */
 const nameOf = (text: string): string => text.replace(/\s*[\d,]+(\s+problems?)?\s*$/, '').trim();
-
-/** Elements that reach beyond the window or beyond a frame, except for those in a row that scrolls, such as tabs. */
-const cutOff = (page: Page): Promise<string[]> =>
-  page.evaluate(() => {
-    const problems: string[] = [];
-    for (const element of document.querySelectorAll('header, header *, main, main *')) {
-      if (element.closest('.hg-hidden, thead, .hg-tabs, .hg-chips, .hg-table, svg')) continue;
-      const { width, left, right } = element.getBoundingClientRect();
-      const { clipPath, overflowX } = getComputedStyle(element);
-      if (width === 0 || clipPath !== 'none' || element.closest('[class*="-button"], .hg-brand')) continue;
-      const name = `${element.tagName}.${element.className}: ${element.textContent?.slice(0, 40) ?? ''}`;
-      if (right > window.innerWidth + 1 || left < -1) problems.push(`beyond the window: ${name}`);
-      if (overflowX !== 'visible' && element.scrollWidth > element.clientWidth + 1) problems.push(`scrolls: ${name}`);
-    }
-    return problems;
-  });

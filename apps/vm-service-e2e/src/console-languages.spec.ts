@@ -1,0 +1,135 @@
+import type { VmView } from '@headgate/api-contracts';
+import type { Page } from 'playwright-core';
+import { Api } from './api.js';
+import { openBrowser, type Browser } from './browser.js';
+import { PLACES } from './console-places.js';
+import { cutOff } from './cut-off.js';
+import { CHROMIUM, describeIf } from './machine.js';
+import { RunningService } from './running-service.js';
+import { unbracketed } from './unbracketed.js';
+
+const TIMEOUT_MS = 120_000;
+const TEXTS = '/api/ext/page/de.json';
+const TABS = ['overview', 'guest', 'metrics', 'hardware', 'snapshots', 'events'];
+/** Lists of the API, whose strings are data and not texts. */
+const LISTS = [
+  '/api/vms',
+  '/api/cts',
+  '/api/nodes',
+  '/api/capabilities',
+  '/api/nads',
+  '/api/datavolumes',
+  '/api/doctor',
+  '/api/tasks',
+  '/api/folders',
+  '/api/instancetypes',
+  '/api/ext/doctor',
+  '/api/ext/nodes',
+  '/api/ext/storage',
+  '/api/ext/networks',
+  '/api/ext/plugins',
+  '/api/ext/journal',
+  '/api/ext/catalog',
+  '/api/ext/sources',
+  '/api/whoami',
+];
+
+/** The console in German, which has longer words, and with each text in brackets. */
+describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of the web console', () => {
+  let service: RunningService;
+  let browser: Browser;
+  let page: Page;
+  let api: Api;
+  let running: VmView;
+
+  beforeAll(async () => {
+    service = await RunningService.start(['--sandbox=12']);
+    api = new Api(service.url);
+    const { body } = await api.send<VmView[]>('GET', '/api/vms');
+    running = body.find(({ status }) => status === 'Running')!;
+    browser = await openBrowser(service.url);
+    page = browser.page;
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+
+  const tabOf = (tab: string): string => `/vms/${running.context}/${running.namespace}/${running.name}/${tab}`;
+  const open = async (place: string, width = 1280, height = 900): Promise<void> => {
+    await page.setViewportSize({ width, height });
+    await page.goto('about:blank');
+    await page.goto(`${service.url}/#${place}`);
+    await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+    await page.waitForFunction(() => !document.querySelector('.hg-spinner, .hg-skeleton'));
+  };
+
+  test(
+    'is chosen in the header, kept after a reload, and the language of the document',
+    async () => {
+      await open('/nodes');
+      expect(await page.locator('html').getAttribute('lang')).toBe('en');
+      const requested = page.waitForRequest((request) => request.url().endsWith(TEXTS));
+      await page.getByRole('button', { name: /^Language: English/ }).click();
+      await page.getByRole('menuitem', { name: 'Deutsch' }).click();
+      await requested;
+      await page.getByRole('heading', { name: 'Knoten', level: 1 }).waitFor();
+      expect(await page.locator('html').getAttribute('lang')).toBe('de');
+      await page.reload();
+      await page.getByRole('heading', { name: 'Knoten', level: 1 }).waitFor();
+      expect(browser.errors).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test.each([400, 1024, 1280])(
+    'has room for the words of German in a window of %i px',
+    async (width) => {
+      const problems: string[] = [];
+      for (const place of [...PLACES, ...TABS.map(tabOf)]) {
+        await open(place, width, 800);
+        expect(await page.locator('html').getAttribute('lang')).toBe('de');
+        if (width === 400) problems.push(...(await cutOff(page)).map((problem) => `${place}: ${problem}`));
+        const scrolls = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+        if (scrolls) problems.push(`${place} scrolls sideways`);
+      }
+      expect(problems).toEqual([]);
+    },
+    2 * TIMEOUT_MS,
+  );
+
+  test(
+    'takes every text of the pages from the catalog',
+    async () => {
+      const data = new Set<string>();
+      const collect = (value: unknown): void => {
+        if (typeof value === 'string') data.add(value);
+        else if (typeof value === 'object' && value !== null) {
+          Object.keys(value).forEach((key) => data.add(key));
+          Object.values(value).forEach(collect);
+        }
+      };
+      const own = `/api/ext/vms/${running.namespace}/${running.name}`;
+      const plain = `/api/vms/${running.namespace}/${running.name}`;
+      const details = [`${own}/hardware`, `${plain}/snapshots`, `${plain}/events`, `${plain}/guestinfo`];
+      for (const path of [...LISTS, ...details]) collect((await api.send('GET', path)).body);
+      const words = [...data].join('\n');
+      const { body: texts } = await api.send<Record<string, unknown[]>>('GET', TEXTS);
+      const bracketed = Object.fromEntries(Object.entries(texts).map(([id, parts]) => [id, ['⟦', ...parts, '⟧']]));
+      await page.route(`**${TEXTS}`, (route) => route.fulfill({ json: bracketed }));
+      const raw: string[] = [];
+      for (const place of [...PLACES, ...TABS.map(tabOf)]) {
+        await open(place);
+        expect(await page.locator('body').innerText()).toContain('⟦');
+        for (const text of await unbracketed(page))
+          if (!SAME_EVERYWHERE.test(text) && !words.includes(text)) raw.push(`${place}: ${text}`);
+      }
+      expect(raw).toEqual([]);
+    },
+    2 * TIMEOUT_MS,
+  );
+});
+
+/** Names of products and formats, units, terms, and examples in boxes. */
+const SAME_EVERYWHERE =
+  /^(Headgate|English|Deutsch|DE|curl|YAML|Terraform|ISO|IP|URL|CPUs?|VMs?|NICs|admin|[\d.,]+ ?(B|[KMGT]i?B?|CPUs?|s|min|h|%)|[KMGT]iB)$/;
