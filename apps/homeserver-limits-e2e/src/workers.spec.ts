@@ -17,6 +17,8 @@ const LOGIN = '/_matrix/client/v3/login';
 const REPLACED = 'a worker was replaced';
 const CLIENT = '/_matrix/client/v3';
 const PUSHERS = `${CLIENT}/pushers`;
+/** How often the guesses are repeated; `npm run test:workers` sets it. */
+const ROUNDS = Array.from({ length: Number(process.env.HEADGATE_TEST_WORKER_ROUNDS ?? 1) }, (_, round) => round + 1);
 const TOKEN = { Authorization: 'Bearer token' };
 const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
 const OPERATOR = '[operator]\nlisten = "127.0.0.1:0"\n';
@@ -104,7 +106,7 @@ describe('a gateway with workers', () => {
     return socket;
   }
 
-  test('passes exactly 5 of 1,000 parallel guesses while its workers are killed', async () => {
+  test.each(ROUNDS)('passes exactly 5 of 1,000 parallel guesses while its workers are killed (%i)', async () => {
     await start(4);
     isHolding = true;
     const results: Promise<GuessResult>[] = [];
@@ -201,6 +203,30 @@ describe('a gateway with workers', () => {
     const [fresh] = await Lane.open(limits.url, 1);
     lanes.push(fresh!);
     expect((await set(fresh!, 40)).status).toBe(400);
+  });
+
+  test('counts the delayed events of all workers where the homeserver does not list them', async () => {
+    const respond = upstream.respond;
+    upstream.respond = (request, response) => {
+      const { url = '' } = request;
+      if (url.includes('delayed_events')) return void response.writeHead(404).end('{"errcode":"M_UNRECOGNIZED"}');
+      if (url.includes('delay=')) return void response.end(`{"delay_id":"d${upstream.requests.length}"}`);
+      respond(request, response);
+    };
+    await start(2, `${OPERATOR}[delayed_events]\nmax_per_room = 3\n`);
+    lanes = await Lane.open(limits.url, 2);
+    const path = `${CLIENT}/rooms/!r:b.example/send/m.x`;
+    const delay = 'org.matrix.msc4140.delay=60000';
+    const schedule = (lane: Lane, id: number) => lane.call('PUT', `${path}/${id}?${delay}`, {}, TOKEN);
+    const sent = [];
+    for (let id = 0; id < 4; id++) sent.push(await schedule(lanes[id % 2]!, id));
+    expect(statuses(sent)).toEqual([200, 200, 200, 400]);
+    // The same transaction again is free, in the other worker too, and so it is after a kill.
+    expect(statuses([await schedule(lanes[1]!, 0)])).toEqual([200]);
+    for (const pid of limits.workers) await killWorker(pid);
+    const [fresh] = await Lane.open(limits.url, 1);
+    lanes.push(fresh!);
+    expect(statuses([await schedule(fresh!, 9), await schedule(fresh!, 1)])).toEqual([400, 200]);
   });
 
   test('refuses an upload above the cap, and upgrades connections, in each worker', async () => {

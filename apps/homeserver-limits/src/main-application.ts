@@ -8,6 +8,7 @@ import type { Settings } from './config/settings.module.js';
 import { listensElsewhere } from './edge/handed-connections.js';
 import { matrixAdapter } from './edge/matrix-adapter.js';
 import { HoldingsCache } from './gateway/holdings-cache.js';
+import { removeSharedDelays, SharedDelays } from './gateway/shared-delays.js';
 import { refuseLoops } from './limits-application.js';
 import { OperatorListener } from './operator/operator-listener.js';
 import { ReloadConfig } from './rules/reload-config.js';
@@ -75,6 +76,7 @@ export class MainApplication {
   private createFiles(): void {
     const { path } = this.app.get(DataFolder, { strict: false });
     if (sharedUrls(this.settings.config.current.shared).length === 0) recipientSecretIn(path);
-    new HoldingsCache(path).close();
+    removeSharedDelays(path);
+    new HoldingsCache(path, undefined, new SharedDelays(path)).close();
   }
 }

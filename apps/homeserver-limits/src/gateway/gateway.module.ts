@@ -15,6 +15,7 @@ import { readNamedFile } from '../config/read-file.js';
 import { LOGGER } from '../config/settings.module.js';
 import { CallerAddress } from '../edge/caller-address.js';
 import { CallerAddressModule } from '../edge/caller-address.module.js';
+import { MAIN_LINK, type MainLink } from '../link/protocol.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { Caps } from '../rules/caps.js';
@@ -26,6 +27,7 @@ import { GatewayCallCredentials } from './gateway-call-credentials.js';
 import { GatewayHomeserver } from './gateway-homeserver.js';
 import { GatewayIdentity } from './gateway-identity.js';
 import { HoldingsCache } from './holdings-cache.js';
+import { SharedDelays } from './shared-delays.js';
 import { HoldingsObserver } from './holdings-observer.js';
 import { readRegistration } from './registration.js';
 import { UpgradeProxy } from './upgrade-proxy.js';
@@ -99,8 +101,11 @@ function callCredentials(
     },
     {
       provide: HoldingsCache,
-      useFactory: (folder: DataFolder) => new HoldingsCache(folder.path),
-      inject: [DataFolder],
+      useFactory: (folder: DataFolder, main?: MainLink) =>
+        main
+          ? new HoldingsCache(folder.path, undefined, new SharedDelays(folder.path))
+          : new HoldingsCache(folder.path),
+      inject: [DataFolder, MAIN_LINK],
     },
     {
       provide: AccountDataSeed,

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { type Caller, digest, LeastRecentlyUsed, type MatrixRequest } from '@headgate/homeserver-contracts';
+import { type Caller, digest, type MatrixRequest } from '@headgate/homeserver-contracts';
 import { SqliteDatabase } from '@headgate/sqlite';
+import { type DelayedEvents, DelaysInMemory } from './delayed-events.js';
 
 /** Files of earlier releases have these tables, but no version. */
 const SCHEMA = `
@@ -15,30 +16,8 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS seeded (user_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 `;
 
-/** Shorter than any homeserver remembers its transactions: it would schedule a forgotten one again. */
-const TRANSACTION_LIFETIME_MS = 25 * 60 * 1000;
-
 /** The least time between two probes of how the upstream treats repeated filters. */
 const PROBE_INTERVAL_MS = 10_000;
-
-/** A holder with more IDs than this may have some that are due. */
-const MIN_PRUNED_IDS = 200;
-
-/** The delay IDs of a holder. */
-interface DelayIds {
-  readonly ids: Set<string>;
-  /**
-   * How many there may be before those that are due are dropped: twice as many as the last time, so that adding one
-   * takes constant time.
-   */
-  maxUnpruned: number;
-}
-
-interface Scheduled {
-  holder: string;
-  delayMs: number;
-  due: number;
-}
 
 /**
  * Observed holdings that the upstream does not list: filter IDs, account-data types, delayed events. The first two
@@ -49,15 +28,15 @@ export class HoldingsCache implements OnApplicationShutdown {
   /** Whether the upstream returns the existing ID for a repeated filter. Undefined until observed. */
   private reusesFilterIds?: boolean;
   private nextProbeAt = -Infinity;
-  private readonly scheduled = new LeastRecentlyUsed<string, Scheduled>(100_000);
-  /** The delay IDs of each holder, so that counting does not scan those of all others. */
-  private readonly delayIds = new LeastRecentlyUsed<string, DelayIds>(100_000);
-  private readonly transactions = new LeastRecentlyUsed<string, number>(100_000);
+  private readonly delays: DelayedEvents;
 
   constructor(
     dataDir: string | undefined,
     private readonly now: () => number = () => performance.now(),
+    /** In memory when left out, which is of one process. */
+    delays: DelayedEvents = new DelaysInMemory(now),
   ) {
+    this.delays = delays;
     const file = dataDir === undefined ? ':memory:' : join(dataDir, 'gateway.db');
     this.db = new SqliteDatabase({ file, migrations: [SCHEMA], durability: 'normal' }).open();
   }
@@ -67,6 +46,7 @@ export class HoldingsCache implements OnApplicationShutdown {
   }
 
   close(): void {
+    this.delays.close();
     this.db.close();
   }
 
@@ -124,54 +104,30 @@ export class HoldingsCache implements OnApplicationShutdown {
   }
 
   addDelayedEvent(holder: string, delayId: string, delayMs: number): void {
-    this.scheduled.set(delayId, { holder, delayMs, due: this.now() + delayMs });
-    const held = this.delayIds.get(holder) ?? { ids: new Set(), maxUnpruned: MIN_PRUNED_IDS };
-    held.ids.add(delayId);
-    this.delayIds.set(holder, held);
-    if (held.ids.size > held.maxUnpruned) this.prune(holder, held);
+    this.delays.add(holder, delayId, delayMs);
   }
 
   /** @returns the holder of the event, if it was known */
   endDelayedEvent(delayId: string): string | undefined {
-    const { holder } = this.scheduled.get(delayId) ?? {};
-    this.scheduled.delete(delayId);
-    if (holder !== undefined) this.delayIds.get(holder)?.ids.delete(delayId);
-    return holder;
+    return this.delays.end(delayId);
   }
 
   restartDelayedEvent(delayId: string): void {
-    const event = this.scheduled.get(delayId);
-    if (event) this.scheduled.set(delayId, { ...event, due: this.now() + event.delayMs });
+    this.delays.restart(delayId);
   }
 
   delayedEvents(holder: string): number {
-    const held = this.delayIds.get(holder);
-    return held ? this.prune(holder, held) : 0;
-  }
-
-  /** Drops the events that are due. @returns the number of the others */
-  private prune(holder: string, held: DelayIds): number {
-    const { ids } = held;
-    for (const id of ids) {
-      const event = this.scheduled.get(id);
-      if (event && event.due > this.now()) continue;
-      this.scheduled.delete(id);
-      ids.delete(id);
-    }
-    held.maxUnpruned = Math.max(MIN_PRUNED_IDS, 2 * ids.size);
-    if (ids.size === 0) this.delayIds.delete(holder);
-    return ids.size;
+    return this.delays.count(holder);
   }
 
   /** A repetition does not extend the lifetime, as at the upstream. */
   rememberTransaction(caller: Caller, request: MatrixRequest): void {
     if (!request.params.txnId || this.wasScheduled(caller, request)) return;
-    this.transactions.set(transactionKey(caller, request), this.now());
+    this.delays.rememberTransaction(transactionKey(caller, request));
   }
 
   wasScheduled(caller: Caller, request: MatrixRequest): boolean {
-    const at = request.params.txnId ? this.transactions.get(transactionKey(caller, request)) : undefined;
-    return at !== undefined && this.now() - at < TRANSACTION_LIFETIME_MS;
+    return Boolean(request.params.txnId) && this.delays.hasTransaction(transactionKey(caller, request));
   }
 
   private filterId(userId: string, fingerprint: string): string | undefined {
