@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MatrixErrorFilter } from '@headgate/limits-nest';
 import { ConfigError, ListenAddress } from '@headgate/nest-kit';
@@ -12,6 +13,10 @@ import type { Config } from './config/config.js';
 import { ConnectionLimit } from './edge/connection-limit.js';
 import { Dispatcher } from './edge/dispatcher.js';
 import { dispatchDirectly } from './edge/direct-dispatch.js';
+import { DenyFiles } from './deny/deny-files.js';
+import { DenyGate } from './deny/deny-gate.js';
+import { DenyLists } from './deny/deny-lists.js';
+import { CallerAddress } from './edge/caller-address.js';
 import { HandedConnections } from './edge/handed-connections.js';
 import { matrixAdapter } from './edge/matrix-adapter.js';
 import { LimitsMetrics } from './metrics/limits-metrics.js';
@@ -35,16 +40,20 @@ export class LimitsApplication {
     const { gateway, operator } = settings.config.current;
     const handed = new HandedConnections();
     let upgrades: UpgradeProxy | undefined;
+    let isDenied: (request: IncomingMessage) => boolean = () => false;
     const app = await NestFactory.create<NestFastifyApplication>(
       AppModule.forRoot(settings, await loadHomeserverModule(settings)),
       matrixAdapter({
-        mayUpgrade: (request) => upgrades?.accepts(request) ?? false,
+        // A denied one is a request without an upgrade, which is refused.
+        mayUpgrade: (request) => (upgrades?.accepts(request) ?? false) && !isDenied(request),
         // The operator's listener has them, away from clients.
         hasMetrics: operator.listen === undefined,
         ...(settings.main && { drained: () => handed.drained() }),
       }),
       { logger: new StartLogger(settings.log), bodyParser: false, abortOnError: false },
     );
+    const [gate, addresses] = [app.get(DenyGate, { strict: false }), app.get(CallerAddress, { strict: false })];
+    isDenied = (request) => !gate.isOpen && gate.refuses(addresses.of(request));
     if (gateway.upstream !== undefined) upgrades = app.get(UpgradeProxy, { strict: false });
     app.getHttpServer().on('upgrade', (request, socket, head) => upgrades?.handle(request, socket, head));
     dispatchDirectly(app.getHttpServer(), app.get(Dispatcher, { strict: false }), operator.listen === undefined);
@@ -86,9 +95,16 @@ export class LimitsApplication {
     return this.app.get(HeldCounts, { strict: false });
   }
 
+  get denyLists(): DenyLists {
+    return this.app.get(DenyLists, { strict: false });
+  }
+
   /** @param text replaces that of the file */
-  reload(text?: string): Promise<boolean> {
-    return this.app.get(ReloadConfig, { strict: false }).run(text);
+  async reload(text?: string): Promise<boolean> {
+    const isInForce = await this.app.get(ReloadConfig, { strict: false }).run(text);
+    // A worker has none.
+    await (this.app.get(DenyFiles, { strict: false }) as DenyFiles | undefined)?.check(true);
+    return isInForce;
   }
 
   close(): Promise<void> {

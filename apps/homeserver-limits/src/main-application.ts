@@ -5,6 +5,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { sharedUrls } from './config/shared.section.js';
 import type { Settings } from './config/settings.module.js';
+import { DenyFiles } from './deny/deny-files.js';
 import { listensElsewhere } from './edge/handed-connections.js';
 import { matrixAdapter } from './edge/matrix-adapter.js';
 import { HoldingsCache } from './gateway/holdings-cache.js';
@@ -59,6 +60,7 @@ export class MainApplication {
   /** In all processes, or in none. */
   async reload(): Promise<boolean> {
     const isInForce = await this.app.get(ReloadConfig, { strict: false }).run();
+    await this.app.get(DenyFiles, { strict: false }).check(true);
     const { latestText } = this.settings.config;
     if (isInForce && latestText !== undefined) {
       const count = await this.pool.reload(latestText);

@@ -36,6 +36,7 @@ class Worker {
       start: (settings) => this.start(settings),
       countHeld: ({ count }) => this.application!.heldCounts.run(count),
       reload: ({ text }) => this.application!.reload(text),
+      deny: (lists) => this.application!.denyLists.replace(lists),
       metrics: () => this.application!.metrics.registry.getMetricsAsJSON() as never,
       stop: () => void this.stop(),
     };

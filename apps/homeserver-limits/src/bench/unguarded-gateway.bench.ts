@@ -64,6 +64,7 @@ const plan = new RelayPlan({
   timeoutMs: TIMEOUT_MS,
   hasMetrics: false,
   rules: { applyTo: () => false },
+  deny: { isOpen: true, concerns: () => false },
 });
 new GatewayRelay({ upstream: base, plan, addresses, identity, onAnswer: () => undefined, log }).attach(
   app.getHttpServer(),

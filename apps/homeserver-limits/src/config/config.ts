@@ -1,6 +1,7 @@
 import type { RuleSet } from '@headgate/limit-rules';
 import { ConfigError, ListenAddress, parseSection } from '@headgate/nest-kit';
 import { parse, TomlError } from 'smol-toml';
+import { type DenyListSettings, parseDeny } from './deny.section.js';
 import { DelayedEventsSection } from './delayed-events.section.js';
 import { FederationSection } from './federation.section.js';
 import { GatewaySection } from './gateway.section.js';
@@ -28,10 +29,10 @@ const sections = {
 
 type Sections = { readonly [Name in keyof typeof sections]: Readonly<InstanceType<(typeof sections)[Name]>> };
 
-/** Every section, and the rules that `[rates]`, `[[rules]]` and `[exemptions]` define. */
-export type Config = Sections & { readonly rules: RuleSet };
+/** Every section, the rules that `[rates]`, `[[rules]]` and `[exemptions]` define, and the lists of `[[deny]]`. */
+export type Config = Sections & { readonly rules: RuleSet; readonly deny: readonly Readonly<DenyListSettings>[] };
 
-const RULE_SECTIONS = ['rates', 'rules', 'exemptions'];
+const LIST_SECTIONS = ['rates', 'rules', 'exemptions', 'deny'];
 
 /**
  * Parses the whole configuration. Every setting has a default, so an empty text is valid.
@@ -41,14 +42,15 @@ const RULE_SECTIONS = ['rates', 'rules', 'exemptions'];
 export function parseConfig(toml: string, source = 'configuration'): Config {
   const document = parseToml(toml, source);
   const problems = Object.keys(document)
-    .filter((name) => !Object.hasOwn(sections, name) && !RULE_SECTIONS.includes(name))
+    .filter((name) => !Object.hasOwn(sections, name) && !LIST_SECTIONS.includes(name))
     .map((name) => `[${name}] is not a known section`);
   const entries = Object.entries(sections).map(([name, section]) => [name, parseOrReport(section, name)]);
   const parsed = Object.fromEntries(entries) as Sections;
   const rules = parseRules(document, parsed.ratelimit ?? new RatelimitSection(), source, problems);
+  const deny = parseDeny(document.deny, source, problems);
   problems.push(...ringProblems(document));
   if (problems.length > 0) throw new ConfigError(source, problems);
-  const config: Config = Object.freeze({ ...parsed, rules });
+  const config: Config = Object.freeze({ ...parsed, rules, deny });
   const conflicts = crossSectionProblems(config);
   if (conflicts.length > 0) throw new ConfigError(source, conflicts);
   return config;

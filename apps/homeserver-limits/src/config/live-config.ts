@@ -4,7 +4,7 @@ import { type Config, parseConfig } from './config.js';
 import { readNamedFile } from './read-file.js';
 
 /** The sections that can change while the server runs. The others need a restart. */
-const RELOADABLE = ['ratelimit', 'limits', 'delayed_events', 'rules'] as const;
+const RELOADABLE = ['ratelimit', 'limits', 'delayed_events', 'rules', 'deny'] as const;
 
 /** The configuration in force. A reload replaces the reloadable sections, all of them or none. */
 export class LiveConfig {
@@ -60,8 +60,8 @@ export class LiveConfig {
     const nonReloadable = Object.keys(next).filter((name) => !(RELOADABLE as readonly string[]).includes(name));
     const pending = nonReloadable.filter((name) => fingerprint(next, name) !== fingerprint(this.config, name));
     if (pending.length > 0) this.log?.warn({ sections: pending }, 'some changed sections need a restart');
-    const { ratelimit, limits, delayed_events, rules } = next;
-    this.config = Object.freeze({ ...this.config, ratelimit, limits, delayed_events, rules });
+    const { ratelimit, limits, delayed_events, rules, deny } = next;
+    this.config = Object.freeze({ ...this.config, ratelimit, limits, delayed_events, rules, deny });
     this.log?.info({ path: this.path }, 'the configuration was reloaded');
   }
 }

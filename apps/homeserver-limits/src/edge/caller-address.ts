@@ -23,6 +23,12 @@ export class CallerAddress {
     return { address, source: sourceKey(address, this.ipv6Prefix) };
   }
 
+  /** The caller of a request that is not parsed by Node, by its peer and all of its headers. Nothing is reported. */
+  behind(peer: string, forwardedFor: readonly string[]): { address: string; source: string } {
+    const address = this.proxies.callerAddress(peer, forwardedFor);
+    return { address, source: sourceKey(address, this.ipv6Prefix) };
+  }
+
   /** The key of a connection's peer, whatever its requests say. */
   sourceOfPeer(peer: string): string {
     return sourceKey(this.proxies.callerAddress(peer, undefined), this.ipv6Prefix);

@@ -15,6 +15,7 @@ import type { Logger } from 'pino';
 import type { Bounds } from '../bounds/bounds.js';
 import type { OperationRules } from '../bounds/operation-rules.js';
 import { errorResponse } from '../errors/error-response.js';
+import type { DenyGate } from '../deny/deny-gate.js';
 import type { CallerAddress } from './caller-address.js';
 import type { RequestPlaces } from './request-limit.js';
 
@@ -28,6 +29,8 @@ export interface DispatcherDeps {
   bodies: BodyBudget;
   /** Bounds the requests of one source that are in progress; absent if they are not bounded. */
   limit?: RequestPlaces | undefined;
+  /** Refuses the addresses of deny lists; absent without any. */
+  deny?: Pick<DenyGate, 'isOpen' | 'refusalOf'> | undefined;
   log: Logger;
 }
 
@@ -81,7 +84,13 @@ export class Dispatcher {
     if (classified.kind === 'ambiguous') return Promise.reject(MatrixError.unrecognized());
     if (hasTwoHosts(raw)) return Promise.reject(twoHosts());
     if (hasUnsupportedEncoding(raw)) return Promise.reject(unsupportedEncoding());
-    const request = this.requestOf({ raw, response: outgoing, target }, classified, caller);
+    const known = caller ?? this.deps.addresses.of(raw);
+    const { deny } = this.deps;
+    if (deny && !deny.isOpen) {
+      const refusal = deny.refusalOf(known, withoutSecrets(target));
+      if (refusal) return Promise.reject(refusal);
+    }
+    const request = this.requestOf({ raw, response: outgoing, target }, classified, known);
     if (raw.method === 'OPTIONS') return homeserver.preflight(request);
     if (classified.kind === 'unknown') {
       const handle = () => homeserver.handleUnknown(request, () => table.methodsOf(classified.target));
@@ -96,7 +105,7 @@ export class Dispatcher {
   private requestOf(
     received: { raw: IncomingMessage; response: ServerResponse; target: string },
     classified: Exclude<Classified<string>, { kind: 'ambiguous' }>,
-    caller: KnownCaller = this.deps.addresses.of(received.raw),
+    caller: KnownCaller,
   ): MatrixRequest {
     const params = classified.kind === 'matched' ? classified.match.params : {};
     const { query: queryText } = classified.target;

@@ -7,6 +7,8 @@ import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
 import { boundsRequests } from '../config/server.section.js';
 import { MAIN_LINK, type MainLink } from '../link/protocol.js';
+import { DenyGate } from '../deny/deny-gate.js';
+import { DenyModule } from '../deny/deny.module.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
 import { RefusalLog } from '../reports/refusal-log.js';
@@ -35,7 +37,7 @@ export class EdgeModule {
   static over(homeserver: Type, bounds: DynamicModule): DynamicModule {
     return {
       module: EdgeModule,
-      imports: [homeserver, bounds, CallerAddressModule, MetricsModule, RulesModule, ReportsModule],
+      imports: [homeserver, bounds, CallerAddressModule, MetricsModule, RulesModule, ReportsModule, DenyModule],
       controllers: [MatrixController],
       providers: [
         ConnectionDrain,
@@ -69,9 +71,31 @@ export class EdgeModule {
             addresses: CallerAddress,
             bodies: BodyBudget,
             log: Logger,
+            deny: DenyGate,
             limit?: RequestPlaces,
-          ) => new Dispatcher({ table, bounds: registry, rules, homeserver: backend, addresses, bodies, limit, log }),
-          inject: [PathTable, Bounds, OperationRules, Homeserver, CallerAddress, BodyBudget, LOGGER, RequestLimit],
+          ) =>
+            new Dispatcher({
+              table,
+              bounds: registry,
+              rules,
+              homeserver: backend,
+              addresses,
+              bodies,
+              limit,
+              deny,
+              log,
+            }),
+          inject: [
+            PathTable,
+            Bounds,
+            OperationRules,
+            Homeserver,
+            CallerAddress,
+            BodyBudget,
+            LOGGER,
+            DenyGate,
+            RequestLimit,
+          ],
         },
       ],
     };

@@ -14,6 +14,24 @@ export interface MetricValues {
   readonly type: unknown;
 }
 
+/** A refusal that a worker decides on itself. */
+export interface OwnRefusal {
+  readonly rule: string;
+  readonly reason: 'cap' | 'denied';
+  readonly key?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly address?: string | undefined;
+  readonly path?: string | undefined;
+  readonly shadow?: true;
+}
+
+/** A deny list with its addresses and networks. */
+export interface DeniedEntries {
+  readonly name: string;
+  readonly shadow: boolean;
+  readonly entries: readonly string[];
+}
+
 /** The settings of a worker. */
 export interface WorkerSettings {
   /** The text of the configuration that the main process started with, and the name of its file. */
@@ -44,8 +62,8 @@ export interface MainMethods {
   leave(left: { held: HeldId }): void;
   /** Reports a decision that the worker took on its own, on a bound of a single request. */
   report(decision: { rule: string; outcome: Decision }): void;
-  /** Reports a refusal for the log. */
-  refuse(refused: { rule: string; key?: string | undefined; limit?: number | undefined }): void;
+  /** Reports a refusal of the worker itself, for the log and the desk. */
+  refuse(refused: OwnRefusal): void;
   /** The metrics of all processes, as text. */
   metrics(nothing: null): Promise<string>;
   /** The connection is open in the worker, which reads nothing of it before this message has left. */
@@ -62,6 +80,8 @@ export interface WorkerMethods {
   countHeld(count: { count: number }): Promise<number>;
   /** @returns whether the configuration is in force */
   reload(configuration: { text: string }): Promise<boolean>;
+  /** Replaces the deny lists. */
+  deny(lists: readonly DeniedEntries[]): void;
   /** The metrics of this process, as prom-client aggregates them. */
   metrics(nothing: null): Promise<MetricValues[]>;
   /** Completes the requests in progress, and ends. */

@@ -2,6 +2,7 @@ import { parseQuery, type PathTable } from '@headgate/homeserver-contracts';
 import { type ClientPeer, HEADER, type RelayedRequest, type RequestHead, requestHeadText } from '@headgate/http-relay';
 import type { Bounds } from '../bounds/bounds.js';
 import type { OperationRules } from '../bounds/operation-rules.js';
+import type { DenyGate } from '../deny/deny-gate.js';
 import type { CallerAddress } from '../edge/caller-address.js';
 import { isMetricsRequest } from '../edge/matrix-adapter.js';
 import { CALLS, requestedWaitMs } from '../gateway/gateway-homeserver.js';
@@ -12,7 +13,9 @@ export interface RelayPlanDeps {
   table: PathTable<string>;
   bounds: Bounds;
   rules: Pick<OperationRules, 'applyTo'>;
-  addresses: Pick<CallerAddress, 'ignoreHeaderOf'>;
+  addresses: Pick<CallerAddress, 'ignoreHeaderOf' | 'behind'>;
+  /** Node's server refuses and reports requests of the addresses on deny lists. */
+  deny: Pick<DenyGate, 'isOpen' | 'concerns'>;
   timeoutMs: number;
   /** Whether the metrics are on this listener. */
   hasMetrics: boolean;
@@ -42,6 +45,7 @@ export class RelayPlan {
   of(head: RequestHead, peer: ClientPeer): RelayedRequest<UpstreamKind> | undefined {
     const { method, target } = head;
     if (this.deps.hasMetrics && isMetricsRequest({ method, url: target })) return undefined;
+    if (this.isDenied(head, peer)) return undefined;
     if (method === 'OPTIONS' && CALLS.test(target)) return undefined;
     const classified = this.deps.table.classify(method === 'HEAD' ? 'GET' : method, target);
     if (classified.kind === 'ambiguous') return undefined;
@@ -67,6 +71,11 @@ export class RelayPlan {
       timeoutMs: this.deps.timeoutMs + waitMs,
       kind: waitMs > 0 ? 'long_poll' : 'forwarded',
     };
+  }
+
+  private isDenied({ headers }: RequestHead, { address }: ClientPeer): boolean {
+    const { deny, addresses } = this.deps;
+    return !deny.isOpen && deny.concerns(addresses.behind(address, headers.values(HEADER['x-forwarded-for'])));
   }
 
   private mayRelay(operation: string, params: Readonly<Record<string, string>>, queryText: string): boolean {

@@ -5,6 +5,8 @@ import { Bounds } from '../bounds/bounds.js';
 import { OperationRules } from '../bounds/operation-rules.js';
 import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
+import { DenyGate } from '../deny/deny-gate.js';
+import { DenyModule } from '../deny/deny.module.js';
 import { CallerAddress } from '../edge/caller-address.js';
 import { CallerAddressModule } from '../edge/caller-address.module.js';
 import type { GatewayIdentity } from '../gateway/gateway-identity.js';
@@ -23,7 +25,7 @@ export class RelayModule {
   static over(gateway: Type, bounds: DynamicModule): DynamicModule {
     return {
       module: RelayModule,
-      imports: [gateway, bounds, CallerAddressModule, MetricsModule],
+      imports: [gateway, bounds, CallerAddressModule, MetricsModule, DenyModule],
       providers: [
         {
           provide: RelayPlan,
@@ -33,16 +35,18 @@ export class RelayModule {
             rules: OperationRules,
             addresses: CallerAddress,
             { current }: LiveConfig,
+            deny: DenyGate,
           ) =>
             new RelayPlan({
               table,
               bounds: registry,
               rules,
               addresses,
+              deny,
               timeoutMs: current.gateway.timeout_ms,
               hasMetrics: current.operator.listen === undefined,
             }),
-          inject: [PathTable, Bounds, OperationRules, CallerAddress, LiveConfig],
+          inject: [PathTable, Bounds, OperationRules, CallerAddress, LiveConfig, DenyGate],
         },
         {
           provide: GatewayRelay,

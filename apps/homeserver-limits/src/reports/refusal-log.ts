@@ -1,5 +1,6 @@
 import type { RuleFacts, RuleRefusal } from '@headgate/limit-rules';
 import type { Logger } from 'pino';
+import type { OwnRefusal } from '../link/protocol.js';
 import { LeastRecentlyUsed } from '@headgate/homeserver-contracts';
 
 /** A refusal of a rate, a rule or a cap, with everything that explains it. It contains no token and no password. */
@@ -11,9 +12,9 @@ export interface RefusalEntry {
   readonly key?: string | undefined;
   /**
    * `limit`: the limit is used up. `block`: the key exceeded it too often. `cap`: waiting does not help. `concurrent`:
-   * too many requests are in progress.
+   * too many requests are in progress. `denied`: the address is on a list.
    */
-  readonly reason: 'limit' | 'block' | 'cap' | 'concurrent';
+  readonly reason: 'limit' | 'block' | 'cap' | 'concurrent' | 'denied';
   readonly limit?: number | undefined;
   readonly windowMs?: number | undefined;
   readonly retryAfterMs?: number | undefined;
@@ -87,6 +88,16 @@ export class RefusalLog {
     isShadow: boolean,
   ): void {
     this.add({ rule, reason: 'concurrent', ...refused, ...(isShadow && { shadow: true as const }) });
+  }
+
+  /** @param rule the name of the list */
+  denied(rule: string, refused: Pick<RefusalEntry, 'key' | 'address' | 'path'>, isShadow: boolean): void {
+    this.add({ rule, reason: 'denied', ...refused, ...(isShadow && { shadow: true as const }) });
+  }
+
+  /** A refusal that a worker has decided on. */
+  own(refused: OwnRefusal): void {
+    this.add(refused);
   }
 
   protected add(refused: Omit<RefusalEntry, 'time'>): void {

@@ -1,4 +1,4 @@
-import type { MainLink } from '../link/protocol.js';
+import type { MainLink, OwnRefusal } from '../link/protocol.js';
 import { type RefusalEntry, RefusalLog } from './refusal-log.js';
 
 const NO_LOG = { info: () => undefined };
@@ -9,7 +9,7 @@ export class RemoteRefusals extends RefusalLog {
     super(NO_LOG, () => false);
   }
 
-  protected override add({ rule, key, limit }: Omit<RefusalEntry, 'time'>): void {
-    this.main.notify('refuse', { rule, key, limit });
+  protected override add(refused: Omit<RefusalEntry, 'time'>): void {
+    this.main.notify('refuse', refused as OwnRefusal);
   }
 }

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { explainListenFailure } from '../config/listen-failure.js';
 import type { ConnectionLimit } from '../edge/connection-limit.js';
 import { DRAIN_TIMEOUT_MS } from '../edge/connection-drain.js';
-import type { WorkerSettings } from '../link/protocol.js';
+import type { DeniedEntries, WorkerSettings } from '../link/protocol.js';
 import { ConnectionTable, type ConnectionTaker } from './connection-table.js';
 import { type EndReason, WorkerProcess } from './worker-process.js';
 import { type SessionDeps, WorkerSession } from './worker-session.js';
@@ -21,6 +21,8 @@ export interface WorkerPoolDeps {
   readonly count: number;
   readonly settings: () => WorkerSettings;
   readonly session: SessionDeps;
+  /** The deny lists in force. */
+  readonly denied: () => readonly DeniedEntries[];
   readonly connections: Pick<ConnectionLimit, 'enter'>;
   readonly metrics: WorkerMetrics;
   readonly log: Logger;
@@ -94,6 +96,11 @@ export class WorkerPool {
     this.server = server;
     const bound = server.address();
     return typeof bound === 'object' && bound ? bound.port : address.port;
+  }
+
+  /** Replaces the deny lists in all workers. Those that start later have them too. */
+  deny(lists: readonly DeniedEntries[]): void {
+    for (const { process } of this.ready()) process.channel.notify('deny', lists);
   }
 
   /** Applies a configuration in all workers. Those that start later have it too. @returns how many have it */
@@ -181,6 +188,7 @@ export class WorkerPool {
     const latest = this.deps.settings().reloaded;
     if (latest !== undefined && latest !== reloaded) await worker.process.channel.call('reload', { text: latest });
     if (this.isStopping) return worker.process.kill();
+    worker.process.channel.notify('deny', this.deps.denied());
     worker.isReady = true;
     this.table.join(worker);
   }

@@ -38,7 +38,7 @@ describe('WorkerSession', () => {
       rules,
       caps,
       limit,
-      refusals: { cap: () => undefined },
+      refusals: { own: () => undefined },
       watch: () => undefined,
       metrics: () => Promise.resolve(''),
     };

@@ -14,7 +14,7 @@ export interface SessionDeps {
   readonly caps: Pick<Caps, 'ledger' | 'reserve'>;
   /** Absent if the requests in progress are not bounded. */
   readonly limit?: Pick<RequestLimit, 'take'> | undefined;
-  readonly refusals: Pick<RefusalLog, 'cap'>;
+  readonly refusals: Pick<RefusalLog, 'own'>;
   readonly watch: DecisionListener;
   readonly metrics: () => Promise<string>;
 }
@@ -126,8 +126,8 @@ export class WorkerSession implements SessionMethods {
     this.deps.watch(rule, outcome);
   }
 
-  refuse({ rule, ...refused }: Parameters<MainMethods['refuse']>[0]): void {
-    this.deps.refusals.cap(rule, refused);
+  refuse(refused: Parameters<MainMethods['refuse']>[0]): void {
+    this.deps.refusals.own(refused);
   }
 
   metrics(): Promise<string> {

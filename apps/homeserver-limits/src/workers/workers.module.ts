@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
+import { DenyFiles } from '../deny/deny-files.js';
+import { DenyModule } from '../deny/deny.module.js';
 import { CallerAddressModule } from '../edge/caller-address.module.js';
 import { ConnectionLimit } from '../edge/connection-limit.js';
 import { openRequestLimit } from '../edge/open-request-limit.js';
@@ -22,7 +24,7 @@ const METRICS_TIMEOUT_MS = 1_000;
 
 /** The workers of a gateway, and what they ask of the main process. */
 @Module({
-  imports: [RulesModule, ReportsModule, MetricsModule, CallerAddressModule],
+  imports: [RulesModule, ReportsModule, MetricsModule, CallerAddressModule, DenyModule],
   providers: [
     { provide: RequestLimit, useFactory: openRequestLimit, inject: [LiveConfig, Rules, LimitsMetrics, RefusalLog] },
     {
@@ -36,6 +38,7 @@ const METRICS_TIMEOUT_MS = 1_000;
         metrics: LimitsMetrics,
         connections: ConnectionLimit,
         log: Logger,
+        files: DenyFiles,
         limit?: RequestLimit,
       ) => {
         const workerMetrics = new WorkerMetrics(metrics.registry);
@@ -48,6 +51,7 @@ const METRICS_TIMEOUT_MS = 1_000;
             dataDir: folder.path,
           }),
           session: { rules, caps, limit, refusals, watch: metrics.watch, metrics: () => metrics.text() },
+          denied: () => files.current,
           connections,
           metrics: workerMetrics,
           log,
@@ -56,9 +60,21 @@ const METRICS_TIMEOUT_MS = 1_000;
           await pool.readMetrics(METRICS_TIMEOUT_MS);
           return workerMetrics.text();
         });
+        files.follow((lists) => pool.deny(lists));
         return pool;
       },
-      inject: [LiveConfig, DataFolder, Rules, Caps, RefusalLog, LimitsMetrics, ConnectionLimit, LOGGER, RequestLimit],
+      inject: [
+        LiveConfig,
+        DataFolder,
+        Rules,
+        Caps,
+        RefusalLog,
+        LimitsMetrics,
+        ConnectionLimit,
+        LOGGER,
+        DenyFiles,
+        RequestLimit,
+      ],
     },
   ],
 })

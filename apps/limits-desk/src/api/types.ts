@@ -4,7 +4,7 @@ export interface Refusal {
   readonly time: string;
   readonly rule: string;
   readonly key?: string;
-  readonly reason: 'limit' | 'block' | 'cap' | 'concurrent';
+  readonly reason: 'limit' | 'block' | 'cap' | 'concurrent' | 'denied';
   readonly limit?: number;
   readonly retryAfterMs?: number;
   readonly event?: string;

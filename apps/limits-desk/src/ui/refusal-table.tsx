@@ -8,7 +8,7 @@ const subjectOf = ({ user, key, address }: Refusal): string => user ?? key ?? ad
 
 /** When a refusal ends, from the present time. */
 export function endOf({ reason, time, retryAfterMs }: Refusal, nowMs: number): string {
-  if (reason === 'cap') return 'does not end';
+  if (reason === 'cap' || reason === 'denied') return 'does not end';
   if (retryAfterMs === undefined) return '';
   const leftMs = Date.parse(time) + retryAfterMs - nowMs;
   return leftMs > 0 ? `in ${duration(leftMs)}` : 'has ended';
@@ -19,7 +19,11 @@ const WORDS: Record<Refusal['reason'], string> = {
   block: 'Blocked',
   cap: 'Over the cap',
   concurrent: 'Too many at once',
+  denied: 'Denied',
 };
+
+/** A rule by its name, and a deny list as one. */
+export const nameOf = (rule: string): string => rule.replace(/^deny:/, 'list ');
 
 /** @param nowMs the present time, to which ends are relative */
 export function RefusalTable({ refusals, nowMs }: { refusals: readonly Refusal[]; nowMs: number }) {
@@ -55,7 +59,7 @@ function Row({ refusal, nowMs }: { refusal: Refusal; nowMs: number }) {
         <State tone={shadow ? 'warn' : 'bad'}>{shadow ? 'Would be refused' : WORDS[reason]}</State>
       </td>
       <Cell label="Rule" className="desk-nowrap">
-        <Name>{rule}</Name>
+        <Name>{nameOf(rule)}</Name>
       </Cell>
       <Cell label="Who">
         <b>

@@ -25,7 +25,11 @@ export async function openGatewayRelay(): Promise<GatewayRelayFixture> {
           table: new PathTable(boundedOperations),
           bounds: new Bounds([]),
           rules: { applyTo: ({ target }) => target.segments[0] === 'ruled' },
-          addresses: { ignoreHeaderOf: (peer) => void ignored.push(peer) },
+          addresses: {
+            ignoreHeaderOf: (peer) => void ignored.push(peer),
+            behind: (address) => ({ address, source: address }),
+          },
+          deny: { isOpen: true, concerns: () => false },
           get timeoutMs() {
             return opened.timeoutMs;
           },
