@@ -20,6 +20,8 @@ interface LogLine {
 /** The built application as a process of its own, on a free port, with a temporary folder. */
 export class LimitsProcess {
   readonly log: LogLine[] = [];
+  /** The log as it was written. */
+  readonly lines: string[] = [];
   url = '';
   operatorUrl = '';
   private child?: ChildProcess;
@@ -58,6 +60,7 @@ export class LimitsProcess {
     const lines = createInterface({ input: child.stdout });
     const { promise, resolve: onListening, reject: onExit } = Promise.withResolvers<LogLine>();
     lines.on('line', (line) => {
+      this.lines.push(line);
       const entry = JSON.parse(line) as LogLine;
       this.log.push(entry);
       if (entry.msg === 'homeserver-limits is listening') onListening(entry);
