@@ -102,7 +102,7 @@ export class ChangeHardwareTogether extends Change<
 
   /**
    * @throws DomainError the first refusal, with all of them in `details`; an error whose `details.applied` lists the
-   *   changes before it
+   *   changes before it, and `details.indexes` their places
    */
   protected override runPrepared({ instance: known, changes }: Target, caller: Caller): Promise<TogetherOutcome> {
     const { ref, uid } = known;
@@ -155,6 +155,7 @@ export class ChangeHardwareTogether extends Change<
           error,
           applied.map((one) => one.action),
           'A change of the hardware',
+          { indexes: applied.map(({ index }) => index) },
         );
       }
     }
