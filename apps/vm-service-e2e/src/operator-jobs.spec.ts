@@ -95,26 +95,23 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the jobs of an o
     const clicks = await beginAt(vm);
     await openTab(vm, 'Hardware');
     await page.getByRole('textbox', { name: 'Memory' }).fill('12Gi');
-    await page.getByRole('button', { name: 'Scale…' }).click();
-    await confirm(/^Scale/);
+    await page.getByRole('button', { name: 'Review 1 change…' }).click();
+    await confirm(/^Apply/);
     await api.untilVm(vm.name, 'has more memory', (now) => now?.mem === '12Gi');
     expect(await clicks()).toBe(5);
   });
 
-  test('add a disk and a network card: 7', async () => {
+  test('add a disk and a network card: 5', async () => {
     const vm = machine('prod', 'Stopped');
     const clicks = await beginAt(vm);
     await openTab(vm, 'Hardware');
-    await page.getByRole('textbox', { name: 'Size of the new disk' }).fill('5Gi');
-    await page.getByRole('button', { name: 'Add disk…' }).click();
-    await confirm(/^Add/);
-    await page.getByRole('row', { name: /5 GiB/ }).waitFor();
-    await page.getByRole('textbox', { name: 'Name of the new NIC' }).fill('eth1');
-    await page.getByRole('textbox', { name: 'Network of the new NIC' }).fill('default/br1');
-    await page.getByRole('button', { name: 'Add NIC…' }).click();
-    await confirm(/^Add/);
-    await page.getByRole('row', { name: /^eth1/ }).waitFor();
-    expect(await clicks()).toBe(7);
+    await page.getByRole('textbox', { name: 'Size of the new disk', exact: true }).fill('5Gi');
+    await page.getByRole('textbox', { name: 'Name of the new NIC', exact: true }).fill('eth1');
+    await page.getByRole('textbox', { name: 'Network of the new NIC', exact: true }).fill('default/br1');
+    await page.getByRole('button', { name: 'Review 2 changes…' }).click();
+    await confirm(/^Apply/);
+    await page.getByRole('textbox', { name: 'Network of eth1' }).waitFor();
+    expect(await clicks()).toBe(5);
   });
 
   test('take a snapshot and restore it: 6', async () => {

@@ -1,12 +1,13 @@
-import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import type { HardwareChangeDto } from '@headgate/api-contracts';
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { discardDrafts } from '../features/instance/hardware-drafts.js';
 import { buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 import { PANEL } from '../testing/panel.js';
 
-const PATH = '/api/vms/tailvm/web-1';
 const EXTENSION = '/api/ext/vms/tailvm/web-1';
+const CHANGES = `POST ${EXTENSION}/hardware`;
 const disk = { pvc: 'root', device: 'vda', type: 'disk', bus: 'virtio', size: '20Gi', isRoot: true };
 const hardware = {
   cpu: 2,
@@ -25,7 +26,33 @@ const hardware = {
   hostDevices: [{ name: 'pci_0000_01_00_0', device: 'pci_0000_01_00_0', kind: 'pci' }],
   pending: [{ field: 'memory', running: '4Gi', configured: '2Gi' }],
 };
-const plan = { steps: [{ name: 'step', detail: 'What will happen.' }], warnings: [], refusals: [] };
+const step = { name: 'step', detail: 'What will happen.' };
+
+interface Asked {
+  readonly query: URLSearchParams;
+  readonly body: { changes: HardwareChangeDto[] };
+}
+
+/** The plan of a request, in which a memory waits for the next start. */
+const planOf = ({ changes }: Asked['body'], refusal?: { kind: string; reason: string }) => {
+  const planned = changes.map((change, index) => ({
+    index,
+    action: change.kind,
+    before: change.mem === undefined ? '' : '4Gi',
+    after: change.mem ?? '',
+    effect: change.mem === undefined ? 'now' : 'next-start',
+    steps: [step],
+    warnings: [],
+    refusals: change.kind === refusal?.kind ? [{ code: 'WRONG_STATE', reason: refusal.reason, remedy: 'Wait.' }] : [],
+  }));
+  return {
+    steps: [step],
+    warnings: [],
+    refusals: planned.flatMap(({ refusals }) => refusals),
+    effect: 'now',
+    changes: planned,
+  };
+};
 
 describe('the hardware of a VM', () => {
   let service: MockService;
@@ -35,80 +62,234 @@ describe('the hardware of a VM', () => {
     discardDrafts(buildVm({ name: 'web-1' }));
   });
 
+  const answer = (
+    done: object = { body: { status: 'ok', effect: 'now', pending: [], changes: [] } },
+    refused?: never,
+  ) =>
+    service.on(CHANGES, ({ query, body }: Asked) =>
+      query.get('dryRun') === 'true' ? { body: planOf(body, refused) } : done,
+    );
   const open = async (overrides: object = {}): Promise<void> => {
     service.on(`GET ${EXTENSION}/hardware`, { ...hardware, ...overrides });
     await openConsole('/vms/prod/tailvm/web-1/hardware', [buildVm({ name: 'web-1' })], service);
-    await screen.findByRole('table', { name: 'Disks' });
+    await screen.findByRole('table', { name: 'Hardware' });
   };
-  const type = (name: string, value: string): void =>
-    void fireEvent.change(screen.getByRole('textbox', { name }), { target: { value } });
-  /** Opens the preview of a change, and runs it. */
-  const confirm = async (button: string, label: string): Promise<void> => {
-    fireEvent.click(screen.getByRole('button', { name: button }));
-    const dialog = await screen.findByRole(...PANEL);
-    await within(dialog).findByText('What will happen.');
-    fireEvent.click(within(dialog).getByRole('button', { name: label }));
+  const box = (name: string): HTMLInputElement => screen.getByRole('textbox', { name });
+  const type = (name: string, value: string): void => void fireEvent.change(box(name), { target: { value } });
+  const click = (name: string | RegExp): void => void fireEvent.click(screen.getByRole('button', { name }));
+  const review = async () => {
+    click(/^Review /);
+    const panel = within(await screen.findByRole(...PANEL));
+    await panel.findAllByText('What will happen.');
+    return panel;
+  };
+  /** Reviews the changes, and applies them. */
+  const apply = async (): Promise<void> => {
+    const panel = await review();
+    fireEvent.click(panel.getByRole('button', { name: /^Apply / }));
     await waitFor(() => expect(screen.queryByRole(...PANEL)).toBeNull());
   };
+  const sent = (): unknown[] =>
+    service.asked(CHANGES).flatMap(({ query, body }) => (query.get('dryRun') === 'true' ? [] : [body]));
+  const reasonOf = (name: string | RegExp): string | null | undefined =>
+    document.getElementById(screen.getByRole('button', { name }).getAttribute('aria-describedby') ?? '')?.textContent;
+  const rowOf = (name: RegExp): HTMLElement => screen.getByRole('row', { name });
 
-  test('is listed, with what waits for a restart', async () => {
+  test('is one table, with the changes that wait for a restart', async () => {
     await open();
     expect(screen.getByRole('list', { name: 'Changes that take effect after a restart' }).textContent).toBe(
       'memory: 4 GiB now, 2 GiB after a restart',
     );
-    expect(within(screen.getByRole('table', { name: 'NICs' })).getByText('52:54:00:00:00:01')).toBeTruthy();
+    const table = within(screen.getByRole('table', { name: 'Hardware' }));
+    for (const group of ['Processor and memory', 'Disks and drives', 'Network cards', 'Start'])
+      expect(table.getByRole('columnheader', { name: group })).toBeTruthy();
+    expect(table.getByText('virtio, 52:54:00:00:00:01')).toBeTruthy();
+    expect(screen.queryByRole('button', { name: /^Review/ })).toBeNull();
   });
 
-  test('is changed after a preview of exactly the same request', async () => {
-    service.on(`POST ${PATH}/scale`, plan);
+  test('is changed in many places by one request, after a plan of exactly the same', async () => {
+    answer();
     await open();
     type('CPUs', '4');
-    await confirm('Scale…', 'Scale');
-    const asked = service.asked(`POST ${PATH}/scale`);
-    expect(asked.map(({ body }) => body)).toEqual([{ cpu: 4 }, { cpu: 4 }]);
-  });
-
-  test('a disk is moved to another storage, which a task continues', async () => {
-    const path = `POST ${EXTENSION}/volumes/data/move`;
-    service.on(path, { ...plan, task: 'disk-web-1-1', status: 'ok' });
-    service.fails('GET /api/tasks/disk-web-1-1', 404, 'The task does not exist.');
-    await open();
-    const section = within(screen.getByRole('region', { name: 'Move a disk' }));
-    expect(section.getByText('Enter a storage pool or class first.')).toBeTruthy();
-    type('Disk to move', 'data');
-    type('Target storage pool or class', 'fast');
-    await confirm('Move disk…', 'Move');
-    expect(service.asked(path).map(({ body }) => body)).toEqual([{ storage: 'fast' }, { storage: 'fast' }]);
-  });
-
-  test('disks are added, expanded, detached and deleted', async () => {
-    service.on(`POST ${PATH}/volumes`, plan);
-    service.on(`POST ${PATH}/expand`, plan);
-    service.on(`DELETE ${PATH}/volumes/data`, plan);
-    await open();
+    type('Memory', '6 GiB');
     type('Size of the new disk', '5Gi');
-    await confirm('Add disk…', 'Add disk');
-    expect(service.asked(`POST ${PATH}/volumes`)[1]?.body).toEqual({ size: '5Gi' });
-    type('New size of data', '2Gi');
-    await confirm('Expand data', 'Expand');
-    expect(service.asked(`POST ${PATH}/expand`)[1]?.body).toEqual({ pvc: 'data', size: '2Gi' });
-    await confirm('Detach data', 'Detach');
-    await confirm('Delete data', 'Delete');
-    expect(service.asked(`DELETE ${PATH}/volumes/data`)).toHaveLength(4);
+    type('Name of the new NIC', 'eth1');
+    type('Network of the new NIC', 'lan-2');
+    click('Disconnect lan');
+    await apply();
+    const body = {
+      changes: [
+        { kind: 'scale', cpu: 4, mem: '6Gi' },
+        { kind: 'attach-volume', size: '5Gi' },
+        { kind: 'change-nic', iface: 'lan', link: 'down' },
+        { kind: 'add-nic', iface: 'eth1', nad: 'lan-2' },
+      ],
+    };
+    expect(sent()).toEqual([body]);
+    expect(service.asked(CHANGES).map((asked) => asked.body)).toContainEqual(body);
+    expect(await screen.findByText('Changed the hardware of web-1')).toBeTruthy();
+    expect(screen.queryByRole('button', { name: /^Review/ })).toBeNull();
+  });
+
+  test('shows each change with both values, and when it takes effect', async () => {
+    answer();
+    await open();
+    type('Memory', '6Gi');
+    type('Size of data', '2Gi');
+    const memory = rowOf(/^Memory/);
+    expect([memory.dataset['change'], within(memory).getByText('4 GiB').tagName]).toEqual(['changed', 'DEL']);
+    expect(await within(memory).findByText('at the next start', {}, { timeout: 10_000 })).toBeTruthy();
+    expect(within(rowOf(/^data/)).getByText('now')).toBeTruthy();
+    const panel = await review();
+    expect(panel.getByRole('region', { name: 'At the next start' }).textContent).toMatch(/4 GiB.*6 GiB/);
+    expect(panel.getByRole('region', { name: 'Now' }).textContent).toContain('expand-volume');
+    expect(panel.getByText('Nothing has happened yet.')).toBeTruthy();
+  });
+
+  test('restarts the machine only when the user chooses it', async () => {
+    answer();
+    await open();
+    type('Memory', '6Gi');
+    const panel = await review();
+    fireEvent.click(panel.getByRole('switch'));
+    await waitFor(() => expect(service.asked(CHANGES).some(({ query }) => query.get('restart') === 'true')).toBe(true));
+    const button = await panel.findByRole('button', { name: 'Apply 1 change and restart' });
+    await waitFor(() => expect(button.hasAttribute('disabled')).toBe(false));
+    fireEvent.click(button);
+    await waitFor(() => expect(sent()).toHaveLength(1));
+    expect(service.asked(CHANGES).at(-1)?.query.get('restart')).toBe('true');
+  });
+
+  test('marks added and removed devices, until it is undone', async () => {
+    await open();
+    click('Delete data');
+    expect([rowOf(/^data/).dataset['change'], within(rowOf(/^data/)).getByText('1 GiB').tagName]).toEqual([
+      'removed',
+      'DEL',
+    ]);
+    type('Size of the new disk', '5Gi');
+    expect(rowOf(/^New disk added/).dataset['change']).toBe('added');
+    type('Size of the new disk 2', '6Gi');
+    expect(screen.getByRole('button', { name: 'Review 3 changes…' })).toBeTruthy();
+    click('Undo the change of data');
+    expect(rowOf(/^data/).dataset['change']).toBeUndefined();
+    click('Discard changes');
+    expect(screen.queryByRole('button', { name: /^Review/ })).toBeNull();
+  });
+
+  test('has disks that are detached and attached, and one that can not be', async () => {
+    answer();
+    await open();
+    for (const name of ['Detach root', 'Delete root']) expect(reasonOf(name)).toBe('web-1 boots from it.');
+    click('Detach data');
+    type('Volume to attach', 'old');
+    type('Size of root', '30Gi');
+    await apply();
+    expect(sent()).toEqual([
+      {
+        changes: [
+          { kind: 'expand-volume', pvc: 'root', size: '30Gi' },
+          { kind: 'detach-volume', pvc: 'data' },
+          { kind: 'attach-volume', pvc: 'old' },
+        ],
+      },
+    ]);
+  });
+
+  test.each([
+    ['CPUs', '0', 'Enter a whole number from 1 to 512.'],
+    ['Memory', 'much', 'Enter a number with a unit, such as 4Gi or 512Mi.'],
+    ['Size of data', '', 'Enter a number with a unit, such as 4Gi or 512Mi.'],
+    ['Name of the new NIC', 'eth1', 'Enter a name and a network.'],
+    ['CPU pins', '0 to 2', 'Write pins such as 0:2-3 1:4.'],
+    ['Network of lan', ' ', 'Enter a network.'],
+  ])('says in the row why %s is not accepted', async (name, value, problem) => {
+    await open();
+    type(name, value);
+    expect(screen.getByText(problem)).toBeTruthy();
+    expect(reasonOf('Review 1 change…')).toBe('Correct the marked rows first.');
+    expect(service.asked(CHANGES)).toEqual([]);
+  });
+
+  test('shows in the row why the service refuses a change', async () => {
+    service.on(CHANGES, ({ body }: Asked) => ({
+      body: planOf(body, { kind: 'expand-volume', reason: 'It is full.' }),
+    }));
+    await open();
+    type('Size of data', '2Gi');
+    expect(await within(rowOf(/^data/)).findByText('It is full.', {}, { timeout: 10_000 })).toBeTruthy();
+    const panel = await review();
+    expect(panel.getByRole('button', { name: /^Apply/ }).hasAttribute('disabled')).toBe(true);
+  });
+
+  test('keeps the changes that were not carried out when one fails', async () => {
+    const details = { applied: ['expand volume data to 2Gi'], indexes: [1] };
+    answer({ status: 504, body: { error: 'It did not answer.', code: 'BACKEND_TIMEOUT', details } });
+    await open();
+    type('Memory', '6Gi');
+    type('Size of data', '2Gi');
+    const panel = await review();
+    fireEvent.click(panel.getByRole('button', { name: /^Apply / }));
+    expect(await screen.findByText('It did not answer.')).toBeTruthy();
+    expect([box('Memory').value, box('Size of data').value]).toEqual(['6Gi', '1Gi']);
+  });
+
+  test('opens the plan with Ctrl Enter, from any box', async () => {
+    answer();
+    await open();
+    type('CPUs', '4');
+    fireEvent.keyDown(box('CPUs'), { key: 'Enter', ctrlKey: true });
+    expect(await screen.findByRole(...PANEL)).toBeTruthy();
+  });
+
+  describe('that another user changes meanwhile', () => {
+    test('is read again, marked, and needs another plan', async () => {
+      answer();
+      await open();
+      type('Memory', '6Gi');
+      const panel = await review();
+      service.on(`GET ${EXTENSION}/hardware`, { ...hardware, mem: '5Gi' });
+      const [stream] = service.streams;
+      act(() => stream?.emit('vms.changed', buildVm({ name: 'web-1', mem: '5Gi' })));
+      expect(await screen.findByText('Changed by someone else meanwhile: it is 5 GiB now.')).toBeTruthy();
+      expect(panel.getByText('web-1 changed since this plan was created')).toBeTruthy();
+      expect(panel.getByRole('button', { name: /^Apply/ }).hasAttribute('disabled')).toBe(true);
+      fireEvent.click(panel.getByRole('button', { name: 'Rehearse again' }));
+      await waitFor(() => expect(panel.getByRole('button', { name: /^Apply/ }).hasAttribute('disabled')).toBe(false));
+    });
+
+    test('to the same value has nothing to change any more', async () => {
+      await open();
+      type('Memory', '6Gi');
+      service.on(`GET ${EXTENSION}/hardware`, { ...hardware, mem: '6Gi' });
+      click('Reload');
+      await waitFor(() => expect(screen.queryByRole('button', { name: /^Review/ })).toBeNull());
+    });
+
+    test('and no longer has the device of a change', async () => {
+      await open();
+      type('Size of data', '2Gi');
+      service.on(`GET ${EXTENSION}/hardware`, { ...hardware, disks: [disk] });
+      click('Reload');
+      expect(await screen.findByText('web-1 no longer has the device of one change')).toBeTruthy();
+      expect(reasonOf('Review 0 changes…')).toBe('There is nothing to change.');
+      click('Drop');
+      expect(screen.queryByRole('button', { name: /^Review/ })).toBeNull();
+    });
   });
 
   describe('that a migration applies to the running guest', () => {
     const applying = [{ field: 'cpu', running: '2', configured: '4' }];
     const scale = async (): Promise<void> => {
       const hardwareNow = { ...hardware, pending: [] };
-      service.on(`POST ${PATH}/scale`, ({ query }: { query: URLSearchParams }) => {
-        if (query.get('dryRun') === 'true') return { body: plan };
+      service.on(CHANGES, ({ query, body }: Asked) => {
+        if (query.get('dryRun') === 'true') return { body: planOf(body) };
         service.on(`GET ${EXTENSION}/hardware`, { ...hardwareNow, applying });
-        return { body: { status: 'ok', effect: 'now', pending: [], applying } };
+        return { body: { status: 'ok', effect: 'now', pending: [], applying, changes: [] } };
       });
       await open({ pending: [] });
       type('CPUs', '4');
-      await confirm('Scale…', 'Scale');
+      await apply();
     };
     const changes = (): Promise<HTMLElement> => screen.findByRole('list', { name: 'Changes that are being applied' });
     const DONE = 'Changed the hardware of web-1';
@@ -120,11 +301,6 @@ describe('the hardware of a VM', () => {
       expect(screen.queryByText(DONE)).toBeNull();
       type('CPUs', '6');
       expect(screen.getByText('Wait until the previous change is applied.')).toBeTruthy();
-      const polled = service.asked(`GET ${EXTENSION}/hardware`).length;
-      await waitFor(() => expect(service.asked(`GET ${EXTENSION}/hardware`).length).toBeGreaterThan(polled), {
-        timeout: 20_000,
-      });
-      expect(screen.queryByText(DONE)).toBeNull();
       service.on(`GET ${EXTENSION}/hardware`, { ...hardware, cpu: 4, pending: [] });
       expect(await screen.findByText(DONE, {}, { timeout: 20_000 })).toBeTruthy();
       expect(screen.queryByRole('list', { name: 'Changes that are being applied' })).toBeNull();
@@ -134,7 +310,7 @@ describe('the hardware of a VM', () => {
       await scale();
       await changes();
       service.on(`GET ${EXTENSION}/hardware`, { ...hardware, pending: applying });
-      fireEvent.click(screen.getByRole('button', { name: 'Reload' }));
+      click('Reload');
       const waiting = await screen.findByRole('list', { name: 'Changes that take effect after a restart' });
       expect(waiting.textContent).toBe('cpu: 2 now, 4 after a restart');
       expect(screen.queryByText(DONE)).toBeNull();
@@ -142,52 +318,37 @@ describe('the hardware of a VM', () => {
   });
 
   describe('that is typed and not applied yet', () => {
-    const valueOf = (name: string): string => screen.getByRole<HTMLInputElement>('textbox', { name }).value;
     const showTab = async (name: string): Promise<void> => {
       fireEvent.click(screen.getByRole('tab', { name }));
       await screen.findByRole('tabpanel', { name });
     };
 
-    test('survives a change of the tab, until it is discarded', async () => {
+    test('survives a change of the tab, and is in the storage that a reload keeps', async () => {
       await open();
-      expect(screen.queryByRole('button', { name: 'Discard changes' })).toBeNull();
       type('Memory', '6Gi');
-      type('New size of data', '2Gi');
-      fireEvent.click(screen.getByRole('button', { name: 'Boot from lan' }));
+      click('Boot from lan');
       await showTab('Overview');
       await showTab('Hardware');
-      expect(await screen.findByText('Some changes are not applied yet')).toBeTruthy();
-      expect([valueOf('Memory'), valueOf('CPUs'), valueOf('New size of data')]).toEqual(['6Gi', '2', '2Gi']);
+      expect(await screen.findByRole('button', { name: 'Review 2 changes…' })).toBeTruthy();
+      expect([box('Memory').value, box('CPUs').value]).toEqual(['6Gi', '2']);
       expect(screen.getByRole('list', { name: 'Boot order' }).textContent).toContain('2. lan');
-      fireEvent.click(screen.getByRole('button', { name: 'Discard changes' }));
-      expect([valueOf('Memory'), valueOf('New size of data')]).toEqual(['4Gi', '']);
-      expect(screen.getByRole('list', { name: 'Boot order' }).textContent).not.toContain('lan');
-      expect(screen.queryByRole('button', { name: 'Discard changes' })).toBeNull();
+      const { ref } = buildVm({ name: 'web-1' });
+      const stored = JSON.parse(sessionStorage.getItem('headgate.hardware-drafts') ?? '{}') as Record<string, object>;
+      expect(stored[ref]).toEqual({
+        'memory: size': { text: '6Gi', saved: '4Gi' },
+        'boot order: devices': { text: 'vda,lan', saved: 'vda' },
+      });
+      click('Discard changes');
+      expect(sessionStorage.getItem('headgate.hardware-drafts')).toBe('{}');
     });
 
-    test('ends when it is applied, and leaves the others', async () => {
-      service.on(`POST ${PATH}/volumes`, plan);
-      await open();
-      type('Memory', '6Gi');
-      type('Size of the new disk', '5Gi');
-      await confirm('Add disk…', 'Add disk');
-      expect([valueOf('Size of the new disk'), valueOf('Memory')]).toEqual(['', '6Gi']);
-      expect(screen.getByRole('button', { name: 'Add disk…' }).getAttribute('aria-disabled')).toBe('true');
-    });
-
-    test('stays when its change is canceled or fails', async () => {
-      service.on(`POST ${PATH}/volumes`, ({ query }: { query: URLSearchParams }) =>
-        query.get('dryRun') === 'true' ? { body: plan } : { status: 409, body: { error: 'It is full.', code: 'X' } },
-      );
+    test('stays when its plan is canceled', async () => {
+      answer();
       await open();
       type('Size of the new disk', '5Gi');
-      fireEvent.click(screen.getByRole('button', { name: 'Add disk…' }));
-      const dialog = within(await screen.findByRole(...PANEL));
-      await dialog.findByText('What will happen.');
-      fireEvent.click(dialog.getByRole('button', { name: 'Add disk' }));
-      expect(await dialog.findByText('It is full.')).toBeTruthy();
-      fireEvent.click(dialog.getByRole('button', { name: 'Cancel' }));
-      expect(valueOf('Size of the new disk')).toBe('5Gi');
+      const panel = await review();
+      fireEvent.click(panel.getByRole('button', { name: 'Cancel' }));
+      expect(box('Size of the new disk').value).toBe('5Gi');
     });
 
     test('is back to nothing when the user types the present value again', async () => {
@@ -198,197 +359,167 @@ describe('the hardware of a VM', () => {
     });
   });
 
-  test('the disk that the VM boots from can not be detached', async () => {
+  test('a disk is moved to another storage, which a task continues', async () => {
+    const path = `POST ${EXTENSION}/volumes/data/move`;
+    service.on(path, { steps: [step], warnings: [], refusals: [], task: 'disk-web-1-1', status: 'ok' });
+    service.fails('GET /api/tasks/disk-web-1-1', 404, 'The task does not exist.');
     await open();
-    for (const name of ['Detach root', 'Delete root']) {
-      expect(screen.getByRole('button', { name }).getAttribute('aria-disabled')).toBe('true');
-    }
-  });
-
-  test('NICs are added, disconnected and removed', async () => {
-    service.on(`POST ${PATH}/nics`, plan);
-    service.on(`POST ${EXTENSION}/nics/lan`, plan);
-    service.on(`DELETE ${EXTENSION}/nics/lan`, plan);
-    await open();
-    type('Name of the new NIC', 'eth1');
-    type('Network of the new NIC', 'lan-2');
-    await confirm('Add NIC…', 'Add NIC');
-    expect(service.asked(`POST ${PATH}/nics`)[1]?.body).toEqual({ nad: 'lan-2', iface: 'eth1' });
-    await confirm('Disconnect lan', 'Disconnect');
-    expect(service.asked(`POST ${EXTENSION}/nics/lan`)[1]?.body).toEqual({ link: 'down' });
-    await confirm('Remove lan', 'Remove');
-    expect(service.asked(`DELETE ${EXTENSION}/nics/lan`)).toHaveLength(2);
+    expect(reasonOf('Move disk…')).toBe('Enter a storage pool or class first.');
+    type('Disk to move', 'data');
+    type('Target storage pool or class', 'fast');
+    click('Move disk…');
+    const panel = within(await screen.findByRole(...PANEL));
+    await panel.findByText('What will happen.');
+    fireEvent.click(panel.getByRole('button', { name: 'Move' }));
+    await waitFor(() => expect(screen.queryByRole(...PANEL)).toBeNull());
+    expect(service.asked(path).map(({ body }) => body)).toEqual([{ storage: 'fast' }, { storage: 'fast' }]);
   });
 
   describe('on its host', () => {
-    const placement = `POST ${EXTENSION}/placement`;
-    const reasonOf = (name: string): string | null | undefined =>
-      document.getElementById(screen.getByRole('button', { name }).getAttribute('aria-describedby') ?? '')?.textContent;
-    const sent = (route: string) => service.asked(route).map(({ body }) => body);
-
-    test('is pinned to CPUs and NUMA nodes', async () => {
-      service.on(placement, plan);
+    test('is pinned to CPUs and NUMA nodes, with other pages', async () => {
+      answer();
       await open();
-      expect(reasonOf('Pin CPUs…')).toBe('Change the CPUs or the NUMA nodes first.');
-      type('CPU pins', '0 to 2');
-      expect(reasonOf('Pin CPUs…')).toBe('Write pins such as 0:2-3 1:4.');
       type('CPU pins', '0:2-3 1:4');
       type('CPUs of the emulator', '0');
       type('NUMA nodes of the memory', '1');
-      await confirm('Pin CPUs…', 'Pin');
+      type('Size of hugepages', '1Gi');
+      await apply();
       const vcpus = [
         { vcpu: 0, cpus: '2-3' },
         { vcpu: 1, cpus: '4' },
       ];
-      const body = { pinning: { vcpus, emulatorCpus: '0', memory: { mode: 'strict', nodes: '1' } } };
-      expect(sent(placement)).toEqual([body, body]);
-      expect(screen.queryByRole('button', { name: 'Reserve CPUs…' })).toBeNull();
+      const pinning = { vcpus, emulatorCpus: '0', memory: { mode: 'strict', nodes: '1' } };
+      expect(sent()).toEqual([{ changes: [{ kind: 'set-placement', placement: { pinning, hugepages: '1Gi' } }] }]);
+      expect(screen.queryByRole('button', { name: 'Reserve CPUs' })).toBeNull();
     });
 
     test('is freed again', async () => {
-      service.on(placement, plan);
+      answer();
       await open();
       type('CPU pins', '');
-      await confirm('Pin CPUs…', 'Pin');
-      expect(sent(placement)[1]).toEqual({ pinning: { vcpus: [] } });
+      await apply();
+      expect(sent()).toEqual([{ changes: [{ kind: 'set-placement', placement: { pinning: { vcpus: [] } } }] }]);
     });
 
     test('has reserved CPUs where the context reserves them', async () => {
-      service.on(placement, plan);
+      answer();
       const dedicated = { on: false, isolateEmulator: false, numa: false };
       await open({ placement: { dedicated, pinning: null, hugepages: null } });
-      expect(reasonOf('Give the emulator its own CPU…')).toBe('Reserve CPUs first.');
-      await confirm('Reserve CPUs…', 'Reserve');
-      expect(sent(placement)[1]).toEqual({ dedicated: { on: true } });
-      expect(screen.queryByRole('textbox', { name: 'CPU pins' })).toBeNull();
-    });
-
-    test('has hugepages', async () => {
-      service.on(placement, plan);
-      await open();
-      type('Size of hugepages', '1Gi');
-      await confirm('Change pages…', 'Change');
-      expect(sent(placement)[1]).toEqual({ hugepages: '1Gi' });
+      expect(reasonOf('Isolate the emulator')).toBe('Reserve CPUs first.');
+      click('Reserve CPUs');
+      click('Isolate the emulator');
+      await apply();
+      const placement = { dedicated: { on: true, isolateEmulator: true } };
+      expect(sent()).toEqual([{ changes: [{ kind: 'set-placement', placement }] }]);
     });
 
     test('gets devices of the host, except those that the host needs', async () => {
+      answer();
       const device = { context: 'prod', node: 'host-1', kind: 'pci', gpu: true, driver: '', iommuGroup: 1, total: 1 };
       const card = { ...device, name: 'pci_0000_02_00_0', label: 'Example card', usedBy: [], refusal: null };
       const why = 'host-1 uses it: it has the disk /dev/sda.';
-      const disk = { ...card, name: 'pci_0000_03_00_0', label: 'Example disk', refusal: why };
-      service.on('GET /api/ext/host-resources', { hosts: [], devices: [card, disk] });
-      service.on(`POST ${EXTENSION}/devices`, plan);
-      service.on(`DELETE ${EXTENSION}/devices/pci_0000_01_00_0`, plan);
+      const other = { ...card, name: 'pci_0000_03_00_0', label: 'Example disk', refusal: why };
+      service.on('GET /api/ext/host-resources', { hosts: [], devices: [card, other] });
       await open();
       expect(service.asked('GET /api/ext/host-resources')).toEqual([]);
-      fireEvent.click(screen.getByRole('button', { name: 'List devices' }));
+      click('List host devices');
       await screen.findByRole('table', { name: 'Devices of the host' });
       expect(reasonOf('Attach pci_0000_03_00_0')).toBe(why);
-      await confirm('Attach pci_0000_02_00_0', 'Attach');
-      type('Device to attach', 'pci_0000_04_00_0');
-      await confirm('Attach device…', 'Attach');
-      expect(sent(`POST ${EXTENSION}/devices`).map((body) => (body as { device: string }).device)).toEqual([
-        ...['pci_0000_02_00_0', 'pci_0000_02_00_0', 'pci_0000_04_00_0', 'pci_0000_04_00_0'],
+      click('Attach pci_0000_02_00_0');
+      click('Detach pci_0000_01_00_0');
+      await apply();
+      expect(sent()).toEqual([
+        {
+          changes: [
+            { kind: 'detach-host-device', device: 'pci_0000_01_00_0' },
+            { kind: 'attach-host-device', device: 'pci_0000_02_00_0' },
+          ],
+        },
       ]);
-      await confirm('Detach pci_0000_01_00_0', 'Detach');
-      expect(service.asked(`DELETE ${EXTENSION}/devices/pci_0000_01_00_0`)).toHaveLength(2);
     });
   });
 
   describe('to boot from', () => {
     const drive = { ...disk, pvc: 'debian.iso', device: 'sda', type: 'cdrom', size: null, isRoot: false };
-    const drives = `POST ${EXTENSION}/drives/sda`;
-    const disks = (medium: string | null) => ({ disks: [disk, { ...drive, pvc: medium }] });
-    const isUnavailable = (name: string): boolean =>
-      screen.getByRole('button', { name }).getAttribute('aria-disabled') === 'true';
-    const reasonOf = (name: string): string | null | undefined =>
-      document.getElementById(screen.getByRole('button', { name }).getAttribute('aria-describedby') ?? '')?.textContent;
-    const click = (name: string): void => void fireEvent.click(screen.getByRole('button', { name }));
-    const order = (): (string | undefined)[] =>
-      within(screen.getByRole('list', { name: 'Boot order' }))
-        .queryAllByRole('listitem')
-        .map(({ firstElementChild }) => firstElementChild?.textContent ?? undefined);
-
-    test('media are inserted and ejected', async () => {
-      service.on(drives, plan);
-      await open(disks('debian.iso'));
-      type('Volume for sda', ' other.iso ');
-      await confirm('Insert into sda', 'Insert');
-      await confirm('Eject from sda', 'Eject');
-      expect(service.asked(drives).map(({ body, query }) => [query.get('dryRun'), body])).toEqual([
-        ['true', { pvc: 'other.iso' }],
-        [null, { pvc: 'other.iso' }],
-        ['true', { pvc: null }],
-        [null, { pvc: null }],
-      ]);
+    const disks = (medium: string | null, size: string | null = null) => ({
+      disks: [disk, { ...drive, pvc: medium, size }],
     });
 
-    test('nothing is ejected from an empty drive, or inserted without a name', async () => {
+    test.each([
+      ['another one', 'debian.iso', () => type('Volume in sda', ' other.iso '), 'other.iso'],
+      ['none', 'debian.iso', () => click('Eject from sda'), null],
+      ['one of an empty drive', null, () => type('Volume in sda', 'other.iso'), 'other.iso'],
+    ])('gets as its medium %s', async (_what, before, edit, pvc) => {
+      answer();
+      await open(disks(before));
+      edit();
+      await apply();
+      expect(sent()).toEqual([{ changes: [{ kind: 'change-medium', drive: 'sda', pvc }] }]);
+    });
+
+    test('loses a medium that is not a volume', async () => {
+      answer();
+      await open(disks(null, '600Mi'));
+      click('Eject from sda');
+      await apply();
+      expect(sent()).toEqual([{ changes: [{ kind: 'change-medium', drive: 'sda', pvc: null }] }]);
+    });
+
+    test('has nothing to eject from an empty drive, which is no disk either', async () => {
       await open(disks(null));
       expect(reasonOf('Eject from sda')).toBe('The drive is empty.');
-      expect(reasonOf('Insert into sda')).toBe('Enter the name of a volume first.');
+      expect(screen.queryByRole('textbox', { name: 'Size of sda' })).toBeNull();
     });
 
-    test('a medium that is not a volume is ejected', async () => {
-      service.on(drives, plan);
-      await open({ disks: [disk, { ...drive, pvc: null, size: '600Mi' }] });
-      await confirm('Eject from sda', 'Eject');
-      expect(service.asked(drives)[1]?.body).toEqual({ pvc: null });
-    });
-
-    test('a drive is neither expanded nor detached like a disk', async () => {
+    test('has its devices in another order', async () => {
+      answer();
       await open(disks('debian.iso'));
-      for (const verb of ['Expand', 'Detach', 'Delete'])
-        expect(screen.queryByRole('button', { name: `${verb} debian.iso` })).toBeNull();
-    });
-
-    test('the order of disks, drives and NICs is changed', async () => {
-      const request = `POST ${EXTENSION}/boot-order`;
-      service.on(request, plan);
-      await open(disks('debian.iso'));
-      expect(order()).toEqual(['1. vda']);
-      expect(reasonOf('Change boot order…')).toBe('Change the order first.');
       click('Boot from sda');
       click('Boot from lan');
       click('Move lan up');
       click('Move vda down');
-      expect(order()).toEqual(['1. lan', '2. vda', '3. sda']);
-      expect([isUnavailable('Move lan up'), isUnavailable('Move sda down')]).toEqual([true, true]);
+      expect(reasonOf('Move lan up')).toBe('It is the first device.');
       click('Remove vda from the boot order');
-      await confirm('Change boot order…', 'Change');
-      const body = { devices: ['lan', 'sda'] };
-      expect(service.asked(request).map(({ body: sent }) => sent)).toEqual([body, body]);
+      await apply();
+      expect(sent()).toEqual([{ changes: [{ kind: 'set-boot-order', devices: ['lan', 'sda'] }] }]);
     });
 
-    test('at least one device remains', async () => {
+    test('keeps at least one device', async () => {
       await open();
       click('Remove vda from the boot order');
-      expect(reasonOf('Change boot order…')).toBe('Choose at least one device.');
+      expect(screen.getByText('Choose at least one device.')).toBeTruthy();
     });
 
     test.each([
-      [false, 'Turn on'],
-      [true, 'Turn off'],
-    ])('autostart that is %p is changed with %s', async (autostart, verb) => {
-      const request = `POST ${EXTENSION}/autostart`;
-      service.on(request, plan);
+      [false, 'on'],
+      [true, 'off'],
+    ])('has an autostart that is %p and is turned %s', async (autostart, verb) => {
+      answer();
       await open({ autostart });
-      await confirm(`${verb} autostart…`, verb);
-      expect(service.asked(request)[1]?.body).toEqual({ on: !autostart });
+      click(`Turn ${verb} autostart`);
+      await apply();
+      expect(sent()).toEqual([{ changes: [{ kind: 'set-autostart', on: !autostart }] }]);
     });
 
-    test('autostart that the context does not have is unavailable', async () => {
+    test('has no autostart where the context has none', async () => {
       await open();
-      expect(reasonOf('Turn on autostart…')).toBe('Autostart is not available in this context.');
+      expect(reasonOf('Turn on autostart')).toBe('Autostart is not available in this context.');
     });
+  });
 
-    test('nothing is changed by users without rights', async () => {
-      service.on('GET /api/whoami', { login: 'bob', name: 'Bob', admin: false, enforced: true });
-      await open({ ...disks('debian.iso'), autostart: false });
-      type('Volume for sda', 'other.iso');
-      await waitFor(() => expect(isUnavailable('Eject from sda')).toBe(true));
-      for (const name of ['Insert into sda', 'Boot from sda', 'Remove vda from the boot order', 'Turn on autostart…'])
-        expect(isUnavailable(name)).toBe(true);
-    });
+  test('is read with the reason by users who may not change it', async () => {
+    service.on('GET /api/whoami', { login: 'bob', name: 'Bob', admin: false, enforced: true });
+    await open();
+    await waitFor(() => expect(box('Memory').readOnly).toBe(true));
+    const note = document.getElementById(box('Memory').getAttribute('aria-describedby') ?? '');
+    expect(note?.textContent).not.toBe('');
+    expect(screen.queryByRole('textbox', { name: 'Size of the new disk' })).toBeNull();
+    expect(screen.queryByRole('button', { name: 'Detach data' })).toBeNull();
+  });
+
+  test('without disks and NICs has the rows to add them', async () => {
+    await open({ disks: [], nics: [], hostDevices: [], pending: [] });
+    expect(box('Size of the new disk').value).toBe('');
+    expect(box('Name of the new NIC').value).toBe('');
   });
 });

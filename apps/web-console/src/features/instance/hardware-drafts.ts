@@ -2,20 +2,55 @@ import type { VmView } from '@headgate/api-contracts';
 import { useSyncExternalStore } from 'react';
 
 type Owner = Pick<VmView, 'ref'>;
-/** The typed texts by field. */
-type Drafts = Readonly<Record<string, string>>;
 
-/** By the ref of the VM, in memory: as long as the page is open. */
-const draftsByRef = new Map<string, Drafts>();
+/** The text of a box, and the value that the machine had when it was typed. */
+export interface Draft {
+  readonly text: string;
+  readonly saved: string;
+}
+
+/** By the field. */
+export type Drafts = Readonly<Record<string, Draft>>;
+
+/** By the ref of the VM. Memory has them as long as the page is open, the storage of the tab also after a reload. */
+const KEY = 'headgate.hardware-drafts';
+const draftsByRef = new Map<string, Drafts>(stored());
 const listeners = new Set<() => void>();
 const NONE: Drafts = {};
 
-const draftsOf = ({ ref }: Owner): Drafts => draftsByRef.get(ref) ?? NONE;
+/** Storage may be disabled, or have the drafts of another release. */
+function stored(): [string, Drafts][] {
+  try {
+    const all: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? '{}');
+    return typeof all === 'object' && all !== null ? Object.entries(all).filter((entry) => isDrafts(entry[1])) : [];
+  } catch {
+    return [];
+  }
+}
+
+// Hoisted, because the storage is read when this module is loaded.
+function isDrafts(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).every(
+    (draft: unknown) =>
+      typeof draft === 'object' &&
+      draft !== null &&
+      ['text', 'saved'].every((key) => typeof Reflect.get(draft, key) === 'string'),
+  );
+}
+
+export const draftsOf = ({ ref }: Owner): Drafts => draftsByRef.get(ref) ?? NONE;
 
 function replace({ ref }: Owner, drafts: Drafts): void {
   if (Object.keys(drafts).length === 0) draftsByRef.delete(ref);
   else draftsByRef.set(ref, drafts);
   for (const listener of listeners) listener();
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify(Object.fromEntries(draftsByRef)));
+  } catch {
+    // Storage may be full or disabled; then the drafts last as long as the page.
+    return;
+  }
 }
 
 function subscribe(listener: () => void): () => void {
@@ -23,25 +58,22 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-const useDrafts = (vm: Owner): Drafts => useSyncExternalStore(subscribe, () => draftsOf(vm));
+/** What the user has typed for this VM and neither applied nor discarded. Other tabs and pages don't end it. */
+export const useDrafts = (vm: Owner): Drafts => useSyncExternalStore(subscribe, () => draftsOf(vm));
 
-/** Whether the user has typed something for this VM that is neither applied nor discarded. */
-export const useHasDrafts = (vm: Owner): boolean => useDrafts(vm) !== NONE;
-
-/**
- * The text of a box, and its setter. Other tabs and pages don't end it: only applying or discarding does.
- * @param saved the text without a draft
- */
-export function useDraft(vm: Owner, field: string, saved = ''): [text: string, setText: (text: string) => void] {
-  const text = useDrafts(vm)[field] ?? saved;
-  const setText = (next: string): void => {
-    if (next === saved) endDrafts(vm, [field]);
-    else replace(vm, { ...draftsOf(vm), [field]: next });
-  };
-  return [text, setText];
+/** Keeps a text, until it is applied or discarded. One that is the same as the present value is no draft. */
+export function setDraft(vm: Owner, field: string, text: string, saved = ''): void {
+  if (text === saved) endDrafts(vm, [field]);
+  else replace(vm, { ...draftsOf(vm), [field]: { text, saved } });
 }
 
-/** Ends the drafts of these fields, because they were applied. */
+/** The text of a box that is not a part of the table, and its setter. */
+export function useDraft(vm: Owner, field: string, saved = ''): [text: string, setText: (text: string) => void] {
+  const text = useDrafts(vm)[field]?.text ?? saved;
+  return [text, (next) => setDraft(vm, field, next, saved)];
+}
+
+/** Ends the drafts of these fields, because they were applied or taken back. */
 export const endDrafts = (vm: Owner, fields: readonly string[]): void =>
   replace(vm, Object.fromEntries(Object.entries(draftsOf(vm)).filter(([field]) => !fields.includes(field))));
 

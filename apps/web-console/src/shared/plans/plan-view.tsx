@@ -1,15 +1,18 @@
 import { t } from '@lingui/core/macro';
-import type { MovePlanView, PlanView as Plan } from '@headgate/api-contracts';
+import type { HardwareChangesPlanView, MovePlanView, PlanView as Plan } from '@headgate/api-contracts';
 import { useEffect, useRef } from 'react';
 import { readableEstimate, readableRange } from '../quantity/duration.js';
 import { readableSizes } from '../quantity/quantity.js';
 import { Alert } from '../ui/alert.js';
+import { ChangesByEffect } from './changes-by-effect.js';
+
+type AnyPlan = Plan | MovePlanView | HardwareChangesPlanView;
 
 /**
  * The result of a dry run: refusals first, then the steps, then the warnings. It scrolls into view and takes the focus,
  * unless the user is typing.
  */
-export function PlanView({ plan, title }: { plan: Plan | MovePlanView; title: string }) {
+export function PlanView({ plan, title }: { plan: AnyPlan; title: string }) {
   const section = useRef<HTMLElement>(null);
   useEffect(() => {
     section.current?.scrollIntoView({ block: 'nearest' });
@@ -23,7 +26,7 @@ export function PlanView({ plan, title }: { plan: Plan | MovePlanView; title: st
 }
 
 /** The same in a part of the page that is always there. */
-export function PlanContents({ plan, title }: { plan: Plan | MovePlanView; title?: string }) {
+export function PlanContents({ plan, title }: { plan: AnyPlan; title?: string }) {
   return (
     <>
       {plan.refusals.map(({ code, reason, remedy }) => (
@@ -32,8 +35,9 @@ export function PlanContents({ plan, title }: { plan: Plan | MovePlanView; title
         </Alert>
       ))}
       {title !== undefined && <h3>{title}</h3>}
+      {'changes' in plan && <ChangesByEffect changes={plan.changes} />}
       <ol>
-        {plan.steps.map(({ name, detail, seconds: ofStep }) => (
+        {('changes' in plan ? [] : plan.steps).map(({ name, detail, seconds: ofStep }) => (
           <li key={`${name} ${detail}`}>
             <b>{name}</b> <span className="hg-note">{readableSizes(detail)}</span>
             {/* That of a single step is that of the plan. */}

@@ -3,10 +3,19 @@ import { contextNamed, unavailableReason, useCapabilities } from '../../../share
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { useDraft } from '../hardware-drafts.js';
-import type { HardwarePartProps } from './boot-section.js';
+import type { HardwareView, VmView } from '@headgate/api-contracts';
+import type { HardwareChangeRequest } from '../api/hardware-requests.js';
+
+interface MoveDiskProps {
+  readonly vm: VmView;
+  readonly hardware: HardwareView;
+  /** Why the user may change nothing. */
+  readonly refusal: string | undefined;
+  readonly onChange: (change: HardwareChangeRequest) => void;
+}
 
 /** Moves a disk of the running VM to another storage. */
-export function MoveDiskSection({ vm, hardware, refusal, onChange }: HardwarePartProps) {
+export function MoveDiskSection({ vm, hardware, refusal, onChange }: MoveDiskProps) {
   const { data: capabilities } = useCapabilities();
   const [volume, setVolume] = useDraft(vm, 'disk to move');
   const [storage, setStorage] = useDraft(vm, 'target storage');
