@@ -34,6 +34,8 @@ export class NodeDetailsView {
   @IsBoolean() schedulable!: boolean;
   /** Why none are, one sentence. */
   @Optional() @IsString() unschedulable?: string;
+  /** Whether it was cordoned, whatever else keeps new guests off it. */
+  @IsBoolean() cordoned!: boolean;
   /** The failure domain, as the label `topology.kubernetes.io/zone` names it; absent where there is none. */
   @Optional() @IsString() zone?: string;
   /** Comma-separated. */

@@ -34,6 +34,7 @@ export function presentNodeDetails(
     ready,
     schedulable: unschedulable === '',
     ...(unschedulable !== '' && { unschedulable }),
+    cordoned: node.isCordoned === true,
     ...(zone !== '' && { zone }),
     roles,
     kubelet,

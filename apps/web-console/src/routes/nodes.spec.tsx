@@ -160,7 +160,7 @@ describe('the details of a node', () => {
     expect(details().getByRole('link', { name: 'Show in the list' }).getAttribute('href')).toBe(
       '#/vms?context=prod&node=node-1',
     );
-    await user.click(details().getByRole('button', { name: 'Migrate db-1 to another node' }));
+    await user.click(details().getByRole('button', { name: 'Migrate to… db-1' }));
     const panel = within(await screen.findByRole(...PANEL));
     expect(panel.getByRole<HTMLSelectElement>('combobox', { name: 'Target node' }).value).toBe('');
   });

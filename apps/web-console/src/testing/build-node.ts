@@ -8,6 +8,7 @@ export const buildNode = (overrides: Partial<NodeDetailsView> = {}): NodeDetails
   context: 'prod',
   ready: true,
   schedulable: true,
+  cordoned: false,
   roles: 'worker',
   kubelet: 'v1.34',
   arch: 'amd64',

@@ -18,6 +18,8 @@ export interface ClusterNode {
   readonly zone: string;
   /** Why no new guest is started on it, one sentence; empty if guests are. */
   readonly unschedulable: string;
+  /** Whether it was cordoned, whatever else keeps new guests off it. */
+  readonly isCordoned?: boolean;
 }
 
 export interface StorageCapabilities {

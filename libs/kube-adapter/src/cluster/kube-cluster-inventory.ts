@@ -109,6 +109,7 @@ const clusterNode = (node: NodeObject): ClusterNode => ({
   },
   zone: node.metadata.labels?.[ZONE] ?? '',
   unschedulable: unschedulableReason(node),
+  ...(node.spec?.unschedulable === true && { isCordoned: true }),
 });
 
 function rolesOf({ metadata }: NodeObject): string[] {

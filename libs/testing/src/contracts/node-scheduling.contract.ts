@@ -23,8 +23,9 @@ export function nodeSchedulingContract(
       unreachable = await opened.unreachable();
     });
 
-    const unschedulableOf = async (node: string): Promise<string | undefined> =>
-      (await harness.backend.require('cluster').nodes()).find(({ name }) => name === node)?.unschedulable;
+    const nodeNamed = async (node: string) =>
+      (await harness.backend.require('cluster').nodes()).find(({ name }) => name === node);
+    const unschedulableOf = async (node: string): Promise<string | undefined> => (await nodeNamed(node))?.unschedulable;
     const runningVm = async (): Promise<{ ref: InstanceRef; node: string; uid: string }> => {
       const ref = await harness.givenVm('Running', { booted: true });
       const vm = await recorder.untilVm(ref, ({ node, ready, status }) => status === 'Running' && ready && !!node);
@@ -41,11 +42,13 @@ export function nodeSchedulingContract(
       const { ref, node } = await runningVm();
       await cordon(node);
       expect(await unschedulableOf(node)).not.toBe('');
+      expect((await nodeNamed(node))?.isCordoned).toBe(true);
       expect(await scheduling.setSchedulable(node, false)).toBe(false);
       expect(recorder.vm(ref)).toMatchObject({ node, status: 'Running' });
       expect(await scheduling.setSchedulable(node, true)).toBe(true);
       expect(await scheduling.setSchedulable(node, true)).toBe(false);
       expect(await unschedulableOf(node)).toBe('');
+      expect((await nodeNamed(node))?.isCordoned ?? false).toBe(false);
     });
 
     inTime('plans how each instance would leave, also before the node is cordoned, and changes nothing', async () => {

@@ -29,7 +29,11 @@ export class MemoryNodeScheduling extends NodeScheduling {
     const node = this.node(name);
     if ((node.unschedulable === '') === isSchedulable) return false;
     const unschedulable = isSchedulable ? '' : 'The node is cordoned.';
-    this.engine.nodes.splice(this.engine.nodes.indexOf(node), 1, { ...node, unschedulable });
+    this.engine.nodes.splice(this.engine.nodes.indexOf(node), 1, {
+      ...node,
+      unschedulable,
+      isCordoned: !isSchedulable,
+    });
     return true;
   }
 

@@ -4236,6 +4236,8 @@ export interface components {
             capacity: components["schemas"]["NodeResourcesView"];
             /** @description The context that it belongs to. */
             context: string;
+            /** @description Whether it was cordoned, whatever else keeps new guests off it. */
+            cordoned: boolean;
             /** @description The number of its running VMs and containers, also of those that the caller may not read. */
             instances: number;
             /** @description Version of the agent that runs guests on the node. */

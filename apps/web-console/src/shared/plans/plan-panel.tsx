@@ -16,7 +16,7 @@ import { StalePlan } from './stale-plan.js';
 /** How often a plan is requested again while a task refuses it. */
 const BUSY_REFETCH_MS = 1_000;
 
-interface PlanPanelProps<T> {
+interface PlanPanelProps<T, P extends Plan> {
   title: string;
   /** The text of the button that runs the plan. */
   label: string;
@@ -28,12 +28,14 @@ interface PlanPanelProps<T> {
   /** What it means for users. */
   consequence?: string | undefined;
   /** Requests the plan without changing anything. */
-  preview: (signal: AbortSignal) => Promise<Plan>;
+  preview: (signal: AbortSignal) => Promise<P>;
   run: () => Promise<T>;
   /** A text that the user has to type first, and why. */
   confirmation?: { readonly text: string; readonly reason: string } | undefined;
   /** Choices that belong to the request. */
   options?: ReactNode;
+  /** What the plan has besides its steps. */
+  details?: (plan: P) => ReactNode;
   /** Identifies the choices: other choices need another plan. */
   choice?: string;
   /** The instance, and the part of its state that the plan depends on. */
@@ -47,9 +49,9 @@ interface PlanPanelProps<T> {
 }
 
 /** Shows exactly what will happen before anything happens, and afterwards what happened. */
-export function PlanPanel<T>(props: PlanPanelProps<T>) {
+export function PlanPanel<T, P extends Plan = Plan>(props: PlanPanelProps<T, P>) {
   const { title, label, failure, isDanger = false, consequence, preview, run, confirmation, options } = props;
-  const { choice = '', place, subject, curl, onClose, onDone, outcome } = props;
+  const { choice = '', place, subject, curl, details, onClose, onDone, outcome } = props;
   const [typed, setTyped] = useState('');
   const id = useId();
   const plan = useQuery({
@@ -131,6 +133,7 @@ export function PlanPanel<T>(props: PlanPanelProps<T>) {
         <ErrorAlert title={t`Preview unavailable`} error={plan.error} onRetry={() => void plan.refetch()} />
       )}
       {plan.data && <PlanView plan={plan.data} title={t`Planned changes`} />}
+      {plan.data && details?.(plan.data)}
       {confirmation && !isRefused && <TypedConfirmation {...confirmation} value={typed} onChange={setTyped} />}
       {error && <ErrorAlert title={failure} error={error} />}
     </PanelFrame>

@@ -13,7 +13,9 @@ import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { StatusLabel } from '../../../shared/ui/status-label.js';
 import type { NodeGuest } from '../node-guests.js';
 import { cpuText, nodeState } from '../node-state.js';
+import type { NodeChange } from '../node-requests.js';
 import { freeMemory } from '../node-target.js';
+import { NodeActions } from './node-actions.js';
 import { NodeFailure } from './node-failure.js';
 import { usageText } from './node-table.js';
 import { readableNumber, readableDecimal } from '../../../shared/texts/formats.js';
@@ -24,10 +26,11 @@ const MOST = 20;
 interface NodePeekProps {
   node: NodeDetailsView;
   guests: readonly NodeGuest[];
+  onChoose: (change: NodeChange) => void;
 }
 
 /** The details of a node. */
-export function NodePeek({ node, guests }: NodePeekProps) {
+export function NodePeek({ node, guests, onChoose }: NodePeekProps) {
   const { name, context, zone, roles, kubelet, arch, load, capacity } = node;
   const free = freeMemory(node);
   const more = guests.length - MOST;
@@ -53,6 +56,7 @@ export function NodePeek({ node, guests }: NodePeekProps) {
         <StatusLabel wording={nodeState(node)} title={node.unschedulable} />
       </p>
       {node.unschedulable !== undefined && <p className="hg-note">{node.unschedulable}</p>}
+      <NodeActions node={node} onChoose={onChoose} />
       <PeekFacts facts={facts} />
       <NodeFailure key={`${context}/${name}`} node={node} />
       <section className="hg-peek-activity" aria-label={t`Instances`}>
@@ -86,7 +90,7 @@ function MigrateButton({ vm }: { vm: Instance }) {
       isSmall
       variant="link"
       reason={refusal('migrate', vm)}
-      aria-label={t`Migrate ${vm.name} to another node`}
+      aria-label={t`Migrate to… ${vm.name}`}
       onClick={() => run({ id: 'migrate', instance: vm })}
     >
       {t`Migrate to…`}

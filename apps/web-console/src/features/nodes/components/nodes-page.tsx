@@ -1,6 +1,6 @@
 import { plural, t } from '@lingui/core/macro';
 import type { NodeDetailsView } from '@headgate/api-contracts';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { useSearch } from 'wouter';
 import { useContainers, useFleet } from '../../../shared/fleet/fleet-provider.js';
 import { usePeek } from '../../../shared/list/use-peek.js';
@@ -10,7 +10,9 @@ import { ResourcePage } from '../../../shared/resources/resource-page.js';
 import { ResourcePeek } from '../../../shared/resources/resource-peek.js';
 import { nodeGuests, nodeKey, occupancyOf } from '../node-guests.js';
 import type { NodeGrouping } from '../node-groups.js';
+import type { ChosenChange } from '../node-requests.js';
 import { useNodeDetails } from '../use-node-details.js';
+import { NodeChangePanel } from './node-change-panel.js';
 import { NodeMap } from './node-map.js';
 import { NodePeek } from './node-peek.js';
 import { keyOfNode, nameOfNode, NodeTable } from './node-table.js';
@@ -24,6 +26,7 @@ export function NodesPage() {
   const query = useNodeDetails(useMemo(() => occupancyOf(guests), [guests]));
   const { data: nodes = [] } = query;
   const [peeked, peek] = usePeek(paths.nodes);
+  const [chosen, setChosen] = useState<ChosenChange>();
   const search = new URLSearchParams(useSearch());
   const view = search.get('view') === 'table' ? 'table' : 'map';
   const hasZones = nodes.some(({ zone }) => zone !== undefined);
@@ -68,8 +71,19 @@ export function NodesPage() {
           peeked={peeked}
           onPeek={peek}
           render={(node) => (
-            <NodePeek node={node} guests={guests.get(nodeKey({ context: node.context, node: node.name })) ?? []} />
+            <NodePeek
+              node={node}
+              guests={guests.get(nodeKey({ context: node.context, node: node.name })) ?? []}
+              onChoose={(change) => setChosen({ change, node })}
+            />
           )}
+        />
+      )}
+      {chosen && (
+        <NodeChangePanel
+          key={`${chosen.change} ${keyOfNode(chosen.node)}`}
+          chosen={chosen}
+          onClose={() => setChosen(undefined)}
         />
       )}
     </ResourcePage>
