@@ -34,6 +34,7 @@ import { StoreModule } from './store/store.module.js';
 import { ResumedTasksModule } from './resumed-tasks.module.js';
 import { TasksModule } from './tasks/tasks.module.js';
 import { TokensModule } from './tokens/tokens.module.js';
+import { ViewsModule } from './views/views.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 /**
@@ -62,6 +63,7 @@ export class AppModule {
         ImagesModule,
         CloudInitModule,
         SshKeysModule,
+        ViewsModule,
         PluginsModule,
         DataVolumesModule,
         HardwareModule,

@@ -6,6 +6,8 @@ export type Need =
   | { readonly of: 'anyone' }
   /** An identity. The response has no data of instances. */
   | { readonly of: 'caller' }
+  /** Objects of the caller, such as their saved views. The route finds them by the login of the caller only. */
+  | { readonly of: 'own' }
   /** Data that belongs to no instance, such as the nodes and the catalog. */
   | { readonly of: 'shared' }
   /** The route itself leaves out the instances that the caller may not read. */
@@ -55,6 +57,7 @@ type More = Pick<InstanceNeed, 'also' | 'doing'>;
 
 export const anyone: Need = { of: 'anyone' };
 export const anyCaller: Need = { of: 'caller' };
+export const ownObjects: Need = { of: 'own' };
 export const sharedData: Need = { of: 'shared' };
 export const visibleInstances: Need = { of: 'visible' };
 export const eachMember: Need = { of: 'members' };
@@ -93,6 +96,7 @@ export const folders = (
 const KINDS: ReadonlySet<unknown> = new Set<Need['of']>([
   'anyone',
   'caller',
+  'own',
   'shared',
   'visible',
   'members',

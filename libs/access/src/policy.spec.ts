@@ -4,6 +4,7 @@ import { BoundGrant, type GrantRules } from './bound-grant.js';
 import { expectMembersAllowed } from './member-needs.js';
 import {
   anyCaller,
+  ownObjects,
   anyone,
   ct,
   eachMember,
@@ -50,6 +51,7 @@ describe('the policy', () => {
   test.each<[string, Need, Target, string]>([
     ['anyone', anyone, {}, 'administrator reader token viewer operator owner roleless'],
     ['any caller', anyCaller, {}, 'administrator reader token viewer operator owner roleless'],
+    ['objects of the caller', ownObjects, {}, 'administrator reader token viewer operator owner roleless'],
     ['what it may read', visibleInstances, {}, 'administrator reader token viewer operator owner roleless'],
     ['shared data', sharedData, {}, 'administrator reader viewer operator owner'],
     ['members', eachMember, {}, 'administrator token viewer operator owner roleless'],

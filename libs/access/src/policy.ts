@@ -47,6 +47,7 @@ function refusedPart(grant: Grant, need: Need, target: Target): Refused | undefi
   switch (need.of) {
     case 'anyone':
     case 'caller':
+    case 'own':
     case 'visible':
       return undefined;
     case 'shared':

@@ -28,5 +28,6 @@ export * from './sources.js';
 export * from './ssh-keys.js';
 export * from './stream.js';
 export * from './tasks.js';
+export * from './views.js';
 export * from './vms.js';
 export * from './webhooks.js';

@@ -28,6 +28,7 @@ export * from './read-events.js';
 export * from './patch/instance-patch.js';
 export * from './patch/patch-instance.js';
 export * from './tag-vm.js';
+export * from './views/view-changes.js';
 export * from './vm-source.js';
 export * from './cloning/clone-tasks.js';
 export * from './cloning/clone-vm.js';

@@ -21,6 +21,7 @@ export const STORE_RBAC_RULES: readonly RbacRule[] = [
       'servicetokens',
       'servicesources',
       'servicesshkeys',
+      'serviceviews',
       'servicewebhooks',
       'serviceevents',
       'servicesamples',

@@ -129,4 +129,14 @@ export const MIGRATIONS: readonly string[] = [
      added_at TEXT NOT NULL,
      PRIMARY KEY (owner, id)
    ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE saved_view (
+     owner TEXT NOT NULL,
+     id TEXT NOT NULL,
+     name TEXT NOT NULL,
+     address TEXT NOT NULL,
+     columns TEXT,
+     rank INTEGER NOT NULL,
+     saved_at TEXT NOT NULL,
+     PRIMARY KEY (owner, id)
+   ) STRICT, WITHOUT ROWID`,
 ];

@@ -7,6 +7,7 @@ import {
   replyStoreContract,
   shutdownTimesContract,
   sourceStoreContract,
+  savedViewStoreContract,
   sshKeyStoreContract,
   taskStoreContract,
   webhookStoreContract,
@@ -17,6 +18,7 @@ import { SqliteFolderStore } from './sqlite-folder-store.js';
 import { SqliteReplyStore } from './sqlite-reply-store.js';
 import { SqliteShutdownTimes } from './sqlite-shutdown-times.js';
 import { SqliteSourceStore } from './sqlite-source-store.js';
+import { SqliteSavedViewStore } from './sqlite-saved-view-store.js';
 import { SqliteSshKeyStore } from './sqlite-ssh-key-store.js';
 import { SqliteTaskStore } from './sqlite-task-store.js';
 import { SqliteWebhookStore } from './sqlite-webhook-store.js';
@@ -40,6 +42,7 @@ function openHarness<Store>(build: (database: RegistryDatabase) => Store) {
 folderStoreContract('SQLite', () => openHarness((database) => new SqliteFolderStore(database)));
 shutdownTimesContract('SQLite', (maxTimes) => openHarness((database) => new SqliteShutdownTimes(database, maxTimes)));
 sshKeyStoreContract('SQLite', () => openHarness((database) => new SqliteSshKeyStore(database)));
+savedViewStoreContract('SQLite', () => openHarness((database) => new SqliteSavedViewStore(database)));
 sourceStoreContract('SQLite', () => openHarness((database) => new SqliteSourceStore(database)));
 taskStoreContract('SQLite', () => openHarness((database) => new SqliteTaskStore(database)));
 apiTokenStoreContract('SQLite', () => openHarness((database) => new SqliteApiTokenStore(database)));

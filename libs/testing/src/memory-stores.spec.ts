@@ -4,14 +4,14 @@ import { MemoryApiTokenStore } from './memory-api-token-store.js';
 import { MemoryWebhookStore } from './memory-webhook-store.js';
 import { folderStoreContract } from './contracts/folder-store.contract.js';
 import { shutdownTimesContract } from './contracts/shutdown-times.contract.js';
-import { sshKeyStoreContract } from './contracts/ssh-key-store.contract.js';
+import { savedViewStoreContract, sshKeyStoreContract } from './contracts/owned-store.contract.js';
 import { sourceStoreContract } from './contracts/source-store.contract.js';
 import { sampleExchangeContract } from './contracts/sample-exchange.contract.js';
 import { sharedTaskStoreContract } from './contracts/shared-task-store.contract.js';
 import { taskStoreContract } from './contracts/task-store.contract.js';
 import { MemoryFolderStore } from './memory-folder-store.js';
 import { MemoryShutdownTimes } from './memory-shutdown-times.js';
-import { MemorySshKeyStore } from './memory-ssh-key-store.js';
+import { MemorySavedViewStore, MemorySshKeyStore } from './memory-owned-store.js';
 import { MemorySourceStore } from './memory-source-store.js';
 import { SharedSamples } from './memory-sample-exchange.js';
 import { SharedTaskMemory } from './memory-shared-task-store.js';
@@ -29,6 +29,11 @@ shutdownTimesContract('memory', (maxTimes) => {
 
 sshKeyStoreContract('memory', () => {
   const store = new MemorySshKeyStore();
+  return { store, reopen: () => store, close: () => undefined };
+});
+
+savedViewStoreContract('memory', () => {
+  const store = new MemorySavedViewStore();
   return { store, reopen: () => store, close: () => undefined };
 });
 

@@ -54,6 +54,10 @@ GET    /api/images                                      no       yes    yes   no
 GET    /api/ext/ssh-keys                                no       no     yes   no    -       no     no       no    no
 POST   /api/ext/ssh-keys                                no       no     yes   no    -       no     no       no    no
 DELETE /api/ext/ssh-keys/{id}                           no       no     yes   no    -       no     no       no    no
+GET    /api/ext/views                                   no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/views                                   no       yes    yes   yes   -       yes    yes      yes   yes
+PATCH  /api/ext/views/{id}                              no       yes    yes   yes   -       yes    yes      yes   yes
+DELETE /api/ext/views/{id}                              no       yes    yes   yes   -       yes    yes      yes   yes
 POST   /api/ext/cloud-init/check                        no       no     yes   no    -       no     no       no    no
 GET    /api/sources                                     no       yes    yes   no    -       yes    yes      yes   no
 POST   /api/sources                                     no       no     yes   no    -       no     no       no    no

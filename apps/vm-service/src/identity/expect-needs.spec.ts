@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { anyCaller, anyone, everything, vm, vmOrCt, type Need } from '@headgate/access';
+import { anyCaller, anyone, everything, ownObjects, vm, vmOrCt, type Need } from '@headgate/access';
 import { Controller, Get, Module, Post, type Type } from '@nestjs/common';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import { WebSocketGateway } from '@nestjs/websockets';
@@ -85,6 +85,10 @@ describe('the needs of routes', () => {
     ['that lets readers change everything', route('PATCH', '/x', everything('read')), 'allows it to every reader'],
   ])('are refused if they are %s', (_name, one, fault) => {
     expect(() => expectNeeds([route('GET', '/y', anyCaller), one])).toThrow(fault);
+  });
+
+  test('may be objects of the caller, which also readers change', () => {
+    expect(() => expectNeeds([route('DELETE', '/x', ownObjects)])).not.toThrow();
   });
 
   test('are checked before the service starts', async () => {

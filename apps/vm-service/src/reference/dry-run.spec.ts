@@ -133,6 +133,9 @@ const REHEARSED: Readonly<Record<string, Example>> = {
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /api/ext/tokens': '../tokens/tokens.controller.spec.ts',
   'DELETE /api/ext/tokens/{id}': '../tokens/tokens.controller.spec.ts',
+  'POST /api/ext/views': '../views/views.spec.ts',
+  'PATCH /api/ext/views/{id}': '../views/views.spec.ts',
+  'DELETE /api/ext/views/{id}': '../views/views.spec.ts',
   'POST /api/ext/webhooks': 'dry-run.spec.ts',
   'DELETE /api/ext/webhooks/{id}': 'dry-run.spec.ts',
   'POST /api/ext/webhooks/{id}/replay': 'dry-run.spec.ts',

@@ -74,6 +74,8 @@ function objectOf(need: Need): string {
       return 'anyone, without an identity';
     case 'caller':
       return 'any caller';
+    case 'own':
+      return 'the objects of the caller';
     case 'shared':
       return 'data of no instance';
     case 'visible':

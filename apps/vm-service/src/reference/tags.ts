@@ -42,6 +42,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Tokens: 'API tokens.',
   Usage: 'The CPU, memory, disk and network usage of VMs.',
   UsageHistory: 'The usage of VMs over up to 30 days.',
+  Views: 'Lists of the page that users have saved.',
   Vms: 'Virtual machines.',
   Webhooks: 'Receivers of events.',
   Whoami: 'The identity of the caller.',

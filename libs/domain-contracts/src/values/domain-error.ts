@@ -39,6 +39,7 @@ export const ERROR_CODES = [
   'PLUGIN_NOT_FOUND',
   'TOKEN_NOT_FOUND',
   'SSH_KEY_NOT_FOUND',
+  'VIEW_NOT_FOUND',
   'WEBHOOK_NOT_FOUND',
   'CHECK_NOT_FOUND',
   // conflicts

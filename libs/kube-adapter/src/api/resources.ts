@@ -81,6 +81,7 @@ export const SERVICE_TASKS = resource(`${STORE_GROUP}/v1`, 'ServiceTask', 'servi
 export const SERVICE_TASK_MEMBERS = resource(`${STORE_GROUP}/v1`, 'ServiceTaskMembers', 'servicetaskmembers');
 export const SERVICE_TOKENS = resource(`${STORE_GROUP}/v1`, 'ServiceToken', 'servicetokens');
 export const SERVICE_SOURCES = resource(`${STORE_GROUP}/v1`, 'ServiceSource', 'servicesources');
+export const SERVICE_VIEWS = resource(`${STORE_GROUP}/v1`, 'ServiceView', 'serviceviews');
 export const SERVICE_SSH_KEYS = resource(`${STORE_GROUP}/v1`, 'ServiceSshKey', 'servicesshkeys');
 export const SERVICE_WEBHOOKS = resource(`${STORE_GROUP}/v1`, 'ServiceWebhook', 'servicewebhooks');
 export const SERVICE_EVENTS = resource(`${STORE_GROUP}/v1`, 'ServiceEvents', 'serviceevents');

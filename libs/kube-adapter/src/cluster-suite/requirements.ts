@@ -31,7 +31,14 @@ export interface SuiteSelection {
 }
 
 /** Abilities that no cluster has. */
-export const UNAVAILABLE: readonly AbilityName[] = ['diskBuilds', 'guestControl', 'backups', 'liveDisks'];
+export const UNAVAILABLE: readonly AbilityName[] = [
+  'diskBuilds',
+  'guestControl',
+  'backups',
+  'liveDisks',
+  // The suites change nothing outside of their namespace.
+  'nodeScheduling',
+];
 
 const DISKS: readonly AbilityName[] = ['images', 'diskMove', 'diskExport', 'diskSource', 'diskIngest'];
 

@@ -1,4 +1,4 @@
-import { SILENT_LOG } from '@headgate/domain-contracts';
+import { SILENT_LOG, type SavedView, type SshKey } from '@headgate/domain-contracts';
 import { ClusterStore, type ClusterStoreOptions } from './cluster-store.js';
 import { KubeFolderStore } from './folders/kube-folder-store.js';
 import { KubeReplicas } from './leases/kube-replicas.js';
@@ -6,7 +6,8 @@ import type { LeaseTimes } from './leases/lease-election.js';
 import { KubeReplyStore } from './replies/kube-reply-store.js';
 import { KubeSampleExchange } from './samples/kube-sample-exchange.js';
 import { KubeSourceStore } from './sources/kube-source-store.js';
-import { KubeSshKeyStore } from './ssh-keys/kube-ssh-key-store.js';
+import { KubeOwnedStore } from './owned/kube-owned-store.js';
+import { SAVED_VIEWS, SSH_KEYS } from './owned/owned-kinds.js';
 import { KubeTaskStore } from './tasks/kube-task-store.js';
 import { KubeApiTokenStore } from './tokens/kube-api-token-store.js';
 import { KubeWebhookStore } from './webhooks/kube-webhook-store.js';
@@ -27,7 +28,8 @@ export class KubeSharedStore {
   readonly tasks: KubeTaskStore;
   readonly tokens: KubeApiTokenStore;
   readonly sources: KubeSourceStore;
-  readonly sshKeys: KubeSshKeyStore;
+  readonly sshKeys: KubeOwnedStore<SshKey, 'sshKey'>;
+  readonly views: KubeOwnedStore<SavedView, 'view'>;
   readonly webhooks: KubeWebhookStore;
   readonly samples: KubeSampleExchange;
   readonly replies: KubeReplyStore;
@@ -44,7 +46,8 @@ export class KubeSharedStore {
     this.tasks = new KubeTaskStore(store, this.replicas.id, log);
     this.tokens = new KubeApiTokenStore(store, this.replicas, log);
     this.sources = new KubeSourceStore(store, log);
-    this.sshKeys = new KubeSshKeyStore(store, log);
+    this.sshKeys = new KubeOwnedStore(store, SSH_KEYS, log);
+    this.views = new KubeOwnedStore(store, SAVED_VIEWS, log);
     this.webhooks = new KubeWebhookStore(store, { maxEvents, log });
     this.samples = new KubeSampleExchange(store, { log });
     this.replies = new KubeReplyStore(store, { maxPerCaller: maxReplies, log });
@@ -75,6 +78,7 @@ export class KubeSharedStore {
   }
 
   private get watchedParts() {
-    return [this.tasks, this.tokens, this.sources, this.sshKeys, this.webhooks, this.samples, this.replies];
+    const { tasks, tokens, sources, sshKeys, views, webhooks, samples, replies } = this;
+    return [tasks, tokens, sources, sshKeys, views, webhooks, samples, replies];
   }
 }

@@ -8,6 +8,7 @@ import {
   sharedTaskStoreContract,
   sharedWebhookStoreContract,
   sourceStoreContract,
+  savedViewStoreContract,
   sshKeyStoreContract,
   taskStoreContract,
   webhookStoreContract,
@@ -55,6 +56,15 @@ export function storeContracts(title: string, open: () => Promise<StoreCluster>)
     return {
       store: (await harness.join()).sshKeys,
       reopen: async () => (await harness.join()).sshKeys,
+      close: () => harness.close(),
+    };
+  });
+
+  savedViewStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: (await harness.join()).views,
+      reopen: async () => (await harness.join()).views,
       close: () => harness.close(),
     };
   });
