@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildTinyGuest } from '../tiny-guest/build.mjs';
 import { cacheDir } from './cache-dir.mjs';
+import { containerPorts, ensureContainers } from './containers.mjs';
 import { daemonPorts, ensureDaemons } from './daemons.mjs';
 import { installMissing, installPorts } from './install.mjs';
 import { probeKvm } from './kvm-probe.mjs';
@@ -16,6 +17,7 @@ import { probeKvm } from './kvm-probe.mjs';
  * @property {'kvm' | 'tcg'} accelerator
  * @property {string} [tinyGuestPath] a qcow2; absent when it could not be built
  * @property {string} [tinyGuestVersion]
+ * @property {string} [containersSocket] of an engine of containers; absent when there is none
  * @property {string[]} installed packages
  * @property {string[]} started daemons
  * @property {() => Promise<string[]>} stop stops the daemons that are no longer needed, without affecting guests;
@@ -29,16 +31,17 @@ import { probeKvm } from './kvm-probe.mjs';
  * @property {() => Promise<import('./daemons.mjs').DaemonsState>} startDaemons
  * @property {() => Promise<import('./kvm-probe.mjs').KvmResult>} probe
  * @property {() => Promise<{ path: string, version: string }>} buildGuest
+ * @property {() => Promise<import('./containers.mjs').ContainerEngine>} startContainers
  */
 
 /**
  * Prepares this machine for real virtual machines: installs and starts QEMU and libvirt, probes KVM, builds the tiny
- * guest. On a machine that is ready, this takes a fraction of a second.
+ * guest, and finds or starts an engine of containers. On a machine that is ready, this takes a fraction of a second.
  * @param {{ log: (line: string) => void, dataDir: string, steps?: Partial<Steps> }} options
  * @returns {Promise<LocalMachine>}
  */
 export async function prepareLocal({ log, dataDir, steps = {} }) {
-  const { install, startDaemons, probe, buildGuest } = { ...realSteps(log, dataDir), ...steps };
+  const { install, startDaemons, probe, buildGuest, startContainers } = { ...realSteps(log, dataDir), ...steps };
   /** @type {LocalMachine} */
   const machine = {
     ok: false,
@@ -59,6 +62,13 @@ export async function prepareLocal({ log, dataDir, steps = {} }) {
   machine.started = daemons.started;
   machine.stop = daemons.stop;
   if (daemons.problem) return { ...machine, problems: [daemons.problem] };
+
+  const containers = await startContainers();
+  machine.installed = [...installed, ...containers.installed];
+  machine.started = [...daemons.started, ...containers.started];
+  machine.containersSocket = containers.socket;
+  machine.stop = async () => [...(await containers.stop()), ...(await daemons.stop())];
+  if (containers.warning) machine.warnings.push(containers.warning);
 
   // Independent of each other, and slow the first time.
   const [kvm, guest] = await Promise.all([probe(), buildGuest().catch(asError)]);
@@ -86,6 +96,7 @@ const realSteps = (log, dataDir) => ({
   startDaemons: async () => ensureDaemons(await daemonPorts(log), { dataDir }),
   probe: () => probeKvm({ directory: cacheDir() }),
   buildGuest: () => buildTinyGuest({ cacheDir: cacheDir(), log }),
+  startContainers: async () => ensureContainers(await containerPorts(log), { dataDir }),
 });
 
 if (process.argv[1] === import.meta.filename) {

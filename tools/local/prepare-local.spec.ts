@@ -6,6 +6,7 @@ const ready = {
   startDaemons: async () => ({ started: ['libvirtd'], stop }),
   probe: async () => ({ usable: true, reason: 'It ran.', cached: true }),
   buildGuest: async () => ({ path: '/cache/tiny.qcow2', version: '1.abc' }),
+  startContainers: async () => ({ socket: '/run/ct.socket', installed: ['incus-base'], started: ['incusd'], stop }),
 };
 
 const prepare = (steps: Partial<typeof ready> | Record<string, unknown>) =>
@@ -25,10 +26,25 @@ describe('prepareLocal', () => {
       accelerator: 'kvm',
       tinyGuestPath: '/cache/tiny.qcow2',
       tinyGuestVersion: '1.abc',
-      installed: [],
-      started: ['libvirtd'],
-      stop,
+      containersSocket: '/run/ct.socket',
+      installed: ['incus-base'],
+      started: ['libvirtd', 'incusd'],
+      stop: expect.any(Function),
     });
+  });
+
+  test('continues with a warning without an engine of containers', async () => {
+    const startContainers = async () => ({ installed: [], started: [], stop, warning: 'There are no containers.' });
+    const machine = await prepare({ startContainers });
+    expect(machine).toMatchObject({ ok: true, warnings: ['There are no containers.'], containersSocket: undefined });
+  });
+
+  test('stops the daemons of containers and of VMs, and names those that are left', async () => {
+    const machine = await prepare({
+      startDaemons: async () => ({ started: ['virtlogd'], stop: async () => ['virtlogd'] }),
+      startContainers: async () => ({ installed: [], started: ['lxd'], stop: async () => ['lxd'] }),
+    });
+    expect(await machine.stop()).toEqual(['lxd', 'virtlogd']);
   });
 
   test('continues with a warning without an optional package', async () => {

@@ -36,14 +36,15 @@ export function isRunning({ pid, startTicks }) {
 }
 
 /**
- * Sends SIGTERM to a process and waits until it has exited.
+ * Sends a signal to a process and waits until it has exited.
  * @param {RunningProcess} target
  * @param {number} timeoutMs
+ * @param {NodeJS.Signals} [signal]
  * @returns {Promise<boolean>} whether it is gone
  */
-export async function endProcess(target, timeoutMs) {
+export async function endProcess(target, timeoutMs, signal = 'SIGTERM') {
   const deadline = Date.now() + timeoutMs;
-  if (isRunning(target)) process.kill(target.pid, 'SIGTERM');
+  if (isRunning(target)) process.kill(target.pid, signal);
   while (isRunning(target)) {
     if (Date.now() > deadline) return false;
     await new Promise((resolve) => setTimeout(resolve, 20));

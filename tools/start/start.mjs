@@ -20,14 +20,15 @@ async function start() {
   }
 }
 
-/** Prepares this machine to run virtual machines. */
+/** Prepares this machine to run virtual machines and containers. */
 async function prepareMachine() {
   const { prepareLocal } = await import('../local/prepare-local.mjs');
   const machine = await prepareLocal({ log: say, dataDir: dataDir() });
   for (const sentence of [...machine.problems, ...machine.warnings]) say(sentence);
   if (!machine.ok) throw new Error('This machine cannot run virtual machines yet; see the messages above.');
   const guest = machine.tinyGuestPath ? ['--tiny-guest', machine.tinyGuestPath] : [];
-  return { options: ['--accelerator', machine.accelerator, ...guest], end: machine.stop };
+  const containers = machine.containersSocket ? ['--containers', machine.containersSocket] : [];
+  return { options: ['--accelerator', machine.accelerator, ...guest, ...containers], end: machine.stop };
 }
 
 /** The data directory of the service, which also records the daemons that were started. */

@@ -41,6 +41,27 @@ describe('chooseContexts', () => {
     await chosen.close();
   });
 
+  test('serves the containers of this machine next to its VMs', async () => {
+    const opened: [string, unknown][] = [];
+    const recording = (label: string) => ({
+      ...kinds.memory!,
+      open: async ({ context, settings }: BackendDeps) => {
+        opened.push([`${label} ${context}`, { ...settings }]);
+        return { backend: new MemoryBackend(context) };
+      },
+    });
+    const engines = { libvirt: recording('libvirt'), incus: recording('incus') };
+    const local = { ...options, local: true };
+    await chooseContexts({ options: local, settings: settingsWith(), log, kinds: engines });
+    expect(opened).toEqual([['libvirt local', {}]]);
+    const both = { ...local, containers: '/run/ct.socket' };
+    await chooseContexts({ options: both, settings: settingsWith(), log, kinds: engines });
+    expect(opened.slice(1)).toEqual([
+      ['libvirt local', {}],
+      ['incus local-containers', { socket: '/run/ct.socket' }],
+    ]);
+  });
+
   test('refuses an unknown kind with the list of known ones, before it opens anything', async () => {
     const settings = settingsWith({ name: 'b', kind: 'memory' }, { name: 'a', kind: 'proxmox' });
     await expect(chooseContexts({ options, settings, log })).rejects.toThrow(

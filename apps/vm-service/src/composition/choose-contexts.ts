@@ -108,13 +108,16 @@ interface Notes {
 const NO_NOTES: Notes = { found: [], hints: [] };
 
 async function chooseSections(
-  { local, sandbox }: CommandLine,
+  { local, containers, sandbox }: CommandLine,
   { contexts }: Settings,
   kinds: BackendKinds,
 ): Promise<{ sections: readonly ContextSection[]; notes: Notes }> {
   const configured: ContextSection[] = [
     ...contexts,
     ...(local ? [{ name: 'local', kind: 'libvirt' }] : []),
+    ...(local && containers !== undefined
+      ? [{ name: 'local-containers', kind: 'incus', settings: { socket: containers } }]
+      : []),
     ...(sandbox === undefined ? [] : [{ name: 'sandbox', kind: 'sandbox', settings: { instances: sandbox } }]),
   ];
   if (configured.length > 0) return { sections: configured, notes: NO_NOTES };

@@ -15,6 +15,8 @@ export interface CommandLine {
   readonly sandbox?: number;
   /** Path of the disk image that was built on this machine. */
   readonly tinyGuest?: string;
+  /** Path of the socket of Incus or LXD on this machine, whose containers `local` serves as well. */
+  readonly containers?: string;
   /** How guests on this machine run, when that is already known. */
   readonly accelerator?: 'kvm' | 'tcg';
   readonly help: boolean;
@@ -30,6 +32,7 @@ export const USAGE = `headgate vm-service: virtual machines and containers on Ku
   --local               serve this machine's libvirt
   --sandbox[=N]         serve a simulated cluster with N instances
   --tiny-guest FILE     the disk image of the catalog entry "tiny"
+  --containers SOCKET   with --local, also serve the Incus or LXD of this socket
   --accelerator kvm|tcg how guests on this machine run; detected by default
   --help                this text
 
@@ -50,6 +53,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   if (accelerator !== undefined && accelerator !== 'kvm' && accelerator !== 'tcg') {
     throw problem('--accelerator must be kvm or tcg');
   }
+  if (values.containers !== undefined && !values.local) throw problem('--containers needs --local');
   return {
     config: values.config,
     listen: values.listen,
@@ -59,6 +63,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     local: values.local ?? false,
     sandbox: instances,
     tinyGuest: values['tiny-guest'],
+    containers: values.containers,
     accelerator,
     help: values.help ?? false,
   };
@@ -77,6 +82,7 @@ function read(args: string[]) {
         local: { type: 'boolean' },
         sandbox: { type: 'string' },
         'tiny-guest': { type: 'string' },
+        containers: { type: 'string' },
         accelerator: { type: 'string' },
         help: { type: 'boolean' },
       },

@@ -14,6 +14,8 @@ describe('parseCommandLine', () => {
       listen: '[::1]:80',
     });
     expect(parseCommandLine(['--sandbox=0', '--local'])).toMatchObject({ sandbox: 0, local: true });
+    expect(parseCommandLine(['--local', '--containers', '/a'])).toMatchObject({ local: true, containers: '/a' });
+    expect(() => parseCommandLine(['--containers', '/a'])).toThrow('--containers needs --local');
   });
 
   test.each([['--sandbox=x'], ['--sandbox=-1'], ['--sandbox=10001'], ['--accelerator=xen'], ['--nope'], ['word']])(
