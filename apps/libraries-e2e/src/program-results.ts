@@ -10,6 +10,13 @@ export const RESULTS: Readonly<Record<string, unknown>> = {
   fleet: { names: ['db', 'web'], changes: 2 },
   folders: { paths: ['prod', 'prod/web'], folder: 'prod/web', actions: ['create folder', 'add to folder prod/web'] },
   kube: { names: ['db', 'web'], status: 'Running', server: true, errors: [], isKind: true, kubectl: true },
+  'incus-adapter': {
+    kind: 'incus',
+    isName: true,
+    lost: 'BACKEND_UNREACHABLE',
+    start: 'BACKEND_UNREACHABLE',
+    isKind: true,
+  },
   'libvirt-adapter': {
     kind: 'libvirt',
     isName: true,

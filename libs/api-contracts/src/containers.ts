@@ -18,7 +18,7 @@ import { ContextQuery, InstancePath } from './queries.js';
 export class CreateContainerDto {
   /** The name of the new container, unique in its namespace. */
   @IsInstanceName() name!: string;
-  /** The image in a registry. */
+  /** The image in a registry; on Incus and LXD an alias or a fingerprint, or `server:image` of a configured server. */
   @Matches(/^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/, { message: '$property must be an image reference.' })
   @MaxLength(512)
   image!: string;
@@ -32,7 +32,7 @@ export class CreateContainerDto {
   @Optional() @IsMemorySize() mem?: string;
   /** Size of the data volume. */
   @Optional() @IsDiskSize() disk?: string;
-  /** Empty: the cluster's default. */
+  /** The storage class, on Incus and LXD the pool. Empty: the default. */
   @Optional()
   @Matches(/^$|^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, { message: '$property must be the name of a storage class.' })
   @MaxLength(253)

@@ -200,8 +200,9 @@ describeOnIncus('a server with other clients and faults', (flavor) => {
     const ref = { ...harness.freshRef(), namespace: 'nowhere' };
     await expect(containers.create(specOf({ ref }))).rejects.toMatchObject({
       code: 'INVALID_INPUT',
-      message: expect.stringContaining('Project not found'),
+      message: expect.stringMatching(/has no project nowhere; use .*default/),
     });
+    expect((await containers.planCreate(specOf({ ref }))).refusals).toHaveLength(1);
     const digits = { ...harness.freshRef(), name: '1st' };
     await expect(containers.create(specOf({ ref: digits }))).rejects.toMatchObject({ code: 'INVALID_NAME' });
   });

@@ -4,7 +4,7 @@ import { parseTrustToken } from './api/trust-token.js';
 import { discoverIncus, findLocalSocket, LOCAL_SOCKETS } from './discover-incus.js';
 import { IncusSettings, type ImageRemoteSettings } from './incus-settings.js';
 import { INCUS_TRAITS } from './incus-traits.js';
-import type { ImageRemote } from './provisioning/image-remote.js';
+import type { ImageRemote } from './engine/image-remote.js';
 
 export type { IncusSettings };
 

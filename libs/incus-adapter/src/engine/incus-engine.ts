@@ -1,6 +1,6 @@
 import type { Clock, Log } from '@headgate/domain-contracts';
 import type { IncusApi } from '../api/incus-api.js';
-import type { ImageRemote } from '../provisioning/image-remote.js';
+import type { ImageRemote } from './image-remote.js';
 import type { InstanceFinder } from './instance-finder.js';
 
 /** One server, with everything that its abilities share. */

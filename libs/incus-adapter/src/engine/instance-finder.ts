@@ -49,18 +49,18 @@ export class InstanceFinder {
     return (await this.tryRead(path))?.value;
   }
 
-  /** The project of a namespace, which need not exist. @throws DomainError INVALID_INPUT outside of the context */
+  /** @throws DomainError INVALID_INPUT when the context has no project of that name */
   async projectOf(namespace: string): Promise<string> {
-    if (this.project !== undefined) {
-      if (namespaceOf(this.project) === namespace) return this.project;
-      throw new DomainError(
-        'INVALID_INPUT',
-        `namespace must be "${namespaceOf(this.project)}" on ${this.context}, whose configuration has no other project.`,
-      );
-    }
+    const names = this.project === undefined ? await this.projects() : [this.project];
+    const found = names.find((name) => namespaceOf(name) === namespace);
+    if (found !== undefined) return found;
+    const known = names.map(namespaceOf).join(', ');
+    throw new DomainError('INVALID_INPUT', `namespace: ${this.context} has no project ${namespace}; use ${known}.`);
+  }
+
+  private async projects(): Promise<string[]> {
     const paths = await this.api.get<readonly string[]>('/1.0/projects');
-    const names = paths.map((path) => decodeURIComponent(path.split('/').at(-1) ?? ''));
-    return names.find((name) => namespaceOf(name) === namespace) ?? namespace;
+    return paths.map((path) => decodeURIComponent(path.split('/').at(-1) ?? ''));
   }
 
   private async tryRead(path: InstancePath): Promise<Tagged<InstanceObject> | undefined> {

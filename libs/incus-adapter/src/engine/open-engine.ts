@@ -4,7 +4,7 @@ import { ClientIdentity, type IdentityFiles } from '../api/client-identity.js';
 import { IncusApi } from '../api/incus-api.js';
 import { IncusConnection } from '../api/incus-connection.js';
 import type { ServerTarget } from '../api/server-target.js';
-import type { ImageRemote } from '../provisioning/image-remote.js';
+import type { ImageRemote } from './image-remote.js';
 import type { IncusEngine } from './incus-engine.js';
 import { InstanceFinder } from './instance-finder.js';
 

@@ -1,6 +1,6 @@
 import { DomainError } from '@headgate/domain-contracts';
 import type { IncusApi } from '../api/incus-api.js';
-import type { ImageRemote } from './image-remote.js';
+import type { ImageRemote } from '../engine/image-remote.js';
 
 /** The source of a new instance in a request to the server. */
 export type ImageSource = Readonly<Record<string, string>>;

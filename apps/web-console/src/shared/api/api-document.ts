@@ -2838,7 +2838,7 @@ export interface components {
              * @example 20Gi
              */
             disk?: string;
-            /** @description The image in a registry. */
+            /** @description The image in a registry; on Incus and LXD an alias or a fingerprint, or `server:image` of a configured server. */
             image: string;
             /**
              * @description The size of the memory. Default `512Mi`.
@@ -2857,7 +2857,7 @@ export interface components {
             namespace?: string;
             /** @description Whether the container has a persistent root file system on its data volume, which it may change. Default false: the volume is mounted at `/data`. */
             privileged?: boolean;
-            /** @description Empty: the cluster's default. */
+            /** @description The storage class, on Incus and LXD the pool. Empty: the default. */
             storageClass?: string;
         };
         /** @description POST /api/ext/cts/{ns}/{name}/snapshots */
