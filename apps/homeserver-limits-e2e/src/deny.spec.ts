@@ -97,4 +97,31 @@ describe.each([1, 2])('deny lists, with %i workers', (workers) => {
     expect(await metric('shadow_refused')).toBe(1);
     expect((await latest())[0]).toMatchObject({ rule: 'deny:abuse', shadow: true });
   });
+
+  test('are those of CrowdSec while its local API has them', async () => {
+    const banned = { duration: '4h', scope: 'Range', type: 'ban', value: '203.0.113.0/24' };
+    const answers = [
+      { new: [banned], deleted: null },
+      { new: null, deleted: [{ ...banned, duration: '-1s' }] },
+    ];
+    const api = await RecordingUpstream.listen();
+    let mayEnd = false;
+    api.respond = ({ url = '' }, response) => {
+      const answer = url.endsWith('startup=true') ? answers[0] : mayEnd ? answers[1] : { new: null, deleted: null };
+      response.end(JSON.stringify(answer));
+    };
+    try {
+      write('837be58e22a28738066de1be8f53636b\n', 'key');
+      const list = `[[deny]]\nname = "crowdsec"\ncrowdsec = "${api.url}"\nkey_file = "${join(limits.folder, 'key')}"\ninterval = "100ms"\n`;
+      await limits.configure(toml(false) + list);
+      await limits.reload();
+      while ((await ask('203.0.113.9')) !== 403) await new Promise((resume) => setImmediate(resume));
+      expect((await latest())[0]).toMatchObject({ rule: 'deny:crowdsec', reason: 'denied', address: '203.0.113.9' });
+      expect(api.requests[0]?.rawHeaders).toContain('837be58e22a28738066de1be8f53636b');
+      mayEnd = true;
+      while ((await ask('203.0.113.9')) !== 200) await new Promise((resume) => setImmediate(resume));
+    } finally {
+      await api.close();
+    }
+  });
 });

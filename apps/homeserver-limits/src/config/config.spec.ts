@@ -17,6 +17,22 @@ describe('parseConfig', () => {
     expect(() => parseConfig(`[server]\nworkers = ${workers}\n${GATEWAY}`)).toThrow(problem);
   });
 
+  test.each([
+    ['name = "a"', 'deny.a must have either file or crowdsec'],
+    [
+      'name = "a"\nfile = "f"\ncrowdsec = "http://127.0.0.1:8080"\nkey_file = "k"',
+      'deny.a must have either file or crowdsec',
+    ],
+    ['name = "a"\ncrowdsec = "http://127.0.0.1:8080"', 'deny.a must have key_file with crowdsec, and only with it'],
+    ['name = "a"\nfile = "f"\ninterval = "2h"', 'deny.a.interval must be at most 1h'],
+    ['name = "a"\nfile = "f"\nkey_file = "k"', 'deny.a must have key_file with crowdsec, and only with it'],
+    ['name = "A"\nfile = "f"', 'name must be 1 to 40 of a-z, 0-9 and _, beginning with a letter'],
+    ['name = "a"\nfile = "f"\n[[deny]]\nname = "a"\nfile = "g"', 'deny has two lists named a'],
+    ['name = "a"\nfile = "f"\nmore = 1', 'more'],
+  ])('refuses a deny list with %j', (text, problem) => {
+    expect(() => parseConfig(`[[deny]]\n${text}\n`)).toThrow(problem);
+  });
+
   test('refuses workers that share too little memory for bodies, and those of an embedded homeserver', () => {
     expect(() => parseConfig(`[server]\nworkers = 5\n${GATEWAY}`)).toThrow(
       'server.body_memory_mib: 64 is too little for 5 workers, which share it; use at least 80',

@@ -38,7 +38,7 @@ describe('DenyFiles', () => {
   let files: DenyFiles;
   let errors: unknown[];
   let changes: (readonly DeniedEntries[])[];
-  let settings: { name: string; file: string; shadow: boolean }[];
+  let settings: { name: string; file: string; shadow: boolean; interval: string }[];
   const write = (text: string, name = 'abuse') => {
     writeFileSync(join(folder, 'new'), text);
     renameSync(join(folder, 'new'), join(folder, name));
@@ -48,7 +48,7 @@ describe('DenyFiles', () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'headgate-deny-'));
     [lists, errors, changes] = [new DenyLists(), [], []];
-    settings = [{ name: 'abuse', file: join(folder, 'abuse'), shadow: false }];
+    settings = [{ name: 'abuse', file: join(folder, 'abuse'), shadow: false, interval: '10s' }];
     const log = { info: () => undefined, error: (facts: unknown) => void errors.push(facts) };
     files = new DenyFiles({ lists, settings: () => settings, declare: () => undefined, log: log as never });
     files.follow((all) => changes.push(all));
@@ -87,7 +87,7 @@ describe('DenyFiles', () => {
   });
 
   test('does not start without a list, and names all files that are wrong', async () => {
-    settings.push({ name: 'other', file: join(folder, 'nowhere'), shadow: false });
+    settings.push({ name: 'other', file: join(folder, 'nowhere'), shadow: false, interval: '10s' });
     write('1.2.3\n');
     await expect(files.onModuleInit()).rejects.toThrow(/abuse line 1: "1\.2\.3".*nowhere cannot be read/s);
   });
@@ -96,7 +96,7 @@ describe('DenyFiles', () => {
     settings[0]!.shadow = true;
     await files.onModuleInit();
     write('192.0.2.0/24\n', 'more');
-    settings.push({ name: 'more', file: join(folder, 'more'), shadow: false });
+    settings.push({ name: 'more', file: join(folder, 'more'), shadow: false, interval: '10s' });
     await files.check(true);
     expect(lists.of({ address: '192.0.2.1', source: '192.0.2.1' })).toEqual([
       { name: 'more', shadow: false },

@@ -4,6 +4,7 @@ import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { DenyListSettings } from '../config/deny.section.js';
 import type { DeniedEntries } from '../link/protocol.js';
+import { CrowdsecLists } from './crowdsec-lists.js';
 import { MAX_FILE_BYTES, parseDenyFile } from './deny-file.js';
 import { denyRuleOf } from './deny-gate.js';
 import type { DenyLists } from './deny-lists.js';
@@ -22,12 +23,12 @@ export interface DenyFilesDeps {
   readonly settings: () => readonly DenyListSettings[];
   /** Creates the series of lists. */
   readonly declare: (names: readonly string[]) => void;
-  readonly log: Pick<Logger, 'info' | 'error'>;
+  readonly log: Pick<Logger, 'info' | 'error' | 'warn'>;
 }
 
 /**
- * The files of the deny lists. A file that has changed is read as a whole. One that is invalid or gone leaves
- * its previous list in force.
+ * The files of the deny lists, and the lists of CrowdSec. A file that has changed is read as a whole. One that is
+ * invalid or gone leaves its previous list in force.
  */
 export class DenyFiles implements OnModuleInit, OnApplicationShutdown {
   private readonly loaded = new Map<string, Loaded>();
@@ -36,13 +37,18 @@ export class DenyFiles implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
   private last: Promise<void> = Promise.resolve();
   private onChange: (lists: readonly DeniedEntries[]) => void = () => undefined;
+  private readonly crowdsec: CrowdsecLists;
 
-  constructor(private readonly deps: DenyFilesDeps) {}
+  constructor(private readonly deps: DenyFilesDeps) {
+    this.crowdsec = new CrowdsecLists({ log: deps.log, onChange: () => this.apply() });
+  }
 
   /** The lists in force. */
   get current(): DeniedEntries[] {
-    return this.deps.settings().map(({ name, file, shadow }) => {
-      return { name, shadow, entries: this.loaded.get(file)?.entries ?? [] };
+    return this.deps.settings().map((list) => {
+      const { name, file, shadow } = list;
+      const entries = file === undefined ? this.crowdsec.entriesOf(list) : (this.loaded.get(file)?.entries ?? []);
+      return { name, shadow, entries };
     });
   }
 
@@ -54,14 +60,16 @@ export class DenyFiles implements OnModuleInit, OnApplicationShutdown {
   /** @throws ConfigError when a file can't be used: a gateway does not start without its lists */
   async onModuleInit(): Promise<void> {
     const problems: string[] = [];
-    for (const { file } of this.deps.settings()) problems.push(...(await this.load(file)));
+    for (const { file } of this.files) problems.push(...(await this.load(file)));
     if (problems.length > 0) throw new ConfigError('configuration', problems);
+    await this.crowdsec.configure(this.deps.settings());
     this.apply();
     this.timer = setInterval(() => void this.check(), INTERVAL_MS).unref();
   }
 
   onApplicationShutdown(): void {
     clearInterval(this.timer);
+    this.crowdsec.stop();
   }
 
   /** Reads the files that have changed, and applies the lists of the configuration. Never rejects. */
@@ -72,11 +80,12 @@ export class DenyFiles implements OnModuleInit, OnApplicationShutdown {
 
   private async checkAll(isReload: boolean): Promise<void> {
     const before = [...this.loaded.values()];
-    for (const { name, file } of this.deps.settings()) {
+    for (const { name, file } of this.files) {
       const problems = await this.load(file);
       if (problems.length > 0)
         this.deps.log.error({ list: name, problems }, 'a deny list was not changed; the previous one stays in force');
     }
+    if (isReload) await this.crowdsec.configure(this.deps.settings());
     const after = [...this.loaded.values()];
     const hasChanged = after.length !== before.length || after.some((one, index) => one !== before[index]);
     if (!hasChanged && !isReload) return;
@@ -84,6 +93,10 @@ export class DenyFiles implements OnModuleInit, OnApplicationShutdown {
     if (!hasChanged) return;
     const counts = Object.fromEntries(this.current.map(({ name, entries }) => [name, entries.length]));
     this.deps.log.info({ entries: counts }, 'the deny lists were read');
+  }
+
+  private get files(): { name: string; file: string }[] {
+    return this.deps.settings().flatMap(({ name, file }) => (file === undefined ? [] : [{ name, file }]));
   }
 
   private apply(): void {
