@@ -13,7 +13,17 @@ const run = (args: string[], env: Record<string, string> = {}) => {
   return { status, stdout, stderr };
 };
 
+const WORKERS = '[server]\nworkers = 2\n[gateway]\nupstream = "http://127.0.0.1:9"\n';
+
 describe('the command line', () => {
+  test('refuses the command of a worker without its main process', () => {
+    const { status, stdout } = run(['worker']);
+    expect([status, JSON.parse(stdout).msg]).toEqual([
+      1,
+      "command line: worker is a command of server.workers; it can't be given here",
+    ]);
+  });
+
   test('prints its options with --help', () => {
     const { status, stdout } = run(['--help']);
     expect(status).toBe(0);
@@ -32,14 +42,15 @@ describe('the command line', () => {
 
   test.each([
     ['its own listener', (address: string) => ['--listen', address], 'server.listen'],
+    ['the listener of workers', (address: string) => ['--listen', address], 'server.listen', WORKERS],
     ['the listener of the operator', () => ['--listen', '127.0.0.1:0'], 'operator.listen'],
-  ])('refuses a used port of %s in one sentence', async (_what, args, setting) => {
+  ])('refuses a used port of %s in one sentence', async (_what, args, setting, toml = '') => {
     const folder = await mkdtemp(join(tmpdir(), 'limits-start-'));
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const address = `127.0.0.1:${(other.address() as AddressInfo).port}`;
     const config = join(folder, 'limits.toml');
-    await writeFile(config, setting === 'operator.listen' ? `[operator]\nlisten = "${address}"\n` : '');
+    await writeFile(config, setting === 'operator.listen' ? `[operator]\nlisten = "${address}"\n` : toml);
     const { status, stdout } = run([...args(address), '--config', config, '--data-dir', join(folder, 'data')]);
     other.close();
     await rm(folder, { recursive: true });
