@@ -1,6 +1,7 @@
+import type { SavedViewView } from '@headgate/api-contracts';
 import { act, screen, waitFor, within } from '@testing-library/react';
 import { buildVm } from '../testing/build-vm.js';
-import type { MockService } from '../testing/mock-service.js';
+import type { MockRequest, MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 
 const VMS = [
@@ -144,6 +145,34 @@ describe('saved views', () => {
     await user.keyboard('{Enter}');
   };
 
+  /** The views of the user, as the service keeps them. */
+  let stored: SavedViewView[];
+  beforeEach(() => {
+    stored = [];
+    const pathOf = (id: string): string => `/api/ext/views/${id}`;
+    const serve = (view: SavedViewView): void => {
+      service.on(`PATCH ${pathOf(view.id)}`, ({ body }: MockRequest) => {
+        const { position, ...update } = body as Partial<SavedViewView> & { position?: number };
+        const at = stored.findIndex(({ id }) => id === view.id);
+        const [old] = stored.splice(at, 1);
+        stored.splice(position ?? at, 0, { ...old!, ...update });
+        return { body: stored[position ?? at] };
+      });
+      service.on(`DELETE ${pathOf(view.id)}`, () => {
+        stored = stored.filter(({ id }) => id !== view.id);
+        return { body: { status: 'removed' } };
+      });
+    };
+    service.on('GET /api/ext/views', () => ({ body: [...stored] }));
+    service.on('POST /api/ext/views', ({ body }: MockRequest) => {
+      const view = { id: `id-${stored.length}`, savedAt: '', ...(body as object) } as SavedViewView;
+      stored.push(view);
+      serve(view);
+      return { status: 201, body: view };
+    });
+  });
+  const link = (name: string) => views().findByRole('link', { name });
+
   test('keep the query, the order, and the columns of a list', async () => {
     localStorage.setItem('headgate.columns-vms', '["name","folder"]');
     const { user } = await openConsole('/vms?q=folder%3Aprod%2F*&sort=-name', VMS, service);
@@ -153,7 +182,7 @@ describe('saved views', () => {
     await user.click(screen.getByRole('link', { name: /^Machines/ }));
     await waitFor(() => expect(names()).toHaveLength(3));
     expect(screen.getByRole('columnheader', { name: 'Status' })).toBeTruthy();
-    await user.click(views().getByRole('link', { name: 'Prod' }));
+    await user.click(await link('Prod'));
     await waitFor(() => expect(names()).toEqual(['db', 'api']));
     expect(screen.queryByRole('columnheader', { name: 'Status' })).toBeNull();
     expect(views().getByRole('link', { name: 'Prod' }).getAttribute('aria-current')).toBe('true');
@@ -162,7 +191,9 @@ describe('saved views', () => {
   test('can be renamed, replaced, and deleted', async () => {
     const { user } = await openConsole('/vms?q=web', VMS, service);
     await save(user, 'A');
+    await link('A');
     await save(user, 'B');
+    await link('B');
     const change = async (name: string, item: string) => {
       await user.click(views().getByRole('button', { name: `Change the view ${name}` }));
       await user.click(screen.getByRole('menuitem', { name: item }));
@@ -178,18 +209,20 @@ describe('saved views', () => {
       views()
         .getAllByRole('link')
         .map((link) => link.textContent);
-    expect(links()).toEqual(['B', 'B2']);
+    await waitFor(() => expect(links()).toEqual(['B2', 'B']));
+    await change('B', 'Move up');
+    await waitFor(() => expect(links()).toEqual(['B', 'B2']));
     await user.click(screen.getByRole('link', { name: /^Machines/ }));
     await user.click(views().getByRole('button', { name: 'Save this list as a view' }));
     await user.type(screen.getByRole('textbox', { name: 'Name' }), 'B');
     await user.click(screen.getByRole('button', { name: 'Replace B' }));
-    expect(views().getByRole('link', { name: 'B' }).getAttribute('href')).toBe('#/vms');
+    await waitFor(() => expect(views().getByRole('link', { name: 'B' }).getAttribute('href')).toBe('#/vms'));
     await change('B2', 'Delete');
-    expect(links()).toEqual(['B']);
+    await waitFor(() => expect(links()).toEqual(['B']));
   });
 
   test('are saved on lists only, and are in the menu of a phone', async () => {
-    localStorage.setItem('headgate.views', '[{"name":"Mine","address":"/vms?q=tmp","columns":null}]');
+    stored = [{ id: 'id-9', name: 'Mine', address: '/vms?q=tmp', columns: null, savedAt: '' }];
     service.on('GET /api/plugins', []);
     const value = (media: string) => ({ ...matchMedia(media), matches: media.includes('639') });
     const first = await openConsole('/plugins', VMS, service);
@@ -198,11 +231,37 @@ describe('saved views', () => {
     await first.user.click(button);
     expect(screen.queryByRole('dialog')).toBeNull();
     closeConsole(service);
-    localStorage.setItem('headgate.views', '[{"name":"Mine","address":"/vms?q=tmp","columns":null}]');
     Object.defineProperty(globalThis, 'matchMedia', { configurable: true, value });
     const { user } = await openConsole('/vms', VMS, service);
     await user.click(screen.getByRole('button', { name: 'More' }));
-    await user.click(screen.getByRole('link', { name: 'Mine' }));
+    await user.click(await screen.findByRole('link', { name: 'Mine' }));
     await waitFor(() => expect(names()).toEqual(['tmp']));
+  });
+
+  test('of this browser are taken over once, without those that the service has', async () => {
+    const own = ['Mine', 'Other', 'Refused'].map((name) => ({ name, address: `/vms?q=${name}`, columns: null }));
+    localStorage.setItem('headgate.views', JSON.stringify(own));
+    stored = [{ id: 'id-9', name: 'Mine', address: '/vms?q=tmp', columns: null, savedAt: '' }];
+    service.on('POST /api/ext/views', ({ body }: MockRequest) => {
+      const { name } = body as SavedViewView;
+      if (name === 'Refused') return { status: 409, body: { error: 'You have 50 saved views.', code: 'CONFLICT' } };
+      stored.push({ id: 'id-10', savedAt: '', ...(body as object) } as SavedViewView);
+      return { status: 201, body: stored.at(-1) };
+    });
+    await openConsole('/vms', VMS, service);
+    expect((await link('Other')).getAttribute('href')).toBe('#/vms?q=Other');
+    expect((await link('Mine')).getAttribute('href')).toBe('#/vms?q=tmp');
+    expect(JSON.parse(localStorage.getItem('headgate.views')!)).toEqual([own[2]]);
+    expect(service.asked('POST /api/ext/views').map(({ body }) => (body as SavedViewView).name)).toEqual([
+      'Other',
+      'Refused',
+    ]);
+  });
+
+  test('that can not be read are an error, and not an empty list', async () => {
+    service.fails('GET /api/ext/views', 503, 'The store does not answer.');
+    await openConsole('/vms', VMS, service);
+    expect((await views().findByRole('alert')).textContent).toBe('The store does not answer.');
+    expect(views().queryByText('Save a search to find it here.')).toBeNull();
   });
 });

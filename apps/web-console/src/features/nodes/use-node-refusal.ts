@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { NodeDetailsView } from '@headgate/api-contracts';
 import { contextNamed, unavailableReason, useCapabilities } from '../../shared/queries/use-capabilities.js';
 import { isAdministrator, useWhoami } from '../../shared/queries/use-whoami.js';
@@ -6,6 +7,6 @@ import { isAdministrator, useWhoami } from '../../shared/queries/use-whoami.js';
 export function useNodeRefusal({ context }: Pick<NodeDetailsView, 'context'>): string | undefined {
   const { data: whoami } = useWhoami();
   const { data: capabilities } = useCapabilities();
-  if (whoami && !isAdministrator(whoami)) return 'Only administrators can cordon and drain nodes.';
+  if (whoami && !isAdministrator(whoami)) return t`Only administrators can cordon and drain nodes.`;
   return unavailableReason(contextNamed(capabilities, context), 'nodeScheduling');
 }

@@ -49,10 +49,11 @@ function contentType({ body, bytes }: RequestOptions): Record<string, string> {
 
 /** A request to a route of the API document, with the types that it has there. */
 const json =
-  <M extends 'get' | 'post' | 'delete'>(method: string) =>
+  <M extends 'get' | 'post' | 'patch' | 'delete'>(method: string) =>
   async <P extends PathOf<M>, const O extends RouteOptions<P, M>>(path: P, options?: O): Promise<ResponseOf<P, M, O>> =>
     (await send(method, path, options as RequestOptions)).json();
 
 export const getJson = json<'get'>('GET');
 export const postJson = json<'post'>('POST');
+export const patchJson = json<'patch'>('PATCH');
 export const deleteJson = json<'delete'>('DELETE');

@@ -3,7 +3,7 @@ import type { paths } from './api-document.js';
 
 // Types of the routes, derived from the API document. This file leaves nothing in the bundle.
 
-type Method = 'get' | 'post' | 'delete';
+type Method = 'get' | 'post' | 'patch' | 'delete';
 
 /** `/api/vms/{ns}/{name}` → `/api/vms/${string}/${string}` */
 type Template<P extends string> = P extends `${infer Before}{${string}}${infer After}`

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { NodeDetailsView, NodeStatusView, PlanView } from '@headgate/api-contracts';
 import { curlOf, sendRequest } from '../../../shared/actions/api-request.js';
 import { PlanPanel } from '../../../shared/plans/plan-panel.js';
@@ -14,12 +15,13 @@ interface CordonPanelProps {
 export function CordonPanel({ node, change, onClose, onDone }: CordonPanelProps) {
   const { name, context } = node;
   const request = nodeRequest(node, change);
-  const title = `${change === 'cordon' ? 'Cordon' : 'Uncordon'} ${name}`;
+  const isCordon = change === 'cordon';
+  const title = isCordon ? t`Cordon ${name}` : t`Uncordon ${name}`;
   return (
     <PlanPanel
       title={title}
       label={title}
-      failure={`Couldn't ${change} ${name}`}
+      failure={isCordon ? t`Couldn't cordon ${name}` : t`Couldn't uncordon ${name}`}
       place={context}
       preview={(signal) => sendRequest<PlanView>(request, { dryRun: true, signal })}
       run={() => sendRequest<NodeStatusView>(request)}
@@ -27,7 +29,7 @@ export function CordonPanel({ node, change, onClose, onDone }: CordonPanelProps)
       onClose={onClose}
       onDone={onDone}
       outcome={() => ({
-        title: change === 'cordon' ? `${name} takes no new instances` : `${name} takes new instances`,
+        title: isCordon ? t`${name} takes no new instances` : t`${name} takes new instances`,
       })}
     />
   );

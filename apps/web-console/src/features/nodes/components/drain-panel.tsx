@@ -1,14 +1,21 @@
+import { t } from '@lingui/core/macro';
 import type { DrainAcceptedView, DrainPlanView, NodeDetailsView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { curlOf, sendRequest } from '../../../shared/actions/api-request.js';
 import { PlanPanel } from '../../../shared/plans/plan-panel.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 import { SelectInput, Switch } from '../../../shared/ui/inputs.js';
 import { drainBody, USUAL_DRAIN, type DrainChoices } from '../drain-choices.js';
 import { nodeRequest } from '../node-requests.js';
 import { DrainMembers } from './drain-members.js';
 
-const AT_ONCE: Readonly<Record<string, string>> = { '1': 'One at a time', '2': 'Two', '4': 'Four', '8': 'Eight' };
+const paces = perLanguage((): Readonly<Record<string, string>> => ({
+  '1': t`One at a time`,
+  '2': t`Two`,
+  '4': t`Four`,
+  '8': t`Eight`,
+}));
 
 interface DrainPanelProps {
   node: NodeDetailsView;
@@ -24,24 +31,24 @@ export function DrainPanel({ node, onClose, onDone }: DrainPanelProps) {
   const request = nodeRequest(node, 'drain', drainBody(choices));
   return (
     <PlanPanel<DrainAcceptedView, DrainPlanView>
-      title={`Drain ${name}`}
-      label={`Drain ${name}`}
-      failure={`Couldn't drain ${name}`}
+      title={t`Drain ${name}`}
+      label={t`Drain ${name}`}
+      failure={t`Couldn't drain ${name}`}
       place={context}
       preview={(signal) => sendRequest<DrainPlanView>(request, { dryRun: true, signal })}
       run={() => sendRequest<DrainAcceptedView>(request)}
       choice={JSON.stringify(drainBody(choices))}
       curl={curlOf(request, location.origin)}
       options={
-        <fieldset className="hg-options-group" aria-label="Order">
-          <Field label="At the same time" id="drain-at-once">
+        <fieldset className="hg-options-group" aria-label={t`Order`}>
+          <Field label={t`At the same time`} id="drain-at-once">
             <SelectInput
               id="drain-at-once"
               value={choices.atOnce}
               aria-describedby={helpId('drain-at-once')}
               onChange={(atOnce) => change({ atOnce })}
             >
-              {Object.entries(AT_ONCE).map(([value, label]) => (
+              {Object.entries(paces()).map(([value, label]) => (
                 <option key={value} value={value}>
                   {label}
                 </option>
@@ -50,13 +57,13 @@ export function DrainPanel({ node, onClose, onDone }: DrainPanelProps) {
           </Field>
           <Switch
             id="drain-stop-on-error"
-            label="Stop after the first failure"
+            label={t`Stop after the first failure`}
             isChecked={choices.stopOnError}
             onChange={(stopOnError) => change({ stopOnError })}
           />
           <Switch
             id="drain-skip-refused"
-            label="Leave instances that are refused on the node"
+            label={t`Leave instances that are refused on the node`}
             isChecked={choices.skipRefused}
             onChange={(skipRefused) => change({ skipRefused })}
           />
@@ -66,7 +73,7 @@ export function DrainPanel({ node, onClose, onDone }: DrainPanelProps) {
       onClose={onClose}
       onDone={onDone}
       outcome={({ task }) => ({
-        title: task === undefined ? `${name} is cordoned, and nothing had to leave it` : `${name} is being drained`,
+        title: task === undefined ? t`${name} is cordoned, and nothing had to leave it` : t`${name} is being drained`,
         task,
       })}
     />

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { NodeDetailsView } from '@headgate/api-contracts';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import type { NodeChange } from '../node-requests.js';
@@ -19,19 +20,19 @@ export function NodeActions({ node, onChoose }: NodeActionsProps) {
         isSmall
         variant="secondary"
         reason={reason}
-        aria-label={`${cordoned ? 'Uncordon' : 'Cordon'} ${name}`}
+        aria-label={cordoned ? t`Uncordon ${name}` : t`Cordon ${name}`}
         onClick={() => onChoose(change)}
       >
-        {cordoned ? 'Uncordon…' : 'Cordon…'}
+        {cordoned ? t`Uncordon…` : t`Cordon…`}
       </ReasonedButton>
       <ReasonedButton
         isSmall
         variant="secondary"
         reason={reason}
-        aria-label={`Drain ${name}`}
+        aria-label={t`Drain ${name}`}
         onClick={() => onChoose('drain')}
       >
-        Drain…
+        {t`Drain…`}
       </ReasonedButton>
     </div>
   );

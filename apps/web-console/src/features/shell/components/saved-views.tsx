@@ -3,15 +3,16 @@ import { useId, useState } from 'react';
 import { Link } from 'wouter';
 import { Icon } from '../../../shared/ui/icon.js';
 import { Menu } from '../../../shared/ui/dropdown.js';
-import { useViews } from '../use-views.js';
+import { messageOf } from '../../../shared/api/api-error.js';
+import { useViews, type SavedView } from '../use-views.js';
 import { ViewDialog } from './view-dialog.js';
 
-type Dialog = { readonly type: 'save' } | { readonly type: 'rename'; readonly name: string };
+type Dialog = { readonly type: 'save' } | { readonly type: 'rename'; readonly view: SavedView };
 
 /** The saved views: lists with their query, order, and columns. */
 export function SavedViews() {
   const headingId = useId();
-  const { views, address, open, save, rename, remove } = useViews();
+  const { views, isLoaded, error, address, open, save, rename, move, remove } = useViews();
   const [dialog, setDialog] = useState<Dialog>();
   const close = (): void => setDialog(undefined);
   return (
@@ -29,9 +30,14 @@ export function SavedViews() {
           <Icon name="plus" />
         </button>
       </div>
-      {views.length === 0 && <p className="hg-note">{t`Save a search to find it here.`}</p>}
-      {views.map((view) => (
-        <div key={view.name} className="hg-side-view">
+      {isLoaded && views.length === 0 && <p className="hg-note">{t`Save a search to find it here.`}</p>}
+      {error && (
+        <p className="hg-note hg-status--danger" role="alert">
+          {messageOf(error)}
+        </p>
+      )}
+      {views.map((view, index) => (
+        <div key={view.id} className="hg-side-view">
           <Link
             href={view.address}
             className="hg-side-link"
@@ -49,8 +55,10 @@ export function SavedViews() {
             icon={<Icon name="more" />}
             label={t`Change the view ${view.name}`}
             items={[
-              { label: t`Rename…`, icon: 'edit', run: () => setDialog({ type: 'rename', name: view.name }) },
-              { label: t`Delete`, icon: 'trash', run: () => remove(view.name) },
+              { label: t`Rename…`, icon: 'edit', run: () => setDialog({ type: 'rename', view }) },
+              ...(index > 0 ? [{ label: t`Move up`, run: () => move(view, -1) }] : []),
+              ...(index < views.length - 1 ? [{ label: t`Move down`, run: () => move(view, 1) }] : []),
+              { label: t`Delete`, icon: 'trash', run: () => remove(view) },
             ]}
           />
         </div>
@@ -58,13 +66,13 @@ export function SavedViews() {
       {dialog && (
         <ViewDialog
           title={dialog.type === 'save' ? t`Save view` : t`Rename view`}
-          name={dialog.type === 'save' ? '' : dialog.name}
+          name={dialog.type === 'save' ? '' : dialog.view.name}
           taken={views.map(({ name }) => name)}
           mayReplace={dialog.type === 'save'}
           onClose={close}
           onName={(name) => {
             if (dialog.type === 'save') save(name);
-            else rename(dialog.name, name);
+            else rename(dialog.view, name);
             close();
           }}
         />

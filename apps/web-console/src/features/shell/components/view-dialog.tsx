@@ -32,7 +32,7 @@ export function ViewDialog({ title, name, taken, mayReplace, onName, onClose }: 
   return (
     <Dialog
       title={title}
-      description={t`A view is the search, the order, and the columns of a list. It is stored in this browser.`}
+      description={t`A view is the search, the order, and the columns of a list. The service keeps it for you.`}
       onClose={onClose}
       onSubmit={submit}
       footer={
