@@ -11,8 +11,8 @@ const STORE = 'views';
 const begun = new WeakSet<QueryClient>();
 
 /**
- * Saves the views of this browser with the service, once. Those that it does not take stay in the browser, and are tried
- * again when the page is loaded next.
+ * Saves the views of this browser with the service, once. Those that it does not take stay in the browser, and are
+ * tried again when the page is loaded next.
  * @param known the views of the service; undefined until they are loaded
  * @param onTaken called when views were saved
  */
