@@ -94,6 +94,12 @@ const LISTED: { readonly [K in AbilityName]: true } = {
 /** The names, in the order in which they are listed. */
 export const ABILITY_NAMES = Object.keys(LISTED) as readonly AbilityName[];
 
+/** How each ability is refused for containers. A record, so that one that is missing in it does not compile. */
+const REFUSED: { readonly [K in AbilityName]: string | undefined } = FOR_CONTAINERS;
+
+/** The abilities that are about single instances, in the order in which they are listed. */
+export const INSTANCE_ABILITIES = ABILITY_NAMES.filter((name) => REFUSED[name] !== undefined);
+
 /** Takes the place of an ability that a backend does not have. */
 export class UnavailableAbility {
   /** @param reason one sentence */
@@ -130,7 +136,7 @@ export abstract class Backend {
 
   /** The ability for the instances of a kind, with the reason if there is none for containers. */
   abilityFor<K extends AbilityName>(kind: InstanceKind, name: K): Abilities[K] | UnavailableAbility {
-    const subject = FOR_CONTAINERS[name];
+    const subject = REFUSED[name];
     if (kind === 'vm' || subject === undefined || this.containerAbilities.includes(name)) return this.ability(name);
     const containers = this.ability('containers');
     if (containers instanceof UnavailableAbility) return containers;

@@ -1,11 +1,9 @@
-import type { AbilityName } from './backend.port.js';
-
 /**
  * The abilities that are about single instances, as the object of the refusal of a backend that does not list them in
  * `containerAbilities`. Undefined: it is about no instance, so that it is not refused. An ability that is missing here
- * does not compile.
+ * does not compile, because `backend.port.ts` expects all of them.
  */
-export const FOR_CONTAINERS: { readonly [K in AbilityName]: string | undefined } = {
+export const FOR_CONTAINERS = {
   inventory: 'the manifests of containers',
   power: 'restarts and pauses of containers',
   provisioning: 'the creation of containers from disks',
@@ -32,9 +30,4 @@ export const FOR_CONTAINERS: { readonly [K in AbilityName]: string | undefined }
   cluster: undefined,
   nodeScheduling: undefined,
   diagnostics: undefined,
-};
-
-/** The abilities that are about single instances, in the order in which they are listed. */
-export const INSTANCE_ABILITIES = (Object.keys(FOR_CONTAINERS) as AbilityName[]).filter(
-  (name) => FOR_CONTAINERS[name] !== undefined,
-);
+} as const;
