@@ -247,6 +247,18 @@ describeOnIncus('a server with other clients and faults', (flavor) => {
     expect(JSON.stringify(await inventory.manifest(ref, { masked: false }))).toContain('hunter2');
   });
 
+  test('is lost when the daemon hangs, and right again once it goes on', async () => {
+    const ref = await harness.givenVm('Stopped');
+    await becomes(ref, 'Stopped');
+    const calls = recorder.calls.length;
+    harness.daemon.freeze();
+    await recorder.until(() => recorder.calls.slice(calls).includes('lost BACKEND_UNREACHABLE'));
+    harness.daemon.thaw();
+    await recorder.until(() => recorder.calls.slice(calls).includes('listed'));
+    await harness.daemon.run('start', ref.name);
+    await becomes(ref, 'Running');
+  });
+
   test('is lost when the daemon is killed, and right again within 3 seconds of its return', async () => {
     const [kept, removed] = [await created(), await harness.givenVm('Stopped')];
     await becomes(removed, 'Stopped');

@@ -104,6 +104,8 @@ export class PrivateIncusd {
 
   thaw(): void {
     this.signal('SIGCONT');
+    // nsenter suspends itself with its child, and would not report its end.
+    this.child?.kill('SIGCONT');
   }
 
   /** @returns the output of a command of the engine's own client, such as `incus list` */
