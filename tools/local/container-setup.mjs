@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { askEngine } from './container-api.mjs';
 
 /** The alias of the tiny container's image. */
@@ -44,7 +46,7 @@ async function importImage(socket, { path, version }) {
   }
   await askEngine(socket, 'PATCH', alias, { body: { target: fingerprint } });
   // Containers do not need the image that they were created from.
-  await askEngine(socket, 'DELETE', `/1.0/images/${present.fingerprint}`);
+  if (present.fingerprint !== fingerprint) await askEngine(socket, 'DELETE', `/1.0/images/${present.fingerprint}`);
 }
 
 /**
@@ -63,13 +65,9 @@ async function imageOf(socket) {
  * @returns {Promise<{ fingerprint: string }>}
  */
 async function importFile(socket, file) {
-  try {
-    return await askEngine(socket, 'POST', '/1.0/images', { file });
-  } catch (error) {
-    // Imported before, without its alias.
-    const found = /fingerprint "?([0-9a-f]{64})/i.exec(/** @type {Error} */ (error).message);
-    const [, fingerprint] = found ?? [];
-    if (fingerprint === undefined) throw error;
-    return { fingerprint };
-  }
+  const fingerprint = createHash('sha256').update(readFileSync(file)).digest('hex');
+  // Imported before, without its alias.
+  const urls = (await askEngine(socket, 'GET', '/1.0/images')) ?? [];
+  if (urls.includes(`/1.0/images/${fingerprint}`)) return { fingerprint };
+  return askEngine(socket, 'POST', '/1.0/images', { file });
 }
