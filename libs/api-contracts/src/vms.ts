@@ -183,6 +183,8 @@ export class VmView {
   @IsBoolean() protected!: boolean;
   /** Whether a changed setting takes effect only at the next start. */
   @IsBoolean() restartRequired!: boolean;
+  /** The number of settings whose new values take effect at the next start; absent when there are none. */
+  @Optional() @IsInt() @Min(1) pendingCount?: number;
   /** True when the guest loses the changes of its boot disk at power-off: a container disk on a cluster. */
   @Optional() @IsBoolean() volatile?: boolean;
   /** One sentence, when the status is a problem. */

@@ -16,8 +16,8 @@ export const TEXT_FIELDS = [
 ] as const;
 export type TextField = (typeof TEXT_FIELDS)[number];
 
-/** The fields with amounts: CPUs, bytes, bytes, and twice milliseconds since the epoch. */
-export const AMOUNT_FIELDS = ['cpu', 'mem', 'disk', 'created', 'started'] as const;
+/** The fields with amounts: CPUs, bytes, bytes, settings that wait, and twice milliseconds since the epoch. */
+export const AMOUNT_FIELDS = ['cpu', 'mem', 'disk', 'pending', 'created', 'started'] as const;
 export type AmountField = (typeof AMOUNT_FIELDS)[number];
 
 /** The names after `is:` and `not:`. */
@@ -42,6 +42,7 @@ const ALIASES = {
   ctx: 'context',
   tags: 'tag',
   memory: 'mem',
+  pendingcount: 'pending',
   createdat: 'created',
   startedat: 'started',
 } as const satisfies Record<string, TextField | AmountField>;

@@ -22,6 +22,7 @@ export interface ListedInstance {
   readonly liveMigratable?: boolean;
   readonly protected?: boolean;
   readonly restartRequired?: boolean;
+  readonly pendingCount?: number;
   readonly volatile?: boolean;
   /** Of containers. */
   readonly phase?: string;
@@ -75,6 +76,7 @@ export const LISTED_FIELDS: Omit<EntryReader<ListedInstance>, 'words'> = {
     mem: ({ mem }) => bytesOf(mem),
     disk: ({ disk }) => (disk === undefined ? undefined : bytesOf(disk)),
     created: ({ createdAt }) => (createdAt === undefined ? undefined : Date.parse(createdAt)),
+    pending: ({ status, pendingCount }) => (status === undefined ? undefined : (pendingCount ?? 0)),
     started: ({ startedAt }) => (startedAt === undefined ? undefined : Date.parse(startedAt)),
   },
   flags: {

@@ -16,6 +16,7 @@ export const EXAMPLES: Readonly<Record<AmountField, string>> = {
   cpu: 'a number such as 4',
   mem: 'a size such as 8Gi or 512Mi',
   disk: 'a size such as 20Gi',
+  pending: 'a number such as 0',
   created: TIME_EXAMPLE,
   started: TIME_EXAMPLE,
 };
@@ -23,7 +24,7 @@ export const EXAMPLES: Readonly<Record<AmountField, string>> = {
 /** The amount of a field; undefined for other text. */
 export function parseAmount(field: AmountField, text: string): Amount | undefined {
   if (field === 'created' || field === 'started') return parseTime(text);
-  const amount = field === 'cpu' ? (COUNT.test(text) ? Number(text) : NaN) : bytesOf(text);
+  const amount = field === 'cpu' || field === 'pending' ? (COUNT.test(text) ? Number(text) : NaN) : bytesOf(text);
   return Number.isNaN(amount) ? undefined : { text, first: amount, last: amount };
 }
 

@@ -33,6 +33,7 @@ export const ENTRY_FIELDS: EntryReader<FleetEntry> = {
     mem: ({ instance }) => instance.memoryBytes,
     disk: ({ instance }) => (isVm(instance) ? instance.diskBytes : undefined),
     created: ({ instance: { createdAt } }) => (createdAt === undefined ? undefined : Date.parse(createdAt)),
+    pending: ({ instance }) => (isVm(instance) ? (instance.pendingCount ?? 0) : undefined),
     started: ({ instance }) =>
       isVm(instance) && isShown(instance) && instance.startedAt !== undefined
         ? Date.parse(instance.startedAt)

@@ -36,6 +36,7 @@ function presentVm(vm: VirtualMachine, { stale, folder, busy }: FleetEntry): VmV
     agentConnected: vm.agentConnected,
     protected: vm.protected,
     restartRequired: vm.restartRequired,
+    pendingCount: vm.pendingCount,
     volatile: vm.volatile,
     reason: vm.reason,
     folder,

@@ -107,8 +107,13 @@ describe('POST /api/ext/vms/{ns}/{name}/hardware', () => {
     ]);
     const waiting = await send(changes, DB);
     expect(waiting.json).toMatchObject({ effect: 'next-start', pending: [{ field: 'memory' }] });
+    const found = async (q: string) => (await edge.send('GET', `/api/vms?q=${encodeURIComponent(q)}`)).json;
+    expect(await found('pending>0')).toMatchObject([{ name: 'db', pendingCount: 1 }]);
+    expect(await found('name:db pending:0')).toEqual([]);
+    expect((await edge.send('GET', '/api/vms?q=pending%3Emany')).json.error).toMatch(/a number such as 0/);
     const restarted = await send([{ kind: 'scale', mem: '2Gi' }], DB, '?restart=true');
     expect(restarted.json).toMatchObject({ effect: 'restart', pending: [], changes: [{ effect: 'restart' }] });
+    expect(await found('pending>0')).toEqual([]);
   });
 
   test('changes nothing when one change is refused, and lists every refusal with the way out', async () => {

@@ -107,6 +107,18 @@ describe('the hardware of a VM', () => {
     expect(screen.queryByRole('button', { name: /^Review/ })).toBeNull();
   });
 
+  test.each([
+    [2, 'Hardware 2', '2 changes wait for a restart'],
+    [1, 'Hardware 1', '1 change waits for a restart'],
+  ])('has %i changes that wait at its tab and in the list', async (pendingCount, tab, mark) => {
+    service.on(`GET ${EXTENSION}/hardware`, hardware);
+    const vm = buildVm({ name: 'web-1', restartRequired: true, pendingCount });
+    await openConsole('/vms/prod/tailvm/web-1/hardware', [vm], service);
+    expect(await screen.findByRole('tab', { name: tab })).toBeTruthy();
+    act(() => void (location.hash = '#/vms'));
+    expect(await screen.findByRole('img', { name: mark })).toBeTruthy();
+  });
+
   test('is changed in many places by one request, after a plan of exactly the same', async () => {
     answer();
     await open();

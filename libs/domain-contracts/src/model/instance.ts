@@ -33,6 +33,8 @@ export interface VirtualMachine extends InstanceBase {
   /** The backend's own protection flag prevents its deletion. */
   readonly protected: boolean;
   readonly restartRequired: boolean;
+  /** The number of settings whose new values take effect at the next start. Absent when there are none. */
+  readonly pendingCount?: number;
   /**
    * The operating system of the guest: as its agent reports it, such as `Debian 12`, or else as it was recorded at the
    * creation, a short ID of libosinfo. Absent where neither is known.

@@ -18,6 +18,7 @@ const amountTexts = {
   cpu: fc.constantFrom('0', '2', '2.5', '4'),
   mem: fc.constantFrom('8', '4Gi', '4G', '8 GiB', '512mb'),
   disk: fc.constantFrom('20Gi', '1T', '0'),
+  pending: fc.constantFrom('0', '1', '3'),
   created: timeTexts,
   started: timeTexts,
 };

@@ -72,6 +72,7 @@ describe('several changes of a VM of a cluster', () => {
     await apply(ref, changes);
     const { pending } = await hardware().read(ref);
     expect(pending.map(({ field }) => field).sort()).toEqual(['memory', 'nic lan']);
+    await harness.recorder.untilVm(ref, ({ pendingCount }) => pendingCount === 2);
     expect(migrations()).toBe(0);
   });
 
@@ -87,6 +88,7 @@ describe('several changes of a VM of a cluster', () => {
     await apply(ref, changes);
     await harness.recorder.untilVm(ref, (vm) => vm.status === 'Running' && !vm.restartRequired);
     expect(await hardware().read(ref)).toMatchObject({ memoryBytes: 5 * GIB, pending: [] });
+    await harness.recorder.untilVm(ref, ({ pendingCount }) => pendingCount === undefined);
   });
 
   test('are none when the admission of the cluster refuses them, which the plan knows', async () => {

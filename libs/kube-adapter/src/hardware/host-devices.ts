@@ -10,7 +10,7 @@ import {
 import type { PassedThroughDevice } from '../api/object-types.js';
 import { patchedChange } from './patched-change.js';
 import { replaceIfSame, VM_PATHS, type PlannedPatch } from './planned-change.js';
-import { hostDevicesOf } from './read-placement.js';
+import { hostDevicesOf } from '../inventory/read-placement.js';
 import { uidTest } from './scale.js';
 import type { HardwareDeps, VmState } from './vm-hardware.js';
 

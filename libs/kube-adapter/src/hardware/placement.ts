@@ -17,7 +17,7 @@ import { topologyOf } from '../host-resources/kube-host-resources.js';
 import { effectOf } from './live-changes.js';
 import { patchedChange } from './patched-change.js';
 import { replaceIfSame, VM_PATHS, type PlannedPatch } from './planned-change.js';
-import { readPlacement } from './read-placement.js';
+import { readPlacement } from '../inventory/read-placement.js';
 import { uidTest } from './scale.js';
 import type { HardwareDeps, VmState } from './vm-hardware.js';
 

@@ -7,7 +7,6 @@ import {
   type HardwareNic,
   type InstanceRef,
   type PendingSetting,
-  type Placement,
 } from '@headgate/domain-contracts';
 import { instanceNotFound } from '../api/kube-api-error.js';
 import type { KubeApi } from '../api/kube-api.js';
@@ -15,7 +14,6 @@ import { conditionOf, isTrue } from '../api/kube-object.js';
 import type {
   ClaimObject,
   DataVolumeObject,
-  GuestDisk,
   GuestSpec,
   GuestVolume,
   InstancetypeObject,
@@ -34,16 +32,20 @@ import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
 import { bootDiskBytes } from '../inventory/boot-disk.js';
 import { bytesOf, sizeOfSpec, type GuestSize } from '../inventory/guest-size.js';
+import { bootOrderOf, claimNameOf, disksOf, networkName, rootDiskOf } from '../inventory/guest-devices.js';
+import { differentSettings, guestSettings } from '../inventory/guest-settings.js';
 import { vmiFacts } from '../inventory/vm-facts.js';
 import { ANNOTATION } from '../labels.js';
 import { isStopping } from '../power/power-requests.js';
-import { hostDevicesOf, readPlacement } from './read-placement.js';
+import { hostDevicesOf, readPlacement } from '../inventory/read-placement.js';
 
 export interface HardwareDeps {
   readonly api: KubeApi;
   readonly discovery: ClusterDiscovery;
   readonly clock: Clock;
 }
+
+export { bootOrderOf, claimNameOf, networkName, rootDiskOf };
 
 /** A VM with its live instance, at one moment. */
 export interface VmState {
@@ -85,9 +87,6 @@ async function instancetypeSize(api: KubeApi, { metadata, spec }: VmObject): Pro
   return { cpu: found?.spec?.cpu?.guest, memoryBytes: bytesOf(found?.spec?.memory?.guest) };
 }
 
-export const claimNameOf = ({ dataVolume, persistentVolumeClaim }: GuestVolume): string | undefined =>
-  dataVolume?.name ?? persistentVolumeClaim?.claimName;
-
 export const isHotpluggable = ({ dataVolume, persistentVolumeClaim }: GuestVolume): boolean =>
   dataVolume?.hotpluggable === true || persistentVolumeClaim?.hotpluggable === true;
 
@@ -96,33 +95,6 @@ const DATA_SOURCES = ['cloudInitNoCloud', 'cloudInitConfigDrive', 'sysprep', 'co
 
 const isData = (volume: GuestVolume | undefined): boolean =>
   volume !== undefined && DATA_SOURCES.some((source) => source in volume);
-
-const disksOf = ({ domain }: GuestSpec): readonly GuestDisk[] => domain?.devices?.disks ?? [];
-
-/** The disk with the lowest boot order, otherwise the first one that is not a CD-ROM. */
-export function rootDiskOf(spec: GuestSpec): GuestDisk | undefined {
-  const disks = disksOf(spec).filter(({ cdrom }) => cdrom === undefined);
-  const ordered = disks.filter(({ bootOrder }) => bootOrder !== undefined);
-  ordered.sort((a, b) => (a.bootOrder ?? 0) - (b.bootOrder ?? 0));
-  return ordered[0] ?? disks[0];
-}
-
-/** Devices with a boot order, or else the disk that the firmware tries first. */
-export function bootOrderOf(spec: GuestSpec): string[] {
-  const devices = [...disksOf(spec), ...(spec.domain?.devices?.interfaces ?? [])];
-  const ordered = devices.filter(({ bootOrder }) => bootOrder !== undefined);
-  if (ordered.length > 0) {
-    return ordered.sort((a, b) => (a.bootOrder ?? 0) - (b.bootOrder ?? 0)).map(({ name }) => name);
-  }
-  const root = rootDiskOf(spec);
-  return root ? [root.name] : [];
-}
-
-/** The networks by the names of their interfaces, as the API names them. */
-export const networkName = (spec: GuestSpec, nic: string): string => {
-  const network = spec.networks?.find(({ name }) => name === nic);
-  return network?.multus?.networkName ?? (network?.pod ? 'pod' : '');
-};
 
 export async function readHardware(deps: HardwareDeps, state: VmState): Promise<Hardware> {
   const { spec, vmi, vm, size, ref } = state;
@@ -237,45 +209,9 @@ function differences({ spec, size, vm }: VmState, vmi: VmiObject): PendingSettin
   const running = vmiFacts(vmi).size;
   compare('cpu', String(running.cpu ?? size.cpu), String(size.cpu));
   compare('memory', formatBytes(running.memoryBytes ?? size.memoryBytes), formatBytes(size.memoryBytes));
-  const volumesOf = (one: GuestSpec): Map<string, string> =>
-    new Map(one.volumes?.map((volume) => [volume.name, claimNameOf(volume) ?? volume.name]));
-  const nicsOf = (one: GuestSpec): Map<string, string> =>
-    new Map(one.domain?.devices?.interfaces?.map(({ name }) => [name, networkName(one, name)]));
-  for (const [kind, of] of [
-    ['disk', volumesOf],
-    ['nic', nicsOf],
-  ] as const) {
-    const [before, after] = [of(live), of(spec)];
-    for (const name of new Set([...before.keys(), ...after.keys()])) {
-      compare(`${kind} ${name}`, before.get(name) ?? '', after.get(name) ?? '');
-    }
-  }
-  const devicesOf = (one: GuestSpec): Map<string, string> =>
-    new Map(hostDevicesOf(one).map(({ name, device }) => [name, device]));
-  const [before, after] = [devicesOf(live), devicesOf(spec)];
-  for (const name of new Set([...before.keys(), ...after.keys()])) {
-    compare(`host device ${name}`, before.get(name) ?? '', after.get(name) ?? '');
-  }
-  comparePlacements(readPlacement(live), readPlacement(spec), compare);
-  compare('boot order', bootOrderOf(live).join(', '), bootOrderOf(spec).join(', '));
+  for (const { field, running: before, configured } of differentSettings(guestSettings(live), guestSettings(spec)))
+    compare(field, before, configured);
   // KubeVirt compares with the configuration at the start of the VM, and reports no field.
   const message = conditionOf(vm.status?.conditions, 'RestartRequired')?.message ?? '';
   return found.length > 0 ? found : [{ field: 'configuration', running: '', configured: message }];
-}
-
-function comparePlacements(
-  running: Placement,
-  configured: Placement,
-  compare: (field: string, running: string, configured: string) => void,
-): void {
-  const [now, next] = [running, configured].map(({ dedicated, hugepageBytes }) => ({
-    cpus: dedicated?.isOn === true ? 'reserved' : '',
-    emulator: dedicated?.isolatesEmulator === true ? 'isolated' : '',
-    numa: dedicated?.passesNuma === true ? 'visible' : '',
-    pages: hugepageBytes === null ? '' : formatBytes(hugepageBytes),
-  }));
-  compare('dedicated CPUs', now?.cpus ?? '', next?.cpus ?? '');
-  compare('emulator', now?.emulator ?? '', next?.emulator ?? '');
-  compare('NUMA nodes', now?.numa ?? '', next?.numa ?? '');
-  compare('hugepages', now?.pages ?? '', next?.pages ?? '');
 }

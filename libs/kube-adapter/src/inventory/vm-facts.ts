@@ -10,6 +10,7 @@ import type { GuestSpec, Matcher, VmiObject, VmObject } from '../api/object-type
 import { KUBEVIRT_TRAITS } from '../kubevirt-traits.js';
 import { ANNOTATION, LABEL, tagsOf } from '../labels.js';
 import { bootDiskBytes, bootDiskOf, type BootDisk } from './boot-disk.js';
+import { differentSettings, guestSettings, packSettings, unpackSettings } from './guest-settings.js';
 import { recordedOs, reportedOs } from './reported-os.js';
 import { bytesOf, sizeOfSpec, topologyCpus, type GuestSize } from './guest-size.js';
 
@@ -29,6 +30,8 @@ export interface VmFacts {
   readonly isTemplate: boolean;
   readonly protected: boolean;
   readonly restartRequired: boolean;
+  /** The packed settings of the next start. Only while KubeVirt requires a restart for them. */
+  readonly settings?: string;
   readonly reason?: string;
   /** The short ID of libosinfo, where this service has recorded it. */
   readonly os?: string;
@@ -45,6 +48,8 @@ export interface VmiFacts {
   readonly reason?: string;
   readonly os?: string;
   readonly startedAt?: string;
+  /** The packed settings of the running guest: a restart may be required for others later. */
+  readonly settings: string;
 }
 
 const STATUSES: ReadonlySet<string> = new Set(VM_STATUSES);
@@ -80,6 +85,7 @@ export function vmFacts(vm: VmObject): VmFacts {
   // KubeVirt prints it only a moment after the deletion was accepted.
   const printed = metadata.deletionTimestamp === undefined ? (status?.printableStatus ?? 'Stopped') : 'Terminating';
   const vmStatus = (STATUSES.has(printed) ? printed : 'Unknown') as VmStatus;
+  const restartRequired = isTrue(status?.conditions, 'RestartRequired');
   const facts: VmFacts = {
     uid: metadata.uid ?? '',
     status: vmStatus,
@@ -92,7 +98,8 @@ export function vmFacts(vm: VmObject): VmFacts {
     createdAt: metadata.creationTimestamp,
     isTemplate: metadata.labels?.[LABEL.template] === 'true',
     protected: metadata.labels?.[LABEL.deleteProtection]?.toLowerCase() === 'true',
-    restartRequired: isTrue(status?.conditions, 'RestartRequired'),
+    restartRequired,
+    ...(restartRequired && { settings: packSettings(guestSettings(spec?.template?.spec ?? {})) }),
     os: recordedOs(metadata.annotations?.[ANNOTATION.guestOs]),
   };
   const failing = isTrue(status?.conditions, 'Failure');
@@ -119,6 +126,7 @@ export function vmiFacts({ spec, status, metadata }: VmiObject): VmiFacts {
     agentConnected: isTrue(status?.conditions, 'AgentConnected'),
     reason: reasonOf(status?.conditions),
     os: reportedOs(status?.guestOSInfo),
+    settings: packSettings(guestSettings(spec ?? {})),
     startedAt: status?.phaseTransitionTimestamps?.find(({ phase }) => phase === 'Running')?.phaseTransitionTimestamp,
   };
 }
@@ -147,6 +155,17 @@ const NO_DATA_VOLUMES: readonly string[] = Object.freeze([]);
 function dataVolumesOf(spec: GuestSpec | undefined): readonly string[] {
   const names = spec?.volumes?.flatMap(({ dataVolume }) => (dataVolume ? [dataVolume.name] : [])) ?? [];
   return names.length === 0 ? NO_DATA_VOLUMES : names;
+}
+
+/** At least one: KubeVirt compares more than this service knows. */
+function countPending(vm: VmFacts, live: VmiFacts, instancetype: GuestSize | undefined): number {
+  const { cpu = instancetype?.cpu, memoryBytes = instancetype?.memoryBytes } = vm.size;
+  const sizes = [
+    cpu !== undefined && live.size.cpu !== undefined && cpu !== live.size.cpu,
+    memoryBytes !== undefined && live.size.memoryBytes !== undefined && memoryBytes !== live.size.memoryBytes,
+  ].filter(Boolean).length;
+  const others = differentSettings(unpackSettings(live.settings), unpackSettings(vm.settings ?? '')).length;
+  return Math.max(1, sizes + others);
 }
 
 /** Builds the record of a VM from the VM, its live instance and the facts that other objects define. */
@@ -178,6 +197,7 @@ export function vmRecord(
     agentConnected: live?.agentConnected ?? false,
     protected: vm.protected,
     restartRequired: vm.restartRequired,
+    ...(live && vm.restartRequired ? { pendingCount: countPending(vm, live, instancetype) } : {}),
     ...(vm.disk.isVolatile ? { volatile: true as const } : {}),
     ...(vm.createdAt === undefined ? {} : { createdAt: vm.createdAt }),
     ...(live?.node === undefined ? {} : { node: live.node }),

@@ -3,7 +3,7 @@ import { ownDomainXml, UUID } from '../testing/domain-xml.js';
 import { fileDisk, foreignDomainXml } from '../testing/domain-xml.js';
 import { bootDisk, describeDomain } from './domain-description.js';
 import { formatMetadata, INSTANCE_XMLNS, NO_METADATA } from './instance-metadata.js';
-import { hasPendingChanges } from './pending-changes.js';
+import { countPendingChanges } from './pending-changes.js';
 import { element, parseXml } from '../xml/xml.js';
 
 describe('a domain that the service created', () => {
@@ -86,18 +86,18 @@ describe("the service's metadata in domain XML", () => {
 
 const MIB = 1024 ** 2;
 
-describe('hasPendingChanges', () => {
+describe('countPendingChanges', () => {
   const of = (memoryBytes: number, disks = '') =>
     describeDomain(ownDomainXml({ memoryBytes }).replace('</devices>', `${disks}</devices>`));
 
   test('detects a different memory size and an added disk', () => {
-    expect(hasPendingChanges(of(1024 * MIB), of(1024 * MIB))).toBe(false);
-    expect(hasPendingChanges(of(1024 * MIB), of(2048 * MIB))).toBe(true);
-    expect(hasPendingChanges(of(1024 * MIB), of(1024 * MIB, fileDisk('/images/b.qcow2', 'qcow2', 'vdb')))).toBe(true);
+    expect(countPendingChanges(of(1024 * MIB), of(1024 * MIB))).toBe(0);
+    expect(countPendingChanges(of(1024 * MIB), of(2048 * MIB))).toBe(1);
+    expect(countPendingChanges(of(1024 * MIB), of(2048 * MIB, fileDisk('/images/b.qcow2', 'qcow2', 'vdb')))).toBe(2);
   });
 
   test('ignores the rounding of memory by QEMU', () => {
-    expect(hasPendingChanges(of(3815 * MIB), of(4_000_000_000))).toBe(false);
+    expect(countPendingChanges(of(3815 * MIB), of(4_000_000_000))).toBe(0);
   });
 });
 

@@ -1,26 +1,40 @@
 import type { DomainDescription } from './domain-description.js';
 
 /**
- * Whether the persistent configuration differs from the running domain in something that takes effect only after a
- * restart.
+ * The number of settings in which the persistent configuration differs from the running domain, and which take effect
+ * only after a restart: a device counts once.
  */
-export const hasPendingChanges = (live: DomainDescription, persistent: DomainDescription): boolean =>
-  JSON.stringify(hardware(live)) !== JSON.stringify(hardware(persistent));
+export function countPendingChanges(live: DomainDescription, persistent: DomainDescription): number {
+  const [now, next] = [settings(live), settings(persistent)];
+  return [...new Set([...now.keys(), ...next.keys()])].filter((name) => now.get(name) !== next.get(name)).length;
+}
 
 /**
  * The settings that the operator configures. libvirt adds the rest (aliases, addresses, paths) when a domain starts.
  */
-const hardware = ({ cpu, memoryBytes, disks, nics, graphics }: DomainDescription) => ({
-  cpu,
-  // A running domain has whole mebibytes.
-  memoryMebibytes: Math.ceil(memoryBytes / 1024 ** 2),
-  graphics,
-  disks: disks.map(({ target, device, path, pool, volume, bootOrder }) => ({
-    target,
-    device,
-    // Media can be changed while the VM runs.
-    source: device === 'cdrom' ? '' : pool === undefined ? path : `${pool}/${volume}`,
-    bootOrder,
-  })),
-  nics: nics.map(({ mac, type, source, model }) => ({ mac, type, source, model })),
-});
+const settings = ({ cpu, memoryBytes, disks, nics, graphics }: DomainDescription): ReadonlyMap<string, string> =>
+  new Map<string, string>([
+    ['cpu', String(cpu)],
+    // A running domain has whole mebibytes.
+    ['memory', String(Math.ceil(memoryBytes / 1024 ** 2))],
+    ['graphics', JSON.stringify(graphics)],
+    ...disks.map(({ target, device, path, pool, volume }): [string, string] => [
+      `disk ${target}`,
+      // Media can be changed while the VM runs.
+      JSON.stringify([device, device === 'cdrom' ? '' : pool === undefined ? path : `${pool}/${volume}`]),
+    ]),
+    ...nics.map(({ mac, type, source, model }, index): [string, string] => [
+      `nic ${mac ?? index}`,
+      JSON.stringify([type, source, model]),
+    ]),
+    // The order of the devices counts as well, and that of booting is one setting.
+    [
+      'boot order',
+      JSON.stringify(
+        disks
+          .map(({ target, bootOrder }) => [target, bootOrder])
+          .filter(([, order]) => order !== undefined)
+          .sort(),
+      ),
+    ],
+  ]);

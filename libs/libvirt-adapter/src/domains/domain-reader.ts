@@ -6,7 +6,7 @@ import {
   undescribedDomain,
   type DomainDescription,
 } from '../domain-xml/domain-description.js';
-import { hasPendingChanges } from '../domain-xml/pending-changes.js';
+import { countPendingChanges } from '../domain-xml/pending-changes.js';
 import type { DomainState } from '../connection/domain-state.js';
 
 /** The state of one domain at one moment. */
@@ -15,7 +15,7 @@ export interface DomainSnapshot {
   readonly state: DomainState;
   /** Virtual size of the boot disk; 0 when there is none or its file is missing. */
   readonly diskBytes: number;
-  readonly hasPendingChanges: boolean;
+  readonly pendingCount: number;
 }
 
 interface Parsed {
@@ -47,10 +47,10 @@ export class DomainReader {
       description,
       state,
       diskBytes: diskBytes.get(bootDisk(description)?.target ?? '') ?? 0,
-      hasPendingChanges:
-        state.isActive &&
-        persistentXml !== undefined &&
-        hasPendingChanges(description, parse(this.persistent, id, persistentXml)),
+      pendingCount:
+        state.isActive && persistentXml !== undefined
+          ? countPendingChanges(description, parse(this.persistent, id, persistentXml))
+          : 0,
     };
   }
 }

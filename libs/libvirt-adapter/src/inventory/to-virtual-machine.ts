@@ -45,7 +45,8 @@ export function toVirtualMachine(
     liveMigratable: canMigrate && isActive,
     agentConnected: isActive && agent === 'connected',
     protected: metadata.isProtected,
-    restartRequired: snapshot.hasPendingChanges,
+    restartRequired: snapshot.pendingCount > 0,
+    ...(snapshot.pendingCount > 0 && { pendingCount: snapshot.pendingCount }),
   };
 }
 

@@ -163,7 +163,7 @@ export function instanceHardwareContract(
       const after = await hardware.read(vm);
       expect(after.memoryBytes).toBe(before.memoryBytes);
       expect(after.pending).toEqual([expect.objectContaining({ field: 'memory' })]);
-      await recorder.untilVm(vm, ({ restartRequired }) => restartRequired);
+      await recorder.untilVm(vm, ({ restartRequired, pendingCount }) => restartRequired && pendingCount === 1);
     });
 
     inTime('restarts a running VM for a size that it can not change while it runs', async () => {
@@ -175,7 +175,11 @@ export function instanceHardwareContract(
       expect(await hardware.apply(vm, change)).toMatchObject({ effect: 'restart' });
       await recorder.untilVm(
         vm,
-        (entry) => entry.status === 'Running' && entry.memoryBytes === smaller && !entry.restartRequired,
+        (entry) =>
+          entry.status === 'Running' &&
+          entry.memoryBytes === smaller &&
+          !entry.restartRequired &&
+          entry.pendingCount === undefined,
       );
       expect(await hardware.read(vm)).toMatchObject({ memoryBytes: smaller, pending: [] });
     });

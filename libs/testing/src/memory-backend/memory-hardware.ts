@@ -155,7 +155,11 @@ export class MemoryHardware extends InstanceHardware {
     const run = (): object => {
       if (waits) this.nextSize.set(keyOf(vm), { cpu, memoryBytes });
       else this.nextSize.delete(keyOf(vm));
-      this.engine.put(waits ? { ...vm, restartRequired: true } : { ...vm, cpu, memoryBytes, restartRequired: false });
+      const { pendingCount: _before, ...rest } = vm;
+      const pendingCount = Number(cpu !== vm.cpu) + Number(memoryBytes !== vm.memoryBytes);
+      this.engine.put(
+        waits ? { ...vm, restartRequired: true, pendingCount } : { ...rest, cpu, memoryBytes, restartRequired: false },
+      );
       return {};
     };
     return { effect, isDone, run };

@@ -136,7 +136,7 @@ export class MemoryPlacements {
       : [];
     const run = (): object => {
       this.placed.set(keyOf(vm), { ...present, placement, pending });
-      if (waits) this.engine.put({ ...vm, restartRequired: true });
+      if (waits) this.engine.put({ ...vm, restartRequired: true, pendingCount: Math.max(1, pending.length) });
       return {};
     };
     return { effect, isDone: JSON.stringify(placement) === JSON.stringify(present.placement), run };

@@ -5050,6 +5050,8 @@ export interface components {
             node?: string;
             /** @description The operating system of the guest: as its agent reports it, such as `Debian 12`, or else as it was recorded at the creation, a short ID of libosinfo such as `debian12`. Absent where neither is known. */
             os?: string;
+            /** @description The number of settings whose new values take effect at the next start; absent when there are none. */
+            pendingCount?: number;
             /** @description Whether the backend's own protection flag prevents its deletion. */
             protected: boolean;
             /** @description Whether the guest is ready. */

@@ -3,6 +3,7 @@ import { BusyLink, busyText } from '../instances/busy-link.js';
 import type { Instance } from '../instances/instance.js';
 import { instanceState, stateWords } from '../instances/instance-state.js';
 import { InstanceStatus } from '../instances/instance-status.js';
+import { PendingMark, pendingText } from '../instances/pending-mark.js';
 import { bytesOf, readableQuantity } from '../quantity/quantity.js';
 import type { Progresses } from '../tasks/use-progress.js';
 import { Timestamp } from '../ui/timestamp.js';
@@ -18,10 +19,12 @@ export const statusColumn = (progresses: Progresses): ListColumn<Instance> => ({
   length: (instance) =>
     instanceState(instance, progresses[instance.ref]).words.length +
     2 +
+    (pendingText(instance) === undefined ? 0 : 4) +
     (instance.busy ? busyText(instance).length + 2 : 0),
   cell: (instance) => (
     <>
       <InstanceStatus instance={instance} progress={progresses[instance.ref]} inRow />
+      <PendingMark instance={instance} />
       <BusyLink instance={instance} inRow />
     </>
   ),

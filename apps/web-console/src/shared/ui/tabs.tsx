@@ -4,13 +4,15 @@ interface TabsProps<T extends string> {
   label: string;
   tabs: Readonly<Record<T, string>>;
   active: T;
+  /** Numbers next to the labels. */
+  counts?: Partial<Readonly<Record<T, number | undefined>>>;
   /** The ID of the panel, which exists once and shows the active tab. */
   panelId: string;
   onSelect: (tab: T) => void;
 }
 
 /** A row of tabs: one stop of the Tab key, arrow keys move between them. */
-export function Tabs<T extends string>({ label, tabs, active, panelId, onSelect }: TabsProps<T>) {
+export function Tabs<T extends string>({ label, tabs, active, counts = {}, panelId, onSelect }: TabsProps<T>) {
   const list = useRef<HTMLDivElement>(null);
   const names = Object.keys(tabs) as T[];
 
@@ -44,7 +46,7 @@ export function Tabs<T extends string>({ label, tabs, active, panelId, onSelect 
           tabIndex={name === active ? 0 : -1}
           onClick={() => onSelect(name)}
         >
-          {tabs[name]}
+          {tabs[name]} {counts[name] !== undefined && <span className="hg-tag">{counts[name]}</span>}
         </button>
       ))}
     </div>

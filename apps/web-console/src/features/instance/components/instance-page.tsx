@@ -49,6 +49,7 @@ export function InstancePage({ vm, tab, consoles }: InstancePageProps) {
       <Tabs
         label={t`Details of ${vm.name}`}
         tabs={tabs()}
+        counts={{ hardware: vm.pendingCount }}
         active={tab}
         panelId={PANEL_ID}
         onSelect={(next) => navigate(paths.vm(vm, next), { replace: true })}

@@ -1,6 +1,6 @@
 import type { AttachedHostDevice, Placement } from '@headgate/domain-contracts';
 import type { GuestSpec } from '../api/object-types.js';
-import { bytesOf } from '../inventory/guest-size.js';
+import { bytesOf } from './guest-size.js';
 
 /** The placement of the VM that a spec describes. */
 export function readPlacement({ domain }: GuestSpec): Placement {
