@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, rmdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** The engines that share the REST API. */
@@ -47,7 +47,24 @@ export function whyIncusIsUnavailable(flavor: IncusFlavor): string | undefined {
   if (process.getuid?.() !== 0) return 'not root, which its namespaces take';
   const namespaces = ['--mount', '--net', '--pid', '--uts', '--fork', '--mount-proc', 'true'];
   if (spawnSync('unshare', namespaces).status !== 0) return 'no new namespaces allowed';
+  if (!canCreateControlGroup()) return 'no new control groups allowed';
   return undefined;
+}
+
+/** The places of the unified hierarchy, of one next to those of version 1, and of systemd's. */
+const CONTROL_GROUPS = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified', '/sys/fs/cgroup/systemd'];
+
+function canCreateControlGroup(): boolean {
+  const parent = CONTROL_GROUPS.find((folder) => existsSync(join(folder, 'cgroup.procs')));
+  if (parent === undefined) return false;
+  const group = join(parent, `headgate-test-${process.pid}`);
+  try {
+    mkdirSync(group);
+    rmdirSync(group);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const isInstalled = (name: string): boolean =>
