@@ -120,12 +120,14 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
   });
 
   test.each(PLACES)(
-    'shows %s at a width of 400 px without anything beyond the window',
+    'shows %s at widths of 400 and 640 px without anything beyond the window',
     async (place) => {
-      await open(place, 400);
-      await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
-      await page.waitForFunction(() => !document.querySelector('.hg-spinner, .hg-skeleton'));
-      expect(await cutOff(page)).toEqual([]);
+      for (const width of [400, 640]) {
+        await open(place, width);
+        await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+        await page.waitForFunction(() => !document.querySelector('.hg-spinner, .hg-skeleton'));
+        expect({ width, cutOff: await cutOff(page) }).toEqual({ width, cutOff: [] });
+      }
     },
     TIMEOUT_MS,
   );
