@@ -86,7 +86,7 @@ describe('the containers', () => {
   });
 
   test('have a shell that receives the size of its window', async () => {
-    const { receive } = await openConsole('/containers/prod/tailvm/shell-1', [], service);
+    const { receive } = await openConsole('/containers/prod/tailvm/shell-1/terminal', [], service);
     await receive(() => service.listInStream('cts').snapshot([shell]));
     await screen.findByRole('region', { name: 'Shell in shell-1' });
     await waitFor(() => expect(service.sockets).toHaveLength(1));

@@ -64,7 +64,7 @@ export function Pages() {
               <Route path={paths.containers}>
                 <ContainersRoute />
               </Route>
-              <Route path="/containers/:context/:namespace/:name">
+              <Route path="/containers/:context/:namespace/:name/:tab?">
                 <ContainerRoute />
               </Route>
               <Route path={paths.task(':id')}>

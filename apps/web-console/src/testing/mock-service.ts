@@ -14,6 +14,8 @@ export interface MockAnswer {
   readonly status?: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** A body that arrives in pieces. */
+  readonly text?: MockText;
 }
 
 type Handler = (request: MockRequest) => MockAnswer | Promise<MockAnswer>;
@@ -123,14 +125,57 @@ export class MockService {
   }
 }
 
-function responseOf({ status = 200, body, headers = {} }: MockAnswer): Partial<Response> {
+function responseOf({ status = 200, body, text, headers = {} }: MockAnswer): Partial<Response> {
   return {
     status,
     ok: status >= 200 && status < 300,
     headers: { get: (name: string) => headers[name.toLowerCase()] ?? null } as Headers,
     json: () => Promise.resolve(body),
     blob: () => Promise.resolve(body as Blob),
+    ...(text && { body: text as unknown as Response['body'] }),
   };
+}
+
+type Piece = { readonly done: boolean; readonly value?: Uint8Array };
+
+/** A body that a test writes while the page reads it. */
+export class MockText {
+  /** Whether the page has stopped reading. */
+  isCanceled = false;
+  private readonly pieces: Promise<Piece>[] = [];
+  private readonly waiting: ((piece: Promise<Piece>) => void)[] = [];
+
+  write(text: string): this {
+    return this.add(Promise.resolve({ done: false, value: new TextEncoder().encode(text) }));
+  }
+
+  end(): this {
+    return this.add(Promise.resolve({ done: true }));
+  }
+
+  breakOff(): this {
+    const broken = Promise.reject(new TypeError('network error'));
+    broken.catch(() => undefined);
+    return this.add(broken);
+  }
+
+  getReader() {
+    return {
+      read: (): Promise<Piece> => {
+        const next = this.pieces.shift();
+        if (next) return next;
+        return new Promise((resolve) => void this.waiting.push(resolve));
+      },
+      cancel: async (): Promise<void> => void (this.isCanceled = true),
+    };
+  }
+
+  private add(piece: Promise<Piece>): this {
+    const waiting = this.waiting.shift();
+    if (waiting) waiting(piece);
+    else this.pieces.push(piece);
+    return this;
+  }
 }
 
 export class MockStream extends EventTarget {

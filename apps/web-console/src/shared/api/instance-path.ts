@@ -11,9 +11,11 @@ export type InstanceCollection = 'vms' | 'cts';
 export const instancePath = <C extends InstanceCollection>(collection: C, { namespace, name }: InstanceAddress) =>
   `/api/${collection}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}` as const;
 
-/** The path of a VM under which the extensions of the API are. */
-export const extensionPath = ({ namespace, name }: InstanceAddress) =>
-  `/api/ext/vms/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}` as const;
+/** The path of an instance under which the extensions of the API are. */
+export const extensionPath = <C extends InstanceCollection = 'vms'>(
+  { namespace, name }: InstanceAddress,
+  collection: C = 'vms' as C,
+) => `/api/ext/${collection}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}` as const;
 
 /** The URL of a console's WebSocket, on the service that served this page. */
 export function consoleUrl(

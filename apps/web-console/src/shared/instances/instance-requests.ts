@@ -1,6 +1,12 @@
-import type { TagDto, VmView } from '@headgate/api-contracts';
-import { instancePath } from '../api/instance-path.js';
-import { postJson } from '../api/request.js';
+import type { PatchedView, TagDto } from '@headgate/api-contracts';
+import { extensionPath, instancePath } from '../api/instance-path.js';
+import { patchJson, postJson } from '../api/request.js';
+import { isVm, type Instance } from './instance.js';
 
-export const setTag = (vm: VmView, tag: TagDto): Promise<TagDto> =>
-  postJson(`${instancePath('vms', vm)}/tags`, { body: tag, query: { context: vm.context } });
+/** The tags of a container are declared as a whole. */
+export const setTag = (instance: Instance, { tag, on }: TagDto): Promise<TagDto | PatchedView> => {
+  const query = { context: instance.context };
+  if (isVm(instance)) return postJson(`${instancePath('vms', instance)}/tags`, { body: { tag, on }, query });
+  const others = instance.tags.filter((one) => one !== tag);
+  return patchJson(extensionPath(instance, 'cts'), { body: { tags: on ? [...others, tag] : others }, query });
+};

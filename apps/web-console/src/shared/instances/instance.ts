@@ -13,6 +13,12 @@ export const statusOf = (instance: Instance): InstanceStatus => (isVm(instance) 
 
 export const collectionOf = (instance: Instance): InstanceCollection => (isVm(instance) ? 'vms' : 'cts');
 
+/** An instance as a route of its details needs it. */
+export const readOf = (instance: Instance) => {
+  const { context, namespace, name } = instance;
+  return { context, namespace, name, collection: collectionOf(instance) };
+};
+
 /** Whether it has a guest whose usage can be measured now. */
 export const isMeasured = (instance: Instance): boolean =>
   isVm(instance) ? instance.running : instance.phase === 'Running';

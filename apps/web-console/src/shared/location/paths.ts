@@ -6,6 +6,8 @@ export type InstanceTab =
 const encoded = ({ context, namespace, name }: InstanceAddress): string =>
   [context, namespace, name].map(encodeURIComponent).join('/');
 
+export type ContainerTab = 'overview' | 'terminal' | 'logs' | 'snapshots' | 'events' | 'manifest';
+
 /** Paths inside the console. */
 export const paths = {
   fleet: '/vms',
@@ -13,7 +15,8 @@ export const paths = {
   vm: (address: InstanceAddress, tab: InstanceTab = 'overview') => `/vms/${encoded(address)}/${tab}`,
   containers: '/containers',
   createContainer: '/containers/create',
-  container: (address: InstanceAddress) => `/containers/${encoded(address)}`,
+  container: (address: InstanceAddress, tab: ContainerTab = 'overview') =>
+    `/containers/${encoded(address)}${tab === 'overview' ? '' : `/${tab}`}`,
   folders: '/folders',
   nodes: '/nodes',
   storage: '/storage',

@@ -17,9 +17,16 @@ export const contextNamed = (capabilities: Capabilities | undefined, name: strin
   capabilities?.contexts.find(({ context }) => context === name);
 
 /** Why a context lacks an ability; undefined when it has the ability or the capabilities are not loaded yet. */
-export function unavailableReason(context: ContextCapabilities | undefined, ability: string): string | undefined {
-  if (!context) return undefined;
-  const has = context.abilities[ability];
-  if (has === true || has === undefined) return undefined;
-  return has;
+export const unavailableReason = (context: ContextCapabilities | undefined, ability: string): string | undefined =>
+  reasonIn(context?.abilities, ability);
+
+/** The same for the containers of a context, which has some abilities for VMs only. */
+export const unavailableForContainers = (
+  context: ContextCapabilities | undefined,
+  ability: string,
+): string | undefined => reasonIn(context?.containerAbilities, ability);
+
+function reasonIn(abilities: ContextCapabilities['abilities'] | undefined, ability: string): string | undefined {
+  const has = abilities?.[ability];
+  return has === true ? undefined : has;
 }

@@ -15,8 +15,11 @@ export function ContainerPeek({ ct }: { ct: ContainerView }) {
       <PeekState instance={ct} />
       <div className="hg-peek-actions">
         <SplitPower instance={ct} />
-        <Link href={paths.container(ct)} className="hg-button hg-button--secondary hg-button--small">
+        <Link href={paths.container(ct, 'terminal')} className="hg-button hg-button--secondary hg-button--small">
           {t`Shell`}
+        </Link>
+        <Link href={paths.container(ct, 'logs')} className="hg-button hg-button--secondary hg-button--small">
+          {t`Logs`}
         </Link>
       </div>
       <PeekFacts

@@ -14,7 +14,7 @@ import { useShortcut } from '../../../shared/ui/use-shortcut.js';
 import { containerKind } from '../container-kind.js';
 import { ContainerPeek } from './container-peek.js';
 
-const consoleOf = (ct: ContainerView): string => paths.container(ct);
+const consoleOf = (ct: ContainerView): string => paths.container(ct, 'terminal');
 const renderPeek = (ct: ContainerView) => <ContainerPeek ct={ct} />;
 
 /** All containers of all contexts. */

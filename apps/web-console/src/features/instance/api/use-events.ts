@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
-import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { getJson } from '../../../shared/api/request.js';
+import { detailsKey, detailsPath, type ReadInstance } from './details-path.js';
 
-/** The last events of a VM, newest first. */
-export const useEvents = (address: InstanceAddress, enabled = true) =>
+/** The last events of an instance, newest first. */
+export const useEvents = (instance: ReadInstance, enabled = true) =>
   useQuery({
     enabled,
-    queryKey: ['events', address.context, address.namespace, address.name],
+    queryKey: ['events', ...detailsKey(instance)],
     queryFn: ({ signal }) =>
-      getJson(`${instancePath('vms', address)}/events`, {
-        query: { context: address.context },
+      getJson(`${detailsPath(instance)}/events`, {
+        query: { context: instance.context },
         signal,
       }),
   });

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { getJson } from '../../../shared/api/request.js';
+import { detailsKey, detailsPath, type ReadInstance } from './details-path.js';
 
 /** The backend's own object. */
-export const useManifest = (address: InstanceAddress) =>
+export const useManifest = (instance: ReadInstance) =>
   useQuery({
-    queryKey: ['manifest', address],
-    queryFn: ({ signal }) => getJson(instancePath('vms', address), { query: { context: address.context }, signal }),
+    queryKey: ['manifest', ...detailsKey(instance)],
+    queryFn: ({ signal }) => getJson(detailsPath(instance), { query: { context: instance.context }, signal }),
   });

@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro';
-import type { VmView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
+import { isVm, readOf, type Instance } from '../../../shared/instances/instance.js';
 import { paths } from '../../../shared/location/paths.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Icon } from '../../../shared/ui/icon.js';
@@ -10,14 +10,14 @@ import { iconOf, isFailure, textOf } from '../event-marks.js';
 
 const SHOWN_EVENTS = 8;
 
-/** The last events of a VM, with the shapes that they have above the charts. */
-export function ActivityCard({ vm }: { vm: VmView }) {
-  const { data: events, error, refetch } = useEvents(vm);
+/** The last events of an instance, with the shapes that they have above the charts. */
+export function ActivityCard({ vm }: { vm: Instance }) {
+  const { data: events, error, refetch } = useEvents(readOf(vm));
   return (
     <section className="hg-card hg-activity" aria-label={t`Activity`}>
       <div className="hg-card-head">
         <h2>{t`Activity`}</h2>
-        <Link href={paths.vm(vm, 'events')}>{t`All`}</Link>
+        <Link href={isVm(vm) ? paths.vm(vm, 'events') : paths.container(vm, 'events')}>{t`All`}</Link>
       </div>
       {error && !events && (
         <ErrorAlert title={t`Couldn't load the events`} error={error} onRetry={() => void refetch()} />

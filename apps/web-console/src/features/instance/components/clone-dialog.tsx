@@ -3,19 +3,27 @@ import { useMutation } from '@tanstack/react-query';
 import type { VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
+import { isVm, readOf, type Instance } from '../../../shared/instances/instance.js';
 import { nameProblem } from '../../../shared/names/name-rule.js';
 import { PlanPanel } from '../../../shared/plans/plan-panel.js';
 import { useTrackTask } from '../../../shared/tasks/track-task.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
 import { Button } from '../../../shared/ui/button.js';
 import { Dialog } from '../../../shared/ui/dialog.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
-import { cloneVm, previewClone, setTemplate } from '../api/snapshot-requests.js';
+import { cloneInstance, previewClone, setTemplate } from '../api/snapshot-requests.js';
 
-/** Copies a stopped VM or a template under another name, after its plan was shown. */
-export function CloneDialog({ vm, onClose }: { vm: VmView; onClose: () => void }) {
+const descriptions = perLanguage(() => ({
+  vm: t`The clone has copies of the disks, the same hardware, and a new identity. It has no snapshots and is in no folder.`,
+  container: t`The clone has a copy of the files, the same size, and a new identity. It has no snapshots and is in no folder.`,
+}));
+
+/** Copies a stopped VM, a template or a container under another name, after its plan was shown. */
+export function CloneDialog({ vm, onClose }: { vm: Instance; onClose: () => void }) {
+  const source = readOf(vm);
   const [target, setTarget] = useState('');
   const [isPlanned, setIsPlanned] = useState(false);
   const trackTask = useTrackTask();
@@ -28,8 +36,8 @@ export function CloneDialog({ vm, onClose }: { vm: VmView; onClose: () => void }
         title={t`Clone ${vm.name} to ${target}?`}
         label={t`Clone`}
         failure={t`Couldn't clone ${vm.name}`}
-        preview={(signal) => previewClone(vm, target, signal)}
-        run={() => cloneVm(vm, target)}
+        preview={(signal) => previewClone(source, target, signal)}
+        run={() => cloneInstance(source, target)}
         onClose={() => setIsPlanned(false)}
         onDone={({ task }) => {
           if (task !== undefined) trackTask(task);
@@ -42,7 +50,7 @@ export function CloneDialog({ vm, onClose }: { vm: VmView; onClose: () => void }
   return (
     <Dialog
       title={t`Clone ${vm.name}`}
-      description={t`The clone has copies of the disks, the same hardware, and a new identity. It has no snapshots and is in no folder.`}
+      description={isVm(vm) ? descriptions().vm : descriptions().container}
       onClose={onClose}
       onSubmit={() => isReady && setIsPlanned(true)}
       footer={

@@ -1,14 +1,14 @@
 import { t } from '@lingui/core/macro';
-import type { InstanceAddress } from '../../../shared/api/instance-path.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { ReloadButton } from '../../../shared/ui/reload-button.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
+import type { ReadInstance } from '../api/details-path.js';
 import { useEvents } from '../api/use-events.js';
 
-/** What the cluster reported about a VM, and what this service did to it. */
-export function EventsTab({ address }: { address: InstanceAddress }) {
+/** What the cluster reported about an instance, and what this service did to it. */
+export function EventsTab({ address }: { address: ReadInstance }) {
   const { data: events, error, refetch, isFetching } = useEvents(address);
   if (error) return <ErrorAlert title={t`Couldn't load the events`} error={error} onRetry={() => void refetch()} />;
   if (!events) return <Skeleton height="20rem" label={t`Loading the events`} />;

@@ -1,9 +1,9 @@
 import { t } from '@lingui/core/macro';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
 import { busyReason } from '../../../shared/instances/busy.js';
+import type { Instance } from '../../../shared/instances/instance.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
@@ -12,8 +12,8 @@ import { putIntoFolder, takeOutOfFolder } from '../../../shared/folders/folder-r
 
 const SUGGESTIONS_ID = 'folder-suggestions';
 
-/** The folder of a VM: the form assigns another one, which is created when it does not exist. */
-export function FolderEditor({ vm, refusal }: { vm: VmView; refusal?: string | undefined }) {
+/** The folder of an instance: the form assigns another one, which is created when it does not exist. */
+export function FolderEditor({ vm, refusal }: { vm: Instance; refusal?: string | undefined }) {
   const [text, setText] = useState('');
   const [isEditing, setIsEditing] = useState(false);
   const { data: paths = [] } = useFolderPaths(isEditing);

@@ -6,6 +6,7 @@ import { curlOf, sendRequest } from '../../../shared/actions/api-request.js';
 import { planState } from '../../../shared/actions/registry.js';
 import { messageOf } from '../../../shared/api/api-error.js';
 import { busyReason } from '../../../shared/instances/busy.js';
+import { isMeasured, isVm, readOf, type Instance } from '../../../shared/instances/instance.js';
 import { nameProblem } from '../../../shared/names/name-rule.js';
 import { PlanPanel } from '../../../shared/plans/plan-panel.js';
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
@@ -61,9 +62,10 @@ export function SnapshotsTab({ vm }: { vm: VmView }) {
   );
 }
 
-function Snapshots({ vm, refusal: readOnly }: { vm: VmView; refusal: string | undefined }) {
+/** The snapshots of a VM or a container. */
+export function Snapshots({ vm, refusal: readOnly }: { vm: Instance; refusal: string | undefined }) {
   const refusal = readOnly ?? busyReason(vm);
-  const { data: snapshots, error, refetch, isFetching } = useSnapshots(vm);
+  const { data: snapshots, error, refetch, isFetching } = useSnapshots(readOf(vm));
   const [change, setChange] = useState<Change>();
   if (error) return <ErrorAlert title={t`Couldn't load the snapshots`} error={error} onRetry={() => void refetch()} />;
   if (!snapshots) return <Skeleton height="20rem" label={t`Loading the snapshots`} />;
@@ -130,7 +132,8 @@ const phases = perLanguage((): Readonly<Record<SnapshotView['phase'], string>> =
   Unknown: t`Unknown`,
 }));
 
-function NewSnapshot({ vm }: { vm: VmView }) {
+function NewSnapshot({ vm }: { vm: Instance }) {
+  const canSaveMemory = isVm(vm) && vm.running;
   const [name, setName] = useState('');
   const [memory, setMemory] = useState(false);
   const queries = useQueryClient();
@@ -139,7 +142,8 @@ function NewSnapshot({ vm }: { vm: VmView }) {
   const problem = name === '' ? undefined : nameProblem(name);
   const busy = busyReason(vm);
   const { mutate, isPending } = useMutation({
-    mutationFn: () => createSnapshot(vm, { ...(name !== '' && { name }), ...(memory && vm.running && { memory }) }),
+    mutationFn: () =>
+      createSnapshot(readOf(vm), { ...(name !== '' && { name }), ...(memory && canSaveMemory && { memory }) }),
     onSuccess: ({ name: created, task }) => {
       if (task !== undefined) trackTask(task);
       setName('');
@@ -147,7 +151,7 @@ function NewSnapshot({ vm }: { vm: VmView }) {
     },
     onError: (error) =>
       notify({ variant: 'danger', title: t`Couldn't create a snapshot of ${vm.name}`, body: messageOf(error) }),
-    onSettled: () => queries.invalidateQueries({ queryKey: snapshotsKey(vm) }),
+    onSettled: () => queries.invalidateQueries({ queryKey: snapshotsKey(readOf(vm)) }),
   });
   return (
     <form
@@ -164,7 +168,9 @@ function NewSnapshot({ vm }: { vm: VmView }) {
         isInvalid={problem !== undefined}
         onChange={setName}
       />
-      {vm.running && <Switch id="snapshot-memory" label={t`Include memory`} isChecked={memory} onChange={setMemory} />}
+      {canSaveMemory && (
+        <Switch id="snapshot-memory" label={t`Include memory`} isChecked={memory} onChange={setMemory} />
+      )}
       <ReasonedButton type="submit" reason={busy} isLoading={isPending} isDisabled={isPending || problem !== undefined}>
         {t`Create snapshot`}
       </ReasonedButton>
@@ -172,20 +178,22 @@ function NewSnapshot({ vm }: { vm: VmView }) {
   );
 }
 
-const afterRestore = ({ running }: VmView, { memory }: SnapshotView): string =>
+const afterRestore = (instance: Instance, { memory }: SnapshotView): string =>
   memory === true
     ? t`Its guest continues from the moment of the snapshot.`
-    : running
-      ? t`It is powered off for this, and started again.`
+    : isMeasured(instance)
+      ? isVm(instance)
+        ? t`It is powered off for this, and started again.`
+        : t`It is stopped for this, and started again.`
       : '';
 
 /** The plan of a restore or a deletion, which can't be undone. */
-function ChangePanel({ vm, change, onClose }: { vm: VmView; change: Change; onClose: () => void }) {
+function ChangePanel({ vm, change, onClose }: { vm: Instance; change: Change; onClose: () => void }) {
   const { action, snapshot } = change;
   const queries = useQueryClient();
   const trackTask = useTrackTask();
   const isRestore = action === 'restore';
-  const request = snapshotRequest(vm, snapshot.name, action);
+  const request = snapshotRequest(readOf(vm), snapshot.name, action);
   const label = isRestore ? t`Restore ${snapshot.name}` : t`Delete ${snapshot.name}`;
   return (
     <PlanPanel
@@ -207,7 +215,7 @@ function ChangePanel({ vm, change, onClose }: { vm: VmView; change: Change; onCl
       onClose={onClose}
       onDone={({ task }) => {
         if (task !== undefined) trackTask(task);
-        void queries.invalidateQueries({ queryKey: snapshotsKey(vm) });
+        void queries.invalidateQueries({ queryKey: snapshotsKey(readOf(vm)) });
       }}
       outcome={({ task }) => ({
         title: isRestore ? t`${vm.name} is being restored to ${snapshot.name}` : t`Deleted snapshot ${snapshot.name}`,

@@ -1,9 +1,10 @@
 import { t } from '@lingui/core/macro';
 import { useMutation } from '@tanstack/react-query';
-import type { TagDto, VmView } from '@headgate/api-contracts';
+import type { TagDto } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { messageOf } from '../../../shared/api/api-error.js';
 import { busyReason } from '../../../shared/instances/busy.js';
+import type { Instance } from '../../../shared/instances/instance.js';
 import { setTag } from '../../../shared/instances/instance-requests.js';
 import { tagProblem } from '../../../shared/names/name-rule.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
@@ -11,8 +12,8 @@ import { Icon } from '../../../shared/ui/icon.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 
-/** The tags of a VM: a click removes a tag, the form adds one. */
-export function TagEditor({ vm, refusal }: { vm: VmView; refusal?: string | undefined }) {
+/** The tags of an instance: a click removes a tag, the form adds one. */
+export function TagEditor({ vm, refusal }: { vm: Instance; refusal?: string | undefined }) {
   const [text, setText] = useState('');
   const notify = useNotify();
   const { mutate, isPending } = useMutation({

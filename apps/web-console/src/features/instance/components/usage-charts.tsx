@@ -1,5 +1,5 @@
 import { t as translate } from '@lingui/core/macro';
-import type { VmView } from '@headgate/api-contracts';
+import { isMeasured, readOf, type Instance } from '../../../shared/instances/instance.js';
 import { cpuShare, percentage } from '../../../shared/list/usage-columns.js';
 import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { Disclosure } from '../../../shared/ui/disclosure.js';
@@ -12,7 +12,7 @@ import { MarkLine } from './mark-line.js';
 import { UsageTable } from './usage-table.js';
 
 interface UsageChartsProps {
-  vm: VmView;
+  vm: Instance;
   range: ChartRange;
   /** Oldest first, at least one. */
   points: readonly UsagePoint[];
@@ -20,9 +20,9 @@ interface UsageChartsProps {
   end?: number;
 }
 
-/** The usage of a VM as charts, and as a table. */
+/** The usage of an instance as charts, and as a table. */
 export function UsageCharts({ vm, range, points, end }: UsageChartsProps) {
-  const { data: events = [] } = useEvents(vm);
+  const { data: events = [] } = useEvents(readOf(vm));
   const newest = points.at(-1);
   const to = end ?? newest?.t ?? 0;
   const marks = marksIn(events, { from: to - range.ms, to });
@@ -33,8 +33,8 @@ export function UsageCharts({ vm, range, points, end }: UsageChartsProps) {
     values: points.map((point) => of(point) ?? null),
     maxima: isSteps ? points.map(({ max }) => (max && of(max)) ?? null) : undefined,
   });
-  // The last sample of a VM that does not run, and the average of a step, are not its current usage.
-  const share = vm.running && !isSteps ? cpuShare(vm, newest) : undefined;
+  // The last sample of an instance that does not run, and the average of a step, are not its current usage.
+  const share = isMeasured(vm) && !isSteps ? cpuShare(vm, newest) : undefined;
   return (
     <>
       <MarkLine marks={marks} from={to - range.ms} to={to} />

@@ -1,6 +1,6 @@
 import { t as translate } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
-import type { VmView } from '@headgate/api-contracts';
+import { isMeasured, isVm, readOf, type Instance } from '../../../shared/instances/instance.js';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { SelectInput } from '../../../shared/ui/inputs.js';
@@ -11,8 +11,8 @@ import { isStepRange, ranges, type RangeName, type StepRange } from '../chart-ra
 import { useChartRange } from '../use-chart-range.js';
 import { UsageCharts } from './usage-charts.js';
 
-/** The usage of a VM, up to the last 30 days, with the events of that time. */
-export function UsageSection({ vm }: { vm: VmView }) {
+/** The usage of an instance, up to the last 30 days, with the events of that time. */
+export function UsageSection({ vm }: { vm: Instance }) {
   const [range, choose] = useChartRange(vm);
   return (
     <section className="hg-card hg-usage" aria-label={translate`Usage`}>
@@ -34,8 +34,8 @@ export function UsageSection({ vm }: { vm: VmView }) {
 }
 
 /** The samples of the last hour, or of less. */
-function Samples({ vm, range: name }: { vm: VmView; range: Exclude<RangeName, StepRange> }) {
-  const { data: history, error, refetch } = useMetricsHistory(vm);
+function Samples({ vm, range: name }: { vm: Instance; range: Exclude<RangeName, StepRange> }) {
+  const { data: history, error, refetch } = useMetricsHistory(readOf(vm));
   if (error && !history) return <LoadError error={error} onRetry={() => void refetch()} />;
   if (!history) return <Skeleton height="20rem" label={translate`Loading the metrics`} />;
   if (history.length === 0) return <NoMetrics vm={vm} />;
@@ -45,8 +45,8 @@ function Samples({ vm, range: name }: { vm: VmView; range: Exclude<RangeName, St
 }
 
 /** The averages and maxima of a longer range. */
-function Steps({ vm, range: name }: { vm: VmView; range: StepRange }) {
-  const { data: history, error, refetch } = useUsageSteps(vm, name);
+function Steps({ vm, range: name }: { vm: Instance; range: StepRange }) {
+  const { data: history, error, refetch } = useUsageSteps(readOf(vm), name);
   if (error && !history) return <LoadError error={error} onRetry={() => void refetch()} />;
   if (!history) return <Skeleton height="20rem" label={translate`Loading the metrics`} />;
   const { points, from, to, stepMs, recordedSince } = history;
@@ -69,11 +69,13 @@ const LoadError = (props: { error: Error; onRetry: () => void }) => (
   <ErrorAlert title={translate`Couldn't load the metrics`} {...props} />
 );
 
-function NoMetrics({ vm, range }: { vm: VmView; range?: StepRange }) {
-  const reason = useMissingMetrics(vm, { enabled: true });
-  const cause = vm.running
+function NoMetrics({ vm, range }: { vm: Instance; range?: StepRange }) {
+  const reason = useMissingMetrics(readOf(vm), { enabled: true });
+  const cause = isMeasured(vm)
     ? translate`The first values appear within a minute.`
-    : translate`A VM is measured while it runs.`;
+    : isVm(vm)
+      ? translate`A VM is measured while it runs.`
+      : translate`A container is measured while it runs.`;
   return (
     <EmptyState
       title={range ? translate`No metrics in the last ${ranges()[range].label}` : translate`No metrics yet`}

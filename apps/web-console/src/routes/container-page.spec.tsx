@@ -1,0 +1,293 @@
+import type { ContainerView } from '@headgate/api-contracts';
+import { act, screen, waitFor, within } from '@testing-library/react';
+import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
+import { MockText, type MockService } from '../testing/mock-service.js';
+import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
+import { PANEL } from '../testing/panel.js';
+
+const PATH = '/containers/prod/tailvm/box';
+const API = '/api/ext/cts/tailvm/box';
+const LOGS = `GET ${API}/logs`;
+const PLAN = { steps: [{ name: 'one', detail: 'step' }], warnings: [], refusals: [] };
+const USAGE = { cpu: 250, memory: { usedBytes: 2 ** 27, totalBytes: 2 ** 29 }, disk: null, network: null };
+
+const box: ContainerView = {
+  name: 'box',
+  namespace: 'tailvm',
+  node: 'node-1',
+  phase: 'Running',
+  ready: true,
+  image: 'debian:12',
+  cpu: 1,
+  mem: '512Mi',
+  privileged: false,
+  ref: 'ct/prod/tailvm/box',
+  context: 'prod',
+  backend: 'kubevirt',
+  tags: ['web'],
+};
+const ALL = buildContext({ containerAbilities: { containerLogs: true, snapshots: true, cloning: true, events: true } });
+
+let service: MockService;
+beforeEach(() => {
+  service = givenService();
+  service.on(`GET ${API}/events`, []);
+  service.on(`GET ${API}/metrics/history`, { range: '1h', from: 0, to: 1, stepMs: 15_000, points: [] });
+  service.on(`GET ${API}/metrics`, { cpu: null, memory: null, disk: null, network: null });
+});
+afterEach(() => closeConsole(service));
+
+const open = async (tab = '', container: ContainerView = box) => {
+  const opened = await openConsole(`${PATH}${tab}`, [], service);
+  const show = (shown: ContainerView) => opened.receive(() => service.listInStream('cts').emit('changed', shown));
+  await opened.receive(() => service.listInStream('cts').snapshot([container]));
+  return { ...opened, show };
+};
+
+describe('the page of a container', () => {
+  test('has an overview with its facts, its tags and its place', async () => {
+    const { user } = await open();
+    const tabs = await screen.findByRole('tablist', { name: 'Details of box' });
+    expect(within(tabs).getByRole('tab', { selected: true }).textContent).toBe('Overview');
+    expect(within(screen.getByRole('region', { name: 'Container' })).getByText('debian:12')).toBeTruthy();
+    expect(screen.getByRole('region', { name: 'Place' }).textContent).toContain('node-1');
+    expect(await screen.findByText('No metrics yet')).toBeTruthy();
+    expect(screen.getByText('The first values appear within a minute.')).toBeTruthy();
+    service.on(`PATCH ${API}`, { changed: ['tags'], unchanged: [] });
+    await user.type(screen.getByRole('textbox', { name: 'New tag' }), 'blue{Enter}');
+    await waitFor(() => expect(service.asked(`PATCH ${API}`)[0]?.body).toEqual({ tags: ['web', 'blue'] }));
+  });
+
+  test('shows the usage of the hour and of longer ranges', async () => {
+    const point = { ...USAGE, max: USAGE };
+    service.on(`GET ${API}/metrics/history`, ({ query }: { query: URLSearchParams }) => ({
+      body: {
+        range: query.get('range'),
+        from: 0,
+        to: 9e6,
+        stepMs: 18e4,
+        recordedSince: 1,
+        points: [{ t: 8e6, ...point }],
+      },
+    }));
+    const { user } = await open();
+    expect(await screen.findByText('CPU, 25%')).toBeTruthy();
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Range' }), '7d');
+    await waitFor(() =>
+      expect(service.asked(`GET ${API}/metrics/history`).map(({ query }) => query.get('range'))).toContain('7d'),
+    );
+    expect(location.hash).toContain(`${PATH}?range=7d`);
+  });
+
+  test('has its events and its manifest, and those of no VM of its name', async () => {
+    service.on(`GET ${API}/events`, [
+      {
+        time: '2026-01-01T00:00:00Z',
+        type: 'Normal',
+        reason: 'Started',
+        object: 'Pod/box',
+        message: 'Started it.',
+        source: 'cluster',
+      },
+    ]);
+    service.on(`GET ${API}`, { kind: 'Pod' });
+    const { user } = await open('/events');
+    expect(await screen.findByText('Started it.')).toBeTruthy();
+    await user.click(screen.getByRole('tab', { name: 'Manifest' }));
+    expect((await screen.findByRole('group', { name: 'Manifest' })).textContent).toContain('Pod');
+    expect(service.requests.filter(({ path }) => path.startsWith('/api/vms/'))).toEqual([]);
+  });
+
+  test('reports failures with a retry in each tab', async () => {
+    service.fails(`GET ${API}/events`, 503, 'prod does not answer.');
+    service.fails(`GET ${API}`, 503, 'prod does not answer.');
+    const { user } = await open('/events');
+    expect(await screen.findByText("Couldn't load the events")).toBeTruthy();
+    await user.click(screen.getByRole('tab', { name: 'Manifest' }));
+    expect(await screen.findByText("Couldn't load the manifest")).toBeTruthy();
+  });
+
+  test('has snapshots only where its context offers them, and says why not to a link', async () => {
+    await open();
+    await screen.findByRole('tab', { name: 'Logs' });
+    expect(screen.queryByRole('tab', { name: 'Snapshots' })).toBeNull();
+    closeConsole(service);
+    service = givenService();
+    await open('/snapshots');
+    expect(await screen.findByText('prod does not offer snapshots of containers.')).toBeTruthy();
+    const clone = screen.getByRole('button', { name: 'Clone…' });
+    expect(clone.getAttribute('aria-disabled') ?? String((clone as HTMLButtonElement).disabled)).toBe('true');
+  });
+
+  test('takes, restores and deletes snapshots with their plans, and clones', async () => {
+    service.on('GET /api/capabilities', buildCapabilities([ALL]));
+    const snapshot = { name: 'one', phase: 'Succeeded', creationTime: '2026-01-01T00:00:00Z', ready: true };
+    service.on(`GET ${API}/snapshots`, [snapshot]);
+    service.on(`POST ${API}/snapshots`, { name: 'two' });
+    service.on(`POST ${API}/snapshots/one/restore`, ({ query }: { query: URLSearchParams }) => ({
+      body: query.get('dryRun') ? PLAN : { status: 'restoring' },
+    }));
+    service.on(`POST ${API}/clone`, ({ query }: { query: URLSearchParams }) => ({
+      body: query.get('dryRun') ? PLAN : { target: 'copy', ref: 'ct/prod/tailvm/copy' },
+    }));
+    const { user } = await open('/snapshots');
+    expect(await screen.findByText('one')).toBeTruthy();
+    expect(screen.queryByRole('switch', { name: 'Include memory' })).toBeNull();
+    await user.click(screen.getByRole('button', { name: 'Create snapshot' }));
+    expect(await screen.findByText('Created snapshot two')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Restore one' }));
+    expect(screen.getByRole(...PANEL).textContent).toContain('It is stopped for this, and started again.');
+    await screen.findByRole('region', { name: 'Planned changes' });
+    await user.click(within(screen.getByRole(...PANEL)).getByRole('button', { name: 'Restore one' }));
+    expect(await screen.findByText('box is being restored to one')).toBeTruthy();
+    await user.keyboard('{Escape}');
+    await user.click(screen.getByRole('button', { name: 'Clone…' }));
+    await user.type(screen.getByRole('textbox', { name: /Name of the clone/ }), 'copy');
+    await user.click(screen.getByRole('button', { name: 'Show the plan' }));
+    await screen.findByRole('region', { name: 'Planned changes' });
+    await user.click(within(screen.getByRole(...PANEL)).getByRole('button', { name: 'Clone' }));
+    expect(await screen.findByText('Cloned box')).toBeTruthy();
+    expect(service.asked(`POST ${API}/clone`).at(-1)?.body).toEqual({ target: 'copy' });
+  });
+});
+
+describe('the log of a container', () => {
+  const stamped = (second: number, text: string): string =>
+    `2026-01-01T00:00:${String(second).padStart(2, '0')}.000Z ${text}\n`;
+  const log = async () => (await screen.findByLabelText('Log of box')).textContent;
+  const write = (text: MockText, ...lines: string[]) => act(async () => void text.write(lines.join('')));
+
+  test('is followed, searched and shown with its times', async () => {
+    const text = new MockText();
+    let answer = (): void => undefined;
+    service.on(LOGS, () => new Promise((resolve) => void (answer = () => resolve({ text }))));
+    const { user } = await open('/logs');
+    expect(await screen.findByText('Loading the log')).toBeTruthy();
+    await act(async () => answer());
+    expect(await screen.findByText('No output yet')).toBeTruthy();
+    await write(text, stamped(1, 'one'), stamped(2, 'two'));
+    await waitFor(async () => expect(await log()).toBe('one\ntwo'));
+    expect(Object.fromEntries(service.asked(LOGS)[0]!.query)).toEqual({
+      context: 'prod',
+      follow: 'true',
+      tail: '1000',
+      timestamps: 'true',
+    });
+    await write(text, stamped(3, 'three'));
+    await waitFor(async () => expect(await log()).toBe('one\ntwo\nthree'));
+    await user.type(screen.getByLabelText('Search the log'), 'TWO');
+    expect(await log()).toBe('two');
+    expect(screen.getByText('1 of 3 lines contain the text')).toBeTruthy();
+    await user.click(screen.getByRole('switch', { name: 'Times' }));
+    expect(await log()).toBe('2026-01-01 00:00:02.000 two');
+  });
+
+  test('shows hostile output as text, and cuts long lines', async () => {
+    const text = new MockText();
+    service.on(LOGS, () => ({ text }));
+    await open('/logs');
+    await write(text, stamped(1, '\u001b[2J<img src=x onerror=alert(1)>\u202e'), stamped(2, 'x'.repeat(100_000)));
+    await waitFor(async () => expect(await log()).toContain('<img src=x onerror=alert(1)>\n'));
+    expect(document.querySelector('#main img')).toBeNull();
+    expect((await log())!.length).toBeLessThan(5000);
+    expect(await log()).toMatch(/more characters\)$/);
+  });
+
+  test('keeps its last 5,000 lines', async () => {
+    const text = new MockText();
+    service.on(LOGS, () => ({ text }));
+    await open('/logs');
+    await write(text, ...Array.from({ length: 6000 }, (_none, index) => `line ${index}\n`));
+    expect(await screen.findByText('The last 5,000 lines')).toBeTruthy();
+    expect(await log()).toMatch(/^line 1000\n/);
+  });
+
+  test('continues after the last line when it breaks off, and keeps the lines meanwhile', async () => {
+    const texts = [new MockText(), new MockText()];
+    service.on(LOGS, () => ({ text: texts[service.asked(LOGS).length - 1] ?? new MockText() }));
+    await open('/logs');
+    await write(texts[0]!, stamped(1, 'one'), stamped(2, 'two'));
+    await waitFor(async () => expect(await log()).toBe('one\ntwo'));
+    await act(async () => void texts[0]!.breakOff());
+    expect(await screen.findByText('The log broke off')).toBeTruthy();
+    expect(await log()).toBe('one\ntwo');
+    await waitFor(() => expect(service.asked(LOGS)).toHaveLength(2), { timeout: 5000 });
+    expect(service.asked(LOGS)[1]?.query.get('since')).toBe('2026-01-01T00:00:02.000000000Z');
+    await write(texts[1]!, stamped(2, 'two'), stamped(3, 'three'));
+    await waitFor(async () => expect(await log()).toBe('one\ntwo\nthree'));
+    expect(screen.queryByText('The log broke off')).toBeNull();
+  });
+
+  test('ends with the page', async () => {
+    const text = new MockText();
+    service.on(LOGS, () => ({ text }));
+    const { user } = await open('/logs');
+    await write(text, stamped(1, 'one'));
+    await log();
+    await user.click(screen.getByRole('tab', { name: 'Overview' }));
+    await write(text, stamped(2, 'two'));
+    await waitFor(() => expect(text.isCanceled).toBe(true));
+  });
+
+  test('says why there is none while the container is stopped, and opens when it is started', async () => {
+    service.fails(LOGS, 409, 'The container box is stopped, and its log is gone. Start it first.', 'WRONG_STATE');
+    const { show } = await open('/logs', { ...box, phase: 'Stopped', ready: false, node: '' });
+    expect(await screen.findByText('The container box is stopped, and its log is gone. Start it first.')).toBeTruthy();
+    expect(screen.queryByRole('button', { name: 'Retry' })).toBeNull();
+    service.on(LOGS, () => ({ text: new MockText().write(stamped(1, 'ready')) }));
+    await show(box);
+    await waitFor(async () => expect(await log()).toBe('ready'));
+  });
+
+  test.each([
+    [501, 'prod does not offer the logs of containers.', 'NOT_SUPPORTED'],
+    [429, 'You follow 16 logs; close one of them first.', 'TOO_MANY_STREAMS'],
+    [403, 'You may not read this.', 'NOT_PERMITTED'],
+  ])('reports the refusal %d and retries only on request', async (status, error, code) => {
+    service.fails(LOGS, status, error, code);
+    const { user } = await open('/logs');
+    expect(await screen.findByText(error)).toBeTruthy();
+    service.on(LOGS, () => ({ text: new MockText().write(stamped(1, 'ready')) }));
+    await user.click(screen.getByRole('button', { name: /retry|again/i }));
+    await waitFor(async () => expect(await log()).toBe('ready'));
+  });
+
+  test('retries automatically while the context does not answer', async () => {
+    service.fails(LOGS, 503, 'prod does not answer.', 'BACKEND_UNREACHABLE');
+    await open('/logs');
+    expect(await screen.findByText(/prod does not answer\. Retrying automatically/)).toBeTruthy();
+    service.on(LOGS, () => ({ text: new MockText().write(stamped(1, 'ready')) }));
+    await waitFor(async () => expect(await log()).toBe('ready'), { timeout: 5000 });
+  });
+
+  test('gives the reason instead of a request where the context has no logs of containers', async () => {
+    const reason = 'prod does not offer the logs of containers.';
+    const context = buildContext({ containerAbilities: { containerLogs: reason } });
+    service.on('GET /api/capabilities', buildCapabilities([context]));
+    await open('/logs');
+    expect(await screen.findByText(reason)).toBeTruthy();
+    expect(service.asked(LOGS)).toEqual([]);
+  });
+
+  test('has the previous run, and is downloaded as the program has written it', async () => {
+    service.on(LOGS, () => ({ text: new MockText().write(stamped(1, 'one')).end(), body: new Blob(['one']) }));
+    const { user } = await open('/logs');
+    await user.click(await screen.findByRole('switch', { name: 'Previous run' }));
+    await waitFor(() => expect(service.asked(LOGS).at(-1)?.query.get('previous')).toBe('true'));
+    expect(service.asked(LOGS).at(-1)?.query.get('follow')).toBeNull();
+    expect(screen.queryByRole('switch', { name: 'Follow' })).toBeNull();
+    const saved: string[] = [];
+    Object.assign(URL, { createObjectURL: () => 'blob:log', revokeObjectURL: () => undefined });
+    HTMLAnchorElement.prototype.click = function (this: HTMLAnchorElement) {
+      saved.push(this.download);
+    };
+    await user.click(screen.getByRole('button', { name: 'Download' }));
+    await waitFor(() => expect(saved).toHaveLength(1));
+    expect(saved[0]).toMatch(/^box-.*\.log$/);
+    expect(Object.fromEntries(service.asked(LOGS).at(-1)!.query)).toEqual({
+      context: 'prod',
+      previous: 'true',
+      tail: '100000',
+    });
+  });
+});
