@@ -124,6 +124,13 @@ export function clusterRoutes(served: () => Served): void {
     shell.type('echo in-here\r');
     await shell.expect(/in-here/);
     await shell.close();
+    const details = `/api/ext/cts/tailvm/${name}`;
+    const log = await fetch(`${served().api.url}${details}/logs?tail=5`);
+    expect([log.status, await log.text()]).toEqual([200, expect.stringContaining('ready\n')]);
+    const reasons = (await send<{ reason: string }[]>('GET', `${details}/events`)).body.map(({ reason }) => reason);
+    expect(reasons).toContain('Started');
+    expect((await send('GET', details)).body).toMatchObject({ metadata: { name } });
+    expect((await send<{ error: string }>('POST', `${details}/snapshots`)).body.error).toMatch(/of containers\.$/);
     expect((await send('POST', `/api/cts/tailvm/${name}/stop`)).body).toEqual({ status: 'ok' });
     await until('the container has stopped', phase, (now) => now === 'Stopped');
     expect((await send('POST', `/api/cts/tailvm/${name}/start`)).body).toEqual({ status: 'ok' });

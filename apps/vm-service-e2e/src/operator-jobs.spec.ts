@@ -1,4 +1,4 @@
-import type { SnapshotView, VmView } from '@headgate/api-contracts';
+import type { ContainerView, SnapshotView, VmView } from '@headgate/api-contracts';
 import type { Locator, Page } from 'playwright-core';
 import { Api } from './api.js';
 import { openBrowser, type Browser } from './browser.js';
@@ -220,6 +220,20 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the jobs of an o
     await api.untilVm(vm.name, 'restarts', (now) => now?.startedAt !== vm.startedAt);
     expect(await clicks()).toBe(3);
     await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  test('follow the log of a container, and search it: 2', async () => {
+    const [container] = (await api.send<ContainerView[]>('GET', '/api/cts?q=status:running')).body;
+    if (!container) throw new Error('the sandbox has no running container');
+    await page.goto('about:blank');
+    await page.goto(`${service.url}/#/containers`);
+    await page.locator('.hg-row').first().waitFor();
+    const clicks = await countClicks(page);
+    await link(container.name).click();
+    await panel().getByRole('link', { name: 'Logs' }).click();
+    await page.getByLabel('Search the log').fill('simulated');
+    await page.getByText(/ lines contain the text$/).waitFor();
+    expect(await clicks()).toBe(2);
   });
 
   test('requested no other origin and logged no error', () => {

@@ -48,9 +48,11 @@ function ContainerLog({ ct }: { ct: ContainerView }) {
           value={search}
           onChange={setSearch}
         />
-        {!isPrevious && <Switch id="log-follow" label={t`Follow`} isChecked={follows} onChange={setFollows} />}
-        <Switch id="log-times" label={t`Times`} isChecked={hasTimes} onChange={setHasTimes} />
-        <Switch id="log-previous" label={t`Previous run`} isChecked={isPrevious} onChange={setIsPrevious} />
+        <span className="hg-log-switches">
+          {!isPrevious && <Switch id="log-follow" label={t`Follow`} isChecked={follows} onChange={setFollows} />}
+          <Switch id="log-times" label={t`Times`} isChecked={hasTimes} onChange={setHasTimes} />
+          <Switch id="log-previous" label={t`Previous run`} isChecked={isPrevious} onChange={setIsPrevious} />
+        </span>
         <span className="hg-spring" />
         <DownloadButton ct={ct} isPrevious={isPrevious} hasTimes={hasTimes} />
         <ReloadButton isLoading={state.phase === 'loading'} onReload={reload} />
