@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { formatRef, INSTANCE_ABILITIES } from '@headgate/domain-contracts';
 import { buildContainer, buildVm, MemoryBackend } from '@headgate/testing';
+import { holdMethod } from '../testing/hold-method.js';
 import { Edge, unreachable } from '../testing/edge.js';
 import { STEADY_READING } from '../testing/steady-reading.js';
 
@@ -87,6 +88,28 @@ describe('a backend that offers everything for containers', () => {
   ] as const)('refuses %s', async (_what, method, path, body, status, code) => {
     const refused = await edge.send(method, `${BOX}${path}`, body);
     expect([refused.status, refused.json.code]).toEqual([status, code]);
+  });
+
+  test('refuses what does not go together with a snapshot, a restore and a clone', async () => {
+    await edge.send('POST', `${BOX}/snapshots`, { name: 'one' });
+    const held = holdMethod(edge.lab.require('snapshots'), 'create');
+    const first = edge.send('POST', `${BOX}/snapshots`, { name: 'two' });
+    await held.begun;
+    for (const [method, path, body] of [
+      ['DELETE', '/api/cts/default/box', undefined],
+      ['POST', '/api/cts/default/box/stop', undefined],
+      ['POST', `${BOX}/snapshots/one/restore`, undefined],
+      ['POST', `${BOX}/clone`, { target: 'copy' }],
+    ] as const) {
+      const refused = await edge.send(method, path, body);
+      expect([path, refused.status, refused.json.code]).toEqual([path, 409, 'BUSY']);
+    }
+    expect((await edge.send('GET', `${BOX}/logs`)).status).toBe(200);
+    held.end();
+    expect((await first).status).toBe(200);
+    // Of two requests for one name, one wins.
+    const clones = await Promise.all([1, 2].map(() => edge.send('POST', `${BOX}/clone`, { target: 'copy' })));
+    expect(clones.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
   test('reads the manifest, with what the service did to the container in its events', async () => {

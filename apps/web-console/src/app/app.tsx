@@ -1,7 +1,7 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Router } from 'wouter';
-import { ACTION_FORMS } from '../routes/action-forms.js';
+import { ACTION_FORMS, CONTAINER_FORMS } from '../routes/action-forms.js';
 import { Pages } from '../routes/pages.js';
 import { ActionsProvider } from '../shared/actions/components/actions-provider.js';
 import { FleetProvider } from '../shared/fleet/fleet-provider.js';
@@ -19,7 +19,7 @@ export function App() {
         <FleetProvider>
           <TextsProvider>
             <NotificationProvider>
-              <ActionsProvider forms={ACTION_FORMS}>
+              <ActionsProvider forms={ACTION_FORMS} containerForms={CONTAINER_FORMS}>
                 <Pages />
               </ActionsProvider>
             </NotificationProvider>

@@ -29,12 +29,13 @@ const box: ContainerView = {
 const ALL = buildContext({ containerAbilities: { containerLogs: true, snapshots: true, cloning: true, events: true } });
 
 let service: MockService;
-beforeEach(() => {
-  service = givenService();
-  service.on(`GET ${API}/events`, []);
-  service.on(`GET ${API}/metrics/history`, { range: '1h', from: 0, to: 1, stepMs: 15_000, points: [] });
-  service.on(`GET ${API}/metrics`, { cpu: null, memory: null, disk: null, network: null });
-});
+/** The service with the details that the page of the container begins with. */
+const givenContainer = (): MockService =>
+  givenService()
+    .on(`GET ${API}/events`, [])
+    .on(`GET ${API}/metrics/history`, { range: '1h', from: 0, to: 1, stepMs: 15_000, points: [] })
+    .on(`GET ${API}/metrics`, { cpu: null, memory: null, disk: null, network: null });
+beforeEach(() => (service = givenContainer()));
 afterEach(() => closeConsole(service));
 
 const open = async (tab = '', container: ContainerView = box) => {
@@ -112,11 +113,33 @@ describe('the page of a container', () => {
     await screen.findByRole('tab', { name: 'Logs' });
     expect(screen.queryByRole('tab', { name: 'Snapshots' })).toBeNull();
     closeConsole(service);
-    service = givenService();
+    service = givenContainer();
     await open('/snapshots');
     expect(await screen.findByText('prod does not offer snapshots of containers.')).toBeTruthy();
     const clone = screen.getByRole('button', { name: 'Clone…' });
     expect(clone.getAttribute('aria-disabled') ?? String((clone as HTMLButtonElement).disabled)).toBe('true');
+  });
+
+  test('offers a clone and a snapshot in its menu, with the reason where the context has none', async () => {
+    const { user } = await open();
+    const more = () => screen.findByRole('button', { name: 'More actions' });
+    await user.click(await more());
+    for (const name of [/^Clone…?/, /^Snapshot/]) {
+      const item = screen.getByRole('menuitem', { name });
+      expect(item.getAttribute('aria-disabled')).toBe('true');
+      expect(`${item.title} ${item.textContent}`).toMatch(/prod does not offer (clones|snapshots) of containers\./);
+    }
+    closeConsole(service);
+    service = givenContainer();
+    service.on('GET /api/capabilities', buildCapabilities([ALL]));
+    service.on(`POST ${API}/snapshots`, { name: 'box-1' });
+    const again = await open();
+    await again.user.click(await more());
+    await again.user.click(screen.getByRole('menuitem', { name: /^Snapshot/ }));
+    expect(await screen.findByText('box has a new snapshot')).toBeTruthy();
+    await again.user.click(await more());
+    await again.user.click(screen.getByRole('menuitem', { name: /^Clone/ }));
+    expect(screen.getByRole('dialog', { name: 'Clone box' }).textContent).toContain('a copy of the files');
   });
 
   test('takes, restores and deletes snapshots with their plans, and clones', async () => {

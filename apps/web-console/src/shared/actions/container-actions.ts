@@ -1,5 +1,6 @@
 import { t } from '@lingui/core/macro';
 import type { ContainerView } from '@headgate/api-contracts';
+import { extensionPath } from '../api/instance-path.js';
 import type { Action } from './action.js';
 import { instanceRequest } from './api-request.js';
 import { perLanguage } from '../texts/per-language.js';
@@ -37,6 +38,31 @@ export const containerActions = perLanguage(
           inverse: 'start',
         },
       },
+      clone: {
+        id: 'clone',
+        label: t`Clone`,
+        icon: 'copy',
+        effect: 'none',
+        ability: 'cloning',
+        use: 'copy',
+        refusal: () => undefined,
+        done: t`is being cloned`,
+      },
+      snapshot: {
+        id: 'snapshot',
+        label: t`Snapshot`,
+        icon: 'camera',
+        effect: 'none',
+        ability: 'snapshots',
+        refusal: () => undefined,
+        request: (ct) => ({
+          method: 'POST',
+          path: `${extensionPath(ct, 'cts')}/snapshots`,
+          query: { context: ct.context },
+          body: {},
+        }),
+        done: t`has a new snapshot`,
+      },
       delete: {
         id: 'delete',
         label: t`Delete`,
@@ -49,5 +75,5 @@ export const containerActions = perLanguage(
         consequence: t`Its data volume is deleted with it.`,
         bulk: { request: () => ({ action: 'delete' }), warning: t`Their data volumes are deleted too.` },
       },
-    }) as const satisfies Readonly<Record<'start' | 'stop' | 'delete', Action<ContainerView>>>,
+    }) as const satisfies Readonly<Record<'start' | 'stop' | 'clone' | 'snapshot' | 'delete', Action<ContainerView>>>,
 );

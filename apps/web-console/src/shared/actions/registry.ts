@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro';
 import type { ContainerView, VmView, WhoamiView } from '@headgate/api-contracts';
 import { busyReason } from '../instances/busy.js';
 import { isVm, type Instance } from '../instances/instance.js';
-import { unavailableReason, type ContextCapabilities } from '../queries/use-capabilities.js';
+import { unavailableForContainers, unavailableReason, type ContextCapabilities } from '../queries/use-capabilities.js';
 import { readOnlyReason } from '../queries/use-whoami.js';
 import type { Action, ActionId } from './action.js';
 import { containerActions } from './container-actions.js';
@@ -36,6 +36,9 @@ const likelyPower = (instance: Instance): ActionId =>
       ? 'start'
       : 'stop';
 
+/** A context may have an ability for VMs only. */
+const reasonFor = (instance: Instance) => (isVm(instance) ? unavailableReason : unavailableForContainers);
+
 export interface ActionConditions {
   readonly context?: ContextCapabilities | undefined;
   readonly whoami?: WhoamiView | undefined;
@@ -54,7 +57,7 @@ export function actionRefusal(
   return (
     readOnlyReason(whoami) ??
     (instance.stale || context?.up === false ? t`The context ${instance.context} is unreachable.` : undefined) ??
-    (action ? unavailableReason(context, action.ability) : t`Not available for containers.`) ??
+    (action ? reasonFor(instance)(context, action.ability) : t`Not available for containers.`) ??
     busyReason(instance, action?.use) ??
     action?.refusal(instance)
   );

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import type { VmView } from '@headgate/api-contracts';
 import { useCallback, useMemo, useState, type ComponentType, type ReactNode } from 'react';
 import { messageOf } from '../../api/api-error.js';
-import { isVm } from '../../instances/instance.js';
+import { isVm, type Instance } from '../../instances/instance.js';
 import { useTrackTask } from '../../tasks/track-task.js';
 import { useNotify } from '../../ui/notifications.js';
 import { needsPlan, type ActionId } from '../action.js';
@@ -18,14 +18,19 @@ import { MigratePanel } from './migrate-panel.js';
 /** The form of an action for which the user has to choose something. */
 export type ActionForm = ComponentType<{ vm: VmView; onClose: () => void }>;
 
+/** The same for instances of any kind. */
+export type InstanceForm = ComponentType<{ vm: Instance; onClose: () => void }>;
+
 interface ActionsProviderProps {
   /** The forms that belong to features. */
   forms: Readonly<Partial<Record<ActionId, ActionForm>>>;
+  /** Those that containers have, too. */
+  containerForms: Readonly<Partial<Record<ActionId, InstanceForm>>>;
   children: ReactNode;
 }
 
 /** Carries out actions for the whole page, and shows their plans in the panel. */
-export function ActionsProvider({ forms, children }: ActionsProviderProps) {
+export function ActionsProvider({ forms, containerForms, children }: ActionsProviderProps) {
   const [open, setOpen] = useState<ActionOrder>();
   const { mutate, isPending, variables } = useDirectAction(setOpen);
   const refusal = useActionRefusal();
@@ -51,24 +56,33 @@ export function ActionsProvider({ forms, children }: ActionsProviderProps) {
     <ActionsContext value={actions}>
       {children}
       {open && (
-        <OpenAction key={`${open.id} ${open.instance.ref}`} order={open} forms={forms} onOpen={setOpen} onUndo={undo} />
+        <OpenAction
+          key={`${open.id} ${open.instance.ref}`}
+          order={open}
+          forms={forms}
+          containerForms={containerForms}
+          onOpen={setOpen}
+          onUndo={undo}
+        />
       )}
     </ActionsContext>
   );
 }
 
-interface OpenActionProps extends Pick<ActionsProviderProps, 'forms'> {
+interface OpenActionProps extends Pick<ActionsProviderProps, 'forms' | 'containerForms'> {
   order: ActionOrder;
   onOpen: (order: ActionOrder | undefined) => void;
   onUndo: (order: ActionOrder) => void;
 }
 
-function OpenAction({ order, forms, onOpen, onUndo }: OpenActionProps) {
+function OpenAction({ order, forms, containerForms, onOpen, onUndo }: OpenActionProps) {
   const { id, instance, target } = order;
   const close = (): void => onOpen(undefined);
   if (id === 'migrate' && isVm(instance)) return <MigratePanel vm={instance} target={target} onClose={close} />;
   const Form = forms[id];
   if (Form && isVm(instance)) return <Form vm={instance} onClose={close} />;
+  const ContainerForm = containerForms[id];
+  if (ContainerForm && !isVm(instance)) return <ContainerForm vm={instance} onClose={close} />;
   return <ActionPanel order={order} onClose={close} onUndo={onUndo} />;
 }
 
