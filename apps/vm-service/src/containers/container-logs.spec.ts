@@ -149,6 +149,46 @@ describe('the log of a container', () => {
       expect((await read('?follow=true')).json.code).toBe('WRONG_STATE');
   });
 
+  describe('that the backend does not open yet', () => {
+    let opening: number;
+
+    beforeEach(() => {
+      opening = 0;
+      edge.lab.logs.open = (_ref, _request, signal) => {
+        opening++;
+        return new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => {
+            opening--;
+            reject(signal.reason as Error);
+          }),
+        );
+      };
+    });
+    const untilOpening = async (count: number): Promise<void> => {
+      while (opening !== count) await new Promise(setImmediate);
+    };
+
+    test('is given up, with its place, when the client leaves', async () => {
+      for (let count = 0; count <= MAX_FOLLOWERS_PER_CALLER; count++) {
+        const request = get(`http://${edge.base}${LOGS}?follow=true`);
+        request.on('error', () => undefined);
+        await untilOpening(1);
+        request.destroy();
+        await untilOpening(0);
+      }
+      expect((await edge.send('GET', '/healthz')).status).toBe(200);
+    });
+
+    test('is refused when the service ends', async () => {
+      const waiting = read('?follow=true');
+      await untilOpening(1);
+      const reopened = edge.reopen();
+      const { status, json } = await waiting;
+      expect([status, json.code]).toEqual([503, 'SHUTTING_DOWN']);
+      await reopened;
+    });
+  });
+
   test('is no longer followed when the API token of the caller is revoked', async () => {
     const { json } = await edge.send('POST', '/api/ext/tokens', { name: 'reader', actions: ['read'], scope: {} });
     const response = await follow('', { authorization: `Bearer ${String(json['token'])}` });

@@ -83,7 +83,8 @@ export class LogConnections implements BeforeApplicationShutdown {
   }
 
   beforeApplicationShutdown(): void {
-    for (const connection of this.open) connection.abort(new Error('The service is shutting down.'));
+    for (const connection of this.open)
+      connection.abort(new DomainError('SHUTTING_DOWN', 'The service is shutting down.'));
   }
 
   /** @returns a function that releases the place */
@@ -106,7 +107,9 @@ export class LogConnections implements BeforeApplicationShutdown {
 
   private endWith({ token }: Caller, connection: AbortController): () => void {
     if (token === undefined) return () => undefined;
-    return this.tokens.closeWith(token, () => connection.abort(new Error('The API token has ended.')));
+    return this.tokens.closeWith(token, () =>
+      connection.abort(new DomainError('NOT_PERMITTED', 'The API token has ended.')),
+    );
   }
 }
 
