@@ -53,7 +53,7 @@ const SUITES_OF_CHECKS: Readonly<Record<string, readonly AbilityName[]>> = {
   cdi: [...DISKS, 'hardware'],
   multus: ['hardware'],
   metrics: ['metrics'],
-  'storage-class': [...DISKS, 'hardware', 'containers'],
+  'storage-class': [...DISKS, 'hardware', 'containers', 'containerLogs'],
   'storage-expansion': ['hardware'],
   'snapshot-class': ['snapshots'],
 };

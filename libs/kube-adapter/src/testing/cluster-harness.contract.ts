@@ -23,6 +23,8 @@ const SIZE = { cpu: 1, memoryBytes: 512 * MIB, diskBytes: 1024 * MIB };
 export class ClusterHarness implements BackendHarness {
   private readonly created: InstanceRef[] = [];
   readonly containerImage?: string;
+  /** A shell prints a prompt, and no line. */
+  readonly logImage = 'nginx:1.27';
 
   private constructor(
     readonly backend: KubeBackend,

@@ -56,6 +56,8 @@ export interface BackendHarness {
   openUnreachable(): Promise<Backend>;
   /** The image for the containers of the suites. Default: `debian:12`. */
   readonly containerImage?: string;
+  /** An image that writes a line when it starts, and goes on. Default: `containerImage`. */
+  readonly logImage?: string;
   /** Called after each test: stops the guests that the test started, on engines where guests are expensive. */
   tidy?(): Promise<void>;
   /** Closes everything and deletes every instance that the suite created. */

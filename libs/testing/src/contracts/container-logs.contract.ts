@@ -34,7 +34,7 @@ export function containerLogsContract(
       const size = { cpu: 1, memoryBytes: 256 * MIB, diskBytes: 1024 * MIB, storageClass: '', privileged: false };
       await harness.backend
         .require('containers')
-        .create({ ref, image: harness.containerImage ?? 'debian:12', ...size });
+        .create({ ref, image: harness.logImage ?? harness.containerImage ?? 'debian:12', ...size });
       await becomes(ref, 'Running');
       return ref;
     };

@@ -147,6 +147,22 @@ export function containersContract(
       });
     }
 
+    inTime('has events where the backend has them for containers, apart from those of a VM of its name', async () => {
+      const { backend } = harness;
+      if (!backend.containerAbilities.includes('events')) return;
+      const events = backend.require('events');
+      const vm = await harness.givenVm('Stopped');
+      const ref = { ...vm, kind: 'ct' as const };
+      await expect(events.recent(ref, 50)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+      await containers.create(specOf(ref));
+      await becomes(ref, 'Running');
+      const objectsOf = async (instance: InstanceRef) =>
+        new Set((await events.recent(instance, 50)).map(({ object }) => object));
+      const own = await objectsOf(ref);
+      expect(own.size).toBeGreaterThan(0);
+      for (const object of await objectsOf(vm)) expect([...own]).not.toContain(object);
+    });
+
     inTime('opens a shell in a running container', async () => {
       const ref = await running();
       const shell = await harness.backend.require('consoles').openShell(ref, { columns: 80, rows: 24 });

@@ -1,5 +1,4 @@
-import type { Backend, InstanceEvent, InstanceEvents } from '@headgate/domain-contracts';
-import type { InventoryRecorder } from '../inventory-recorder.js';
+import type { Backend, InstanceEvents } from '@headgate/domain-contracts';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
 import { contractTests } from './contract-tests.js';
 
@@ -12,12 +11,11 @@ export function instanceEventsContract(
   describe(`InstanceEvents, ${adapter}`, () => {
     let harness: BackendHarness;
     let events: InstanceEvents;
-    let recorder: InventoryRecorder;
     let unreachable: Backend;
     const { inTime } = contractTests(open, timeoutMs, async (opened) => {
       ({ harness } = opened);
       events = harness.backend.require('events');
-      recorder = await opened.recorder();
+      await opened.recorder();
       unreachable = await opened.unreachable();
     });
 
@@ -52,21 +50,6 @@ export function instanceEventsContract(
         expect(limited).toEqual(before.slice(0, 1));
         return;
       }
-    });
-
-    inTime('has the events of a container that was started, apart from those of a VM with its name', async () => {
-      const { backend } = harness;
-      if (!backend.containerAbilities.includes('events')) return;
-      const vm = await harness.givenVm('Running');
-      const ref = { ...vm, kind: 'ct' as const };
-      await expect(events.recent(ref, 50)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
-      const size = { cpu: 1, memoryBytes: 2 ** 28, diskBytes: 2 ** 30, storageClass: '', privileged: false };
-      await backend.require('containers').create({ ref, image: harness.containerImage ?? 'debian:12', ...size });
-      await recorder.untilContainer(ref, ({ phase }) => phase === 'Running');
-      const objects = (found: readonly InstanceEvent[]) => new Set(found.map(({ object }) => object));
-      const ofContainer = objects(await events.recent(ref, 50));
-      expect(ofContainer.size).toBeGreaterThan(0);
-      for (const object of objects(await events.recent(vm, 50))) expect([...ofContainer]).not.toContain(object);
     });
 
     inTime('knows no VM that does not exist', async () => {
