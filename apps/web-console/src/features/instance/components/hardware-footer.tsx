@@ -2,6 +2,7 @@ import { plural, t } from '@lingui/core/macro';
 import type { VmView } from '@headgate/api-contracts';
 import { Button } from '../../../shared/ui/button.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import { commandKey } from '../../../shared/ui/use-shortcut.js';
 import type { TypedChanges } from '../hardware-changes.js';
 import { discardDrafts, endDrafts } from '../hardware-drafts.js';
 
@@ -41,7 +42,7 @@ export function HardwareFooter({ vm, typed: { changes, problems, lost }, refusal
       <Button variant="link" onClick={() => discardDrafts(vm)}>
         {t`Discard changes`}
       </Button>
-      <ReasonedButton reason={reason} title="Ctrl Enter" onClick={onReview}>
+      <ReasonedButton reason={reason} title={t`${commandKey()}+Enter`} onClick={onReview}>
         {t`Review ${plural(count, { one: '# change', other: '# changes' })}…`}
       </ReasonedButton>
     </div>
