@@ -177,7 +177,7 @@ describe('the page of a container', () => {
 describe('the log of a container', () => {
   const stamped = (second: number, text: string): string =>
     `2026-01-01T00:00:${String(second).padStart(2, '0')}.000Z ${text}\n`;
-  const log = async () => (await screen.findByLabelText('Log of box')).textContent;
+  const log = async () => (await screen.findByRole('region', { name: 'Log of box' })).textContent;
   const write = (text: MockText, ...lines: string[]) => act(async () => void text.write(lines.join('')));
 
   test('is followed, searched and shown with its times', async () => {

@@ -14,6 +14,7 @@ export function LogText({ text, label }: { text: string; label: string }) {
     <pre
       ref={box}
       className="hg-container-log"
+      role="region"
       dir="ltr"
       tabIndex={0}
       aria-label={label}
