@@ -89,7 +89,7 @@ describe.each(INCUS_FLAVORS)('%s', (flavor) => {
     });
 
     test('writes to it in the terminal of the page', async () => {
-      await browser.page.goto(`${service.url}/#/containers/${CONTEXT}/default/${NAME}`);
+      await browser.page.goto(`${service.url}/#/containers/${CONTEXT}/default/${NAME}/terminal`);
       await run('echo root > /root/file; echo data > /data/file; hostname | tr a-z A-Z', /BOX/);
     });
 
