@@ -1,4 +1,4 @@
-import type { VmView } from '@headgate/api-contracts';
+import type { ContainerView, VmView } from '@headgate/api-contracts';
 import type { Page } from 'playwright-core';
 import { Api } from './api.js';
 import { openBrowser, type Browser } from './browser.js';
@@ -11,6 +11,7 @@ import { unbracketed } from './unbracketed.js';
 const TIMEOUT_MS = 120_000;
 const TEXTS = '/api/ext/page/de.json';
 const TABS = ['overview', 'guest', 'metrics', 'hardware', 'snapshots', 'events'];
+const CONTAINER_TABS = ['', '/logs', '/snapshots', '/events'];
 /** Lists of the API, whose strings are data and not texts. */
 const LISTS = [
   '/api/vms',
@@ -41,12 +42,15 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
   let page: Page;
   let api: Api;
   let running: VmView;
+  let box: ContainerView;
 
   beforeAll(async () => {
-    service = await RunningService.start(['--sandbox=12']);
+    service = await RunningService.start(['--sandbox=40']);
     api = new Api(service.url);
     const { body } = await api.send<VmView[]>('GET', '/api/vms');
     running = body.find(({ status }) => status === 'Running')!;
+    const { body: containers } = await api.send<ContainerView[]>('GET', '/api/cts');
+    box = containers.find(({ phase }) => phase === 'Running')!;
     browser = await openBrowser(service.url);
     page = browser.page;
   }, TIMEOUT_MS);
@@ -56,6 +60,11 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
   });
 
   const tabOf = (tab: string): string => `/vms/${running.context}/${running.namespace}/${running.name}/${tab}`;
+  const places = (): string[] => [
+    ...PLACES,
+    ...TABS.map(tabOf),
+    ...CONTAINER_TABS.map((tab) => `/containers/${box.context}/${box.namespace}/${box.name}${tab}`),
+  ];
   const open = async (place: string, width = 1280, height = 900): Promise<void> => {
     await page.setViewportSize({ width, height });
     await page.goto('about:blank');
@@ -86,7 +95,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
     'has room for the words of German in a window of %i px',
     async (width) => {
       const problems: string[] = [];
-      for (const place of [...PLACES, ...TABS.map(tabOf)]) {
+      for (const place of places()) {
         await open(place, width, 800);
         expect(await page.locator('html').getAttribute('lang')).toBe('de');
         if (width === 400) problems.push(...(await cutOff(page)).map((problem) => `${place}: ${problem}`));
@@ -112,13 +121,14 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
       const own = `/api/ext/vms/${running.namespace}/${running.name}`;
       const plain = `/api/vms/${running.namespace}/${running.name}`;
       const details = [`${own}/hardware`, `${plain}/snapshots`, `${plain}/events`, `${plain}/guestinfo`];
+      details.push(`/api/ext/cts/${box.namespace}/${box.name}/events`);
       for (const path of [...LISTS, ...details]) collect((await api.send('GET', path)).body);
       const words = [...data].join('\n');
       const { body: texts } = await api.send<Record<string, unknown[]>>('GET', TEXTS);
       const bracketed = Object.fromEntries(Object.entries(texts).map(([id, parts]) => [id, ['⟦', ...parts, '⟧']]));
       await page.route(`**${TEXTS}`, (route) => route.fulfill({ json: bracketed }));
       const raw: string[] = [];
-      for (const place of [...PLACES, ...TABS.map(tabOf)]) {
+      for (const place of places()) {
         await open(place);
         expect(await page.locator('body').innerText()).toContain('⟦');
         for (const text of await unbracketed(page))

@@ -1,4 +1,5 @@
-import { screen } from '@testing-library/react';
+import type { ContainerView } from '@headgate/api-contracts';
+import { act, screen } from '@testing-library/react';
 import { buildCapabilities, buildContext } from './testing/build-capabilities.js';
 import { buildVm } from './testing/build-vm.js';
 import type { MockService } from './testing/mock-service.js';
@@ -20,7 +21,7 @@ const DATA = new RegExp(
   [
     /Headgate|Ada|ada@example\.org|prod|prod \(KubeVirt\)|tailvm|web-1|node-\d/,
     /There is no screen\.|The bootc plugin is not installed\.|INTERNAL|refused by the mock/,
-    /English|Deutsch|EN|XL|bootc|curl|YAML|Terraform|ISO|IP|URL|NICs/,
+    /English|Deutsch|EN|XL|(, )?debian:12|bootc|curl|YAML|Terraform|ISO|IP|URL|NICs/,
     /[\d.,]+ ?(GiB|MiB|TiB|Gi|CPUs?|s|min|%)?|GiB|MiB|TiB|CPUs?|VMs?|\d+ CPUs?, \d+ GiB/,
     // Examples in boxes
     /fast|monday|eth\d|pci_\S+|snapshot|vm\/\S+|https:\/\/\S*|sha256:…|registry\.example\.org\/\S+|ssh-ed25519 .*/,
@@ -30,6 +31,21 @@ const DATA = new RegExp(
 );
 
 const vm = buildVm();
+const container: ContainerView = {
+  name: 'web-1',
+  namespace: 'tailvm',
+  node: 'node-1',
+  phase: 'Running',
+  ready: true,
+  image: 'debian:12',
+  cpu: 1,
+  mem: '2Gi',
+  privileged: false,
+  ref: 'ct/prod/tailvm/web-1',
+  context: 'prod',
+  backend: 'kubevirt',
+  tags: [],
+};
 
 test.each([
   '/vms',
@@ -54,6 +70,18 @@ test.each([
   expect(document.body.textContent).toContain('⟦');
   expect(texts.filter((text) => !DATA.test(text))).toEqual([]);
 });
+
+test.each(['', '/logs', '/snapshots', '/events', '/manifest'])(
+  'every text of the page of a container is from the catalog at %j',
+  async (tab) => {
+    const containerAbilities = { containerLogs: true, snapshots: true, cloning: true, events: true } as const;
+    service.on('GET /api/capabilities', buildCapabilities([buildContext({ containerAbilities })]));
+    await openConsole(`/containers/prod/tailvm/web-1${tab}`, [], service);
+    await act(async () => void service.listInStream('cts').snapshot([container]));
+    await screen.findByRole('tablist');
+    expect(unbracketed(document.body).filter((text) => !DATA.test(text))).toEqual([]);
+  },
+);
 
 test('a text that bypasses the catalog is found, also next to one that does not', () => {
   document.body.innerHTML = '<p title="raw title">⟦Delete <b>web</b>⟧ raw text <code>npm</code></p>';
