@@ -1,6 +1,13 @@
-import { DomainError, formatRef, type BulkAction, type Grant, type InstanceRef } from '@headgate/domain-contracts';
-import { vmOrCt, type Need } from './need.js';
-import { may } from './policy.js';
+import {
+  DomainError,
+  formatRef,
+  type BulkAction,
+  type BulkRequest,
+  type Grant,
+  type InstanceRef,
+} from '@headgate/domain-contracts';
+import { folders, vmOrCt, type Need } from './need.js';
+import { expectAllowed, may } from './policy.js';
 
 const NEEDS: Readonly<Record<BulkAction, Need>> = {
   start: vmOrCt('power'),
@@ -12,8 +19,14 @@ const NEEDS: Readonly<Record<BulkAction, Need>> = {
   migrate: vmOrCt('change', { also: { action: 'change' } }),
   tag: vmOrCt('change'),
   untag: vmOrCt('change'),
+  folder: vmOrCt('change'),
+  // It is in no folder afterwards, where other rights hold.
+  unfolder: vmOrCt('change', { also: { action: 'change' } }),
   delete: vmOrCt('delete'),
 };
+
+/** In addition to the need of each member: the right to put instances into the folder. */
+const FOLDER_NEED = folders('change', ['folder']);
 
 const MAX_NAMED_REFS = 100;
 
@@ -22,7 +35,12 @@ const MAX_NAMED_REFS = 100;
  * member when its turn comes.
  * @throws DomainError NOT_PERMITTED with the refs, which the caller has named
  */
-export function expectMembersAllowed(grant: Grant, action: BulkAction, refs: readonly InstanceRef[]): void {
+export function expectMembersAllowed(
+  grant: Grant,
+  { action, folder }: Pick<BulkRequest, 'folder'> & { readonly action: BulkAction },
+  refs: readonly InstanceRef[],
+): void {
+  if (folder !== undefined) expectAllowed(grant, FOLDER_NEED, { folder });
   const refused = refs.map(formatRef).filter((ref) => !may(grant, NEEDS[action], { ref }));
   if (refused.length === 0) return;
   throw new DomainError('NOT_PERMITTED', `${grant.label} has no right to ${action} ${refused.length} of them.`, {

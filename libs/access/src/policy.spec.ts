@@ -131,22 +131,40 @@ describe('members', () => {
     names.map((name) => ({ kind: 'vm' as const, context: 'lab', namespace: 'default', name }));
 
   test('are refused together, by the refs that are out of reach', () => {
-    expect(() => expectMembersAllowed(grants.operator, 'stop', refsOf('db', 'web', 'gone'))).toThrow(
+    expect(() => expectMembersAllowed(grants.operator, { action: 'stop' }, refsOf('db', 'web', 'gone'))).toThrow(
       expect.objectContaining({
         code: 'NOT_PERMITTED',
         message: 'ann has no right to stop 2 of them.',
         details: { refs: ['vm/lab/default/web', 'vm/lab/default/gone'] },
       }),
     );
-    expectMembersAllowed(grants.operator, 'stop', refsOf('db'));
-    expectMembersAllowed(ADMINISTRATOR, 'delete', refsOf('db', 'web', 'gone'));
+    expectMembersAllowed(grants.operator, { action: 'stop' }, refsOf('db'));
+    expectMembersAllowed(ADMINISTRATOR, { action: 'delete' }, refsOf('db', 'web', 'gone'));
     for (const action of ['delete', 'tag', 'start'] as const)
-      expect(() => expectMembersAllowed(grants.reader, action, refsOf('db'))).toThrow(/no right/);
+      expect(() => expectMembersAllowed(grants.reader, { action }, refsOf('db'))).toThrow(/no right/);
+  });
+
+  test('are put into a folder only with the right to change it as well as them', () => {
+    const folder = (path: string) => ({ action: 'folder' as const, folder: path });
+    expectMembersAllowed(grants.owner, folder('prod/web'), refsOf('db'));
+    expect(() => expectMembersAllowed(grants.owner, folder('test'), refsOf('db'))).toThrow(
+      'ann has no right to change the folder test.',
+    );
+    expect(() => expectMembersAllowed(grants.owner, folder('prod'), refsOf('db', 'web'))).toThrow(/folder 1 of them/);
+    expect(() => expectMembersAllowed(grants.operator, folder('prod'), refsOf('db'))).toThrow(/no right/);
+    expectMembersAllowed(ADMINISTRATOR, folder('anywhere'), refsOf('db', 'web'));
+  });
+
+  test('are taken out of their folder only by those who may change everything', () => {
+    expect(() => expectMembersAllowed(grants.owner, { action: 'unfolder' }, refsOf('db'))).toThrow(/1 of them/);
+    expectMembersAllowed(ADMINISTRATOR, { action: 'unfolder' }, refsOf('db'));
   });
 
   test('can be migrated only by those who may change everything', () => {
-    expect(() => expectMembersAllowed(grants.owner, 'migrate', refsOf('db'))).toThrow(/to migrate 1 of them/);
+    expect(() => expectMembersAllowed(grants.owner, { action: 'migrate' }, refsOf('db'))).toThrow(
+      /to migrate 1 of them/,
+    );
     const everywhere = bind(new TokenGrant({ name: 'ops', actions: ['change'], scope: {} }, () => true));
-    expectMembersAllowed(everywhere, 'migrate', refsOf('db'));
+    expectMembersAllowed(everywhere, { action: 'migrate' }, refsOf('db'));
   });
 });

@@ -64,6 +64,8 @@ export class BulkDto {
   @Optional() @IsBoolean() force?: boolean;
   /** Only with tag and untag. */
   @Optional() @IsTag() tag?: string;
+  /** Only with folder: the path of an existing folder, which each instance is put into. */
+  @Optional() @IsFolderPath() folder?: string;
   /** The number of instances that are worked on at the same time; 8 by default. */
   @Optional() @IsInt() @Min(1) @Max(MAX_MEMBERS_AT_ONCE) atOnce?: number;
   /**
@@ -154,6 +156,8 @@ export class BulkTaskView {
   @Optional() @IsBoolean() force?: boolean;
   /** Of tag and untag: the tag. */
   @Optional() @IsString() tag?: string;
+  /** Of folder: the path of the folder. */
+  @Optional() @IsString() folder?: string;
   /** The number of members that are worked on at the same time; 8 if it is absent. */
   @Optional() @IsInt() @Min(1) atOnce?: number;
   /** Whether a member is done only when it is ready again. */

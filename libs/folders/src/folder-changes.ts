@@ -111,8 +111,11 @@ interface AddedMember {
   readonly found: InstanceIdentity;
 }
 
-/** Puts an instance into a folder and takes it out of the one it was in. */
-export class AddFolderMember extends Change<[path: string, ref: string], void, AddedMember> {
+/**
+ * Puts an instance into a folder and takes it out of the one it was in. With the ID of its object, it does so to no
+ * other instance of its name.
+ */
+export class AddFolderMember extends Change<[path: string, ref: string, uid?: string], void, AddedMember> {
   constructor(
     private readonly folders: Folders,
     private readonly directory: InstanceDirectory,
@@ -122,8 +125,11 @@ export class AddFolderMember extends Change<[path: string, ref: string], void, A
     super();
   }
 
-  protected override prepare(path: string, ref: string): AddedMember {
-    return { path, ref, found: this.find(ref) };
+  /** @throws DomainError INVALID_REF, INSTANCE_NOT_FOUND */
+  protected override prepare(path: string, ref: string, uid?: string): AddedMember {
+    const found = this.find(ref);
+    if (uid !== undefined && uid !== found.uid) throw replaced(ref);
+    return { path, ref, found };
   }
 
   protected override async planPrepared({ path, found }: AddedMember): Promise<Plan> {
@@ -140,7 +146,7 @@ export class AddFolderMember extends Change<[path: string, ref: string], void, A
     return this.reservations.during(workOn('folder', found), () => {
       const instance = this.find(ref);
       // The caller was allowed to change that one only.
-      if (instance.uid !== uid) throw new DomainError('INSTANCE_NOT_FOUND', `${ref} was replaced by another instance.`);
+      if (instance.uid !== uid) throw replaced(ref);
       return this.audit.of(caller, `add to folder ${path}`, found, () =>
         this.folders.change((tree) => tree.assign(instance, path)),
       );
@@ -156,9 +162,16 @@ export class AddFolderMember extends Change<[path: string, ref: string], void, A
   }
 }
 
+const replaced = (ref: string): DomainError =>
+  new DomainError('INSTANCE_NOT_FOUND', `${ref} was replaced by another instance.`);
+
 export interface MemberRemovalOptions {
   /** Only former instances, also if there is one now that is in a folder. */
   readonly isMissing?: boolean;
+  /** Only the instance that exists now, never former ones. Nothing changes if it is in no folder. */
+  readonly isPresent?: boolean;
+  /** The ID of its object, if it may be no other instance of its name. */
+  readonly uid?: string | undefined;
 }
 
 interface RemovedMember extends MemberRemovalOptions {
@@ -184,8 +197,9 @@ export class RemoveFolderMember extends Change<[ref: string, options: MemberRemo
     return { member: formatRef(parseRef(ref)), ...options };
   }
 
-  protected override async planPrepared({ member, isMissing = false }: RemovedMember): Promise<Plan> {
-    const found = this.find(this.folders.tree, member, isMissing);
+  protected override async planPrepared(removed: RemovedMember): Promise<Plan> {
+    const { member } = removed;
+    const found = this.find(this.folders.tree, removed);
     const steps = found.map(({ folder: { path } }) => ({
       name: 'remove from folder',
       detail: `${member} from ${path}`,
@@ -193,19 +207,25 @@ export class RemoveFolderMember extends Change<[ref: string, options: MemberRemo
     return this.reservations.inPlan(workOn('folder', member), buildPlan(steps));
   }
 
-  protected override runPrepared({ member, isMissing = false }: RemovedMember, caller: Caller): Promise<void> {
+  protected override runPrepared(removed: RemovedMember, caller: Caller): Promise<void> {
+    const { member } = removed;
     return this.reservations.during(workOn('folder', member), () => {
       const paths = this.folders.tree.membersWith(member).map(({ folder: { path } }) => path);
       const action = `remove from folder ${paths.join(', ')}`.trimEnd();
       return this.audit.of(caller, action, member, () =>
-        this.folders.change((tree) => tree.unassign(...this.find(tree, member, isMissing))),
+        this.folders.change((tree) => tree.unassign(...this.find(tree, removed))),
       );
     });
   }
 
-  /** @throws DomainError FOLDER_NOT_FOUND */
-  private find(tree: FolderTree, ref: string, isMissing: boolean): readonly Member[] {
+  /** @throws DomainError FOLDER_NOT_FOUND; INSTANCE_NOT_FOUND for one that has to be present */
+  private find(tree: FolderTree, { member: ref, isMissing = false, ...only }: RemovedMember): readonly Member[] {
     const uid = this.directory.get(parseRef(ref))?.uid;
+    if (only.isPresent) {
+      const instance = this.directory.resolve(parseRef(ref));
+      if (only.uid !== undefined && only.uid !== instance.uid) throw replaced(ref);
+      return tree.membersWith(ref).filter((one) => one.uid === instance.uid);
+    }
     const present = tree.membersWith(ref).filter((one) => one.uid === uid);
     const missing = tree.membersWith(ref).filter((one) => one.uid !== uid);
     const found = isMissing || present.length === 0 ? missing : present;

@@ -60,5 +60,5 @@ function distinct(refusals: readonly Refusal[]): Refusal[] {
 }
 
 /** The name of each step, such as `stop by force`. */
-const describe = ({ action, force, tag }: BulkRequest): string =>
-  `${action}${force ? ' by force' : ''}${tag === undefined ? '' : ` ${tag}`}`;
+const describe = ({ action, force, tag, folder }: BulkRequest): string =>
+  [action, force && 'by force', tag, folder].filter(Boolean).join(' ');

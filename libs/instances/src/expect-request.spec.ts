@@ -32,6 +32,15 @@ describe('the time of a bulk order', () => {
     expect(() => withTime(at)).toThrow(DomainError);
   });
 
+  test('folder is for its action only, which needs it', () => {
+    expect(expectRequest({ action: 'folder', folder: 'prod' }, NOW)).toEqual({ action: 'folder', folder: 'prod' });
+    expect(() => expectRequest({ action: 'folder' }, NOW)).toThrow('folder is missing; folder needs the path of one.');
+    for (const action of ['unfolder', 'tag', 'start'] as const)
+      expect(() => expectRequest({ action, folder: 'prod', ...(action === 'tag' && { tag: 'x' }) }, NOW)).toThrow(
+        `${action} takes no folder.`,
+      );
+  });
+
   test('waitReady is only for actions after which an instance becomes ready', () => {
     for (const action of ['start', 'restart'] as const)
       expect(expectRequest({ action, waitReady: true }, NOW)).toEqual({ action, waitReady: true });

@@ -13,10 +13,13 @@ const WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\
  * @throws DomainError INVALID_INPUT
  */
 export function expectRequest(request: DirectBulkRequest, now: number): DirectBulkRequest {
-  const { action, force, tag, waitReady, at } = request;
+  const { action, force, tag, folder, waitReady, at } = request;
   const takesTag = action === 'tag' || action === 'untag';
   if (takesTag !== (tag !== undefined))
     throw invalid(takesTag ? `tag is missing; ${action} needs it.` : `${action} takes no tag.`);
+  const takesFolder = action === 'folder';
+  if (takesFolder !== (folder !== undefined))
+    throw invalid(takesFolder ? 'folder is missing; folder needs the path of one.' : `${action} takes no folder.`);
   if (force && action !== 'stop') throw invalid('force is only possible with stop.');
   if (waitReady && !READY_ACTIONS.has(action)) throw invalid('waitReady is only possible with start and restart.');
   return at === undefined ? request : { ...request, at: expectFuture(at, now) };

@@ -1,5 +1,6 @@
 import {
   DomainError,
+  formatRef,
   type BulkAction,
   type Caller,
   type Change,
@@ -17,6 +18,16 @@ import type { MemberReadiness } from './member-readiness.js';
 import type { MigrateVm } from './migrate-vm.js';
 import type { TagVm } from './tag-vm.js';
 
+/** Puts an instance into a folder. With the ID of its object, it does so to that one only. */
+export type PutIntoFolder = Change<[path: string, ref: string, uid?: string], void, unknown>;
+
+/** Takes an instance out of its folder, if it is in one. */
+export type TakeOutOfFolder = Change<
+  [ref: string, options: { readonly isPresent: true; readonly uid: string | undefined }],
+  void,
+  unknown
+>;
+
 /** The use cases of single instances. */
 export interface InstanceUseCases {
   readonly applyPower: ApplyPower;
@@ -25,16 +36,21 @@ export interface InstanceUseCases {
   readonly tagVm: TagVm;
   readonly deleteVm: DeleteVm;
   readonly deleteContainer: DeleteContainer;
+  readonly putIntoFolder: PutIntoFolder;
+  readonly takeOutOfFolder: TakeOutOfFolder;
 }
 
 /**
  * What work on many instances does to one of them: the use case of a single request, with its checks and its audit
  * entry.
  */
-export type InstanceBulkRequest = Pick<DirectBulkRequest, 'action' | 'force' | 'tag' | 'waitReady'>;
+export type InstanceBulkRequest = Pick<DirectBulkRequest, 'action' | 'force' | 'tag' | 'folder' | 'waitReady'>;
+
+/** A request that VMs and containers carry out differently. */
+type KindRequest = InstanceBulkRequest & { readonly action: Exclude<BulkAction, 'folder' | 'unfolder'> };
 
 /** Refuses an action that a caller may not carry out on an instance. @throws DomainError NOT_PERMITTED */
-export type ExpectAllowed = (caller: Caller, action: BulkAction, ref: InstanceRef) => void;
+export type ExpectAllowed = (caller: Caller, request: InstanceBulkRequest, ref: InstanceRef) => void;
 
 /** Carries out an action on a VM or a container, for work on many of them. */
 export class InstanceActions {
@@ -50,7 +66,7 @@ export class InstanceActions {
 
   /** @returns the ID of the task that continues the work, if there is one */
   async apply(request: InstanceBulkRequest, ref: MemberRef, caller: Caller): Promise<string | undefined> {
-    this.expectAllowed(caller, request.action, ref);
+    this.expectAllowed(caller, request, ref);
     const act = (): Promise<string | undefined> => this.changeOf(request, ref).run(caller);
     return request.waitReady ? this.readiness.after(ref, request.action, act) : act();
   }
@@ -61,10 +77,14 @@ export class InstanceActions {
   }
 
   private changeOf(request: InstanceBulkRequest, ref: MemberRef): BoundChange {
-    return ref.kind === 'vm' ? this.changeOfVm(request, ref) : this.changeOfContainer(request, ref);
+    const { action, folder = '' } = request;
+    if (action === 'folder') return bind(this.useCases.putIntoFolder, folder, formatRef(ref), ref.uid);
+    if (action === 'unfolder')
+      return bind(this.useCases.takeOutOfFolder, formatRef(ref), { isPresent: true, uid: ref.uid });
+    return ref.kind === 'vm' ? this.changeOfVm({ ...request, action }, ref) : this.changeOfContainer(request, ref);
   }
 
-  private changeOfVm({ action, force = false, tag = '' }: InstanceBulkRequest, ref: MemberRef): BoundChange {
+  private changeOfVm({ action, force = false, tag = '' }: KindRequest, ref: MemberRef): BoundChange {
     const { applyPower, migrateVm, tagVm, deleteVm } = this.useCases;
     switch (action) {
       case 'migrate':
@@ -82,7 +102,8 @@ export class InstanceActions {
   private changeOfContainer({ action }: InstanceBulkRequest, ref: MemberRef): BoundChange {
     if (action === 'delete') return bind(this.useCases.deleteContainer, ref);
     const power = CONTAINER_ACTIONS.find((one) => one === action);
-    if (!power) throw new DomainError('NOT_SUPPORTED', 'Containers can only be started, stopped and deleted.');
+    if (!power)
+      throw new DomainError('NOT_SUPPORTED', 'Containers can only be started, stopped, deleted, and put into folders.');
     return bind(this.useCases.applyContainerPower, ref, power);
   }
 }

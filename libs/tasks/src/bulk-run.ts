@@ -274,8 +274,8 @@ const failureOf = (failed: number, all: number, waiting: number): string =>
   waiting > 0 ? `${failed} of ${all} failed, so ${waiting} did not begin.` : `${failed} of ${all} failed.`;
 
 /** The step of a bulk task, such as `stop by force`. */
-export const describe = ({ action, force, tag }: BulkRequest): string =>
-  `${action}${force ? ' by force' : ''}${tag === undefined ? '' : ` ${tag}`}`;
+export const describe = ({ action, force, tag, folder }: BulkRequest): string =>
+  [action, force && 'by force', tag, folder].filter(Boolean).join(' ');
 
 /** A process that was killed may have done it. */
 const interrupted = ({ ref }: TaskMember): TaskMember => ({ ref, status: 'error', error: MAY_HAVE_RUN });

@@ -120,6 +120,9 @@ describe('POST /api/ext/bulk', () => {
     ['a query without a match', { action: 'start', query: { q: 'nothing-like-this' } }],
     ['a tag without its name', { action: 'tag', refs: [WEB] }],
     ['a name that no tag needs', { action: 'start', tag: 'night', refs: [WEB] }],
+    ['a folder without its path', { action: 'folder', refs: [WEB] }],
+    ['a path that no folder has', { action: 'folder', folder: '../etc', refs: [WEB] }],
+    ['a path that nothing needs', { action: 'unfolder', folder: 'prod', refs: [WEB] }],
     ['force without stop', { action: 'restart', force: true, refs: [WEB] }],
     [
       'too many instances',

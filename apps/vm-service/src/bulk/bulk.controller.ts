@@ -34,7 +34,7 @@ export class BulkController {
     if ((refs === undefined) === (query === undefined))
       throw new DomainError('INVALID_INPUT', 'Exactly one of refs and query must be set.');
     const members = findMembers({ refs, query }, this.fleet, caller);
-    expectMembersAllowed(caller.grant, bulk.action, members);
+    expectMembersAllowed(caller.grant, bulk, members);
     if (bulk.at !== undefined) expectStoredRights(caller);
     return request.answerWith(change, this.runBulk, [bulk, members], {
       result: (task) => ({ task }),

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { expectMembersAllowed } from '@headgate/access';
-import { InstanceDirectory } from '@headgate/domain-contracts';
+import { Audit, InstanceDirectory, Reservations } from '@headgate/domain-contracts';
+import { AddFolderMember, Folders, RemoveFolderMember } from '@headgate/folders';
 import {
   ApplyContainerPower,
   ApplyPower,
@@ -13,15 +14,30 @@ import {
 } from '@headgate/instances';
 import { ContainersModule } from '../containers/containers.module.js';
 import { FleetModule } from '../fleet/fleet.module.js';
+import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { InstancesModule } from '../instances/instances.module.js';
+import { provideClass } from '../platform/provide-class.js';
+import { StoreModule } from '../store/store.module.js';
 
 /** The actions on single instances, for work on many of them: bulk tasks and folders. */
 @Module({
-  imports: [FleetModule, InstancesModule, ContainersModule],
+  imports: [StoreModule, FolderTreeModule, FleetModule, InstancesModule, ContainersModule],
   providers: [
+    provideClass(AddFolderMember, [Folders, InstanceDirectory, Audit, Reservations]),
+    provideClass(RemoveFolderMember, [Folders, InstanceDirectory, Audit, Reservations]),
     {
       provide: InstanceActions,
-      inject: [ApplyPower, ApplyContainerPower, MigrateVm, TagVm, DeleteVm, DeleteContainer, InstanceDirectory],
+      inject: [
+        ApplyPower,
+        ApplyContainerPower,
+        MigrateVm,
+        TagVm,
+        DeleteVm,
+        DeleteContainer,
+        AddFolderMember,
+        RemoveFolderMember,
+        InstanceDirectory,
+      ],
       useFactory: (
         applyPower: ApplyPower,
         applyContainerPower: ApplyContainerPower,
@@ -29,15 +45,26 @@ import { InstancesModule } from '../instances/instances.module.js';
         tagVm: TagVm,
         deleteVm: DeleteVm,
         deleteContainer: DeleteContainer,
+        putIntoFolder: AddFolderMember,
+        takeOutOfFolder: RemoveFolderMember,
         directory: InstanceDirectory,
       ) =>
         new InstanceActions(
-          { applyPower, applyContainerPower, migrateVm, tagVm, deleteVm, deleteContainer },
-          ({ grant }, action, ref) => expectMembersAllowed(grant, action, [ref]),
+          {
+            applyPower,
+            applyContainerPower,
+            migrateVm,
+            tagVm,
+            deleteVm,
+            deleteContainer,
+            putIntoFolder,
+            takeOutOfFolder,
+          },
+          ({ grant }, request, ref) => expectMembersAllowed(grant, request, [ref]),
           new MemberReadiness(directory),
         ),
     },
   ],
-  exports: [InstanceActions],
+  exports: [InstanceActions, AddFolderMember, RemoveFolderMember],
 })
 export class InstanceActionsModule {}

@@ -1,14 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Audit, InstanceDirectory, Reservations } from '@headgate/domain-contracts';
-import {
-  AddFolderMember,
-  CreateFolder,
-  Folders,
-  MoveFolder,
-  RemoveFolder,
-  RemoveFolderMember,
-  RunFolderAction,
-} from '@headgate/folders';
+import { CreateFolder, Folders, MoveFolder, RemoveFolder, RunFolderAction } from '@headgate/folders';
 import { InstanceActions } from '@headgate/instances';
 import { InstanceActionsModule } from '../bulk/instance-actions.module.js';
 import { FleetModule } from '../fleet/fleet.module.js';
@@ -29,8 +21,6 @@ import { ReadFolders } from './read-folders.js';
     provideClass(CreateFolder, [Folders, Audit]),
     provideClass(RemoveFolder, [Folders, Audit]),
     provideClass(MoveFolder, [Folders, Audit]),
-    provideClass(AddFolderMember, [Folders, InstanceDirectory, Audit, Reservations]),
-    provideClass(RemoveFolderMember, [Folders, InstanceDirectory, Audit, Reservations]),
     provideClass(RunFolderAction, [Folders, InstanceDirectory, InstanceActions, Reservations]),
   ],
   exports: [ReadFolders],

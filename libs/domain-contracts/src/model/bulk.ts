@@ -12,6 +12,8 @@ export const BULK_ACTIONS = [
   'migrate',
   'tag',
   'untag',
+  'folder',
+  'unfolder',
   'delete',
 ] as const;
 export type BulkAction = (typeof BULK_ACTIONS)[number];
@@ -30,6 +32,8 @@ export interface BulkRequest {
   readonly force?: boolean;
   /** Of `tag` and `untag`. */
   readonly tag?: string;
+  /** Of `folder`: the path of the folder that the members are put into. */
+  readonly folder?: string;
   /** How many members are worked on at the same time, 1 to 64; 8 by default. Not of queued actions. */
   readonly atOnce?: number;
   /** Of `start` and `restart`: a member is done when it is ready again, and only then the next one begins. */

@@ -22,6 +22,20 @@ const MAX_CONTEXTS = 200;
 /** How many other contexts of the kind are enough for a promise. */
 const MAX_ALIKE = 3;
 
+/** The operation as which a bulk action is measured. */
+function operationOf(action: BulkRequest['action']): Work['operation'] {
+  switch (action) {
+    case 'untag':
+      return 'tag';
+    case 'unfolder':
+      return 'folder';
+    case 'drain':
+      return 'migrate';
+    default:
+      return action;
+  }
+}
+
 /** A request that is being measured. */
 interface Scope {
   readonly work: Work;
@@ -101,7 +115,7 @@ export class PastTimes extends WorkTimes {
   /** A bulk task for these refs. */
   bulk(request: BulkRequest, refs: readonly string[]): MeasuredSeconds | undefined {
     const { action, force } = request;
-    const operation = action === 'untag' ? 'tag' : action === 'drain' ? 'migrate' : action;
+    const operation = operationOf(action);
     const rest = force ? { variant: FORCED } : {};
     return bulkSeconds(
       request,

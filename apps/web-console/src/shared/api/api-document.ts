@@ -2451,11 +2451,16 @@ export interface components {
              * @description The action on each instance.
              * @enum {string}
              */
-            action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "tag" | "untag" | "delete";
+            action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "tag" | "untag" | "folder" | "unfolder" | "delete";
             /** @description The task waits until this time, at most 366 days: ISO 8601 with `Z` or an offset. It can be canceled meanwhile. Only for callers with all rights, because the rights of others are not stored until then. */
             at?: string;
             /** @description The number of instances that are worked on at the same time; 8 by default. */
             atOnce?: number;
+            /**
+             * @description Only with folder: the path of an existing folder, which each instance is put into.
+             * @example prod/databases
+             */
+            folder?: string;
             /** @description Only with stop: powers the VMs off instead of asking the guests to shut down. */
             force?: boolean;
             /** @description Chooses the instances that match at this moment. */
@@ -2534,7 +2539,7 @@ export interface components {
              * @description The action on each member.
              * @enum {string}
              */
-            action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "tag" | "untag" | "delete" | "move" | "drain";
+            action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "tag" | "untag" | "folder" | "unfolder" | "delete" | "move" | "drain";
             /**
              * Format: date-time
              * @description No member begins before this time, in ISO 8601.
@@ -2546,6 +2551,8 @@ export interface components {
             counts: components["schemas"]["BulkCountsView"];
             /** @description Of drain: the node that the members leave. */
             drain?: components["schemas"]["DrainedNodeView"];
+            /** @description Of folder: the path of the folder. */
+            folder?: string;
             /** @description Of stop: whether the VMs are powered off instead of being shut down. */
             force?: boolean;
             /** @description Of move: the request that holds for every member. */

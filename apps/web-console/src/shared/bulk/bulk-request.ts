@@ -5,7 +5,7 @@ import type { BulkOptions } from './bulk-options.js';
 import { perLanguage } from '../texts/per-language.js';
 
 /** What a bulk task does to each instance. */
-export type BulkRequest = Pick<BulkDto, 'action' | 'force' | 'tag'> & BulkOptions;
+export type BulkRequest = Pick<BulkDto, 'action' | 'force' | 'tag' | 'folder'> & BulkOptions;
 
 const BULK = '/api/ext/bulk';
 
@@ -38,11 +38,17 @@ const labels = perLanguage((): Readonly<Record<BulkTaskView['action'], string>> 
   migrate: t`Migrate`,
   tag: t`Add tag`,
   untag: t`Remove tag`,
+  folder: t`Put into folder`,
+  unfolder: t`Take out of folder`,
   delete: t`Delete`,
   move: t`Move`,
   drain: t`Drain`,
 }));
 
 /** A readable name of the request, such as "Add tag night". */
-export const bulkLabel = ({ action, force, tag }: Pick<BulkTaskView, 'action' | 'force' | 'tag'>): string =>
-  tag === undefined ? (force ? t`Force stop` : labels()[action]) : t`${labels()[action]} ${tag}`;
+export function bulkLabel(order: Pick<BulkTaskView, 'action' | 'force' | 'tag' | 'folder'>): string {
+  const { action, force, tag, folder } = order;
+  const object = tag ?? folder;
+  if (object !== undefined) return t`${labels()[action]} ${object}`;
+  return force ? t`Force stop` : labels()[action];
+}
