@@ -269,6 +269,90 @@ describe('the list of VMs, bulk operations', () => {
     expect(ordered()).toEqual([{ action: 'tag', tag: 'night', refs: [web.ref] }]);
   });
 
+  describe('folders', () => {
+    const folder = (path: string) => ({ path });
+    const moved = buildVm({ name: 'web-1', folder: 'old' });
+    const alike = buildVm({ name: 'web-2', folder: 'old' });
+    const outside = buildVm({ name: 'web-3' });
+    const put = async ({ user }: OpenConsole, label: string): Promise<void> => {
+      await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));
+      await user.click(bar().getByRole('button', { name: 'More' }));
+      await user.click(await screen.findByRole('menuitem', { name: label }));
+    };
+    const run = async ({ user }: OpenConsole, label: string): Promise<void> => {
+      const button = await dialog().findByRole<HTMLButtonElement>('button', { name: label });
+      await waitFor(() => expect(button.disabled).toBe(false));
+      await user.click(button);
+      await screen.findByText(/succeeded/);
+    };
+    beforeEach(() => {
+      answersWith({});
+      const folders = [folder('new'), folder('old')];
+      service.on('GET /api/folders', { folders, unfoldered: { running: 0, total: 0 } });
+    });
+
+    test('puts the selected VMs into the chosen folder, and names those that are there', async () => {
+      const members = [{ ref: outside.ref, ok: true, steps: [], warnings: [], refusals: [] }];
+      plan = { ok: true, steps: [], warnings: [], refusals: [], members, unplanned: 0 };
+      const opened = await openConsole('/vms', [moved, outside], service);
+      await put(opened, 'Put into a folder');
+      expect(requests('true')).toEqual([]);
+      await opened.user.selectOptions(await dialog().findByRole('combobox', { name: 'Folder' }), 'new');
+      const same = await dialog().findByRole('region', { name: /^Nothing changes for/ });
+      expect(same.textContent).toContain('tailvm/web-3');
+      await run(opened, 'Put 2 VMs into the folder');
+      expect(ordered()).toEqual([{ action: 'folder', folder: 'new', refs: [moved.ref, outside.ref] }]);
+    });
+
+    test('is undone by the folder that all were in', async () => {
+      const opened = await openConsole('/vms', [moved, alike], service);
+      await put(opened, 'Put into a folder');
+      await opened.user.selectOptions(await dialog().findByRole('combobox', { name: 'Folder' }), 'new');
+      await run(opened, 'Put 2 VMs into the folder');
+      await opened.user.click(dialog().getByRole('button', { name: 'Undo' }));
+      expect(await dialog().findByRole('combobox', { name: 'Folder' })).toHaveProperty('value', 'old');
+      await run(opened, 'Put 2 VMs into the folder');
+      expect(ordered().at(-1)).toEqual({ action: 'folder', folder: 'old', refs: [moved.ref, alike.ref] });
+    });
+
+    test('has no undo when the VMs were in different folders', async () => {
+      const opened = await openConsole('/vms', [moved, outside], service);
+      await put(opened, 'Put into a folder');
+      await opened.user.selectOptions(await dialog().findByRole('combobox', { name: 'Folder' }), 'new');
+      await run(opened, 'Put 2 VMs into the folder');
+      expect(dialog().queryByRole('button', { name: 'Undo' })).toBeNull();
+    });
+
+    test('takes VMs out of their folders, besides those in none', async () => {
+      const opened = await openConsole('/vms', [moved, outside], service);
+      await put(opened, 'Take out of the folder');
+      expect(dialog().getByText('tailvm/web-3: It is in no folder.')).toBeTruthy();
+      await run(opened, 'Take 1 VM out of the folder');
+      expect(ordered()).toEqual([{ action: 'unfolder', refs: [moved.ref] }]);
+      await opened.user.click(dialog().getByRole('button', { name: 'Undo' }));
+      expect(await dialog().findByRole('combobox', { name: 'Folder' })).toHaveProperty('value', 'old');
+    });
+
+    test('leads to the folders when there are none, and shows why they were not loaded', async () => {
+      service.on('GET /api/folders', { folders: [], unfoldered: { running: 0, total: 0 } });
+      const opened = await openConsole('/vms', [outside], service);
+      await put(opened, 'Put into a folder');
+      expect(await dialog().findByText(/There are no folders yet\./)).toBeTruthy();
+      expect(dialog().getByRole('link', { name: 'Create one' }).getAttribute('href')).toBe('#/folders');
+      expect(dialog().getByRole('button', { name: /^Put 1 VM/ })).toHaveProperty('disabled', true);
+    });
+
+    test('shows why the service refuses the folder', async () => {
+      const error = 'ann has no right to change the folder new.';
+      service.fails('POST /api/ext/bulk', 403, error);
+      const opened = await openConsole('/vms', [outside], service);
+      await put(opened, 'Put into a folder');
+      await opened.user.selectOptions(await dialog().findByRole('combobox', { name: 'Folder' }), 'new');
+      expect(await dialog().findByText(error)).toBeTruthy();
+      expect(dialog().getByRole('button', { name: /^Put 1 VM/ })).toHaveProperty('disabled', true);
+    });
+  });
+
   test('selects only what the filter shows, and shows how many selected VMs are hidden', async () => {
     const { user } = await openConsole('/vms?status=Running', [web, other, db], service);
     await user.click(screen.getByRole('checkbox', { name: 'Select all shown' }));

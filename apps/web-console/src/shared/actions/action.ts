@@ -16,6 +16,8 @@ export type ActionId =
   | 'snapshot'
   | 'tag'
   | 'untag'
+  | 'folder'
+  | 'unfolder'
   | 'delete';
 
 /** What an action does to the users of an instance. */
@@ -59,9 +61,27 @@ export interface BulkAction {
   /** Connects the label with the number of instances on the button: "Add tag" `to` "2 VMs". */
   readonly submit?: (count: string) => string;
   /** A text that the user has to enter first. */
-  readonly input?: { readonly label: string; readonly problem: (text: string) => string | undefined };
+  readonly input?: BulkInput;
   /** The action that undoes it, with the same text. */
   readonly inverse?: ActionId;
+  /**
+   * The action that undoes it for instances that were like this before, where the same text does not do so; undefined
+   * when one action can't undo all of them.
+   */
+  readonly undo?: (before: readonly Instance[]) => BulkUndo | undefined;
+}
+
+export interface BulkInput {
+  readonly label: string;
+  /** A folder is chosen from the existing ones, and any other text is typed. */
+  readonly type: 'text' | 'folder';
+  readonly problem: (text: string) => string | undefined;
+}
+
+/** An action that undoes another one, with its text. */
+export interface BulkUndo {
+  readonly action: ActionId;
+  readonly text: string;
 }
 
 export const needsPlan = ({ effect }: Pick<Action, 'effect'>): boolean => effect !== 'none';

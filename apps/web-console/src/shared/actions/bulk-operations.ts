@@ -2,7 +2,7 @@ import { t } from '@lingui/core/macro';
 import type { InstanceCollection } from '../api/instance-path.js';
 import type { IconName } from '../../icons.js';
 import type { Instance } from '../instances/instance.js';
-import type { Action, ActionEffect, ActionId, BulkAction } from './action.js';
+import type { Action, ActionEffect, ActionId, BulkAction, BulkUndo } from './action.js';
 import { containerActions } from './container-actions.js';
 import { vmActions } from './vm-actions.js';
 import type { ActionRefusal } from './use-action-refusal.js';
@@ -17,6 +17,16 @@ export interface BulkOperation<E extends Instance = Instance> extends BulkAction
   readonly confirmByTyping?: string;
   /** Why an entry is skipped; undefined when the operation may be tried. */
   readonly refusal: (entry: E) => string | undefined;
+}
+
+/**
+ * The operation that undoes another one.
+ * @param before the changed instances as they were before it
+ * @param text its text
+ */
+export function undoOf({ inverse, undo }: BulkAction, before: readonly Instance[], text: string): BulkUndo | undefined {
+  if (before.length === 0) return undefined;
+  return undo ? undo(before) : inverse && { action: inverse, text };
 }
 
 /**

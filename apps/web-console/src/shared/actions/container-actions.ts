@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro';
 import type { ContainerView } from '@headgate/api-contracts';
 import { extensionPath } from '../api/instance-path.js';
 import type { Action } from './action.js';
+import { folderActions } from './folder-actions.js';
 import { instanceRequest } from './api-request.js';
 import { perLanguage } from '../texts/per-language.js';
 
@@ -63,6 +64,10 @@ export const containerActions = perLanguage(
         }),
         done: t`has a new snapshot`,
       },
+      ...folderActions<ContainerView>({
+        folder: () => undefined,
+        unfolder: ({ folder }) => (folder === undefined ? t`It is in no folder.` : undefined),
+      }),
       delete: {
         id: 'delete',
         label: t`Delete`,
@@ -75,5 +80,7 @@ export const containerActions = perLanguage(
         consequence: t`Its data volume is deleted with it.`,
         bulk: { request: () => ({ action: 'delete' }), warning: t`Their data volumes are deleted too.` },
       },
-    }) as const satisfies Readonly<Record<'start' | 'stop' | 'clone' | 'snapshot' | 'delete', Action<ContainerView>>>,
+    }) as const satisfies Readonly<
+      Record<'start' | 'stop' | 'clone' | 'snapshot' | 'folder' | 'unfolder' | 'delete', Action<ContainerView>>
+    >,
 );

@@ -5,8 +5,8 @@ import { actionsOf } from './registry.js';
 import type { Actions } from './use-actions.js';
 import type { ActionRefusal } from './use-action-refusal.js';
 
-/** Tags are edited where they are shown: they need a text. */
-const NOT_IN_MENUS: readonly ActionId[] = ['tag', 'untag'];
+/** Tags and folders are edited where they are shown: they need a text. */
+const NOT_IN_MENUS: readonly ActionId[] = ['tag', 'untag', 'folder', 'unfolder'];
 
 interface MenuTools extends Pick<Actions, 'run'> {
   readonly refusal: ActionRefusal;

@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro';
 import type { VmView } from '@headgate/api-contracts';
 import { tagProblem } from '../names/name-rule.js';
 import type { Action, ActionId } from './action.js';
+import { folderActions } from './folder-actions.js';
 import { instanceRequest } from './api-request.js';
 import { vmRefusals } from './vm-refusals.js';
 import { perLanguage } from '../texts/per-language.js';
@@ -142,6 +143,7 @@ export const vmActions = perLanguage(
       },
       tag: tagging('tag', 'untag'),
       untag: tagging('untag', 'tag'),
+      ...folderActions(vmRefusals),
       delete: {
         id: 'delete',
         label: t`Delete`,
@@ -175,7 +177,7 @@ function tagging(id: 'tag' | 'untag', inverse: ActionId): VmAction {
       request: (tag) => ({ action: id, tag }),
       inMenu: true,
       submit: (count) => (on ? t`Add tag to ${count}` : t`Remove tag from ${count}`),
-      input: { label: t`Tag`, problem: tagProblem },
+      input: { label: t`Tag`, type: 'text', problem: tagProblem },
       inverse,
     },
   };

@@ -52,5 +52,7 @@ export const vmRefusals: Readonly<Record<ActionId, Refusal>> = {
   snapshot: withDisk(() => undefined),
   tag: always,
   untag: always,
+  folder: always,
+  unfolder: existing(({ folder }) => (folder === undefined ? t`It is in no folder.` : undefined)),
   delete: always,
 };

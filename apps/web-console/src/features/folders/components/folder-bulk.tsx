@@ -36,8 +36,8 @@ export function FolderBulk({ operation, members, operations, onClose }: FolderBu
       members={undo ? members.filter(({ ref }) => undo.refs.has(ref)) : members}
       initialText={undo?.text ?? ''}
       onClose={onClose}
-      onUndo={(refs, text) => {
-        const inverse = operations.find(({ name }) => name === shown.inverse);
+      onUndo={(refs, { action, text }) => {
+        const inverse = operations.find(({ name }) => name === action);
         if (inverse) setUndo({ operation: inverse, refs: new Set(refs), text });
       }}
     />

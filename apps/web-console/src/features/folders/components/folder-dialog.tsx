@@ -6,7 +6,7 @@ import { Dialog } from '../../../shared/ui/dialog.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
 import { draftOf, targetOf, type FolderChange } from '../folder-change.js';
-import { FolderField } from './folder-field.js';
+import { FolderField } from '../../../shared/folders/components/folder-field.js';
 import { FolderPlan } from './folder-plan.js';
 
 interface FolderDialogProps {

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro';
 import { useMemo, useState } from 'react';
 import { bulkOperations, type BulkOperation } from '../../../shared/actions/bulk-operations.js';
-import { useActionRefusal } from '../../../shared/actions/use-action-refusal.js';
+import { useActionRefusal, type ActionRefusal } from '../../../shared/actions/use-action-refusal.js';
 import { busyReason } from '../../../shared/instances/busy.js';
 import type { Instance } from '../../../shared/instances/instance.js';
 import { usePeek } from '../../../shared/list/use-peek.js';
@@ -40,6 +40,10 @@ interface OpenMenu {
   readonly at: { readonly x: number; readonly y: number };
 }
 
+/** Members leave a folder with it, or one by one: an operation whose members leave the list could not be followed. */
+const memberOperations = (refusal: ActionRefusal): readonly BulkOperation[] =>
+  bulkOperations('vms', 'members', refusal).filter(({ name }) => name !== 'folder' && name !== 'unfolder');
+
 /** The folders as a tree with sums. The selected one is part of the address, and its details are in the panel. */
 export function FoldersPage() {
   const { query, nodes, entries, known, missingIn } = useFolderTree();
@@ -52,7 +56,7 @@ export function FoldersPage() {
   const [over, setOver] = useState<string>();
   const refusal = useFolderRefusal();
   const actionRefusal = useActionRefusal();
-  const operations = useMemo(() => bulkOperations('vms', 'members', actionRefusal), [actionRefusal]);
+  const operations = useMemo(() => memberOperations(actionRefusal), [actionRefusal]);
   const { put } = usePutIntoFolder();
   const found = useMemo(() => foundNodes(nodes, text), [nodes, text]);
   const all = useMemo(() => flatNodes(nodes), [nodes]);

@@ -5,7 +5,7 @@ import { Button } from '../../../shared/ui/button.js';
 import { Dialog } from '../../../shared/ui/dialog.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { usePutIntoFolder } from '../use-put-into-folder.js';
-import { FolderField } from './folder-field.js';
+import { FolderField } from '../../../shared/folders/components/folder-field.js';
 
 interface PutDialogProps {
   member: Instance;

@@ -1,5 +1,6 @@
 import { useState } from 'react';
-import type { BulkOperation } from '../../actions/bulk-operations.js';
+import type { BulkUndo } from '../../actions/action.js';
+import { undoOf, type BulkOperation } from '../../actions/bulk-operations.js';
 import { bulkReport, memberCount } from '../../bulk/bulk-report.js';
 import { bulkOptions, USUAL_CHOICES } from '../../bulk/bulk-options.js';
 import { useBulkTask } from '../../bulk/use-bulk-task.js';
@@ -27,13 +28,15 @@ interface BulkPanelProps<E extends Instance> {
   /** Selects the failed instances for another operation; absent where nothing can be selected. */
   onSelect?: (refs: readonly string[]) => void;
   /** Begins the opposite on the instances that succeeded. */
-  onUndo: (refs: readonly string[], text: string) => void;
+  onUndo: (refs: readonly string[], undo: BulkUndo) => void;
 }
 
 /** One operation on many instances: the plan, the progress of its task, and the results by name. */
 export function BulkPanel<E extends Instance>(props: BulkPanelProps<E>) {
   const { kind, operation, members, initialText = '', onClose, onSelect, onUndo } = props;
   const [text, setText] = useState(initialText);
+  /** The instances as they were before it began. */
+  const [before, setBefore] = useState<readonly E[]>([]);
   const [choices, setChoices] = useState(USUAL_CHOICES);
   const settled = useSettled(text, operation.input ? TYPING_MS : 0, text);
   const isValid = !operation.input || (settled !== '' && operation.input.problem(settled) === undefined);
@@ -65,6 +68,12 @@ export function BulkPanel<E extends Instance>(props: BulkPanelProps<E>) {
   }
   if (task) {
     const done = (task.members ?? []).filter(({ status }) => status === 'done').map(({ ref }) => ref);
+    const changed = new Set(done);
+    const undo = undoOf(
+      operation,
+      before.filter(({ ref }) => changed.has(ref)),
+      text,
+    );
     return (
       <BulkResults
         title={title}
@@ -75,7 +84,7 @@ export function BulkPanel<E extends Instance>(props: BulkPanelProps<E>) {
         onClose={onClose}
         onRetry={retry}
         {...(onSelect && { onSelect })}
-        onUndo={operation.inverse && done.length > 0 ? () => onUndo(done, text) : undefined}
+        onUndo={undo && (() => onUndo(done, undo))}
       />
     );
   }
@@ -94,12 +103,11 @@ export function BulkPanel<E extends Instance>(props: BulkPanelProps<E>) {
       onText={setText}
       onChoices={setChoices}
       onRehearse={rehearse}
-      onRun={() =>
-        start(
-          { ...operation.request(text), ...bulkOptions(choices) },
-          included.map(({ ref }) => ref),
-        )
-      }
+      onRun={() => {
+        const refs = new Set(included.map(({ ref }) => ref));
+        setBefore(members.filter(({ ref }) => refs.has(ref)));
+        start({ ...operation.request(text), ...bulkOptions(choices) }, [...refs]);
+      }}
       onClose={onClose}
     />
   );

@@ -7,6 +7,7 @@ import { bulkOptions, type BulkChoices } from '../../bulk/bulk-options.js';
 import type { BulkPlan as ServicePlan } from '../../bulk/bulk-request.js';
 import { BulkOrder } from '../../bulk/components/bulk-order.js';
 import type { Instance } from '../../instances/instance.js';
+import { FolderChoice } from '../../folders/components/folder-choice.js';
 import { PanelFrame } from '../../plans/panel-frame.js';
 import { StalePlan } from '../../plans/stale-plan.js';
 import { readableEstimate } from '../../quantity/duration.js';
@@ -96,7 +97,8 @@ export function BulkPlan<E extends Instance>(props: BulkPlanProps<E>) {
         />
       )}
       {warning && included.length > 0 && <Alert variant="warning" title={warning} />}
-      {input && (
+      {input?.type === 'folder' && <FolderChoice label={input.label} value={text} onChange={onText} />}
+      {input?.type === 'text' && (
         <Field label={input.label} id="bulk-text" problem={problem}>
           <TextInput
             id="bulk-text"

@@ -1,5 +1,6 @@
 import { t } from '@lingui/core/macro';
 import { useCallback, useDeferredValue, useEffect, useMemo, useState, type ReactNode } from 'react';
+import type { BulkUndo } from '../../actions/action.js';
 import { bulkOperations, type BulkOperation } from '../../actions/bulk-operations.js';
 import { rowActions } from '../../actions/row-actions.js';
 import { useActionRefusal } from '../../actions/use-action-refusal.js';
@@ -198,7 +199,7 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
             selection.only(failed);
             setBulk(undefined);
           }}
-          onUndo={(refs, text) => setBulk(undoOf(bulk.operation, operations, { refs, text }))}
+          onUndo={(refs, undo) => setBulk(openUndo(operations, refs, undo))}
         />
       )}
       {peeked !== undefined && !isPartial && !(bulk && !('dialog' in bulk.operation)) && (
@@ -230,12 +231,12 @@ function withDialogs<E extends Instance>(
 }
 
 /** The opposite of an operation, on the instances that it changed. */
-function undoOf<E extends Instance>(
-  done: ListOperation<E>,
+function openUndo<E extends Instance>(
   operations: readonly ListOperation<E>[],
-  { refs, text }: { refs: readonly string[]; text: string },
+  refs: readonly string[],
+  { action, text }: BulkUndo,
 ): OpenOperation<E> | undefined {
-  const inverse = 'inverse' in done ? operations.find(({ name }) => name === done.inverse) : undefined;
+  const inverse = operations.find(({ name }) => name === action);
   return inverse && { operation: inverse, members: [], refs: new Set(refs), text };
 }
 

@@ -1,6 +1,6 @@
 import { useId } from 'react';
-import { Field, helpId } from '../../../shared/ui/field.js';
-import { SelectInput } from '../../../shared/ui/inputs.js';
+import { Field, helpId } from '../../ui/field.js';
+import { SelectInput } from '../../ui/inputs.js';
 
 interface FolderFieldProps {
   label: string;
