@@ -1,4 +1,5 @@
 import { UnavailableAbility, type Abilities, type AbilityName } from '@headgate/domain-contracts';
+import { IncusCloning } from './cloning/incus-cloning.js';
 import { openCluster } from './cluster/open-cluster.js';
 import { openConsoles } from './consoles/open-consoles.js';
 import { IncusDiagnostics } from './diagnostics/incus-diagnostics.js';
@@ -8,6 +9,7 @@ import { IncusEvents } from './events/incus-events.js';
 import { IncusInventory } from './inventory/incus-inventory.js';
 import { openMetrics } from './metrics/open-metrics.js';
 import { IncusContainers } from './provisioning/incus-containers.js';
+import { IncusSnapshots } from './snapshots/incus-snapshots.js';
 
 interface OpenedAbilities {
   /** An ability that is missing here does not compile. */
@@ -34,8 +36,8 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
     migration: new UnavailableAbility(
       'Incus and LXD migrate running containers with CRIU only, which this service does not use.',
     ),
-    snapshots: ofVms('captured in snapshots'),
-    cloning: ofVms('cloned'),
+    snapshots: new IncusSnapshots(engine),
+    cloning: new IncusCloning(engine),
     images: new UnavailableAbility('The images of Incus and LXD are managed with their own tools.'),
     containers: new IncusContainers(engine),
     containerLogs: new UnavailableAbility('The logs of containers of Incus and LXD are read with their own tools.'),

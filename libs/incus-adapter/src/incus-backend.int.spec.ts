@@ -4,15 +4,15 @@ import { IncusHarness } from './contracts/incus-harness.contract.js';
 
 /** All others are refused with a reason. */
 const PROVIDED: readonly AbilityName[] = ['inventory', 'containers', 'events', 'diagnostics', 'metrics', 'cluster'];
-/** Its suite has rules for VMs only: `incus-consoles.int.spec.ts` has those for containers. */
-const OF_CONTAINERS: AbilityName = 'consoles';
+/** Their suites have rules for VMs only: the suites of this adapter have those for containers. */
+const OF_CONTAINERS: readonly AbilityName[] = ['consoles', 'snapshots', 'cloning'];
 
 describeOnIncus('the contracts of the ports', (flavor) => {
   allPortsContract(flavor, () => IncusHarness.open(flavor), {
     timeoutMs: 60_000,
     consoles: { greeting: /#/ },
     containers: { hasVms: false },
-    abilities: ABILITY_NAMES.filter((name) => name !== OF_CONTAINERS),
+    abilities: ABILITY_NAMES.filter((name) => !OF_CONTAINERS.includes(name)),
     unavailable: ABILITY_NAMES.filter((name) => !PROVIDED.includes(name)),
   });
 });

@@ -39,6 +39,7 @@ export * from './contracts/instance-snapshots.contract.js';
 export * from './contracts/sample-exchange.contract.js';
 export * from './contracts/live-disks.contract.js';
 export * from './contracts/node-scheduling.contract.js';
+export * from './contracts/interrupted.js';
 export * from './contracts/recording-reporter.js';
 export * from './contracts/shared-task-store.contract.js';
 export * from './contracts/shutdown-times.contract.js';

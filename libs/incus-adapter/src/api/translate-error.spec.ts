@@ -4,6 +4,20 @@ import { IncusError, translateFailure } from './translate-error.js';
 const MESSAGES: readonly [status: number, text: string, code: string][] = [
   [404, 'Failed to fetch instance "nope" in project "default": Instance not found', 'INSTANCE_NOT_FOUND'],
   [404, 'Instance not found', 'INSTANCE_NOT_FOUND'],
+  [
+    404,
+    'Failed to fetch snapshot "a" of instance "web" in project "default": Instance_snapshot not found',
+    'SNAPSHOT_NOT_FOUND',
+  ],
+  [
+    404,
+    'Failed to fetch snapshot "a" of instance "web" in project "default": InstanceSnapshot not found',
+    'SNAPSHOT_NOT_FOUND',
+  ],
+  [500, 'Snapshot web/none does not exist', 'SNAPSHOT_NOT_FOUND'],
+  [500, 'Snapshot not found', 'SNAPSHOT_NOT_FOUND'],
+  [409, 'Snapshot "s1" already in use', 'ALREADY_EXISTS'],
+  [500, 'Cannot restore custom volume used by running instances', 'WRONG_STATE'],
   [404, 'Image alias not found', 'IMAGE_NOT_FOUND'],
   [404, 'Image "abcdefabcdef" not found', 'IMAGE_NOT_FOUND'],
   [400, 'Image not provided for instance creation', 'IMAGE_NOT_FOUND'],

@@ -53,6 +53,10 @@ const RULES: readonly Rule[] = [
     remedy: 'Check that the server of the context can reach the image server.',
   },
   {
+    pattern: /Instance_?Snapshot not found|^Snapshot (not found|\S+ does not exist)/i,
+    code: 'SNAPSHOT_NOT_FOUND',
+  },
+  {
     pattern: /Instance not found/i,
     code: 'INSTANCE_NOT_FOUND',
   },
@@ -81,7 +85,8 @@ const RULES: readonly Rule[] = [
     remedy: 'The limits and restrictions of the project decide that; ask its administrator.',
   },
   {
-    pattern: /already (running|stopped|frozen)|is not running|not frozen|is running|isn't running/i,
+    pattern:
+      /already (running|stopped|frozen)|is not running|not frozen|is running|isn't running|used by running instances/i,
     code: 'WRONG_STATE',
   },
 ];

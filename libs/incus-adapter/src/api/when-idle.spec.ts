@@ -1,6 +1,6 @@
 import { Clock, DomainError } from '@headgate/domain-contracts';
 import type { IncusApi } from './incus-api.js';
-import { whenIdle } from './when-idle.js';
+import { untilIdle, whenIdle } from './when-idle.js';
 
 const WEB = { project: 'lab', name: 'web' };
 const busy = (): DomainError => new DomainError('BUSY', 'The instance is busy.');
@@ -85,3 +85,17 @@ test('repeats no other failure, and no request to a server that is gone', async 
   await expect(gone).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
   expect(attempts).toBe(1);
 });
+
+test.each(['/1.0/storage-pools/default/volumes/custom/web-data?project=lab', '/1.0/storage_volumes/web-data'])(
+  'waits for the operations on the volume %s',
+  async (path) => {
+    const ofVolume = (id: string, volume: string): object => ({
+      id,
+      class: 'task',
+      resources: { storage_volumes: [volume] },
+    });
+    const { api, waited } = serverWith([ofVolume('one', path), ofVolume('other', '/1.0/storage_volumes/data')]);
+    await untilIdle(api, 'lab', ['web', 'web-data']);
+    expect(waited).toEqual(['one']);
+  },
+);

@@ -25,28 +25,40 @@ export async function whenIdle<T>(api: IncusApi, path: InstancePath, run: () => 
       return await run();
     } catch (error) {
       if (!DomainError.is(error, 'BUSY') || attempt === MAX_ATTEMPTS) throw error;
-      await untilIdle(api, path);
+      await untilIdle(api, path.project, [path.name]);
       await api.clock.delay(UNLOCK_MS * attempt);
     }
   }
 }
 
-/** Waits for the operations on an instance that are under way. How they end does not matter. */
-async function untilIdle(api: IncusApi, { project, name }: InstancePath): Promise<void> {
+/**
+ * Waits for the operations on instances and volumes that are under way. How they end does not matter.
+ * @param names of the instances and of the volumes
+ */
+export async function untilIdle(api: IncusApi, project: string, names: readonly string[]): Promise<void> {
   const operations = await api.get<Readonly<Record<string, readonly OperationObject[]>>>('/1.0/operations', {
     recursion: 1,
     project,
   });
   const running = (operations.running ?? []).filter(
-    (operation) => operation.class === 'task' && namesInstance(operation, name),
+    (operation) => operation.class === 'task' && names.some((name) => namesObject(operation, name)),
   );
   for (const { id } of running) await api.wait(id).catch(ignoreFailure);
 }
 
-function namesInstance({ resources }: OperationObject, name: string): boolean {
-  const paths = resources?.instances ?? resources?.containers ?? [];
-  return paths.some((path) => path.split('?')[0]?.split('/')[3] === encodeURIComponent(name));
+function namesObject({ resources }: OperationObject, name: string): boolean {
+  const instances = resources?.instances ?? resources?.containers ?? [];
+  // The paths of volumes differ between Incus and LXD: in both, the name is the last part.
+  const volumes = resources?.storage_volumes ?? [];
+  const encoded = encodeURIComponent(name);
+  return (
+    instances.some((path) => plain(path).split('/')[3] === encoded) ||
+    volumes.some((path) => plain(path).split('/').at(-1) === encoded)
+  );
 }
+
+/** Without the query. */
+const plain = (path: string): string => path.split('?')[0] ?? '';
 
 function ignoreFailure(error: unknown): void {
   if (DomainError.is(error, 'BACKEND_UNREACHABLE', 'BACKEND_TIMEOUT')) throw error;

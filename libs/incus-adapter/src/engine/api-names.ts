@@ -23,6 +23,10 @@ function apiName(name: string, id: string, fallback: string): string {
 export const namespaceOf = (project: string): string =>
   apiName(project, createHash('sha256').update(project).digest('hex'), 'project');
 
+/** The name of a snapshot: other clients may have used any letters, and some other characters. */
+export const snapshotNameOf = (name: string): string =>
+  apiName(name, createHash('sha256').update(name).digest('hex'), 'snapshot');
+
 /** The identity of an instance: that of a copy, or of a later one with the same name, is another. */
 export const uidOf = ({ config, project, name, created_at }: InstanceObject): string =>
   config['volatile.uuid'] ?? createHash('sha256').update([project, name, created_at].join('\0')).digest('hex');

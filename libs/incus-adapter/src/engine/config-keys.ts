@@ -9,10 +9,16 @@ export const KEY = {
   creation: 'user.headgate.creation',
   /** Of a volume: the UUID of the instance with which it is deleted. */
   instance: 'user.headgate.instance',
+  /** Of an instance and its volume: the operation that works on them, or has last. Snapshots have a copy of it. */
+  operation: 'user.headgate.operation',
 } as const;
 
-const TAG_PREFIX = 'user.headgate.tag.';
+const PREFIX = 'user.headgate.';
+const TAG_PREFIX = `${PREFIX}tag.`;
 const ON = 'true';
+
+/** Whether this service has written it. */
+export const isOwnKey = (key: string): boolean => key.startsWith(PREFIX);
 
 export const tagKey = (tag: string): string => TAG_PREFIX + tag;
 

@@ -6,8 +6,8 @@ import { changeState, ensureState } from './change-state.js';
 /** How long the processes of a container may take to end before they are killed, as in a cluster. */
 const GRACE_SECONDS = 10;
 
-const isFrozen = ({ status }: InstanceObject): boolean => /^(frozen|freezing)$/i.test(status);
-const isStopped = ({ status }: InstanceObject): boolean => /^stopped$/i.test(status);
+export const isFrozen = ({ status }: InstanceObject): boolean => /^(frozen|freezing)$/i.test(status);
+export const isStopped = ({ status }: InstanceObject): boolean => /^stopped$/i.test(status);
 
 /** Starts a container, or lets one continue that was paused. */
 export const startContainer = (api: IncusApi, instance: InstanceObject): Promise<void> =>

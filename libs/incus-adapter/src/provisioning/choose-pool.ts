@@ -34,7 +34,8 @@ export async function choosePool(
   );
 }
 
-async function poolNames(api: IncusApi): Promise<string[]> {
+/** All pools of the server. */
+export async function poolNames(api: IncusApi): Promise<string[]> {
   const paths = await api.get<readonly string[]>('/1.0/storage-pools');
   return paths.map((path) => decodeURIComponent(path.split('/').at(-1) ?? ''));
 }

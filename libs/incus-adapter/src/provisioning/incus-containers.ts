@@ -4,7 +4,6 @@ import {
   Containers,
   DomainError,
   formatBytes,
-  matchesNameRule,
   refusal,
   throwFirstRefusal,
   type ContainerSpec,
@@ -17,12 +16,12 @@ import { whenIdle } from '../api/when-idle.js';
 import { tagKey } from '../engine/config-keys.js';
 import type { IncusEngine } from '../engine/incus-engine.js';
 import { instanceNotFound, instancePath } from '../engine/instance-finder.js';
-import { INCUS_TRAITS } from '../incus-traits.js';
 import { killContainer, startContainer, stopContainer } from '../power/start-and-stop.js';
 import { choosePool, type PoolChoice } from './choose-pool.js';
 import { createContainer } from './create-container.js';
 import { dataVolumeName, deleteVolume, findVolume, ownVolume } from './data-volume.js';
 import { findImage, type ImageSource } from './find-image.js';
+import { nameRefusals, taken } from './name-refusals.js';
 
 interface Prepared {
   readonly project: string;
@@ -145,15 +144,6 @@ export class IncusContainers extends Containers {
     }
     return { project, choice, source, refusals };
   }
-}
-
-const taken = (reason: string): Refusal => refusal('ALREADY_EXISTS', reason, 'Choose another name.');
-
-function nameRefusals(name: string): Refusal[] {
-  const { instanceNames } = INCUS_TRAITS;
-  if (matchesNameRule(instanceNames, name)) return [];
-  const reason = `name must ${instanceNames.description}; "${name}" does not.`;
-  return [refusal('INVALID_NAME', reason, 'Choose another name.')];
 }
 
 function protectionOf({ name, expanded_config: config }: InstanceObject): Refusal[] {
