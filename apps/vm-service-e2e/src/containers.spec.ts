@@ -11,6 +11,8 @@ import { until } from './until.js';
 
 const CONTEXT = 'local-containers';
 const NAME = 'box';
+const CLONE = 'copy';
+const PATH = `/api/ext/cts/default/${NAME}`;
 /** How long the list may take to be right after the daemon is back. */
 const RECOVERY_MS = 3_000;
 const FIRST_START_TIMEOUT_MS = 300_000;
@@ -45,15 +47,28 @@ describe.each(INCUS_FLAVORS)('%s', (flavor) => {
     });
 
     const list = async (): Promise<ContainerView[]> => (await api.send<ContainerView[]>('GET', '/api/cts')).body;
-    const phaseOf = async (name = NAME): Promise<string | undefined> =>
-      (await list()).find((one) => one.name === name)?.phase;
-    const untilPhase = (phase: string | undefined, patience?: number) =>
+    /** Undefined when it is not in the list, and the status of the answer when there is no list. */
+    const phaseOf = async (name = NAME): Promise<string | number | undefined> => {
+      const { status, body } = await api.send<ContainerView[]>('GET', '/api/cts');
+      return status === 200 ? body.find((one) => one.name === name)?.phase : status;
+    };
+    const untilPhase = (phase: string | undefined, patience?: number, name = NAME) =>
       until(
-        `${NAME} is ${phase ?? 'gone'}`,
-        () => phaseOf(),
+        `${name} is ${phase ?? 'gone'}`,
+        () => phaseOf(name),
         (found) => found === phase,
         patience,
       );
+    /** @returns the answer, once its task has succeeded if it names one */
+    const send = async (method: string, path: string, body?: object): Promise<unknown> => {
+      const answer = await api.send<{ readonly task?: string }>(method, path, body);
+      expect([answer.status, answer.body]).toEqual([200, answer.body]);
+      const { task } = answer.body;
+      if (task !== undefined) expect(await api.untilTask(task)).toMatchObject({ status: 'done', error: '' });
+      return answer.body;
+    };
+    const inContainer = (name: string, script: string): Promise<string> =>
+      daemon.run('exec', name, '--', 'sh', '-c', script);
     const screen = async (): Promise<string> =>
       (await browser.page.locator('.xterm-rows').innerText()).replaceAll('\u00a0', ' ');
     /** Types a command in the terminal of the page, and waits for its output. */
@@ -100,6 +115,32 @@ describe.each(INCUS_FLAVORS)('%s', (flavor) => {
       await untilPhase('Running');
       await browser.page.reload();
       await run('cat /root/file /data/file | tr a-z A-Z', /ROOT\s+DATA/);
+    });
+
+    test('returns the files to a snapshot, also those of /data', async () => {
+      await send('POST', `${PATH}/snapshots`, { name: 'before' });
+      expect(await send('GET', `${PATH}/snapshots`)).toMatchObject([
+        { name: 'before', phase: 'Succeeded', ready: true },
+      ]);
+      await inContainer(NAME, 'echo changed > /root/file; echo changed > /data/file');
+      await send('POST', `${PATH}/snapshots/before/restore`);
+      await untilPhase('Running');
+      expect(await inContainer(NAME, 'cat /root/file /data/file')).toBe('root\ndata\n');
+      await send('DELETE', `${PATH}/snapshots/before`);
+      expect(await send('GET', `${PATH}/snapshots`)).toEqual([]);
+    });
+
+    test('clones it with its files, and deletes the clone without those of the original', async () => {
+      const path = `/api/cts/default/${CLONE}`;
+      await send('POST', `${PATH}/clone`, { target: CLONE });
+      await untilPhase('Stopped', undefined, CLONE);
+      await send('POST', `${path}/start`);
+      await untilPhase('Running', undefined, CLONE);
+      expect(await inContainer(CLONE, 'cat /root/file /data/file')).toBe('root\ndata\n');
+      await inContainer(CLONE, 'rm /data/file');
+      await send('DELETE', path);
+      await untilPhase(undefined, undefined, CLONE);
+      expect(await inContainer(NAME, 'cat /root/file /data/file')).toBe('root\ndata\n');
     });
 
     test('shows what the tools of the engine change', async () => {
