@@ -25,6 +25,12 @@ describe('the command palette', () => {
     expect(marked.map((option) => option.id)).toEqual(id === null ? [] : [id]);
     return marked[0]?.querySelector('.hg-palette-label')?.textContent;
   };
+  const optionWith = (start: string): Promise<HTMLElement> =>
+    waitFor(() => {
+      const found = screen.queryAllByRole('option').find(({ textContent }) => textContent?.startsWith(start));
+      if (!found) throw new Error(`There is no option ${start}: ${options().join(', ')}`);
+      return found;
+    });
   const open = async (path = '/vms') => {
     const opened = await openConsole(path, VMS, service);
     await opened.user.keyboard('{Control>}k{/Control}');
@@ -153,6 +159,77 @@ describe('the command palette', () => {
     await user.keyboard('{Enter}');
     await waitFor(() => expect(location.hash).toBe('#/vms?q=status%3Astopped'));
     expect(screen.getByRole('textbox', { name: 'Search VMs' })).toHaveProperty('value', 'status:stopped');
+  });
+
+  describe('past events', () => {
+    const entry = (number: number, action: string, ref: string) => ({
+      number,
+      action,
+      ref,
+      time: '2026-01-02T03:04:05.000Z',
+      caller: 'ann',
+      token: '',
+      address: '',
+      kind: 'action',
+      route: '',
+      outcome: 'ok',
+      status: 200,
+      code: '',
+      message: '',
+    });
+    const gone = 'vm/prod/tailvm/gone-1';
+
+    test('are searched once the user has typed, and open the machine', async () => {
+      service.on('GET /api/ext/journal', [entry(7, 'stop', 'vm/prod/tailvm/web-1')]);
+      const { user } = await open();
+      await user.keyboard('stop web-1');
+      expect(active()).toBe('Shut down web-1…');
+      const event = await optionWith('stop tailvm/web-1 ann');
+      expect(active()).toBe('Shut down web-1…');
+      expect(service.asked('GET /api/ext/journal').map(({ query }) => Object.fromEntries(query))).toEqual([
+        { action: 'stop', ref: 'vm/prod/tailvm/web-1', limit: '8' },
+      ]);
+      await user.click(event);
+      await waitFor(() => expect(location.hash).toBe('#/vms/prod/tailvm/web-1/overview'));
+    });
+
+    test('of a deleted machine open its journal', async () => {
+      service.on('GET /api/ext/journal', [entry(8, 'delete', gone)]);
+      service.on('GET /api/ext/journal/summary', { entries: 1, failed: 0, denied: 0, objects: 1, callers: [] });
+      const { user } = await open();
+      await user.keyboard('delete');
+      await user.click(await optionWith('delete tailvm/gone-1'));
+      await waitFor(() =>
+        expect(location.hash).toBe(`#/journal?${new URLSearchParams({ object: gone, action: 'delete' })}`),
+      );
+    });
+
+    test('of an earlier text are not listed', async () => {
+      service.on('GET /api/ext/journal', [entry(9, 'delete', gone)]);
+      const { user } = await open();
+      await user.keyboard('delete');
+      await optionWith('delete tailvm/gone-1');
+      await user.keyboard('x');
+      expect(options().join()).not.toContain('gone-1');
+    });
+
+    test('that can not be read leave the other results', async () => {
+      service.fails('GET /api/ext/journal', 503, 'The service is starting.');
+      const { user } = await open();
+      await user.keyboard('web-1');
+      await waitFor(() => expect(service.asked('GET /api/ext/journal')).toHaveLength(1));
+      expect(active()).toBe('web-1');
+    });
+  });
+
+  test('opens a folder in the tree', async () => {
+    const folder = { path: 'prod/web', counts: { members: 0, missing: 0 } };
+    service.on('GET /api/folders', { folders: [folder], unfoldered: { running: 0, total: 0 } });
+    const { user } = await open();
+    await screen.findByText(/^Pages$/);
+    await user.keyboard('prod/w');
+    await user.click(await optionWith('prod/web'));
+    await waitFor(() => expect(location.hash).toBe('#/folders?peek=prod%2Fweb'));
   });
 
   test('says that nothing matches', async () => {

@@ -30,6 +30,7 @@ export function givenService(): MockService {
   service.on('GET /api/doctor', []);
   service.on('GET /api/ext/doctor', []);
   service.on('GET /api/ext/journal/activity', NO_ACTIONS);
+  service.on('GET /api/ext/journal', []);
   givenOverview(service);
   // The choices of the pages that create instances
   service.on('GET /api/nads', []);

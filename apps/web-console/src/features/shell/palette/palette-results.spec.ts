@@ -23,6 +23,8 @@ function build(overrides: Partial<PaletteSources> = {}) {
     containers: [container],
     pages: [option('/vms', 'Machines'), option('/nodes', 'Nodes')],
     views: [option('view web', 'Failing web')],
+    folders: [option('folder prod/web', 'prod/web'), option('folder test', 'test')],
+    events: [],
     commands: [option('theme dark', 'Theme: dark')],
     recent: [],
     place: undefined,
@@ -137,6 +139,21 @@ describe('the palette with a text', () => {
     const { results } = build();
     expect(results('mem:abc').problem).toMatch(/^Character \d+: /);
     expect(results('web "').problem).toBeUndefined();
+  });
+
+  test('finds folders by a part of their path', () => {
+    expect(build().labels('web')['Folders']).toEqual(['prod/web']);
+    const folders = Array.from({ length: 40 }, (_none, index) => option(`folder ${index}`, `prod/${index}`));
+    const { groups, total } = build({ folders, vms: [], containers: [] }).results('prod');
+    expect([groups.find(({ title }) => title === 'Folders')?.options.length, total]).toEqual([12, 40]);
+  });
+
+  test('lists past events last, and moves nothing for them', () => {
+    const before = build().results('web').groups;
+    const events = [option('event 1', 'stop web-1')];
+    const { groups } = build({ events }).results('web');
+    expect(groups.slice(0, -1)).toMatchObject(before.map(({ title }) => ({ title })));
+    expect(groups.at(-1)).toMatchObject({ title: 'Past events', options: [{ label: 'stop web-1' }] });
   });
 
   test('is limited, has the total, and drops no group', () => {

@@ -21,6 +21,7 @@ export const MOST_OPTIONS = 50;
 /** The most of them that are actions. */
 const MOST_ACTIONS = 24;
 const MOST_RECENT = 8;
+const MOST_FOLDERS = 12;
 
 /** Everything that the palette finds something in. */
 export interface PaletteSources {
@@ -29,6 +30,9 @@ export interface PaletteSources {
   /** The key of a page is its path. */
   readonly pages: readonly PaletteOption[];
   readonly views: readonly PaletteOption[];
+  readonly folders: readonly PaletteOption[];
+  /** The entries of the journal that the text means, as far as they are loaded. */
+  readonly events: readonly PaletteOption[];
   readonly commands: readonly PaletteOption[];
   /** The places that the user has opened, the latest first. */
   readonly recent: readonly string[];
@@ -68,7 +72,7 @@ function recentOptions(sources: PaletteSources): readonly PaletteOption[] {
 }
 
 function searchResults(text: string, sources: PaletteSources): PaletteResults {
-  const { pages, views, commands, navigate } = sources;
+  const { pages, views, folders, events, commands, navigate } = sources;
   const all: readonly Instance[] = [...sources.vms, ...sources.containers];
   const byText = findInstances(all, text, MOST_OPTIONS);
   const command = parseCommand(text, verbs());
@@ -85,9 +89,12 @@ function searchResults(text: string, sources: PaletteSources): PaletteResults {
       ...(search.hasFields ? [groups.search] : []),
       ...(isMeant ? [groups.actions, groups.instances] : [groups.instances, groups.actions]),
       { title: t`Pages`, options: matching(pages, text) },
+      { title: t`Folders`, ...limited(matching(folders, text)) },
       { title: t`Views`, options: matching(views, text) },
       { title: t`Commands`, options: matching(commands, text) },
       ...(search.hasFields ? [] : [groups.search]),
+      // They arrive later, and move nothing then.
+      { title: t`Past events`, options: events },
     ]),
     problem: search.problem,
   };
@@ -163,6 +170,11 @@ function matching(options: readonly PaletteOption[], text: string): readonly Pal
     .sort((a, b) => a.at - b.at)
     .map(({ option }) => option);
 }
+
+const limited = (options: readonly PaletteOption[]): Pick<CountedGroup, 'options' | 'total'> => ({
+  options: options.slice(0, MOST_FOLDERS),
+  total: options.length,
+});
 
 /** Shortens the longest group, that of the instances, so that the options of all others are there. */
 function bounded(groups: readonly CountedGroup[]): PaletteResults {

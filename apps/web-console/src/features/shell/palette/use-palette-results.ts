@@ -8,6 +8,7 @@ import { useCreateRefusal } from '../../../shared/fleet/use-create-refusal.js';
 import type { Instance } from '../../../shared/instances/instance.js';
 import { PEEK } from '../../../shared/list/use-peek.js';
 import { paths } from '../../../shared/location/paths.js';
+import { useFolders } from '../../../shared/queries/use-folders.js';
 import { THEMES, useTheme } from '../../../shared/ui/theme.js';
 import { useLanguages } from '../use-languages.js';
 import { themeWording } from '../theme-wording.js';
@@ -16,6 +17,7 @@ import { useViews } from '../use-views.js';
 import type { PaletteOption, PaletteResults } from './palette-option.js';
 import { paletteResults, type PaletteSources } from './palette-results.js';
 import { instanceAt, placeOf } from './recent-places.js';
+import { usePastEvents } from './use-past-events.js';
 import { useRecentPlaces } from './use-recent-places.js';
 import { warmSearch } from './warm-search.js';
 
@@ -30,6 +32,7 @@ export function usePaletteResults(text: string): PaletteResults {
   const search = useSearch();
   const pages = usePageOptions();
   const views = useViewOptions();
+  const folders = useFolderOptions();
   const commands = useCommands();
   const recent = useRecentPlaces();
   const refusal = useActionRefusal();
@@ -39,7 +42,23 @@ export function usePaletteResults(text: string): PaletteResults {
     pages.map(({ key }) => key),
   );
   const current = currentInstance(place, search, { vms, containers });
-  const sources = { vms, containers, pages, views, commands, recent, place, current, refusal, run, navigate };
+  const entries = useMemo(() => [...vms, ...containers], [vms, containers]);
+  const events = usePastEvents(text, entries, navigate);
+  const sources = {
+    vms,
+    containers,
+    pages,
+    views,
+    folders,
+    events,
+    commands,
+    recent,
+    place,
+    current,
+    refusal,
+    run,
+    navigate,
+  };
   const warm = useEffectEvent(() => warmSearch(vms));
   const isLoaded = vms.length > 0;
   useEffect(() => warm(), [isLoaded]);
@@ -83,6 +102,22 @@ function useViewOptions(): readonly PaletteOption[] {
         },
       })),
     [views, open, navigate],
+  );
+}
+
+/** The folders that the page has. They open in the tree, with their members next to it. */
+function useFolderOptions(): readonly PaletteOption[] {
+  const { data } = useFolders();
+  const [, navigate] = useLocation();
+  return useMemo(
+    () =>
+      (data?.folders ?? []).map(({ path }): PaletteOption => ({
+        key: `folder ${path}`,
+        label: path,
+        icon: 'folder',
+        choose: () => navigate(`${paths.folders}?${new URLSearchParams({ [PEEK]: path })}`),
+      })),
+    [data, navigate],
   );
 }
 
