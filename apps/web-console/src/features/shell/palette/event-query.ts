@@ -1,6 +1,5 @@
 import type { JournalFilterDto } from '@headgate/api-contracts';
 import type { Instance } from '../../../shared/instances/instance.js';
-import { findInstances } from './find-instances.js';
 import { folded } from './text-rank.js';
 
 /** Shorter texts are in too many actions. */
@@ -26,6 +25,7 @@ export function eventQuery(
 
 /** The instance with this name. */
 function named(name: string, entries: readonly Instance[]): Instance | undefined {
-  const [first] = findInstances(entries, name, 1).instances;
-  return first && folded(first.name) === folded(name) ? first : undefined;
+  const wanted = folded(name);
+  // The lengths are compared first, because almost no name has the same one and folding each would take long.
+  return entries.find((entry) => entry.name.length === name.length && folded(entry.name) === wanted);
 }

@@ -10,8 +10,8 @@ import { PaletteFooter } from './palette-footer.js';
 import { PaletteList } from './palette-list.js';
 
 /**
- * Finds machines, folders, past events, pages, views and commands, and runs actions on machines. The focus stays in the input (an ARIA
- * combobox), and returns to where it was when the palette closes.
+ * Finds machines, folders, past events, pages, views and commands, and runs actions on machines. The focus stays in the
+ * input (an ARIA combobox), and returns to where it was when the palette closes.
  */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
