@@ -12,6 +12,7 @@ import {
   type DiskBuilder,
   type Instance,
   type InstanceDirectory,
+  type InstanceKind,
   type InstanceRef,
   type PowerObserver,
   type BackgroundWork,
@@ -114,20 +115,23 @@ function house() {
       delete: (ref: InstanceRef) => act('delete', ref),
     },
   };
-  const backend = (context: string, kind: 'kubevirt' | 'libvirt'): Backend =>
-    ({
+  const backend = (context: string, kind: 'kubevirt' | 'libvirt'): Backend => {
+    const require = (name: string): unknown => {
+      const found =
+        kind === 'libvirt' && name === 'migration'
+          ? new UnavailableAbility('One host has nowhere to migrate to.')
+          : abilities[name];
+      if (found instanceof UnavailableAbility) throw new DomainError('NOT_SUPPORTED', found.reason);
+      return found;
+    };
+    return {
       context,
       traits: kind === 'libvirt' ? onlyLocal : MEMORY_TRAITS,
       ability: (name: string) => abilities[name] ?? new UnavailableAbility(`There is no ${name} here.`),
-      require: (name: string) => {
-        const found =
-          kind === 'libvirt' && name === 'migration'
-            ? new UnavailableAbility('One host has nowhere to migrate to.')
-            : abilities[name];
-        if (found instanceof UnavailableAbility) throw new DomainError('NOT_SUPPORTED', found.reason);
-        return found;
-      },
-    }) as unknown as Backend;
+      require,
+      requireFor: (_kind: InstanceKind, name: string) => require(name),
+    } as unknown as Backend;
+  };
   const all = [backend('lab', 'kubevirt'), backend('local', 'libvirt')];
   const backends = {
     all: () => all,

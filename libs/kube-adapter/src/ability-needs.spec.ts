@@ -33,6 +33,7 @@ describe('the needs of abilities', () => {
       'metrics',
       'guestControl',
       'cluster',
+      'nodeScheduling',
       'diagnostics',
     ]);
     expect(new Set([...missing].map((name) => obstacleTo(name as 'power', facts, 'lab')))).toEqual(
