@@ -220,13 +220,13 @@ describeOnIncus('snapshots', (flavor) => {
     await expect(snapshots.list({ ...box, name: 'none' })).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
   });
 
-  test('discards a creation of which the volume was saved only', async () => {
+  test('discards a creation during which the daemon was killed, and lets the container continue', async () => {
     const other = await dataContainer(harness);
     const key = freshKey({ wasRunning: true });
     const operation = { kind: 'create', snapshot: 'half', ...key } as const;
     const { remaining } = await snapshots.create(other, { name: 'half' }, key);
     const abort = new AbortController();
-    await daemonKilledAfterVolume(remaining?.(recordingReporter(abort.signal)));
+    await killedDuring(remaining?.(recordingReporter(abort.signal)));
     expect((await snapshots.stateOf(other, operation)).state).toBe('running');
     // As it is while the server saves it.
     await harness.daemon.run('pause', other.name);
@@ -248,8 +248,8 @@ describeOnIncus('snapshots', (flavor) => {
     expect(await harness.daemon.instances()).toContain(ref.name);
   });
 
-  /** Fails when the root is saved, because the daemon is killed as soon as the volume is. */
-  const daemonKilledAfterVolume = async (saving: Promise<void> | undefined): Promise<void> => {
+  /** Kills the daemon as soon as the work has begun. */
+  const killedDuring = async (saving: Promise<void> | undefined): Promise<void> => {
     const failed = expect(saving).rejects.toMatchObject({ code: expect.stringMatching(/^BACKEND_/) });
     await harness.daemon.kill();
     await failed;
