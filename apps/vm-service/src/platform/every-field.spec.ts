@@ -20,6 +20,8 @@ interface Operation {
   readonly method: string;
   /** With valid values in place of the parameters. */
   readonly path: string;
+  /** The path with the parameters of the query that a request must have. */
+  readonly target: string;
   readonly pattern: string;
   readonly parameters: readonly string[];
   readonly query: readonly string[];
@@ -50,12 +52,15 @@ const fill = (pattern: string, values: Readonly<Record<string, string>> = {}): s
 const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([pattern, methods]) =>
   Object.entries(methods).map(([method, operation]) => {
     const fields = fieldsOf(operation.requestBody?.content['application/json']?.schema ?? {});
+    const query = (operation.parameters ?? []).filter((one) => one.in === 'query');
+    const required = query.filter((one) => one.required === true).map(({ name }) => `${name}=a`);
     const nested = fields.map(({ path }) => path.slice(0, -1)).filter((path) => path.length > 0);
     return {
       method: method.toUpperCase(),
       path: fill(pattern),
+      target: [fill(pattern), ...(required.length > 0 ? [required.join('&')] : [])].join('?'),
       pattern,
-      query: (operation.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name),
+      query: query.map(({ name }) => name),
       parameters: [...pattern.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
       fields,
       objects: [[], ...new Map(nested.map((path) => [path.join('.'), path])).values()],
@@ -85,10 +90,10 @@ describe('every route of the API document', () => {
   const writing = operations.filter(({ method }) => method !== 'GET');
 
   test.each(writing)('refuses the names of Object.prototype in the body: $method $pattern', async (operation) => {
-    const { method, path, objects } = operation;
+    const { method, target, objects } = operation;
     for (const name of INHERITED)
       for (const object of objects) {
-        const { status, error } = await problemsOf(method, path, bodyWith([...object, name], '"x"'));
+        const { status, error } = await problemsOf(method, target, bodyWith([...object, name], '"x"'));
         expect([name, object, status]).toEqual([name, object, 400]);
         expect(error).toContain(`${dotted([...object, name])} is not a known field.`);
       }
@@ -96,9 +101,9 @@ describe('every route of the API document', () => {
 
   const withFields = writing.filter(({ fields }) => fields.length > 0);
 
-  test.each(withFields)('says that null is not of the type: $method $pattern', async ({ method, path, fields }) => {
+  test.each(withFields)('says that null is not of the type: $method $pattern', async ({ method, target, fields }) => {
     for (const field of fields.filter(({ isNullable }) => !isNullable)) {
-      const { status, fields: problems } = await problemsOf(method, path, bodyWith(field.path, 'null'));
+      const { status, fields: problems } = await problemsOf(method, target, bodyWith(field.path, 'null'));
       const name = dotted(field.path);
       expect([name, status]).toEqual([name, 400]);
       const problem = problems.find((one) => one.field === name);
