@@ -9,6 +9,7 @@ import {
   type ReplicaListener,
 } from '@headgate/domain-contracts';
 import { ANNOTATION, LABEL } from '../../labels.js';
+import { isNotFound } from '../../api/kube-api-error.js';
 import { LEASES } from '../../api/resources.js';
 import type { ClusterStore } from '../cluster-store.js';
 import { LeaseElection, type LeaseTimes } from './lease-election.js';
@@ -136,7 +137,9 @@ export class KubeReplicas extends Replicas {
         else await api.create<LeaseObject>(LEASES, next);
         return this.id;
       } catch (error) {
-        if (!DomainError.is(error, 'CONFLICT', 'ALREADY_EXISTS') || attempt === MAX_ATTEMPTS) throw error;
+        // The leader may have deleted the claim of a replica that is gone since it was read.
+        const isOvertaken = DomainError.is(error, 'CONFLICT', 'ALREADY_EXISTS') || isNotFound(error);
+        if (!isOvertaken || attempt === MAX_ATTEMPTS) throw error;
       }
     }
   }

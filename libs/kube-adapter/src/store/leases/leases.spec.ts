@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { FixedClock } from '@headgate/testing';
 import { ClusterStore } from '../cluster-store.js';
 import { NAMESPACE, StoreHarness } from '../testing/store-harness.contract.js';
@@ -224,5 +225,23 @@ describe('the leases of the replicas', () => {
     for (let count = 0; count < 31; count++) await attempt(a);
     await until(() => claims().length === 1);
     expect(claims()).toEqual(['use vm/lab/x/db']);
+  });
+
+  test('of a claim give it to a replica that takes it over while the leader deletes it', async () => {
+    const a = await leader('a');
+    const killed = await follower('c');
+    expect(await killed.replicas.claim('use vm/lab/x/web')).toBe('c');
+    const { api } = a.store;
+    const replace = api.replace.bind(api);
+    let deleted = 0;
+    jest.spyOn(a.replicas, 'isGone').mockResolvedValue(true);
+    jest.spyOn(api, 'replace').mockImplementation(async (resource, object) => {
+      const { name = '' } = object.metadata;
+      if (name.startsWith('headgate-claim') && deleted++ === 0)
+        harness.sandbox.store.delete(LEASES, { namespace: NAMESPACE, name });
+      return replace(resource, object);
+    });
+    expect(await a.replicas.claim('use vm/lab/x/web')).toBe('a');
+    expect(deleted).toBe(1);
   });
 });
