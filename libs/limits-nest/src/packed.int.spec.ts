@@ -19,7 +19,7 @@ describe('the packed libraries, installed in a project outside the workspace', (
     const files = readdirSync(join(project.folder, installed), { recursive: true }).map(String).sort();
     expect(files.filter((file) => !file.startsWith('dist'))).toEqual(['LICENSE', 'README.md', 'package.json']);
     const built = files.filter((file) => /\.\w+$/.test(file) && file.startsWith('dist'));
-    expect(built.filter((file) => !/\.(?:js|d\.ts)$/.test(file) || /spec|testing/.test(file))).toEqual([]);
+    expect(built.filter((file) => !/\.(?:js|d\.c?ts)$/.test(file) || /spec|testing/.test(file))).toEqual([]);
     for (const file of built) expect(project.read(join(installed, file))).not.toContain('sourceMappingURL');
     const manifest = JSON.parse(project.read(join(installed, 'package.json'))) as Record<string, unknown>;
     expect(manifest).toMatchObject({ license: 'Apache-2.0', sideEffects: false, description: expect.any(String) });
