@@ -106,7 +106,8 @@ class Workshop {
       clone: async (ref) => ({ remaining: background('clone')(ref) }),
     });
     this.replace('hardware', {
-      plan,
+      // Changes without steps are not carried out together with others.
+      plan: async () => ({ ...(await plan()), steps: [{ name: 'change', detail: 'Change it.' }] }),
       read: async () => ({ pending: [] }),
       apply: async (ref, change: never) => {
         await this.work(ref.name, (change as { kind: Operation }).kind);
