@@ -96,7 +96,7 @@ describe('Folders', () => {
 
   test('survive a restart', async () => {
     await changes.create.run('prod/web', ann);
-    await changes.add.run('prod/web', refOf('web'), undefined, ann);
+    await changes.add.run('prod/web', refOf('web'), ann);
     const again = new Folders(store);
     await again.load();
     expect(again.tree.paths()).toEqual(['prod', 'prod/web']);
@@ -107,8 +107,8 @@ describe('Folders', () => {
     await changes.create.run('prod', ann);
     const reported: string[][] = [];
     const unsubscribe = folders.subscribe((refs) => reported.push([...refs]));
-    await changes.add.run('prod', refOf('web'), undefined, ann);
-    await changes.add.run('prod', refOf('web'), undefined, ann);
+    await changes.add.run('prod', refOf('web'), ann);
+    await changes.add.run('prod', refOf('web'), ann);
     await changes.move.run('prod', 'live', ann);
     await changes.remove.run('live', ann);
     unsubscribe();
@@ -118,7 +118,7 @@ describe('Folders', () => {
 
   test('plan exactly the steps of a change, and change nothing', async () => {
     await changes.create.run('prod', ann);
-    await changes.add.run('prod', refOf('web'), undefined, ann);
+    await changes.add.run('prod', refOf('web'), ann);
     expect((await changes.create.plan('test/a')).steps.map(({ detail }) => detail)).toEqual(['test', 'test/a']);
     expect((await changes.move.plan('prod', 'x/y')).steps.map(({ detail }) => detail)).toEqual(['x', 'prod to x/y']);
     expect((await changes.remove.plan('prod')).steps).toEqual([
@@ -137,7 +137,7 @@ describe('Folders', () => {
     await changes.create.run('prod', ann);
     await changes.create.run('prod', ann).catch(() => undefined);
     await changes.move.run('prod', 'live', ann);
-    await changes.add.run('live', refOf('web'), undefined, ann);
+    await changes.add.run('live', refOf('web'), ann);
     await changes.take.run(refOf('web'), {}, ann);
     await changes.remove.run('live', ann);
     expect(audit.entries.map(({ caller, action, ref, outcome }) => [caller, action, ref, outcome])).toEqual([
@@ -152,16 +152,14 @@ describe('Folders', () => {
 
   test('refuse an instance that does not exist and a text that is no ref', async () => {
     await changes.create.run('prod', ann);
-    await expect(changes.add.run('prod', refOf('gone'), undefined, ann)).rejects.toMatchObject({
-      code: 'INSTANCE_NOT_FOUND',
-    });
-    await expect(changes.add.run('prod', 'web', undefined, ann)).rejects.toMatchObject({ code: 'INVALID_REF' });
+    await expect(changes.add.run('prod', refOf('gone'), ann)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
+    await expect(changes.add.run('prod', 'web', ann)).rejects.toMatchObject({ code: 'INVALID_REF' });
     await expect(changes.take.run(refOf('web'), {}, ann)).rejects.toMatchObject({ code: 'FOLDER_NOT_FOUND' });
   });
 
   test('let a member go whose instance was deleted', async () => {
     await changes.create.run('prod', ann);
-    await changes.add.run('prod', refOf('web'), undefined, ann);
+    await changes.add.run('prod', refOf('web'), ann);
     instances.known.clear();
     await changes.take.run(refOf('web'), {}, ann);
     expect(folders.folderOf(identityIn('web'))).toBeUndefined();
@@ -264,9 +262,9 @@ describe('Folders', () => {
       await changes.create.run('prod/db', ann);
       await changes.create.run('production', ann);
       instances.add(vm('paused', 'Paused'), vm('other'), buildContainer({ ref: { context: 'lab', name: 'box' } }));
-      await changes.add.run('prod', refOf('web'), undefined, ann);
-      await changes.add.run('prod/db', refOf('db'), undefined, ann);
-      await changes.add.run('production', refOf('other'), undefined, ann);
+      await changes.add.run('prod', refOf('web'), ann);
+      await changes.add.run('prod/db', refOf('db'), ann);
+      await changes.add.run('production', refOf('other'), ann);
     });
 
     test('reaches the members of the folder only, and those below it when asked', async () => {
@@ -302,7 +300,7 @@ describe('Folders', () => {
       ['start', 'paused', 'The VM is running.'],
     ] as const)('%s skips %s', async (action, name, reason) => {
       await changes.create.run('one', ann);
-      await changes.add.run('one', refOf(name), undefined, ann);
+      await changes.add.run('one', refOf(name), ann);
       const { members } = await changes.act.run('one', action, {}, ann);
       expect(members).toEqual([{ ref: refOf(name), name, ok: true, skipped: reason }]);
       expect(power.calls).toEqual([]);
@@ -312,9 +310,9 @@ describe('Folders', () => {
       const template = buildVm({ ref: { context: 'lab', name: 'golden' }, isTemplate: true });
       instances.add(template);
       await changes.create.run('mixed', ann);
-      await changes.add.run('mixed', formatRef(template.ref), undefined, ann);
+      await changes.add.run('mixed', formatRef(template.ref), ann);
       const box = [...instances.known.keys()].find((ref) => ref.startsWith('ct/')) ?? '';
-      await changes.add.run('mixed', box, undefined, ann);
+      await changes.add.run('mixed', box, ann);
       const started = await changes.act.run('mixed', 'start', {}, ann);
       expect(started.members.map(({ name, skipped }) => [name, skipped])).toContainEqual([
         'golden',
@@ -326,7 +324,7 @@ describe('Folders', () => {
 
     test('reports members that fail or are missing, and stops no other', async () => {
       power.failing.set('db', new DomainError('BACKEND_UNREACHABLE', 'lab does not answer.'));
-      await changes.add.run('prod', refOf('paused'), undefined, ann);
+      await changes.add.run('prod', refOf('paused'), ann);
       instances.known.delete(refOf('paused'));
       const result = await changes.act.run('prod', 'start', { recursive: true }, ann);
       expect(result).toMatchObject({ ok: 0, failed: 2, skipped: 1 });
@@ -345,7 +343,7 @@ describe('Folders', () => {
       await changes.create.run('big', ann);
       for (let index = 0; index < 60; index++) {
         instances.add(vm(`n${index}`));
-        await changes.add.run('big', refOf(`n${index}`), undefined, ann);
+        await changes.add.run('big', refOf(`n${index}`), ann);
       }
       const { ok, members } = await changes.act.run('big', 'start', {}, ann);
       expect([ok, members.length, power.most]).toEqual([60, 60, 16]);
