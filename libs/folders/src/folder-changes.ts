@@ -111,11 +111,14 @@ interface AddedMember {
   readonly found: InstanceIdentity;
 }
 
-/**
- * Puts an instance into a folder and takes it out of the one it was in. With the ID of its object, it does so to no
- * other instance of its name.
- */
-export class AddFolderMember extends Change<[path: string, ref: string, uid?: string], void, AddedMember> {
+/** An instance by its ref, as text, and the ID of its object, if it may be no other instance of its name. */
+export interface IdentifiedMember {
+  readonly ref: string;
+  readonly uid: string | undefined;
+}
+
+/** Puts an instance into a folder and takes it out of the one it was in. */
+export class AddFolderMember extends Change<[path: string, member: string | IdentifiedMember], void, AddedMember> {
   constructor(
     private readonly folders: Folders,
     private readonly directory: InstanceDirectory,
@@ -126,7 +129,8 @@ export class AddFolderMember extends Change<[path: string, ref: string, uid?: st
   }
 
   /** @throws DomainError INVALID_REF, INSTANCE_NOT_FOUND */
-  protected override prepare(path: string, ref: string, uid?: string): AddedMember {
+  protected override prepare(path: string, member: string | IdentifiedMember): AddedMember {
+    const { ref, uid } = typeof member === 'string' ? { ref: member, uid: undefined } : member;
     const found = this.find(ref);
     if (uid !== undefined && uid !== found.uid) throw replaced(ref);
     return { path, ref, found };

@@ -19,7 +19,11 @@ import type { MigrateVm } from './migrate-vm.js';
 import type { TagVm } from './tag-vm.js';
 
 /** Puts an instance into a folder. With the ID of its object, it does so to that one only. */
-export type PutIntoFolder = Change<[path: string, ref: string, uid?: string], void, unknown>;
+export type PutIntoFolder = Change<
+  [path: string, member: { readonly ref: string; readonly uid: string | undefined }],
+  void,
+  unknown
+>;
 
 /** Takes an instance out of its folder, if it is in one. */
 export type TakeOutOfFolder = Change<
@@ -78,7 +82,7 @@ export class InstanceActions {
 
   private changeOf(request: InstanceBulkRequest, ref: MemberRef): BoundChange {
     const { action, folder = '' } = request;
-    if (action === 'folder') return bind(this.useCases.putIntoFolder, folder, formatRef(ref), ref.uid);
+    if (action === 'folder') return bind(this.useCases.putIntoFolder, folder, { ref: formatRef(ref), uid: ref.uid });
     if (action === 'unfolder')
       return bind(this.useCases.takeOutOfFolder, formatRef(ref), { isPresent: true, uid: ref.uid });
     return ref.kind === 'vm' ? this.changeOfVm({ ...request, action }, ref) : this.changeOfContainer(request, ref);
