@@ -45,6 +45,8 @@ describe("the operator's page, followed from the start", () => {
       ['http://127.0.0.1:8448', upstream.url],
       ['/var/lib/homeserver-limits', join(folder, 'data')],
       ['/run/secrets', folder],
+      ['/etc/homeserver-limits', folder],
+      ['127.0.0.1:8080', `127.0.0.1:${await freePort()}`],
       ['requests.jsonl', join(folder, 'requests.jsonl')],
     ];
   });
@@ -171,6 +173,15 @@ describe("the operator's page, followed from the start", () => {
     await write('limits', 'a long secret that all gateways know\n');
     const toml = block('toml', '[shared]').replace('redis.internal:6379', `127.0.0.1:${await freePort()}`);
     await withConfig(toml);
+  });
+
+  test('starts several processes with its deny lists, also while CrowdSec is unavailable', async () => {
+    await write('abuse.txt', '192.0.2.0/24 # an example\n');
+    await write('crowdsec', 'the key of the bouncer\n');
+    const gateway = `[gateway]\nupstream = "${upstream.url}"\n`;
+    const lists = block('toml', 'abuse.txt') + block('toml', 'crowdsec = ');
+    const { url } = await withConfig(`${block('toml', 'workers = 4')}${gateway}${lists}`);
+    expect((await call(url, 'GET', '/_matrix/client/versions')).status).toBe(200);
   });
 
   test('accepts its registration for calls', async () => {
