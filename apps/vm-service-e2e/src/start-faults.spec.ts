@@ -52,7 +52,7 @@ describe('npm start', () => {
       'an invalid value',
       'value.yaml',
       'contexts: [{ name: a, kind: proxmox }]',
-      /value\.yaml: contexts\[0\]\.kind must be kubevirt, libvirt or sandbox$/,
+      /value\.yaml: contexts\[0\]\.kind must be kubevirt, libvirt, incus or sandbox$/,
     ],
   ])('refuses a configuration with %s and names it', async (_what, name, text, sentence) => {
     const path = text === undefined ? join(folder, name) : file(name, text);
