@@ -1,12 +1,12 @@
-import { DomainError, type AffectedInstance, type NodeFailure } from '@headgate/domain-contracts';
-import type { ClaimObject, NodeObject, PodObject, VmiObject, VmObject } from '../api/object-types.js';
-import { CLAIMS, NODES, PODS, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
+import type { AffectedInstance, NodeFailure } from '@headgate/domain-contracts';
+import type { PodObject } from '../api/object-types.js';
+import { PODS } from '../api/resources.js';
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
 import { sizeOfSpec } from '../inventory/guest-size.js';
 import { LABEL } from '../labels.js';
-import { listScoped, listScopedIfServed, refOf, type ClusterScope } from './cluster-scope.js';
-import { restartOf, type RestartContext } from './restart-elsewhere.js';
-import { storageClasses } from './storage-classes.js';
+import { refOf, type ClusterScope } from './cluster-scope.js';
+import { readNode } from './read-node.js';
+import { restartOf } from './restart-elsewhere.js';
 
 /** KubeVirt's default. */
 const CPU_ALLOCATION_RATIO = 10;
@@ -21,24 +21,8 @@ const UNCHECKED = [
  * @throws DomainError NODE_NOT_FOUND
  */
 export async function describeFailure(scope: ClusterScope, facts: ClusterFacts, name: string): Promise<NodeFailure> {
-  const { api, context } = scope;
-  const nodes = await api.list<NodeObject>(NODES);
-  if (!nodes.some(({ metadata }) => metadata.name === name))
-    throw new DomainError('NODE_NOT_FOUND', `There is no node named ${name}.`);
-  const [vms, vmis, claims, classes, pods] = await Promise.all([
-    listScopedIfServed<VmObject>(scope, VIRTUAL_MACHINES),
-    listScopedIfServed<VmiObject>(scope, VM_INSTANCES),
-    listScoped<ClaimObject>(scope, CLAIMS),
-    storageClasses(api),
-    containersOf(scope),
-  ]);
-  const restart: RestartContext = {
-    node: name,
-    nodes,
-    claims: new Map(claims.map((claim) => [`${claim.metadata.namespace}/${claim.metadata.name}`, claim])),
-    classes: new Map(classes.map((one) => [one.metadata.name ?? '', one])),
-    selectsMachines: facts.isAtLeast(1, 7),
-  };
+  const { context } = scope;
+  const { vms, vmis, pods, restart } = await readNode(scope, facts, name, () => containersOf(scope));
   const owners = new Map(vms.map((vm) => [`${vm.metadata.namespace}/${vm.metadata.name}`, vm]));
   const guests = vmis.flatMap((vmi): AffectedInstance[] => {
     const vm = owners.get(`${vmi.metadata.namespace}/${vmi.metadata.name}`);

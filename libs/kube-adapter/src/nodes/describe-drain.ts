@@ -7,12 +7,12 @@ import {
   type Refusal,
 } from '@headgate/domain-contracts';
 import { keyOf } from '../api/kube-object.js';
-import type { ClaimObject, NodeObject, PodObject, VmiObject, VmObject } from '../api/object-types.js';
-import { CLAIMS, NODES, PODS, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
-import { listScoped, listScopedIfServed, refOf, type ClusterScope } from '../cluster/cluster-scope.js';
+import type { ClaimObject, NodeObject, PodObject, VmiObject } from '../api/object-types.js';
+import { PODS } from '../api/resources.js';
+import { refOf, type ClusterScope } from '../cluster/cluster-scope.js';
 import { cpusPerCpu } from '../cluster/node-failure.js';
+import { readNode } from '../cluster/read-node.js';
 import { accepts, localClassOf, uncheckedOf, type RestartContext } from '../cluster/restart-elsewhere.js';
-import { storageClasses } from '../cluster/storage-classes.js';
 import { readRecordedSpec } from '../containers/recorded-spec.js';
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
 import { sizeOfSpec } from '../inventory/guest-size.js';
@@ -38,26 +38,9 @@ interface NodeContents extends RestartContext {
  * @throws DomainError NODE_NOT_FOUND
  */
 export async function describeDrain(scope: ClusterScope, facts: ClusterFacts, name: string): Promise<NodeDrain> {
-  const { api, context } = scope;
-  const nodes = await api.list<NodeObject>(NODES);
-  if (!nodes.some(({ metadata }) => metadata.name === name))
-    throw new DomainError('NODE_NOT_FOUND', `There is no node named ${name}.`);
-  const [vms, vmis, claims, classes, pods] = await Promise.all([
-    listScopedIfServed<VmObject>(scope, VIRTUAL_MACHINES),
-    listScopedIfServed<VmiObject>(scope, VM_INSTANCES),
-    listScoped<ClaimObject>(scope, CLAIMS),
-    storageClasses(api),
-    podsOn(scope, name),
-  ]);
-  const contents: NodeContents = {
-    context,
-    node: name,
-    nodes,
-    claims: new Map(claims.map((claim) => [keyOf(claim), claim])),
-    classes: new Map(classes.map((one) => [one.metadata.name ?? '', one])),
-    selectsMachines: facts.isAtLeast(1, 7),
-    pods,
-  };
+  const { context } = scope;
+  const { vms, vmis, pods, restart } = await readNode(scope, facts, name, () => podsOn(scope, name));
+  const contents: NodeContents = { ...restart, context, pods };
   const owned = new Set(vms.map(keyOf));
   const guests = vmis.filter((vmi) => vmi.status?.nodeName === name && !hasEnded(vmi) && owned.has(keyOf(vmi)));
   const containers = pods.filter((pod) => pod.metadata.labels?.[LABEL.kind] === 'ct' && !hasEnded(pod));
