@@ -11,6 +11,7 @@ import { buildVm, FixedClock } from '@headgate/testing';
 import { jest } from '@jest/globals';
 import { ConsoleBroker, type ShellViewer } from './console-broker.js';
 import { FakeScreen } from './rfb/testing/fake-screen.js';
+import { Encoding, rectangleHeader } from './rfb/messages.js';
 import { RfbClient } from './rfb/testing/rfb-client.js';
 
 /** The guest's end of a console: prints for a test and records its input. */
@@ -418,6 +419,29 @@ describe('ConsoleBroker', () => {
         await turn();
         screens[0]?.paint({ x: 0, y: 0, width: 100, height: 80 }, 0x0000ff);
         expect(((await taken).pixels[0] ?? 0) & 0xffffff).toBe(0x0000ff);
+      });
+
+      test('waits for a screen that a viewer has just opened, until it is drawn', async () => {
+        screens.push(new FakeScreen({ silent: true }));
+        openVnc.mockResolvedValue(screens[0] as FakeScreen);
+        await broker.openVnc(vm.ref, source, new FakeViewer());
+        const taken = broker.frameOf(vm.ref, source);
+        await turn();
+        // QEMU sends the shape of the cursor first.
+        screens[0]?.show(rectangleHeader({ x: 0, y: 0, width: 0, height: 0 }, Encoding.cursor));
+        await turn();
+        clock.advance(4_000);
+        screens[0]?.paint({ x: 0, y: 0, width: 100, height: 80 }, 0x0000ff);
+        expect(((await taken).pixels[0] ?? 0) & 0xffffff).toBe(0x0000ff);
+      });
+
+      test('is refused when a screen that a viewer has opened is not drawn in time', async () => {
+        openVnc.mockResolvedValue(new FakeScreen({ silent: true }));
+        await broker.openVnc(vm.ref, source, new FakeViewer());
+        const taken = broker.frameOf(vm.ref, source);
+        await turn();
+        clock.advance(5_000);
+        await expect(taken).rejects.toMatchObject({ code: 'BUSY' });
       });
 
       test('gives way to a viewer who opens the screen meanwhile', async () => {

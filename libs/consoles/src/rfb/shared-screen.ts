@@ -18,6 +18,8 @@ const LINGER_MS = 5_000;
 const OPEN_TIMEOUT_MS = 10_000;
 /** How long a frame waits for a change that the guest may have drawn already. */
 const FRAME_WAIT_MS = 500;
+/** How long a frame waits for a screen that was opened, but not drawn yet. */
+const FIRST_FRAME_WAIT_MS = 5_000;
 /** A screen that was open this long was not taken over by another program that wants it as well. */
 const STEADY_MS = 10_000;
 
@@ -40,7 +42,7 @@ export class SharedScreen implements SharedView, UpstreamListener {
   private openedAtMs = 0;
   private cancelLinger: (() => void) | undefined;
   private isOver = false;
-  /** Those that wait for the next update. */
+  /** Those that wait for the next update of a screen that has been drawn. */
   private readonly waitingForUpdate = new Set<() => void>();
 
   constructor(private readonly deps: SharedScreenDeps) {
@@ -65,7 +67,7 @@ export class SharedScreen implements SharedView, UpstreamListener {
 
   /**
    * The screen as its viewers see it, also when none of them asks for changes at the moment. It opens nothing.
-   * @throws DomainError BUSY while it is opened again, or before anything was drawn
+   * @throws DomainError BUSY while it is opened again, or when nothing is drawn in time
    */
   async frame(): Promise<Framebuffer> {
     this.requestUpdate();
@@ -75,7 +77,7 @@ export class SharedScreen implements SharedView, UpstreamListener {
         this.waitingForUpdate.delete(done);
         resolve();
       };
-      const cancel = this.deps.clock.after(FRAME_WAIT_MS, done);
+      const cancel = this.deps.clock.after(this.blank ? FIRST_FRAME_WAIT_MS : FRAME_WAIT_MS, done);
       this.waitingForUpdate.add(done);
     });
     if (!this.upstream?.isOpen || this.blank) throw new DomainError('BUSY', 'The screen is being opened.');
@@ -121,9 +123,11 @@ export class SharedScreen implements SharedView, UpstreamListener {
 
   updated(): void {
     if (this.deps.clock.now() - this.openedAtMs >= STEADY_MS) this.reconnection.succeeded();
-    for (const done of [...this.waitingForUpdate]) done();
+    // An update can consist of a new size or a cursor alone.
+    if (!this.blank) for (const done of [...this.waitingForUpdate]) done();
     for (const session of this.sessions.values()) session.pump();
-    if ([...this.sessions.values()].some((session) => session.isWaiting)) this.requestUpdate();
+    const isAwaited = this.waitingForUpdate.size > 0 || [...this.sessions.values()].some(({ isWaiting }) => isWaiting);
+    if (isAwaited) this.requestUpdate();
   }
 
   showCursor(shape: CursorShape): void {
