@@ -165,7 +165,13 @@ export class LibvirtLab {
       const path = `/api/vms/local/${name}?context=${context}`;
       expect([name, await this.send({ method: 'DELETE', path })]).toMatchObject([name, { status: 200 }]);
     }
-    expect(await this.entries(prefix)).toEqual([]);
+    // The service answers after three seconds even if libvirt has not reported the deletion yet.
+    await until(
+      `${prefix} is no longer listed`,
+      () => this.entries(prefix),
+      (entries) => entries.length === 0,
+      REST_PATIENCE_MS,
+    );
     return (await this.contents()).filter((one) => one.includes(prefix));
   }
 
