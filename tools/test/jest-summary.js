@@ -1,8 +1,19 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 /** How long Jest may take to exit after its last test. */
 const EXIT_TIMEOUT_MS = 60_000;
+/** How much of a failure is repeated at the end of `npm test`. */
+const MAX_MESSAGE_CHARACTERS = 1500;
+
+/** The message without the calls of libraries. */
+const firstMessage = (message = '') =>
+  stripVTControlCharacters(message)
+    .split('\n')
+    .filter((line) => !/^ +at .*node_modules/.test(line))
+    .join('\n')
+    .slice(0, MAX_MESSAGE_CHARACTERS);
 
 /**
  * Writes the counts of a run to test-results/, where `npm test` adds them up. Fails a run that does not exit, because a
@@ -16,21 +27,25 @@ export default class JestSummary {
   }
 
   onRunComplete(_contexts, results) {
-    const titles = (status) =>
-      results.testResults.flatMap((file) =>
-        file.testResults.filter((test) => test.status === status).map((test) => test.fullName),
-      );
+    const tests = (status) =>
+      results.testResults.flatMap((file) => file.testResults.filter((test) => test.status === status));
     // A file that throws while it is loaded, or in between its tests.
     const broken = results.testResults.filter(({ testExecError }) => testExecError);
     const failures = [
-      ...titles('failed'),
-      ...broken.map(({ testFilePath }) => `${relative(this.root, testFilePath)} can't be run`),
+      ...tests('failed').map(({ fullName, failureMessages: [message] }) => ({
+        title: fullName,
+        message: firstMessage(message),
+      })),
+      ...broken.map(({ testFilePath, testExecError }) => ({
+        title: `${relative(this.root, testFilePath)} can't be run`,
+        message: firstMessage(testExecError.message),
+      })),
     ];
     const summary = {
       passed: results.numPassedTests,
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
       failures,
-      skipped: titles('pending'),
+      skipped: tests('pending').map(({ fullName }) => fullName),
     };
     mkdirSync(this.folder, { recursive: true });
     const target = process.env.NX_TASK_TARGET_TARGET ?? 'test';

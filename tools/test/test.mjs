@@ -69,8 +69,7 @@ const PRIVATE_LIBVIRT = '@headgate/libvirt-adapter';
 const PRIVATE_INCUS = '@headgate/incus-adapter';
 const WITHOUT_LIBVIRT = 'tag:scope:limits,@headgate/tools,@headgate/libraries-e2e';
 const LANES = [
-  ['-p', PRIVATE_LIBVIRT],
-  ['-p', PRIVATE_INCUS],
+  ['-p', `${PRIVATE_LIBVIRT},${PRIVATE_INCUS}`],
   ['-p', WITHOUT_LIBVIRT],
   ['--exclude', `${PRIVATE_LIBVIRT},${PRIVATE_INCUS},${WITHOUT_LIBVIRT}`],
 ].map((projects) => ['run-many', '-t', 'integration', 'e2e', '--parallel=1', ...projects]);
@@ -90,13 +89,13 @@ function summaries() {
       .filter((file) => file.endsWith('.json'))
       .map((file) => ({ project, ...JSON.parse(readFileSync(join(folder, file), 'utf8')) }));
   });
-  const titled = (list) =>
-    found.flatMap(({ project, ...summary }) => summary[list].map((title) => `${project}: ${title}`));
   return {
     passed: found.reduce((sum, { passed }) => sum + passed, 0),
     failed: found.reduce((sum, { failed }) => sum + failed, 0),
-    failures: titled('failures'),
-    skipped: titled('skipped'),
+    failures: found.flatMap(({ project, failures }) =>
+      failures.map(({ title, message }) => ({ title: `${project}: ${title}`, message })),
+    ),
+    skipped: found.flatMap(({ project, skipped }) => skipped.map((title) => `${project}: ${title}`)),
   };
 }
 
@@ -147,7 +146,8 @@ async function test() {
   for (const stage of stages) await Promise.all(Object.entries(stage).map((part) => runPart(...part, broken)));
   const { passed, failed, failures: failedTests, skipped } = summaries();
   if (skipped.length > 0) say(`\nSkipped:\n${skipped.map((title) => `  ${title}`).join('\n')}`);
-  if (failedTests.length > 0) say(`\nFailed tests:\n${failedTests.map((title) => `  ${title}`).join('\n')}`);
+  for (const { title, message } of failedTests) say(`\nFailed: ${title}\n${message.replace(/^/gm, '  ')}`);
+  if (failedTests.length > 0) say(`\nFailed tests:\n${failedTests.map(({ title }) => `  ${title}`).join('\n')}`);
   if (broken.length > 0) say(`\nFailed: ${broken.join('; ')}`);
   // A failed stage without tests of its own, such as lint, counts as one failure.
   const failures = broken.length > 0 ? Math.max(failed, broken.length) : failed;
