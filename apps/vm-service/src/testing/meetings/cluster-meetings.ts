@@ -64,8 +64,12 @@ interface Lane extends Pair {
   readonly waitedMs: { first: number; second: number };
 }
 
-/** Turns of the event loop without a response after which the others count as requests that wait for the cluster. */
+/**
+ * Turns of the event loop, and milliseconds, without a response after which the others count as requests that wait for
+ * the cluster. On a busy machine, files take longer than many turns.
+ */
 const QUIET_TURNS = 1_000;
+const QUIET_MS = 200;
 /** Turns of the event loop between two looks at all VMs, and how many times as long as a look there is none. */
 const TURNS_PER_LOOK = 10;
 const LOOK_PAUSE = 3;
@@ -178,6 +182,7 @@ export class ClusterMeetings {
     if (moment === 'held') {
       this.lab.hold();
       for (const lane of lanes) this.send(lane, 'first');
+      await Promise.all(lanes.map((lane) => this.untilBegun(lane)));
       await this.untilQuiet(lanes, 'first');
       for (const lane of lanes) this.send(lane, 'second');
       await this.untilQuiet(lanes, 'second');
@@ -190,7 +195,7 @@ export class ClusterMeetings {
     } else {
       const meetOn = async (lane: Lane): Promise<void> => {
         this.send(lane, 'first');
-        if (moment === 'begun') while (!lane.replies.first && this.holdersOf(lane.vm).length === 0) await turn();
+        if (moment === 'begun') await this.untilBegun(lane);
         this.send(lane, 'second');
       };
       await Promise.all(lanes.map(meetOn));
@@ -214,10 +219,17 @@ export class ClusterMeetings {
 
   private async untilQuiet(lanes: readonly Lane[], which: 'first' | 'second'): Promise<void> {
     const missing = (): number => lanes.filter(({ replies }) => !replies[which]).length;
-    for (let quiet = 0, last = missing(); last > 0 && quiet < QUIET_TURNS; quiet++) {
+    let since = performance.now();
+    const isQuiet = (turns: number): boolean => turns >= QUIET_TURNS && performance.now() - since >= QUIET_MS;
+    for (let quiet = 0, last = missing(); last > 0 && !isQuiet(quiet); quiet++) {
       await turn();
-      if (missing() < last) [last, quiet] = [missing(), 0];
+      if (missing() < last) [last, quiet, since] = [missing(), 0, performance.now()];
     }
+  }
+
+  /** Waits until the first operation was answered or has reserved its VM. */
+  private async untilBegun({ vm, replies }: Lane): Promise<void> {
+    while (!replies.first && this.holdersOf(vm).length === 0) await turn();
   }
 
   private holdersOf(vm: MeetingVm): readonly Conflict[] {
