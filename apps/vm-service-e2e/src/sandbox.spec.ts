@@ -1,4 +1,4 @@
-import type { MetricsSampleView, NodeView, VmView } from '@headgate/api-contracts';
+import type { MetricsSampleView, NodeView, UsageHistoryView, VmView } from '@headgate/api-contracts';
 import { Api } from './api.js';
 import { clusterRoutes } from './cluster-routes.js';
 import { RunningService } from './running-service.js';
@@ -54,6 +54,33 @@ describe('npm start -- --sandbox', () => {
       expect(load.cpu).toBeLessThanOrEqual(capacity.cpu ?? 0);
       expect(load.memoryBytes).toBeLessThanOrEqual(capacity.memoryBytes ?? 0);
     }
+  });
+
+  test('has a marked past of 30 days for machines that it began with, and none for a new one', async () => {
+    const read = async ({ namespace, name }: { namespace: string; name: string }, range: string) =>
+      (await api.send<UsageHistoryView>('GET', `/api/ext/vms/${namespace}/${name}/metrics/history?range=${range}`))
+        .body;
+    const { body: vms } = await api.send<VmView[]>('GET', '/api/vms');
+    const isOlder = ({ createdAt }: VmView) => Date.parse(createdAt ?? '') < Date.now() - 31 * 86_400_000;
+    const old = vms.find((vm) => vm.status === 'Running' && isOlder(vm))!;
+    for (const [range, count] of [
+      ['24h', 480],
+      ['7d', 672],
+      ['30d', 720],
+    ] as const) {
+      const { points, recordedSince = Infinity } = await read(old, range);
+      const invented = points.filter(({ simulated }) => simulated);
+      expect(invented.length).toBeGreaterThan(count - 5);
+      expect(points.length).toBeLessThanOrEqual(count);
+      expect(invented.every(({ t }) => t < recordedSince)).toBe(true);
+    }
+    const created = { namespace: 'tailvm', name: 'hgfresh' };
+    await api.send('POST', '/api/vms', { name: created.name, containerDisk: 'images/tiny:1', mem: '1Gi' });
+    await api.untilVm(created.name, 'is listed', (vm) => vm !== undefined);
+    for (const range of ['24h', '7d', '30d'])
+      expect((await read(created, range)).points.filter(({ simulated }) => simulated)).toEqual([]);
+    await api.send('DELETE', '/api/vms/tailvm/hgfresh');
+    await api.untilVm(created.name, 'is gone', (vm) => vm === undefined);
   });
 
   clusterRoutes(() => ({ api, socketUrl: service.socketUrl, context: 'sandbox' }));

@@ -1,4 +1,4 @@
-import { IsIn, IsInt, IsString, Min } from 'class-validator';
+import { IsBoolean, IsIn, IsInt, IsString, Min } from 'class-validator';
 import { Nested, Nullable, Optional } from './fields.js';
 import { ContextQuery } from './queries.js';
 
@@ -69,6 +69,8 @@ export class UsageStepView extends UsageView {
   @IsInt() t!: number;
   /** The largest values of the step. */
   @Nested(() => UsageView) max!: UsageView;
+  /** Whether the step was invented for the past of a simulated cluster. Absent for one that was measured. */
+  @Optional() @IsBoolean() simulated?: boolean;
 }
 
 /** GET /api/ext/vms/{ns}/{name}/metrics/history */
@@ -81,7 +83,7 @@ export class UsageHistoryView {
   @IsInt() to!: number;
   /** The time from the beginning of one step to that of the next, in milliseconds. */
   @IsInt() @Min(1) stepMs!: number;
-  /** When the first step of the range that has values began, in milliseconds since the epoch. Absent without any. */
+  /** When the first step of the range that was measured began, in milliseconds since the epoch. Absent without any. */
   @Optional() @IsInt() recordedSince?: number;
   /** Oldest first, at most 720. Steps in which nothing was measured are left out. */
   @Nested(() => UsageStepView, { each: true }) points!: UsageStepView[];

@@ -90,6 +90,7 @@ export * from './ports/power-observer.port.js';
 export * from './ports/replicas.port.js';
 export * from './ports/reply-store.port.js';
 export * from './ports/reservations.port.js';
+export * from './ports/past-usage.port.js';
 export * from './ports/resource-metrics.port.js';
 export * from './ports/sample-exchange.port.js';
 export * from './ports/shutdown-times.port.js';

@@ -1,16 +1,6 @@
-import type { InstanceRef } from '@headgate/domain-contracts';
+import type { InstanceRef, Usage } from '@headgate/domain-contracts';
 
-/** What an instance uses. A value that the engine does not have is null. */
-export interface Usage {
-  /** 1000 is one CPU. */
-  readonly cpuMillicores: number | null;
-  readonly memoryUsedBytes: number | null;
-  readonly memoryTotalBytes: number | null;
-  readonly diskReadBytesPerSecond: number | null;
-  readonly diskWriteBytesPerSecond: number | null;
-  readonly networkReceiveBytesPerSecond: number | null;
-  readonly networkTransmitBytesPerSecond: number | null;
-}
+export type { Usage };
 
 /** The values of a usage, in the order in which rows of samples store them. */
 export const USAGE_SERIES = [

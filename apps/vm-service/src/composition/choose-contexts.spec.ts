@@ -41,6 +41,18 @@ describe('chooseContexts', () => {
     await chosen.close();
   });
 
+  test('takes the invented usage of simulated contexts, and of no others', async () => {
+    const pastUsage = { steps: () => [] };
+    const kind = (isSimulated: boolean): BackendKind => ({
+      ...kinds.memory!,
+      open: async ({ context }) => ({ backend: new MemoryBackend(context), isSimulated, pastUsage }),
+    });
+    const settings = settingsWith({ name: 'real', kind: 'real' }, { name: 'play', kind: 'play' });
+    const mixed = await chooseContexts({ options, settings, log, kinds: { real: kind(false), play: kind(true) } });
+    expect([...(mixed.simulatedUsage ?? [])]).toEqual([['play', pastUsage]]);
+    await mixed.close();
+  });
+
   test('serves the containers of this machine next to its VMs', async () => {
     const opened: [string, unknown][] = [];
     const recording = (label: string) => ({

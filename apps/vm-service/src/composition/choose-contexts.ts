@@ -8,6 +8,7 @@ import {
   type BackendKind,
   type FolderAssignment,
   type OpenedBackend,
+  type PastUsage,
 } from '@headgate/domain-contracts';
 import { ConfigError } from '@headgate/nest-kit';
 import type { Logger } from 'pino';
@@ -28,6 +29,8 @@ export interface ChosenContexts {
   readonly simulatedFolders?: readonly FolderAssignment[];
   /** The invented past of the simulated instances, if there are no others. */
   readonly simulatedPast?: readonly AuditEntry[];
+  /** The invented usage of simulated instances, by the name of their context. */
+  readonly simulatedUsage?: ReadonlyMap<string, PastUsage>;
   /** Whether the image that is built on this machine can be used. */
   readonly hasTinyGuest: boolean;
   /** Keeps the backends from changing their engines while this replica may not. */
@@ -79,6 +82,9 @@ export async function chooseContexts({
     simulated: new Set(simulated.map(({ backend }) => backend.context)),
     simulatedFolders: simulated.flatMap(({ folders = [] }) => folders),
     simulatedPast: simulated.length < opened.length ? [] : simulated.flatMap(({ past = [] }) => past),
+    simulatedUsage: new Map(
+      simulated.flatMap(({ backend, pastUsage }) => (pastUsage ? [[backend.context, pastUsage] as const] : [])),
+    ),
     fence,
     hasTinyGuest:
       options.tinyGuest !== undefined &&

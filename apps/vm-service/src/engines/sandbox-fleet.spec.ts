@@ -1,10 +1,12 @@
 import type { KubeObject, KubeSandbox } from '@headgate/kube-sandbox';
 import { formatRef, type FolderAssignment } from '@headgate/domain-contracts';
 import { sandboxFleet } from './sandbox-fleet.js';
+import type { SandboxGuest } from './sandbox-usage.js';
 
 describe('the fleet of the simulated cluster', () => {
   let sandbox: KubeSandbox;
   const folders: FolderAssignment[] = [];
+  const guests = new Map<string, SandboxGuest>();
 
   beforeAll(async () => {
     const [conventions, apiServer, seeds] = await Promise.all([
@@ -14,7 +16,7 @@ describe('the fleet of the simulated cluster', () => {
     ]);
     const simulation = new seeds.KubevirtSimulation({ timeScale: 0 });
     sandbox = await apiServer.KubeSandbox.listen({ extensions: [simulation] });
-    simulation.seedFleet(60, sandboxFleet({ conventions, seeds, context: 'sandbox', folders }));
+    simulation.seedFleet(60, sandboxFleet({ conventions, seeds, context: 'sandbox', folders, guests }));
   });
   afterAll(() => sandbox.close());
 
@@ -63,6 +65,11 @@ describe('the fleet of the simulated cluster', () => {
     expect(new Set(folders.map(({ ref, uid }) => `${ref} ${uid}`))).toEqual(
       new Set(identities.map(({ ref, uid }) => `${ref} ${uid}`)),
     );
+    // Those of VMs without a disk or a node, which never ran, are left out.
+    for (const [uid, { ref }] of guests)
+      expect(folders).toContainEqual(expect.objectContaining({ ref: formatRef(ref), uid }));
+    expect(guests.size).toBeGreaterThan(50);
+    expect([...guests.values()].map(({ ref }) => ref.name)).not.toContain('lab-gpu-1');
     expect(new Set(folders.map(({ path }) => path?.split('/', 1)[0]))).toEqual(
       new Set(['prod', 'stage', 'dev', 'lab']),
     );

@@ -1,5 +1,6 @@
 import type { BackendKind, FolderAssignment } from '@headgate/domain-contracts';
 import { kubevirtKind } from '@headgate/kube-adapter/kind';
+import type { SandboxGuest } from './sandbox-usage.js';
 import { SandboxSettings } from './sandbox-settings.js';
 
 /** Instances of a simulated cluster when the configuration gives no number. */
@@ -10,17 +11,20 @@ export const sandboxKind: BackendKind<SandboxSettings> = {
   traits: kubevirtKind.traits,
   settings: SandboxSettings,
   open: async ({ context, settings, clock, log }) => {
-    const [conventions, { KubeSandbox }, seeds, { sandboxFleet }, { sandboxJournal }] = await Promise.all([
-      import('@headgate/kube-adapter'),
-      import('@headgate/kube-sandbox'),
-      import('@headgate/kubevirt-sandbox'),
-      import('./sandbox-fleet.js'),
-      import('./sandbox-journal.js'),
-    ]);
+    const [conventions, { KubeSandbox }, seeds, { sandboxFleet }, { sandboxJournal }, { SandboxUsage }] =
+      await Promise.all([
+        import('@headgate/kube-adapter'),
+        import('@headgate/kube-sandbox'),
+        import('@headgate/kubevirt-sandbox'),
+        import('./sandbox-fleet.js'),
+        import('./sandbox-journal.js'),
+        import('./sandbox-usage.js'),
+      ]);
     const simulation = new seeds.KubevirtSimulation({ cluster: { nodes: [...seeds.CONTROL_PLANE] } });
     const sandbox = await KubeSandbox.listen({ extensions: [simulation] });
     const folders: FolderAssignment[] = [];
-    const fleet = sandboxFleet({ conventions, seeds, context, folders });
+    const guests = new Map<string, SandboxGuest>();
+    const fleet = sandboxFleet({ conventions, seeds, context, folders, guests });
     simulation.seedFleet(settings.instances ?? DEFAULT_INSTANCES, fleet);
     const backend = conventions.KubeBackend.open({
       context,
@@ -32,6 +36,13 @@ export const sandboxKind: BackendKind<SandboxSettings> = {
       log,
     });
     const past = sandboxJournal({ refs: folders.map(({ ref }) => ref), now: clock.now(), choose: seeds.seededNumber });
-    return { backend, isSimulated: true, folders, past, close: () => sandbox.close() };
+    const pastUsage = new SandboxUsage({
+      guests,
+      until: clock.now(),
+      choose: seeds.seededNumber,
+      meanOf: ({ kind, namespace, name }) =>
+        kind === 'vm' ? seeds.meanVmUsage(namespace, name) : seeds.meanContainerUsage(namespace, name),
+    });
+    return { backend, isSimulated: true, folders, past, pastUsage, close: () => sandbox.close() };
   },
 };

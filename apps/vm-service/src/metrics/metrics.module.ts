@@ -2,7 +2,9 @@ import { Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } f
 import { BackendDirectory, Clock, InstanceDirectory } from '@headgate/domain-contracts';
 import { MetricsSampler, ReadHistory, ReadMetrics, UsageHistory } from '@headgate/metrics';
 import { FleetModule } from '../fleet/fleet.module.js';
+import type { ChosenContexts } from '../composition/choose-contexts.js';
 import { provideClass } from '../platform/provide-class.js';
+import { CONTEXTS } from '../platform/tokens.js';
 import { ContainerUsageController } from './container-usage.controller.js';
 import { UsageHistoryController } from './usage-history.controller.js';
 import { UsageController } from './usage.controller.js';
@@ -13,7 +15,17 @@ import { UsageController } from './usage.controller.js';
   controllers: [UsageController, UsageHistoryController, ContainerUsageController],
   providers: [
     provideClass(ReadMetrics, [InstanceDirectory, BackendDirectory, MetricsSampler]),
-    provideClass(ReadHistory, [InstanceDirectory, MetricsSampler, UsageHistory, Clock]),
+    {
+      provide: ReadHistory,
+      inject: [InstanceDirectory, MetricsSampler, UsageHistory, Clock, CONTEXTS],
+      useFactory: (
+        directory: InstanceDirectory,
+        sampler: MetricsSampler,
+        history: UsageHistory,
+        clock: Clock,
+        { simulatedUsage }: Pick<ChosenContexts, 'simulatedUsage'>,
+      ) => new ReadHistory(directory, sampler, history, clock, simulatedUsage),
+    },
   ],
 })
 export class MetricsModule implements OnApplicationBootstrap, BeforeApplicationShutdown {

@@ -7,10 +7,11 @@ export const presentHistory = ({ range, from, to, stepMs, points }: UsageOverTim
   from,
   to,
   stepMs,
-  recordedSince: points[0]?.time,
-  points: points.map(({ time, average, maximum }) => ({
+  recordedSince: points.find(({ isSimulated }) => !isSimulated)?.time,
+  points: points.map(({ time, average, maximum, isSimulated }) => ({
     t: time,
     ...presentUsage(average),
     max: presentUsage(maximum),
+    ...(isSimulated && { simulated: true }),
   })),
 });

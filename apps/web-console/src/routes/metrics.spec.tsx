@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import type { MetricsSampleView, UsageHistoryView } from '@headgate/api-contracts';
 import { buildStoppedVm, buildVm } from '../testing/build-vm.js';
 import type { MockService } from '../testing/mock-service.js';
@@ -128,6 +128,36 @@ describe('the metrics of a VM', () => {
     const note = await screen.findByText(/^Recorded since/);
     expect(note.querySelector('time')?.getAttribute('datetime')).toBe(new Date(NOW - HOUR_MS).toISOString());
     expect(service.asked(HISTORY)).toEqual([]);
+  });
+
+  test('of a simulated past say until when, in the note, at the pointer and in the table', async () => {
+    const { points } = week();
+    const [first, second] = points;
+    service.on(STEPS, week({ recordedSince: second!.t, points: [{ ...first!, simulated: true }, second!] }));
+    const { user } = await openConsole(`${PAGE}?range=7d`, [buildVm()], service);
+    const note = await screen.findByText(/^Simulated until/);
+    expect(note.querySelector('time')?.getAttribute('datetime')).toBe(new Date(second!.t).toISOString());
+    expect(screen.queryByText(/^Recorded since/)).toBeNull();
+    const cpu = within(screen.getByRole('region', { name: 'CPU' }));
+    expect(cpu.queryByText(/Simulated/)).toBeNull();
+    const image = cpu.getByRole('img');
+    image.getBoundingClientRect = () => ({ left: 0, width: 600 }) as DOMRect;
+    fireEvent.pointerMove(image);
+    expect(cpu.getByText(/Simulated/)).toBeTruthy();
+    fireEvent.pointerLeave(image);
+    expect(cpu.queryByText(/Simulated/)).toBeNull();
+    await user.click(screen.getByRole('button', { name: 'All values as a table' }));
+    const [, newest, oldest] = within(screen.getByRole('table')).getAllByRole('row');
+    expect(newest?.textContent).not.toContain('Simulated');
+    expect(oldest?.textContent).toContain('Simulated');
+  });
+
+  test('of a stopped VM with nothing but a simulated past are shown', async () => {
+    const points = week().points.map((point) => ({ ...point, simulated: true }));
+    service.on(STEPS, week({ recordedSince: undefined, points }));
+    await openConsole(`${PAGE}?range=7d`, [buildStoppedVm()], service);
+    expect(await screen.findByText(/^Simulated until/)).toBeTruthy();
+    expect(screen.getByRole('region', { name: 'CPU' })).toBeTruthy();
   });
 
   test('of a range that was recorded from its beginning have no such note', async () => {

@@ -4,6 +4,7 @@ import type { AuditEntry } from './audit-log.port.js';
 import type { Backend } from './backend.port.js';
 import type { FolderAssignment } from './folder-store.port.js';
 import type { Log } from './log.port.js';
+import type { PastUsage } from './past-usage.port.js';
 
 /**
  * An engine that this service can manage, as its adapter exports it: the only import from an adapter that the
@@ -69,6 +70,8 @@ export interface OpenedBackend {
    * The invented past of its simulated instances, the oldest entry first. It is in the journal while the service runs.
    */
   readonly past?: readonly AuditEntry[];
+  /** The invented usage of its simulated instances in that past. */
+  readonly pastUsage?: PastUsage;
   /** Closes the engine behind the backend when this process runs it. Called after the backend was closed. */
   close?(): Promise<void>;
 }

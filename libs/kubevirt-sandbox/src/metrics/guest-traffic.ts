@@ -5,7 +5,7 @@ import type { SimulationContext } from '../simulation-context.js';
 import { loadSum } from './pseudo-load.js';
 
 /** The traffic of one disk or interface under full load, in bytes per second. */
-const FULL = { read: 40e6, write: 25e6, receive: 12e6, transmit: 8e6 } as const;
+export const FULL = { read: 40e6, write: 25e6, receive: 12e6, transmit: 8e6 } as const;
 
 export type Direction = keyof typeof FULL;
 

@@ -25,4 +25,7 @@ export const LEVELS = [
 /** The number of files that a range overlaps at most, and one that is being written. */
 export const maxFiles = ({ rangeMs, fileMs }: Level): number => Math.ceil(rangeMs / fileMs) + 1;
 
+/** When the first whole step of a range that ends now begins. */
+export const firstStep = ({ rangeMs, stepMs }: Level, now: number): number => floorTo(now - rangeMs, stepMs) + stepMs;
+
 export const floorTo = (time: number, stepMs: number): number => Math.floor(time / stepMs) * stepMs;

@@ -1,16 +1,14 @@
-import type { Clock, InstanceDirectory, InstanceQuery } from '@headgate/domain-contracts';
+import type { Clock, InstanceDirectory, InstanceQuery, PastUsage, UsageStep } from '@headgate/domain-contracts';
 import type { MetricsSampler } from '../metrics-sampler.js';
-import { HISTORY_MS, SAMPLE_INTERVAL_MS, type Usage } from '../usage.js';
+import { HISTORY_MS, SAMPLE_INTERVAL_MS, type SampledInstance } from '../usage.js';
 import { averageOf, maximumOf } from './history-row.js';
-import { LEVELS, type HistoryRange } from './levels.js';
+import { firstStep, LEVELS, type HistoryRange, type Level } from './levels.js';
 import type { UsageHistory } from './usage-history.js';
 
-/** The usage of an instance during one step. */
-export interface HistoryPoint {
-  /** When the step began, or the time of the sample, in milliseconds since the epoch. */
-  readonly time: number;
-  readonly average: Usage;
-  readonly maximum: Usage;
+/** The usage of an instance during one step, or one sample. */
+export interface HistoryPoint extends UsageStep {
+  /** Whether it was invented for the past of a simulated instance. */
+  readonly isSimulated?: true;
 }
 
 export interface UsageOverTime {
@@ -24,13 +22,18 @@ export interface UsageOverTime {
   readonly points: readonly HistoryPoint[];
 }
 
-/** Answers from the samples in memory for an hour, and from the files of this service for longer ranges. */
+/**
+ * Answers from the samples in memory for an hour, and from the files of this service for longer ranges. Steps of a
+ * simulated instance that were not recorded are invented; those of any other are absent.
+ */
 export class ReadHistory {
   constructor(
     private readonly directory: InstanceDirectory,
     private readonly sampler: MetricsSampler,
     private readonly history: UsageHistory,
     private readonly clock: Clock,
+    /** By the name of the context. */
+    private readonly simulated: ReadonlyMap<string, PastUsage> = new Map(),
   ) {}
 
   /** @throws DomainError INSTANCE_NOT_FOUND, or INSTANCE_AMBIGUOUS */
@@ -42,9 +45,26 @@ export class ReadHistory {
       const points = samples.map((sample) => ({ time: sample.time, average: sample, maximum: sample }));
       return { range, from: to - HISTORY_MS, to, stepMs: SAMPLE_INTERVAL_MS, points };
     }
-    const { rangeMs, stepMs } = LEVELS.find((level) => level.range === range)!;
+    const level = LEVELS.find((one) => one.range === range)!;
     const rows = await this.history.read(instance, range);
-    const points = rows.map((row) => ({ time: row.time, average: averageOf(row), maximum: maximumOf(row) }));
-    return { range, from: to - rangeMs, to, stepMs, points };
+    const recorded = rows.map((row) => ({ time: row.time, average: averageOf(row), maximum: maximumOf(row) }));
+    const points = this.withInvented(instance, level, to, recorded);
+    return { range, from: to - level.rangeMs, to, stepMs: level.stepMs, points };
+  }
+
+  private withInvented(
+    instance: SampledInstance,
+    level: Level,
+    now: number,
+    recorded: readonly HistoryPoint[],
+  ): readonly HistoryPoint[] {
+    const past = this.simulated.get(instance.ref.context);
+    if (!past) return recorded;
+    const known = new Set(recorded.map(({ time }) => time));
+    const steps = past.steps(instance, { from: firstStep(level, now), to: now, stepMs: level.stepMs });
+    const invented = steps
+      .filter(({ time }) => !known.has(time))
+      .map((step) => ({ ...step, isSimulated: true as const }));
+    return [...invented, ...recorded].sort((one, other) => one.time - other.time);
   }
 }

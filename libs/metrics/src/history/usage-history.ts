@@ -6,7 +6,7 @@ import { KEY_BYTES } from './frames.js';
 import { unknownValues, writeSample, type HistoryRow } from './history-row.js';
 import { inTurns } from './in-turns.js';
 import { LevelFiles, type KeyedRow } from './level-files.js';
-import { floorTo, LEVELS, type Level, type StoredRange } from './levels.js';
+import { firstStep, floorTo, LEVELS, type Level, type StoredRange } from './levels.js';
 import { mergeRows, StepSums } from './step-sums.js';
 
 const MIN_FREE_BYTES = 64 * 1024 ** 2;
@@ -72,7 +72,7 @@ export class UsageHistory implements SampleRecorder {
   async read(instance: SampledInstance, range: StoredRange): Promise<HistoryRow[]> {
     const now = this.deps.clock.now();
     const { level, files, sums } = this.levelOf(range);
-    const from = floorTo(now - level.rangeMs, level.stepMs) + level.stepMs;
+    const from = firstStep(level, now);
     // A step that ends meanwhile is written after this read.
     const latest = this.current?.row(identityOf(instance));
     const rows: HistoryRow[] = latest ? [latest] : [];

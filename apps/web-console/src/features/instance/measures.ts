@@ -9,6 +9,8 @@ export interface UsagePoint extends UsageView {
   /** Milliseconds since the epoch. */
   readonly t: number;
   readonly max?: UsageView;
+  /** Whether it was invented for the past of a simulated cluster. */
+  readonly simulated?: boolean;
 }
 
 export interface Measure {

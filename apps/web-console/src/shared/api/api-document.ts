@@ -4970,7 +4970,7 @@ export interface components {
              * @enum {string}
              */
             range: "1h" | "24h" | "7d" | "30d";
-            /** @description When the first step of the range that has values began, in milliseconds since the epoch. Absent without any. */
+            /** @description When the first step of the range that was measured began, in milliseconds since the epoch. Absent without any. */
             recordedSince?: number;
             /** @description The time from the beginning of one step to that of the next, in milliseconds. */
             stepMs: number;
@@ -4989,6 +4989,8 @@ export interface components {
             memory: components["schemas"]["MemoryUsageView"] | null;
             /** @description All interfaces together. */
             network: components["schemas"]["NetworkUsageView"] | null;
+            /** @description Whether the step was invented for the past of a simulated cluster. Absent for one that was measured. */
+            simulated?: boolean;
             /** @description When the step began, in milliseconds since the epoch; the time of the sample for `1h`. */
             t: number;
         };

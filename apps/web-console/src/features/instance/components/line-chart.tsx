@@ -15,6 +15,8 @@ interface LineChartProps {
   max?: number;
   /** The right end, in milliseconds since the epoch; the newest time by default. */
   end?: number;
+  /** Which of the values were invented for the past of a simulated cluster; by default none. */
+  simulated?: readonly boolean[];
   /** The events within the range. */
   marks?: readonly EventMark[];
 }
@@ -26,7 +28,8 @@ const HEIGHT = 120;
  * Lines over a range of time. The legend has the current values, or those under the pointer; the table of the tab is
  * the alternative for the keyboard and for screen readers.
  */
-export function LineChart({ title, range, times, series, format, max = 0, end, marks = [] }: LineChartProps) {
+export function LineChart(props: LineChartProps) {
+  const { title, range, times, series, format, max = 0, end, simulated = [], marks = [] } = props;
   const id = useId();
   const [pointedTime, setPointedTime] = useState<number>();
   const to = end ?? times.at(-1) ?? 0;
@@ -53,7 +56,7 @@ export function LineChart({ title, range, times, series, format, max = 0, end, m
             ))}
             {pointedTime !== undefined && (
               <span className="hg-note">
-                <Timestamp at={new Date(shownTime).toISOString()} />
+                <Timestamp at={new Date(shownTime).toISOString()} /> {simulated[shown] && translate`Simulated`}
               </span>
             )}
           </p>

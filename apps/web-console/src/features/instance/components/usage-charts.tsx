@@ -26,7 +26,8 @@ export function UsageCharts({ vm, range, points, end }: UsageChartsProps) {
   const newest = points.at(-1);
   const to = end ?? newest?.t ?? 0;
   const marks = marksIn(events, { from: to - range.ms, to });
-  const chart = { range, times: points.map(({ t }) => t), end, marks };
+  const simulated = points.map(({ simulated: isInvented = false }) => isInvented);
+  const chart = { range, times: points.map(({ t }) => t), simulated, end, marks };
   const isSteps = newest?.max !== undefined;
   const line = ({ label, of }: Measure) => ({
     label,

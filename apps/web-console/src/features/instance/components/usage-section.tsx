@@ -1,5 +1,6 @@
 import { t as translate } from '@lingui/core/macro';
 import { Trans } from '@lingui/react/macro';
+import type { UsageHistoryView } from '@headgate/api-contracts';
 import { isMeasured, isVm, readOf, type Instance } from '../../../shared/instances/instance.js';
 import { EmptyState } from '../../../shared/ui/empty-state.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
@@ -50,10 +51,18 @@ function Steps({ vm, range: name }: { vm: Instance; range: StepRange }) {
   if (error && !history) return <LoadError error={error} onRetry={() => void refetch()} />;
   if (!history) return <Skeleton height="20rem" label={translate`Loading the metrics`} />;
   const { points, from, to, stepMs, recordedSince } = history;
-  if (recordedSince === undefined) return <NoMetrics vm={vm} range={name} />;
+  const simulatedUntil = endOfSimulation(history);
+  if (points.length === 0) return <NoMetrics vm={vm} range={name} />;
   return (
     <>
-      {recordedSince > from + stepMs && (
+      {simulatedUntil !== undefined && (
+        <p className="hg-note hg-gap-below">
+          <Trans>
+            Simulated until <Timestamp at={new Date(simulatedUntil).toISOString()} />
+          </Trans>
+        </p>
+      )}
+      {simulatedUntil === undefined && recordedSince !== undefined && recordedSince > from + stepMs && (
         <p className="hg-note hg-gap-below">
           <Trans>
             Recorded since <Timestamp at={new Date(recordedSince).toISOString()} />
@@ -63,6 +72,12 @@ function Steps({ vm, range: name }: { vm: Instance; range: StepRange }) {
       <UsageCharts vm={vm} range={ranges()[name]} points={points} end={to} />
     </>
   );
+}
+
+/** When the invented past ends, in milliseconds since the epoch; undefined without one. */
+function endOfSimulation({ points, stepMs }: UsageHistoryView): number | undefined {
+  const last = points.findLast(({ simulated }) => simulated);
+  return last && last.t + stepMs;
 }
 
 const LoadError = (props: { error: Error; onRetry: () => void }) => (

@@ -13,7 +13,8 @@ export const UsageTable = ({ points, range }: { points: readonly UsagePoint[]; r
     {points.toReversed().map((point) => (
       <tr key={point.t}>
         <td>
-          <Timestamp at={new Date(point.t).toISOString()} />
+          <Timestamp at={new Date(point.t).toISOString()} />{' '}
+          {point.simulated && <span className="hg-note">{t`Simulated`}</span>}
         </td>
         {Object.values(measures()).map((measure) => (
           <td key={measure.label} className="hg-numeric">
