@@ -6,6 +6,7 @@ import { IncusDiagnostics } from './diagnostics/incus-diagnostics.js';
 import type { IncusEngine } from './engine/incus-engine.js';
 import { EventHistory } from './events/event-history.js';
 import { IncusEvents } from './events/incus-events.js';
+import { IncusHardware } from './hardware/incus-hardware.js';
 import { IncusInventory } from './inventory/incus-inventory.js';
 import { openMetrics } from './metrics/open-metrics.js';
 import { IncusContainers } from './provisioning/incus-containers.js';
@@ -28,7 +29,7 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
     power: ofVms('started and stopped'),
     provisioning: ofVms('created'),
     diskBuilds: new UnavailableAbility('Containers of Incus and LXD have no disks to build.'),
-    hardware: ofVms('changed'),
+    hardware: new IncusHardware(engine),
     diskMove: new UnavailableAbility(
       'Incus and LXD move the volumes of a container between pools with their own tools.',
     ),

@@ -5,7 +5,7 @@ import { IncusHarness } from './contracts/incus-harness.contract.js';
 /** All others are refused with a reason. */
 const PROVIDED: readonly AbilityName[] = ['inventory', 'containers', 'events', 'diagnostics', 'metrics', 'cluster'];
 /** Their suites have rules for VMs only: the suites of this adapter have those for containers. */
-const OF_CONTAINERS: readonly AbilityName[] = ['consoles', 'snapshots', 'cloning'];
+const OF_CONTAINERS: readonly AbilityName[] = ['consoles', 'hardware', 'snapshots', 'cloning'];
 
 describeOnIncus('the contracts of the ports', (flavor) => {
   allPortsContract(flavor, () => IncusHarness.open(flavor), {

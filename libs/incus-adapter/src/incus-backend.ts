@@ -8,6 +8,7 @@ export type IncusBackendOptions = IncusEngineOptions;
 
 const CONTAINER_ABILITIES: readonly AbilityName[] = [
   'inventory',
+  'hardware',
   'containers',
   'consoles',
   'events',

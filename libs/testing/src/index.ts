@@ -9,6 +9,7 @@ export * from './contracts/backend-harness.js';
 export * from './contracts/backend.contract.js';
 export * from './contracts/cluster-inventory.contract.js';
 export * from './contracts/console-source.contract.js';
+export * from './contracts/container-hardware.contract.js';
 export * from './contracts/container-logs.contract.js';
 export * from './contracts/containers.contract.js';
 export * from './contracts/diagnostics.contract.js';

@@ -4,7 +4,7 @@ import type { AttachedHostDevice, AttachHostDeviceChange, DetachHostDeviceChange
 import { describePlacementChange, type Placement, type SetPlacementChange } from './placement.js';
 import type { Plan } from './plan.js';
 
-/** A change of a VM's virtual hardware. Sizes are in bytes. */
+/** A change of the virtual hardware of a VM, or of the limits of a container. Sizes are in bytes. */
 export type HardwareChange =
   | ScaleChange
   | AttachVolumeChange
@@ -28,8 +28,8 @@ export interface ScaleChange {
   readonly cpu?: number;
   readonly memoryBytes?: number;
   /**
-   * Whether to stop and start a running VM if it can't change while it runs; otherwise the change waits for its next
-   * start.
+   * Whether to stop and start a running instance if it can't change while it runs; otherwise the change waits for its
+   * next start, or is refused where nothing can wait.
    */
   readonly restart: boolean;
 }
@@ -116,10 +116,11 @@ export interface HardwareDisk {
   /** The name of the device, which the boot order takes. */
   readonly device: string;
   readonly type: 'disk' | 'cdrom';
+  /** In a container, the path where it is mounted. */
   readonly bus: string;
   /** Null when it is unknown, or when a drive is empty. */
   readonly sizeBytes: number | null;
-  /** Whether the VM boots from it. */
+  /** Whether the VM boots from it, or the container has its root on it. */
   readonly isRoot: boolean;
 }
 
@@ -142,7 +143,10 @@ export interface PendingSetting {
   readonly configured: string;
 }
 
-/** The virtual hardware of a VM: that of the running guest, or that of the next start if it is stopped. */
+/**
+ * The virtual hardware of a VM, or the limits and the devices of a container: that of the running guest, or that of the
+ * next start if it is stopped.
+ */
 export interface Hardware {
   readonly cpu: number;
   /** The number of CPUs up to which the running VM can grow; null when it is unknown. */
@@ -166,6 +170,8 @@ export interface Hardware {
    * Absent where changes apply at once.
    */
   readonly applying?: readonly PendingSetting[];
+  /** The kinds of changes that the backend can make to this instance. Absent: all. */
+  readonly changes?: readonly HardwareChangeKind[];
 }
 
 export interface HardwareResult {

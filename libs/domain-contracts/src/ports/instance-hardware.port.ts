@@ -7,7 +7,7 @@ import {
 } from '../model/hardware-changes.js';
 import type { InstanceRef } from '../values/instance-ref.js';
 
-/** Reads and changes the virtual hardware of VMs. */
+/** Reads and changes the virtual hardware of VMs, and the limits of containers. */
 export abstract class InstanceHardware {
   /** @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE */
   abstract read(ref: InstanceRef): Promise<Hardware>;

@@ -85,6 +85,12 @@ const RULES: readonly Rule[] = [
     remedy: 'The limits and restrictions of the project decide that; ask its administrator.',
   },
   {
+    // How cgroups of version 1 refuse a limit below the use.
+    pattern: /setting cgroup item for the container failed/i,
+    code: 'WRONG_STATE',
+    remedy: 'It may use more memory than the new limit: change it with a restart.',
+  },
+  {
     pattern:
       /already (running|stopped|frozen)|is not running|not frozen|is running|isn't running|used by running instances/i,
     code: 'WRONG_STATE',

@@ -33,11 +33,16 @@ export function cpusOf(text: string | undefined, { cpus }: HostSize): number {
 
 /** @param text of `limits.memory`: a size such as `512MiB`, or a part of the machine such as `50%` */
 export function memoryOf(text: string | undefined, { memoryBytes }: HostSize): number {
-  const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*|%)$/.exec(text ?? '') ?? [];
-  if (digits === undefined) return memoryBytes;
-  if (unit === '%') return Math.floor((memoryBytes * Number(digits)) / 100);
+  const [, percent] = /^(\d+(?:\.\d+)?)\s*%$/.exec(text ?? '') ?? [];
+  if (percent !== undefined) return Math.floor((memoryBytes * Number(percent)) / 100);
+  return bytesOf(text) ?? memoryBytes;
+}
+
+/** @param text a size such as `512MiB`. @returns undefined for other text */
+export function bytesOf(text: string | undefined): number | undefined {
+  const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/.exec(text ?? '') ?? [];
   const factor = UNITS[unit];
-  return factor === undefined ? memoryBytes : Math.floor(Number(digits) * factor);
+  return digits === undefined || factor === undefined ? undefined : Math.floor(Number(digits) * factor);
 }
 
 /** The text of `limits.memory`. */

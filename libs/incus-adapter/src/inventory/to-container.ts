@@ -39,10 +39,14 @@ const SHORT_FINGERPRINT = 12;
 /** The location on a server that is no cluster. */
 const NO_LOCATION = 'none';
 
+/** The member of the cluster on which an instance is; undefined on a server that is no cluster. */
+export const memberOf = ({ location }: InstanceObject): string | undefined =>
+  location === NO_LOCATION || location === '' ? undefined : location;
+
 export function toContainer(context: string, instance: InstanceObject, host: Host): Container {
-  const { config, expanded_config: expanded, location, created_at: createdAt } = instance;
+  const { config, expanded_config: expanded, created_at: createdAt } = instance;
   const { phase, ready, reason } = STATES[instance.status.toLowerCase()] ?? UNKNOWN;
-  const node = location === NO_LOCATION || location === '' ? host.name : location;
+  const node = memberOf(instance) ?? host.name;
   return {
     ref: { ...refOf(context, instance), kind: 'ct' },
     backend: INCUS_TRAITS.kind,

@@ -14,6 +14,7 @@ import {
 import type { InstanceObject } from '../api/incus-objects.js';
 import { whenIdle } from '../api/when-idle.js';
 import { tagKey } from '../engine/config-keys.js';
+import { configureInstance } from '../engine/configure-instance.js';
 import type { IncusEngine } from '../engine/incus-engine.js';
 import { instanceNotFound, instancePath } from '../engine/instance-finder.js';
 import { killContainer, startContainer, stopContainer } from '../power/start-and-stop.js';
@@ -68,22 +69,7 @@ export class IncusContainers extends Containers {
   }
 
   override async setTag(ref: InstanceRef, tag: string, on: boolean): Promise<void> {
-    const { api, finder } = this.engine;
-    const key = tagKey(tag);
-    const found = await this.find(ref);
-    await whenIdle(api, found, async () => {
-      const { value, etag } = await finder.findTagged(ref);
-      if ((value.config[key] === 'true') === on) return;
-      const { [key]: _, ...others } = value.config;
-      const { architecture, description, devices, ephemeral, profiles, stateful } = value;
-      const config = on ? { ...others, [key]: 'true' } : others;
-      // Only a complete description can remove a key.
-      await api.send('PUT', instancePath(value), {
-        query: { project: value.project },
-        headers: { 'if-match': etag },
-        body: { architecture, config, description, devices, ephemeral, profiles, stateful },
-      });
-    });
+    await configureInstance(this.engine, ref, await this.find(ref), { [tagKey(tag)]: on ? 'true' : undefined });
   }
 
   override async planDelete(ref: InstanceRef): Promise<Plan> {

@@ -56,15 +56,15 @@ export interface TogetherOutcome extends HardwareOutcome {
   readonly changes: readonly AppliedChange[];
 }
 
-/** The VM of a request, as it was before the reservation. */
+/** The instance of a request, as it was before the reservation. */
 interface Target {
   readonly instance: Instance;
   readonly changes: readonly HardwareChange[];
 }
 
 /**
- * Makes several changes of the hardware of a VM, under one reservation. All are planned before the first one is carried
- * out, so that nothing is changed when one of them is refused.
+ * Makes several changes of the hardware of an instance, under one reservation. All are planned before the first one is
+ * carried out, so that nothing is changed when one of them is refused.
  */
 export class ChangeHardwareTogether extends Change<
   [query: InstanceQuery, changes: readonly HardwareChange[]],
@@ -117,8 +117,8 @@ export class ChangeHardwareTogether extends Change<
     });
   }
 
-  private abilityOf({ context }: InstanceRef): InstanceHardware {
-    return this.deps.backends.get(context).require('hardware');
+  private abilityOf({ context, kind }: InstanceRef): InstanceHardware {
+    return this.deps.backends.get(context).requireFor(kind, 'hardware');
   }
 
   private async planGroups(

@@ -23,7 +23,7 @@ export interface HardwareOutcome extends HardwareResult {
   readonly applying: readonly PendingSetting[];
 }
 
-/** Changes the virtual hardware of a VM. */
+/** Changes the virtual hardware of an instance. */
 export class ChangeHardware extends InstanceChange<'hardware', [change: HardwareChange], HardwareOutcome> {
   protected override readonly ability = 'hardware';
 
@@ -68,23 +68,24 @@ export class ChangeHardware extends InstanceChange<'hardware', [change: Hardware
   }
 }
 
-/** Waits until the read model shows whether changes wait for the next start. */
+/** Waits until the read model shows the size of a container, or whether changes of a VM wait for the next start. */
 export async function settledHardware(
   directory: InstanceDirectory,
   ref: InstanceRef,
   ability: InstanceHardware,
 ): Promise<Pick<HardwareOutcome, 'pending' | 'applying'>> {
-  const { pending, applying = [] } = await ability.read(ref);
-  await directory.waitFor(
-    ref,
-    (instance) => instance === undefined || (isVm(instance) && instance.restartRequired === pending.length > 0),
-  );
+  const { cpu, memoryBytes, pending, applying = [] } = await ability.read(ref);
+  await directory.waitFor(ref, (instance) => {
+    if (instance === undefined) return true;
+    if (isVm(instance)) return instance.restartRequired === pending.length > 0;
+    return instance.cpu === cpu && instance.memoryBytes === memoryBytes;
+  });
   return { pending, applying };
 }
 
 const EFFECT_MESSAGES = {
   now: '',
-  restart: 'The VM was restarted.',
+  restart: 'It was restarted.',
   'next-start': 'It takes effect at the next start.',
 } as const;
 

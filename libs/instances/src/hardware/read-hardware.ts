@@ -1,6 +1,6 @@
 import { findInstance, type Hardware, type InstanceQuery, type InstanceSources } from '@headgate/domain-contracts';
 
-/** Reads the virtual hardware of a VM. */
+/** Reads the virtual hardware of an instance. */
 export class ReadHardware {
   constructor(private readonly deps: InstanceSources) {}
 

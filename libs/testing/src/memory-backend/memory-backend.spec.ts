@@ -1,6 +1,7 @@
 import { DEFAULT_NAMESPACE, formatRef, type InstanceRef } from '@headgate/domain-contracts';
 import { buildVm } from '../builders.js';
 import { allPortsContract } from '../contracts/all-ports.contract.js';
+import { containerHardwareContract } from '../contracts/container-hardware.contract.js';
 import type { BackendHarness } from '../contracts/backend-harness.js';
 import { diagnosticsContract } from '../contracts/diagnostics.contract.js';
 import { unavailableAbilityContract } from '../contracts/unavailable-ability.contract.js';
@@ -50,6 +51,8 @@ allPortsContract('memory', open, {
   snapshots: { savesMemory: true },
   unavailable: ['diskBuilds'],
 });
+
+containerHardwareContract('memory', open);
 
 diagnosticsContract('memory with faults', async () => {
   const harness = await open();

@@ -50,6 +50,7 @@ export interface MemoryBackendOptions {
 
 const CONTAINER_ABILITIES: readonly AbilityName[] = [
   'inventory',
+  'hardware',
   'snapshots',
   'cloning',
   'containers',

@@ -10,6 +10,7 @@ import {
   isRunningStatus,
   MEMORY_RULE,
   throwFirstRefusal,
+  type Container,
   type Hardware,
   type HardwareChange,
   type HardwareDisk,
@@ -68,6 +69,7 @@ export class MemoryHardware extends InstanceHardware {
   }
 
   override async read(ref: InstanceRef): Promise<Hardware> {
+    if (ref.kind === 'ct') return hardwareOfContainer(this.engine.container(ref));
     const vm = this.engine.vm(ref);
     const { cpu, memoryBytes } = vm;
     const pending = [...this.pendingOf(vm), ...this.placements.pendingOf(vm)];
@@ -76,11 +78,11 @@ export class MemoryHardware extends InstanceHardware {
   }
 
   override async plan(ref: InstanceRef, change: HardwareChange): Promise<HardwarePlan> {
-    return this.prepare(this.engine.vm(ref), change).plan;
+    return this.find(ref, change).plan;
   }
 
   override async apply(ref: InstanceRef, change: HardwareChange): Promise<HardwareResult> {
-    const { plan, run } = this.prepare(this.engine.vm(ref), change);
+    const { plan, run } = this.find(ref, change);
     throwFirstRefusal(plan);
     return run();
   }
@@ -92,11 +94,20 @@ export class MemoryHardware extends InstanceHardware {
     }));
   }
 
-  private prepare(vm: VirtualMachine, change: HardwareChange): Prepared {
-    const isRunning = isRunningStatus(vm.status);
+  private find(ref: InstanceRef, change: HardwareChange): Prepared {
+    if (ref.kind === 'ct') {
+      const container = this.engine.container(ref);
+      return this.prepare(ref, change, () => this.scaleContainer(container, change));
+    }
+    const vm = this.engine.vm(ref);
+    return this.prepare(ref, change, () => this.check(vm, change));
+  }
+
+  private prepare(ref: InstanceRef, change: HardwareChange, check: () => Checked): Prepared {
+    const isRunning = this.engine.isRunning(ref);
     try {
-      const { run, effect = isRunning ? 'now' : 'next-start', isDone = false } = this.check(vm, change);
-      const steps = isDone ? [] : [{ name: change.kind, detail: `${vm.ref.name}: ${describeHardwareChange(change)}.` }];
+      const { run, effect = isRunning ? 'now' : 'next-start', isDone = false } = check();
+      const steps = isDone ? [] : [{ name: change.kind, detail: `${ref.name}: ${describeHardwareChange(change)}.` }];
       return { plan: { ...buildPlan(steps), effect }, run: () => ({ effect, ...run() }) };
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
@@ -143,10 +154,23 @@ export class MemoryHardware extends InstanceHardware {
     }
   }
 
+  /** At once, because it has no processes that need memory. */
+  private scaleContainer(container: Container, change: HardwareChange): Checked {
+    if (change.kind !== 'scale')
+      throw new DomainError('NOT_SUPPORTED', `${change.kind}: only the size of containers can be changed.`);
+    const { cpu = container.cpu, memoryBytes = container.memoryBytes } = change;
+    expectCpus(cpu);
+    expectSize(memoryBytes, MEMORY_RULE, 'mem');
+    const isDone = cpu === container.cpu && memoryBytes === container.memoryBytes;
+    const run = (): object => {
+      this.engine.put({ ...container, cpu, memoryBytes });
+      return {};
+    };
+    return { isDone, run };
+  }
+
   private scale(vm: VirtualMachine, { cpu = vm.cpu, memoryBytes = vm.memoryBytes, restart }: Scale): Checked {
-    if (!Number.isInteger(cpu) || cpu < 1 || cpu > MAX_CPU) {
-      throw new DomainError('INVALID_INPUT', `cpu must be a whole number from 1 to ${MAX_CPU}.`);
-    }
+    expectCpus(cpu);
     expectSize(memoryBytes, MEMORY_RULE, 'mem');
     const isDone = cpu === vm.cpu && memoryBytes === vm.memoryBytes;
     const isLive = cpu >= vm.cpu && memoryBytes >= vm.memoryBytes;
@@ -300,6 +324,26 @@ export class MemoryHardware extends InstanceHardware {
     ];
   }
 }
+
+function expectCpus(cpu: number): void {
+  if (Number.isInteger(cpu) && cpu >= 1 && cpu <= MAX_CPU) return;
+  throw new DomainError('INVALID_INPUT', `cpu must be a whole number from 1 to ${MAX_CPU}.`);
+}
+
+const hardwareOfContainer = ({ cpu, memoryBytes }: Container): Hardware => ({
+  cpu,
+  memoryBytes,
+  maxCpu: MAX_CPU,
+  maxMemoryBytes: null,
+  disks: [],
+  nics: [],
+  bootOrder: [],
+  autostart: null,
+  placement: { dedicated: null, pinning: null, hugepageBytes: null },
+  hostDevices: [],
+  pending: [],
+  changes: ['scale'],
+});
 
 /** A VM that is created again under the same name is another one. */
 const keyOf = ({ ref, uid }: Instance): string => `${formatRef(ref)} ${uid}`;

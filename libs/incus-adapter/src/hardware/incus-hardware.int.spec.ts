@@ -1,0 +1,157 @@
+import { DomainError, type InstanceHardware, type InstanceRef, type ScaleChange } from '@headgate/domain-contracts';
+import { containerHardwareContract, describeOnIncus } from '@headgate/testing';
+import { dataContainer } from '../contracts/data-container.contract.js';
+import { IncusHarness } from '../contracts/incus-harness.contract.js';
+import { connectTo } from '../testing/connect-to.js';
+import { IncusHardware } from './incus-hardware.js';
+
+const MIB = 1024 ** 2;
+
+describeOnIncus('the contract of hardware', (flavor) => {
+  containerHardwareContract(flavor, () => IncusHarness.open(flavor), { timeoutMs: 60_000 });
+});
+
+describeOnIncus('limits', (flavor) => {
+  let harness: IncusHarness;
+  let hardware: InstanceHardware;
+
+  beforeAll(async () => {
+    harness = await IncusHarness.open(flavor);
+    hardware = harness.backend.requireFor('ct', 'hardware');
+  });
+  afterAll(() => harness?.close());
+
+  const inside = async ({ name }: InstanceRef, script: string): Promise<string> =>
+    (await harness.daemon.run('exec', name, '--', 'sh', '-c', script)).trim();
+  const key = async ({ name }: InstanceRef, of: string): Promise<string> =>
+    (await harness.daemon.run('config', 'get', name, of)).trim();
+  const memory = (mib: number, restart = false): ScaleChange => ({ kind: 'scale', memoryBytes: mib * MIB, restart });
+  /** Writes 100 MiB into the memory, which only the end of the container frees. */
+  const fill = (ref: InstanceRef): Promise<string> =>
+    inside(
+      ref,
+      'mkdir /run/full && mount -t tmpfs full /run/full && dd if=/dev/zero of=/run/full/file bs=1M count=100',
+    );
+  /** Whether a program can use so much memory. */
+  const canUse = async (ref: InstanceRef, mib: number): Promise<boolean> =>
+    inside(ref, `dd if=/dev/zero of=/dev/null bs=${mib}M count=1 2>/dev/null && echo yes || echo no`).then(
+      (answer) => answer === 'yes',
+      () => false,
+    );
+
+  test('are enforced at once while the programs of the container continue', async () => {
+    const ref = await dataContainer(harness);
+    const programs = await inside(ref, 'until pidof httpd; do usleep 20000; done');
+    expect(await canUse(ref, 128)).toBe(true);
+    expect(await hardware.apply(ref, memory(64))).toEqual({ effect: 'now' });
+    expect(await canUse(ref, 128)).toBe(false);
+    await hardware.apply(ref, memory(384));
+    expect(await canUse(ref, 256)).toBe(true);
+    expect(await inside(ref, 'pidof httpd')).toBe(programs);
+  });
+
+  test('below the memory in use are refused, and take a restart on request', async () => {
+    const ref = await dataContainer(harness);
+    await fill(ref);
+    const refused = await hardware.plan(ref, memory(32));
+    expect(refused).toMatchObject({ steps: [], refusals: [{ code: 'WRONG_STATE' }] });
+    expect(refused.refusals[0]?.reason).toMatch(
+      /^mem: .* uses \d+\w* now, .* can't be limited to 32Mi while it runs\.$/,
+    );
+    await expect(hardware.apply(ref, memory(32))).rejects.toMatchObject({ code: 'WRONG_STATE' });
+    expect(await inside(ref, 'ls /run/full')).toBe('file');
+    const plan = await hardware.plan(ref, memory(32, true));
+    expect([plan.effect, plan.steps.map(({ name }) => name)]).toEqual(['restart', ['stop', 'memory', 'start']]);
+    expect(await hardware.apply(ref, memory(32, true))).toEqual({ effect: 'restart' });
+    expect(await inside(ref, 'ls /run/full')).toBe('');
+    expect(await canUse(ref, 64)).toBe(false);
+    // What fits changes without a restart, also if one is allowed.
+    expect(await hardware.apply(ref, memory(128, true))).toEqual({ effect: 'now' });
+  });
+
+  test('of a container that is paused change, and it stays paused', async () => {
+    const ref = await dataContainer(harness);
+    await harness.daemon.run('pause', ref.name);
+    await hardware.apply(ref, { ...memory(128), cpu: 2 });
+    expect(await harness.daemon.run('list', '--format', 'csv', '-c', 's', ref.name)).toContain('FROZEN');
+    expect([await key(ref, 'limits.cpu'), await key(ref, 'limits.memory')]).toEqual(['2', `${128 * MIB}B`]);
+  });
+
+  test('that are no numbers are replaced with a warning, and stay when nothing changes', async () => {
+    const ref = await dataContainer(harness);
+    await harness.daemon.run('config', 'set', ref.name, 'limits.cpu=0-1', 'limits.memory=50%');
+    const { cpu, memoryBytes } = await hardware.read(ref);
+    expect(cpu).toBe(2);
+    await hardware.apply(ref, { kind: 'scale', cpu, memoryBytes, restart: false });
+    expect(await key(ref, 'limits.cpu')).toBe('0-1');
+    const { warnings } = await hardware.plan(ref, { ...memory(256), cpu: 1 });
+    expect(warnings).toEqual([expect.stringContaining('0-1'), expect.stringContaining('50%')]);
+    await hardware.apply(ref, { ...memory(256), cpu: 1 });
+    expect(await hardware.read(ref)).toMatchObject({ cpu: 1, memoryBytes: 256 * MIB });
+  });
+
+  test('are those of the machine where there are none, and can not exceed it', async () => {
+    const ref = harness.freshRef();
+    await harness.daemon.run('launch', 'tiny', ref.name);
+    const { cpu, memoryBytes, maxCpu, maxMemoryBytes } = await hardware.read(ref);
+    expect([maxCpu, maxMemoryBytes]).toEqual([cpu, memoryBytes]);
+    const { refusals } = await hardware.plan(ref, {
+      kind: 'scale',
+      cpu: cpu + 1,
+      memoryBytes: memoryBytes + 2 * MIB,
+      restart: true,
+    });
+    expect(refusals.map(({ code }) => code)).toEqual(['INVALID_INPUT', 'INVALID_QUANTITY']);
+    expect(await key(ref, 'limits.cpu')).toBe('');
+  });
+
+  test('keep what another client has configured, and both of two changes at the same time or an error', async () => {
+    const ref = await dataContainer(harness);
+    await harness.daemon.run('config', 'set', ref.name, 'user.other=kept', 'limits.processes=200');
+    const ended = await Promise.allSettled([
+      hardware.apply(ref, { kind: 'scale', cpu: 2, restart: false }),
+      hardware.apply(ref, memory(200)),
+    ]);
+    const codes = ended.flatMap((one) => (one.status === 'rejected' ? [(one.reason as { code: string }).code] : []));
+    expect(['CONFLICT', 'BUSY', undefined]).toContain(codes[0]);
+    const { cpu, memoryBytes } = await hardware.read(ref);
+    expect([cpu === 2, memoryBytes === 200 * MIB].filter(Boolean)).toHaveLength(2 - codes.length);
+    expect([await key(ref, 'user.other'), await key(ref, 'limits.processes')]).toEqual(['kept', '200']);
+  });
+
+  test('that keep the container from starting are taken back, and it runs again', async () => {
+    const ref = await dataContainer(harness);
+    await fill(ref);
+    const engine = connectTo(harness.daemon);
+    const { api } = engine;
+    const send = api.send.bind(api);
+    let failures = 0;
+    api.send = async (method, path, options) => {
+      const isStart = path.endsWith('/state') && JSON.stringify(options?.body).includes('"start"');
+      if (isStart && failures++ === 0) throw new DomainError('BACKEND_FAILED', 'The kernel has no such control group.');
+      return send(method, path, options);
+    };
+    const failing = new IncusHardware(engine).apply({ ...ref, context: engine.context }, memory(32, true));
+    await expect(failing).rejects.toThrow('The kernel has no such control group.');
+    api.close();
+    expect(await hardware.read(ref)).toMatchObject({ memoryBytes: 256 * MIB });
+    expect(await inside(ref, 'until pidof httpd; do usleep 20000; done')).not.toBe('');
+  });
+
+  test('are shown with the disks and the cards of the container', async () => {
+    const ref = await dataContainer(harness);
+    const { disks, nics, autostart } = await hardware.read(ref);
+    expect(disks).toEqual([
+      {
+        device: 'data',
+        type: 'disk',
+        bus: '/data',
+        volume: `default/${ref.name}-ct-data`,
+        sizeBytes: 64 * MIB,
+        isRoot: false,
+      },
+      { device: 'root', type: 'disk', bus: '/', volume: `default/${ref.name}`, sizeBytes: null, isRoot: true },
+    ]);
+    expect([nics, autostart]).toEqual([[], null]);
+  });
+});
