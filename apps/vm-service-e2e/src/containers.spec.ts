@@ -117,6 +117,21 @@ describe.each(INCUS_FLAVORS)('%s', (flavor) => {
       await run('cat /root/file /data/file | tr a-z A-Z', /ROOT\s+DATA/);
     });
 
+    test('changes its memory on the page while it runs', async () => {
+      const { page } = browser;
+      await page.goto(`${service.url}/#/containers/${CONTEXT}/default/${NAME}/hardware`);
+      await page.getByRole('textbox', { name: 'Memory' }).fill('128Mi');
+      await page.getByRole('button', { name: 'Review 1 change…' }).click();
+      await page.locator('.hg-side-panel').getByRole('button', { name: 'Apply 1 change' }).click();
+      await until(
+        'the list shows the new size',
+        async () => (await list())[0]?.mem,
+        (mem) => mem === '128Mi',
+      );
+      expect(await daemon.run('config', 'get', NAME, 'limits.memory')).toBe(`${128 * 1024 ** 2}B\n`);
+      expect(await inContainer(NAME, 'cat /root/file')).toBe('root\n');
+    });
+
     test('returns the files to a snapshot, also those of /data', async () => {
       await send('POST', `${PATH}/snapshots`, { name: 'before' });
       expect(await send('GET', `${PATH}/snapshots`)).toMatchObject([

@@ -185,7 +185,7 @@ export class HardwareDiskView {
   @IsString() device!: string;
   /** `cdrom` is a drive for CDs and DVDs. */
   @IsIn(['disk', 'cdrom']) type!: 'disk' | 'cdrom';
-  /** The bus that it is connected to, such as `virtio`. */
+  /** The bus that it is connected to, such as `virtio`; of a container, the path where it is mounted. */
   @IsString() bus!: string;
   /** A binary quantity; null when it is unknown or the drive is empty. */
   @Nullable() @IsString() size!: string | null;
@@ -207,7 +207,7 @@ export class HardwareNicView {
   @IsIn(['up', 'down']) link!: 'up' | 'down';
 }
 
-/** GET /api/ext/vms/{ns}/{name}/hardware */
+/** GET /api/ext/vms/{ns}/{name}/hardware, and the same of containers */
 export class HardwareView {
   /** The number of CPUs, as of the next start. */
   @IsInt() @Min(0) cpu!: number;
@@ -233,4 +233,6 @@ export class HardwareView {
   @IsArray() @Nested(() => PendingSettingView, { each: true }) pending!: PendingSettingView[];
   /** The settings that the running guest is still to get without a restart; absent when there are none. */
   @Optional() @IsArray() @Nested(() => PendingSettingView, { each: true }) applying?: PendingSettingView[];
+  /** The kinds of changes that are possible, such as `scale`; absent when all are. */
+  @Optional() @IsArray() @IsString({ each: true }) changes?: string[];
 }

@@ -17,6 +17,9 @@ const ROUTES = [
   ['snapshots', 'DELETE', '/snapshots/one', undefined],
   ['cloning', 'POST', '/clone', { target: 'copy' }],
   ['cloning', 'POST', '/clone?dryRun=true', { target: 'copy' }],
+  ['hardware', 'GET', '/hardware', undefined],
+  ['hardware', 'POST', '/hardware', { changes: [{ kind: 'scale', cpu: 2 }] }],
+  ['hardware', 'POST', '/hardware?dryRun=true', { changes: [{ kind: 'scale', cpu: 2 }] }],
   ['containerLogs', 'GET', '/logs', undefined],
   ['containerLogs', 'GET', '/logs?follow=true', undefined],
   ['inventory', 'GET', '', undefined],
@@ -81,6 +84,9 @@ describe('a backend that offers everything for containers', () => {
   test.each([
     ['the memory of a container', 'POST', '/snapshots', { memory: true }, 400, 'INVALID_INPUT'],
     ['an odd name of a snapshot', 'POST', '/snapshots', { name: '../x' }, 400, 'INVALID_NAME'],
+    ['no CPU', 'POST', '/hardware', { changes: [{ kind: 'scale', cpu: 0 }] }, 400, 'INVALID_INPUT'],
+    ['no memory', 'POST', '/hardware', { changes: [{ kind: 'scale', mem: '0' }] }, 400, 'INVALID_QUANTITY'],
+    ['no change', 'POST', '/hardware', { changes: [] }, 400, 'INVALID_INPUT'],
     ['a snapshot that does not exist', 'POST', '/snapshots/none/restore', undefined, 404, 'SNAPSHOT_NOT_FOUND'],
     ['an odd name of a clone', 'POST', '/clone', { target: 'A b' }, 400, 'INVALID_NAME'],
     ['a clone without a name', 'POST', '/clone', {}, 400, 'INVALID_NAME'],
@@ -88,6 +94,37 @@ describe('a backend that offers everything for containers', () => {
   ] as const)('refuses %s', async (_what, method, path, body, status, code) => {
     const refused = await edge.send(method, `${BOX}${path}`, body);
     expect([refused.status, refused.json.code]).toEqual([status, code]);
+  });
+
+  test('plans a new size, makes it while the container runs, and shows it in the list at once', async () => {
+    const changes = [{ kind: 'scale', cpu: 3, mem: '3Gi' }];
+    const plan = await edge.send('POST', `${BOX}/hardware?dryRun=true`, { changes });
+    expect(plan.json).toMatchObject({
+      effect: 'now',
+      refusals: [],
+      changes: [{ index: 0, action: 'scale to 3 CPUs and 3Gi of memory', after: '3 CPUs, 3Gi', effect: 'now' }],
+    });
+    expect(edge.lab.engine.container(REF).cpu).not.toBe(3);
+    const done = await edge.send('POST', `${BOX}/hardware`, { changes });
+    expect([done.status, done.json]).toMatchObject([200, { status: 'ok', effect: 'now', pending: [] }]);
+    const listed = (await edge.send('GET', '/api/cts')).json as unknown as { name: string; cpu: number; mem: string }[];
+    expect(listed.find(({ name }) => name === 'box')).toMatchObject({ cpu: 3, mem: '3Gi' });
+    const read = await edge.send('GET', `${BOX}/hardware`);
+    expect(read.json).toMatchObject({ cpu: 3, mem: '3Gi', changes: ['scale'] });
+    const events = await edge.send('GET', `${BOX}/events`);
+    expect(events.json).toEqual(
+      expect.arrayContaining([expect.objectContaining({ reason: 'scale to 3 CPUs and 3Gi of memory' })]),
+    );
+  });
+
+  test('changes nothing when one of several changes is not for containers', async () => {
+    const changes = [
+      { kind: 'scale', cpu: 3 },
+      { kind: 'set-autostart', on: true },
+    ];
+    const refused = await edge.send('POST', `${BOX}/hardware`, { changes });
+    expect([refused.status, refused.json.code]).toEqual([501, 'NOT_SUPPORTED']);
+    expect(edge.lab.engine.container(REF).cpu).not.toBe(3);
   });
 
   test('refuses what does not go together with a snapshot, a restore and a clone', async () => {
@@ -100,6 +137,7 @@ describe('a backend that offers everything for containers', () => {
       ['POST', '/api/cts/default/box/stop', undefined],
       ['POST', `${BOX}/snapshots/one/restore`, undefined],
       ['POST', `${BOX}/clone`, { target: 'copy' }],
+      ['POST', `${BOX}/hardware`, { changes: [{ kind: 'scale', cpu: 3 }] }],
     ] as const) {
       const refused = await edge.send(method, path, body);
       expect([path, refused.status, refused.json.code]).toEqual([path, 409, 'BUSY']);
@@ -148,7 +186,8 @@ describe('a backend that offers everything for containers', () => {
       snapshots: true,
       cloning: true,
       containerLogs: true,
-      hardware: 'lab does not offer changes of the hardware of containers.',
+      hardware: true,
+      migration: 'lab does not offer migrations of containers.',
     });
   });
 });

@@ -27,6 +27,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'PATCH /api/ext/vms/{ns}/{name}': { tags: ['a'] },
   'PATCH /api/ext/cts/{ns}/{name}': { tags: ['a'] },
   'POST /api/ext/vms/{ns}/{name}/hardware': { changes: [{ kind: 'scale', cpu: 2 }] },
+  'POST /api/ext/cts/{ns}/{name}/hardware': { changes: [{ kind: 'scale', cpu: 2 }] },
   'POST /api/ext/vms/{ns}/{name}/placement': { pinning: { vcpus: [{ vcpu: 0, cpus: '1' }] } },
 };
 

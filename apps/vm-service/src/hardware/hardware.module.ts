@@ -9,17 +9,21 @@ import { provideClass } from '../platform/provide-class.js';
 import { provideDeps } from '../platform/provide-deps.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
-import { HardwareChangesController } from './hardware-changes.controller.js';
+import { ContainerHardwareController, HardwareChangesController } from './hardware-changes.controller.js';
 import { HardwareController, HardwareExtensionsController } from './hardware.controller.js';
 import { HostResourcesController, PlacementController } from './placement.controller.js';
 
-/** The virtual hardware of VMs: size, disks, NICs, drives, boot order, autostart, placement, host devices. */
+/**
+ * The virtual hardware of VMs: size, disks, NICs, drives, boot order, autostart, placement, host devices. The limits of
+ * containers.
+ */
 @Module({
   imports: [StoreModule, FleetModule, TasksModule, IdentityModule],
   controllers: [
     HardwareController,
     HardwareExtensionsController,
     HardwareChangesController,
+    ContainerHardwareController,
     PlacementController,
     HostResourcesController,
   ],

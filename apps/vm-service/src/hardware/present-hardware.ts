@@ -43,6 +43,7 @@ export const presentHardware = (hardware: Hardware): HardwareView => ({
   hostDevices: hardware.hostDevices.map(({ name, device, kind }) => ({ name, device, kind })),
   pending: [...hardware.pending],
   ...present(hardware.applying),
+  ...(hardware.changes && { changes: [...hardware.changes] }),
 });
 
 const sizeOf = (bytes: number | null): string | null => (bytes === null ? null : formatBytes(bytes));

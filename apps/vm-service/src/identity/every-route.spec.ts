@@ -105,6 +105,8 @@ POST   /api/ext/cts/{ns}/{name}/snapshots               no       no     yes   ye
 DELETE /api/ext/cts/{ns}/{name}/snapshots/{snap}        no       no     yes   yes   -       no     no       yes   hidden
 POST   /api/ext/cts/{ns}/{name}/snapshots/{snap}/restore no       no     yes   yes   -       no     no       yes   hidden
 POST   /api/ext/cts/{ns}/{name}/clone                   no       no     yes   no    -       no     no       no    hidden
+GET    /api/ext/cts/{ns}/{name}/hardware                no       yes    yes   yes   -       yes    yes      yes   hidden
+POST   /api/ext/cts/{ns}/{name}/hardware                no       no     yes   yes   -       no     no       yes   hidden
 GET    /api/ext/vms/{ns}/{name}/hardware                no       yes    yes   yes   hidden  yes    yes      yes   hidden
 POST   /api/ext/vms/{ns}/{name}/hardware                no       no     yes   yes   hidden  no     no       yes   hidden
 GET    /api/ext/vms/{ns}/{name}/metrics/history         no       yes    yes   yes   hidden  yes    yes      yes   hidden

@@ -80,6 +80,7 @@ const REHEARSED: Readonly<Record<string, Example>> = {
   'POST /api/ext/cts/{ns}/{name}/snapshots': { path: box('snapshots'), body: { name: 'new' } },
   'POST /api/ext/cts/{ns}/{name}/snapshots/{snap}/restore': { path: box('snapshots/one/restore') },
   'DELETE /api/ext/cts/{ns}/{name}/snapshots/{snap}': { path: box('snapshots/one') },
+  'POST /api/ext/cts/{ns}/{name}/hardware': { path: box('hardware'), body: { changes: [{ kind: 'scale', cpu: 4 }] } },
   'POST /api/ext/cts/{ns}/{name}/clone': { path: box('clone'), body: { target: 'copy' } },
   'POST /api/ext/bulk': { path: '/api/ext/bulk', body: { action: 'start', refs: [WEB] } },
   'POST /api/ext/nodes/{name}/cordon': { path: '/api/ext/nodes/memory-1/cordon?context=lab' },

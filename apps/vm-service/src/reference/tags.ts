@@ -7,6 +7,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   CloudInit: 'The check of texts for cloud-init.',
   Cluster: 'The nodes, networks, instancetypes and capabilities of the contexts.',
   Consoles: 'The graphical and the serial console, as WebSockets.',
+  ContainerHardware: 'The CPUs and the memory of containers.',
   ContainerLogs: 'The output of containers.',
   ContainerReads: 'The manifests and events of containers.',
   ContainerSnapshots: 'Snapshots and clones of containers.',

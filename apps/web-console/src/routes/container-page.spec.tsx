@@ -45,6 +45,110 @@ const open = async (tab = '', container: ContainerView = box) => {
   return { ...opened, show };
 };
 
+const HARDWARE = {
+  cpu: 1,
+  maxCpu: 8,
+  mem: '512Mi',
+  maxMem: '16Gi',
+  disks: [{ pvc: 'default/box-ct-data', device: 'data', type: 'disk', bus: '/data', size: '10Gi', isRoot: false }],
+  nics: [],
+  bootOrder: [],
+  autostart: null,
+  placement: { dedicated: null, pinning: null, hugepages: null },
+  hostDevices: [],
+  pending: [],
+  changes: ['scale'],
+};
+
+describe('the hardware of a container', () => {
+  const planOf = (effect: string, refusals: readonly object[] = []) => ({
+    steps: refusals.length > 0 ? [] : [{ name: 'memory', detail: 'box gets 256Mi of memory.' }],
+    warnings: [],
+    refusals,
+    effect,
+    changes: [
+      {
+        index: 0,
+        action: 'scale to 256Mi of memory',
+        before: '512Mi',
+        after: '256Mi',
+        effect,
+        steps: refusals.length > 0 ? [] : [{ name: 'memory', detail: 'box gets 256Mi of memory.' }],
+        warnings: [],
+        refusals,
+      },
+    ],
+  });
+
+  test('is the table of a VM with the rows that can be changed, and with its disks', async () => {
+    service.on('GET /api/capabilities', buildCapabilities([buildContext({ containerAbilities: { hardware: true } })]));
+    service.on(`GET ${API}/hardware`, HARDWARE);
+    const { user } = await open();
+    await user.click(await screen.findByRole('tab', { name: 'Hardware' }));
+    expect(location.hash).toContain(`${PATH}/hardware`);
+    const table = await screen.findByRole('table', { name: 'Hardware' });
+    expect(within(table).getByText('default/box-ct-data, /data')).toBeTruthy();
+    expect(within(table).getByText('up to 8 while it runs')).toBeTruthy();
+    expect(
+      within(table)
+        .getAllByRole('textbox')
+        .map((box) => box.getAttribute('aria-label')),
+    ).toEqual(['CPUs', 'Memory']);
+    for (const other of ['New disk', 'Boot order', 'Hugepages']) expect(within(table).queryByText(other)).toBeNull();
+    expect(screen.queryByRole('button', { name: 'List host devices' })).toBeNull();
+  });
+
+  test('is changed with a plan, which says that it takes effect now', async () => {
+    service.on('GET /api/capabilities', buildCapabilities([buildContext({ containerAbilities: { hardware: true } })]));
+    service.on(`GET ${API}/hardware`, HARDWARE);
+    service.on(`POST ${API}/hardware`, ({ query }: { query: URLSearchParams }) => ({
+      body: query.has('dryRun') ? planOf('now') : { status: 'ok', effect: 'now', pending: [], changes: [] },
+    }));
+    const { user } = await open('/hardware');
+    const box = await screen.findByRole('textbox', { name: 'Memory' });
+    await user.clear(box);
+    await user.type(box, '256Mi');
+    expect(await screen.findByText('now')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Review 1 change…' }));
+    const panel = await screen.findByRole(...PANEL);
+    await user.click(await within(panel).findByRole('button', { name: 'Apply 1 change' }));
+    await waitFor(() => expect(screen.queryByRole(...PANEL)).toBeNull());
+    const sent = service.asked(`POST ${API}/hardware`).filter(({ query }) => !query.has('dryRun'));
+    expect(sent.map(({ body }) => body)).toEqual([{ changes: [{ kind: 'scale', mem: '256Mi' }] }]);
+    expect(sent[0]?.query.get('context')).toBe('prod');
+    expect(service.asked('POST /api/ext/vms/tailvm/box/hardware')).toEqual([]);
+  });
+
+  test('shows why a smaller size is refused, and offers the restart that allows it', async () => {
+    service.on('GET /api/capabilities', buildCapabilities([buildContext({ containerAbilities: { hardware: true } })]));
+    service.on(`GET ${API}/hardware`, HARDWARE);
+    const refusal = { code: 'WRONG_STATE', reason: 'mem: box uses 300Mi now.', remedy: 'Restart it.' };
+    service.on(`POST ${API}/hardware`, ({ query }: { query: URLSearchParams }) => ({
+      body: query.has('restart') ? planOf('restart') : planOf('now', [refusal]),
+    }));
+    const { user } = await open('/hardware');
+    const box = await screen.findByRole('textbox', { name: 'Memory' });
+    await user.clear(box);
+    await user.type(box, '256Mi');
+    expect(await screen.findByText(/box uses 300/)).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: 'Review 1 change…' }));
+    const panel = await screen.findByRole(...PANEL);
+    await user.click(await within(panel).findByRole('switch', { name: /^Restart box for a size/ }));
+    expect(await within(panel).findByRole('button', { name: 'Apply 1 change and restart' })).toBeTruthy();
+  });
+
+  test('has no tab where the context can not change it, and the reason where a link leads there', async () => {
+    const reason = 'prod does not offer changes of the hardware of containers.';
+    service.on(
+      'GET /api/capabilities',
+      buildCapabilities([buildContext({ containerAbilities: { hardware: reason } })]),
+    );
+    await open('/hardware');
+    expect(await screen.findByText(reason)).toBeTruthy();
+    expect(service.asked(`GET ${API}/hardware`)).toEqual([]);
+  });
+});
+
 describe('the page of a container', () => {
   test('has an overview with its facts, its tags and its place', async () => {
     const { user } = await open();

@@ -5,6 +5,7 @@ import { ContainerPage, isContainerTab } from '../features/containers/components
 import { ContainerOverviewTab } from '../features/instance/components/container-overview-tab.js';
 import { ContainerSnapshotsTab } from '../features/instance/components/container-snapshots-tab.js';
 import { EventsTab } from '../features/instance/components/events-tab.js';
+import { HardwareTab } from '../features/instance/components/hardware-tab.js';
 import { ManifestTab } from '../features/instance/components/manifest-tab.js';
 import { consoleUrl } from '../shared/api/instance-path.js';
 import { entryAt, useContainers } from '../shared/fleet/fleet-provider.js';
@@ -42,6 +43,7 @@ export function ContainerRoute() {
       panels={{
         overview: (ct) => <ContainerOverviewTab key={ct.ref} ct={ct} />,
         terminal: shell,
+        hardware: (ct) => <HardwareTab key={ct.ref} vm={ct} />,
         snapshots: (ct) => <ContainerSnapshotsTab key={ct.ref} ct={ct} />,
         events: (ct) => <EventsTab address={readOf(ct)} />,
         manifest: (ct) => <ManifestTab address={readOf(ct)} />,

@@ -1,7 +1,7 @@
-import type { VmView } from '@headgate/api-contracts';
 import { useSyncExternalStore } from 'react';
+import type { Instance } from '../../shared/instances/instance.js';
 
-type Owner = Pick<VmView, 'ref'>;
+type Owner = Pick<Instance, 'ref'>;
 
 /** The text of a box, and the value that the machine had when it was typed. */
 export interface Draft {
@@ -12,7 +12,7 @@ export interface Draft {
 /** By the field. */
 export type Drafts = Readonly<Record<string, Draft>>;
 
-/** By the ref of the VM. Memory has them as long as the page is open, the storage of the tab also after a reload. */
+/** By the ref of the machine. Memory has them as long as the page is open, the storage of the tab after a reload. */
 const KEY = 'headgate.hardware-drafts';
 const draftsByRef = new Map<string, Drafts>(stored());
 const listeners = new Set<() => void>();
@@ -58,7 +58,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** What the user has typed for this VM and neither applied nor discarded. Other tabs and pages don't end it. */
+/** What the user has typed for this machine and neither applied nor discarded. Other tabs and pages don't end it. */
 export const useDrafts = (vm: Owner): Drafts => useSyncExternalStore(subscribe, () => draftsOf(vm));
 
 /** Keeps a text, until it is applied or discarded. One that is the same as the present value is no draft. */

@@ -352,6 +352,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/cts/{ns}/{name}/hardware": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The CPUs and the memory of a container, its devices, and which changes its backend can make
+         * @description The CPUs and the memory of a container, its devices, and which changes its backend can make.
+         */
+        get: operations["ContainerHardware.read"];
+        put?: never;
+        /**
+         * Makes several changes of the hardware of a container, such as its CPUs and memory, which change while it runs
+         * @description Makes several changes of the hardware of a container, such as its CPUs and memory, which change while it runs. All are checked before the first one is carried out.
+         */
+        post: operations["ContainerHardware.change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/cts/{ns}/{name}/logs": {
         parameters: {
             query?: never;
@@ -3612,7 +3636,7 @@ export interface components {
         };
         /** @description A disk or a drive of a VM. */
         HardwareDiskView: {
-            /** @description The bus that it is connected to, such as `virtio`. */
+            /** @description The bus that it is connected to, such as `virtio`; of a container, the path where it is mounted. */
             bus: string;
             /** @description The device, such as `vda`, or the name of the disk in a cluster. */
             device: string;
@@ -3658,7 +3682,7 @@ export interface components {
             /** @description `ok`, or `removed` for a disk. */
             status: string;
         };
-        /** @description GET /api/ext/vms/{ns}/{name}/hardware */
+        /** @description GET /api/ext/vms/{ns}/{name}/hardware, and the same of containers */
         HardwareView: {
             /** @description The settings that the running guest is still to get without a restart; absent when there are none. */
             applying?: components["schemas"]["PendingSettingView"][];
@@ -3666,6 +3690,8 @@ export interface components {
             autostart: boolean | null;
             /** @description The devices that the VM boots from, the first choice first. */
             bootOrder: string[];
+            /** @description The kinds of changes that are possible, such as `scale`; absent when all are. */
+            changes?: string[];
             /** @description The number of CPUs, as of the next start. */
             cpu: number;
             /** @description The disks and drives. */
@@ -6159,6 +6185,109 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InstanceEventView"][];
+                };
+            };
+        };
+    };
+    "ContainerHardware.read": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HardwareView"];
+                };
+            };
+        };
+    };
+    "ContainerHardware.change": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+                /** @description Whether a running VM is stopped and started, once, for a new size or placement that it can't get while it runs; otherwise that waits for its next start. Default false. */
+                restart?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HardwareChangesDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HardwareChangesView"] | components["schemas"]["HardwareChangesPlanView"];
                 };
             };
         };

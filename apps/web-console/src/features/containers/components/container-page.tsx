@@ -21,6 +21,7 @@ const allTabs = perLanguage((): Readonly<Record<ContainerTab, string>> => ({
   overview: t`Overview`,
   terminal: t`Terminal`,
   logs: t`Logs`,
+  hardware: t`Hardware`,
   snapshots: t`Snapshots`,
   events: t`Events`,
   manifest: t`Manifest`,
@@ -79,10 +80,15 @@ export function ContainerPage({ address, tab, panels }: ContainerPageProps) {
   );
 }
 
-/** Without snapshots and clones where the context has neither, unless a link leads there. */
+/** The abilities of the tabs that some contexts do not have. */
+const NEEDED: Readonly<Partial<Record<string, readonly string[]>>> = {
+  hardware: ['hardware'],
+  snapshots: ['snapshots', 'cloning'],
+};
+
+/** Without the tabs for which the context has no ability, unless a link leads there. */
 function tabsFor(context: ContextCapabilities | undefined, active: ContainerTab): Readonly<Record<string, string>> {
-  const { snapshots: _snapshots, ...others } = allTabs();
-  const isOffered = ['snapshots', 'cloning'].some((name) => context?.containerAbilities[name] === true);
-  if (isOffered || active === 'snapshots') return allTabs();
-  return others;
+  const isOffered = (tab: string): boolean =>
+    tab === active || (NEEDED[tab]?.some((name) => context?.containerAbilities[name] === true) ?? true);
+  return Object.fromEntries(Object.entries(allTabs()).filter(([tab]) => isOffered(tab)));
 }

@@ -3,6 +3,7 @@ import type { AcceptedView, HardwareStatusView, PlanView } from '@headgate/api-c
 import { extensionPath, instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
 import type { ChangeBelow, PathOf } from '../../../shared/api/routes.js';
+import { detailsKey, type ReadInstance } from './details-path.js';
 
 type Change<Root extends string> = ChangeBelow<Root, 'post'> | ChangeBelow<Root, 'delete'>;
 
@@ -25,14 +26,15 @@ export type HardwareChangeRequest = {
 /** How often the hardware is read again while a change is being applied. */
 const APPLYING_INTERVAL_MS = 2000;
 
-export const hardwareKey = ({ context, namespace, name }: InstanceAddress) => ['hardware', context, namespace, name];
+export const hardwareKey = (instance: ReadInstance) => ['hardware', ...detailsKey(instance)];
 
-/** The virtual hardware of a VM. */
-export const useHardware = (vm: InstanceAddress, isAvailable: boolean) =>
+/** The virtual hardware of a VM, or the limits and devices of a container. */
+export const useHardware = (vm: ReadInstance, isAvailable: boolean) =>
   useQuery({
     enabled: isAvailable,
     queryKey: hardwareKey(vm),
-    queryFn: ({ signal }) => getJson(`${extensionPath(vm)}/hardware`, { query: { context: vm.context }, signal }),
+    queryFn: ({ signal }) =>
+      getJson(`${extensionPath(vm, vm.collection)}/hardware`, { query: { context: vm.context }, signal }),
     refetchInterval: ({ state: { data } }) => ((data?.applying?.length ?? 0) > 0 ? APPLYING_INTERVAL_MS : false),
   });
 

@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro';
-import type { HardwareView, VmView } from '@headgate/api-contracts';
+import type { HardwareView } from '@headgate/api-contracts';
 import { useEffect, useRef } from 'react';
+import type { Instance } from '../../../shared/instances/instance.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 
 const NONE: NonNullable<HardwareView['applying']> = [];
@@ -27,7 +28,7 @@ export function ApplyingChanges({ hardware: { applying = NONE } }: { hardware: H
 }
 
 /** Reports in a notice that the guest has the changes that were being applied, unless they need a restart after all. */
-export function useAppliedNotice({ ref, name }: VmView, hardware: HardwareView | undefined): void {
+export function useAppliedNotice({ ref, name }: Instance, hardware: HardwareView | undefined): void {
   const notify = useNotify();
   const before = useRef<{ readonly ref: string; readonly fields: readonly string[] }>(undefined);
   useEffect(() => {

@@ -1,5 +1,5 @@
 import { plural, t } from '@lingui/core/macro';
-import type { VmView } from '@headgate/api-contracts';
+import type { Instance } from '../../../shared/instances/instance.js';
 import { Button } from '../../../shared/ui/button.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { commandKey } from '../../../shared/ui/use-shortcut.js';
@@ -7,7 +7,7 @@ import type { TypedChanges } from '../hardware-changes.js';
 import { discardDrafts, endDrafts } from '../hardware-drafts.js';
 
 interface HardwareFooterProps {
-  vm: VmView;
+  vm: Instance;
   typed: TypedChanges;
   refusal: string | undefined;
   onReview: () => void;

@@ -1,8 +1,9 @@
 import { t } from '@lingui/core/macro';
-import type { HardwareChangesView, HardwareView, VmView } from '@headgate/api-contracts';
+import type { HardwareChangesView, HardwareView } from '@headgate/api-contracts';
 import { useId, useState } from 'react';
 import { curlOf } from '../../../shared/actions/api-request.js';
 import { ApiError } from '../../../shared/api/api-error.js';
+import { isMeasured, readOf, type Instance } from '../../../shared/instances/instance.js';
 import { PlanPanel } from '../../../shared/plans/plan-panel.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
 import { Switch } from '../../../shared/ui/inputs.js';
@@ -14,7 +15,7 @@ import { allRows } from '../hardware-rows.js';
 import { countOf } from './hardware-footer.js';
 
 interface HardwarePlanProps {
-  vm: VmView;
+  vm: Instance;
   typed: TypedChanges;
   hardware: HardwareView;
   drafts: Drafts;
@@ -35,8 +36,9 @@ export function HardwarePlan({ vm, typed, hardware, drafts, state, onClose, onCh
   const [isRestarted, setIsRestarted] = useState(false);
   const id = useId();
   const notify = useNotify();
+  const isRunning = isMeasured(vm);
   const count = countOf(changes.length);
-  const request = changesRequest(vm, changes, isRestarted && vm.running);
+  const request = changesRequest(readOf(vm), changes, isRestarted && isRunning);
   /** Ends the drafts of the changes that were applied: the others are still to do. */
   const end = (indexes: readonly number[]): void => {
     const applied = new Set(indexes.flatMap((index) => rows[index] ?? []));
@@ -57,13 +59,13 @@ export function HardwarePlan({ vm, typed, hardware, drafts, state, onClose, onCh
   return (
     <PlanPanel
       title={t`${count} of ${vm.name}`}
-      label={isRestarted && vm.running ? t`Apply ${count} and restart` : t`Apply ${count}`}
+      label={isRestarted && isRunning ? t`Apply ${count} and restart` : t`Apply ${count}`}
       failure={t`Couldn't change the hardware`}
       isDanger={changes.some((change) => change.delete === true)}
       preview={(signal) => planChanges(request, signal)}
       run={run}
       options={
-        vm.running && (
+        isRunning && (
           <Switch
             id={id}
             label={t`Restart ${vm.name} for a size or placement that it can't get while it runs`}

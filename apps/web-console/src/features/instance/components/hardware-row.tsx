@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro';
-import type { VmView } from '@headgate/api-contracts';
 import { useId, type ReactNode } from 'react';
+import type { Instance } from '../../../shared/instances/instance.js';
 import { readableSizes } from '../../../shared/quantity/quantity.js';
 import { Button } from '../../../shared/ui/button.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
@@ -17,7 +17,7 @@ export interface RowState {
 
 /** What all rows of a table have in common. */
 export interface TableState {
-  readonly vm: VmView;
+  readonly vm: Instance;
   readonly drafts: Drafts;
   /** Why the user may change nothing. */
   readonly refusal: string | undefined;

@@ -1,10 +1,16 @@
 import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
-import type { HardwareView, VmView } from '@headgate/api-contracts';
+import type { HardwareView } from '@headgate/api-contracts';
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react';
 import { busyReason } from '../../../shared/instances/busy.js';
+import { isMeasured, isVm, readOf, type Instance } from '../../../shared/instances/instance.js';
 import { PlanPanel } from '../../../shared/plans/plan-panel.js';
-import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
+import {
+  contextNamed,
+  unavailableForContainers,
+  unavailableReason,
+  useCapabilities,
+} from '../../../shared/queries/use-capabilities.js';
 import { readOnlyReason, useWhoami } from '../../../shared/queries/use-whoami.js';
 import { readableSizes } from '../../../shared/quantity/quantity.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
@@ -37,11 +43,12 @@ import { MoveDiskSection } from './move-disk-section.js';
 const SETTLE_MS = 400;
 const NONE: TypedChanges['changes'] = [];
 
-/** The hardware of a VM as one table, whose typed changes are one request with one plan. */
-export function HardwareTab({ vm }: { vm: VmView }) {
+/** The hardware of a VM or a container as one table, whose typed changes are one request with one plan. */
+export function HardwareTab({ vm }: { vm: Instance }) {
   const { data: capabilities } = useCapabilities();
-  const unavailable = unavailableReason(contextNamed(capabilities, vm.context), 'hardware');
-  const { data, error, refetch, isFetching } = useHardware(vm, unavailable === undefined);
+  const context = contextNamed(capabilities, vm.context);
+  const unavailable = isVm(vm) ? unavailableReason(context, 'hardware') : unavailableForContainers(context, 'hardware');
+  const { data, error, refetch, isFetching } = useHardware(readOf(vm), unavailable === undefined);
   useAppliedNotice(vm, data);
   useReadAgain(vm, refetch);
   if (unavailable !== undefined) return <p className="hg-note hg-page">{unavailable}</p>;
@@ -52,7 +59,7 @@ export function HardwareTab({ vm }: { vm: VmView }) {
 }
 
 /** Another user may have changed the machine when its entry changes. */
-function useReadAgain(vm: VmView, refetch: () => unknown): void {
+function useReadAgain(vm: Instance, refetch: () => unknown): void {
   const seen = useRef(vm);
   useEffect(() => {
     if (seen.current !== vm && seen.current.ref === vm.ref) refetch();
@@ -61,7 +68,7 @@ function useReadAgain(vm: VmView, refetch: () => unknown): void {
 }
 
 interface HardwareProps {
-  vm: VmView;
+  vm: Instance;
   hardware: HardwareView;
   isFetching: boolean;
   onReload: () => void;
@@ -77,10 +84,10 @@ function Hardware({ vm, hardware, isFetching, onReload }: HardwareProps) {
   const [isPlanned, setIsPlanned] = useState(false);
   const [single, setSingle] = useState<HardwareChangeRequest>();
   const queries = useQueryClient();
-  const state = JSON.stringify([hardware, vm.running]);
+  const state = JSON.stringify([hardware, isMeasured(vm)]);
   const settled = useSettled(JSON.stringify(refusal === undefined ? changes : NONE), SETTLE_MS, '[]');
   const isSettled = settled === JSON.stringify(changes);
-  const rehearsal = useRehearsal(vm, isSettled ? changes : NONE, state);
+  const rehearsal = useRehearsal(readOf(vm), isSettled ? changes : NONE, state);
   const stateOf = ({ id }: Row): RowState => {
     const index = rows.findIndex((ids) => ids.includes(id));
     const planned = isSettled ? rehearsal.data?.changes.find((change) => change.index === index) : undefined;
@@ -93,7 +100,7 @@ function Hardware({ vm, hardware, isFetching, onReload }: HardwareProps) {
   const table: TableState = { vm, drafts, refusal, noteId, stateOf };
   const canApply = refusal === undefined && changes.length > 0 && problems.size === 0;
   const onChanged = (): void => {
-    void queries.invalidateQueries({ queryKey: hardwareKey(vm) });
+    void queries.invalidateQueries({ queryKey: hardwareKey(readOf(vm)) });
     void queries.invalidateQueries({ queryKey: ['host-resources', vm.context] });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -115,8 +122,12 @@ function Hardware({ vm, hardware, isFetching, onReload }: HardwareProps) {
         </p>
       )}
       <HardwareTable table={table} hardware={hardware} />
-      <HostDeviceList table={table} drafts={drafts} />
-      <MoveDiskSection {...{ vm, hardware, refusal }} onChange={setSingle} />
+      {isVm(vm) && (
+        <>
+          <HostDeviceList table={table} drafts={drafts} />
+          <MoveDiskSection {...{ vm, hardware, refusal }} onChange={setSingle} />
+        </>
+      )}
       <HardwareFooter vm={vm} typed={typed} refusal={refusal} onReview={() => setIsPlanned(true)} />
       {isPlanned && changes.length > 0 && (
         <HardwarePlan
@@ -141,7 +152,7 @@ const effects = perLanguage(() => ({
 }));
 
 interface SingleChangeProps {
-  vm: VmView;
+  vm: Instance;
   change: HardwareChangeRequest;
   onClose: () => void;
   onChanged: () => void;

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro';
 import type { HardwareDiskView, HardwareNicView, HardwareView } from '@headgate/api-contracts';
 import type { ReactNode } from 'react';
-import { readableQuantity } from '../../../shared/quantity/quantity.js';
+import { readableQuantity, readableSizes } from '../../../shared/quantity/quantity.js';
 import { Table } from '../../../shared/ui/table.js';
 import { deviceRows, diskRows, newRows, nicRows, sizeRows, textOf, type Row } from '../hardware-rows.js';
 import { applyingReason } from './applying-changes.js';
@@ -15,7 +15,6 @@ interface HardwareTableProps {
 
 /** The hardware as one table that is edited in place. */
 export function HardwareTable({ table, hardware }: HardwareTableProps) {
-  const { drafts } = table;
   return (
     <Table
       label={t`Hardware`}
@@ -24,6 +23,23 @@ export function HardwareTable({ table, hardware }: HardwareTableProps) {
     >
       <Group label={t`Processor and memory`} />
       <SizeRows table={table} hardware={hardware} />
+      {canChange(hardware, 'attach-volume') ? (
+        <DeviceRows table={table} hardware={hardware} />
+      ) : (
+        <DeviceFacts hardware={hardware} />
+      )}
+    </Table>
+  );
+}
+
+/** Whether changes of a kind are possible: some machines have fewer than VMs. */
+const canChange = ({ changes }: HardwareView, kind: string): boolean => changes?.includes(kind) ?? true;
+
+/** Disks, cards, the start and the placement, which are edited in place. */
+function DeviceRows({ table, hardware }: HardwareTableProps) {
+  const { drafts } = table;
+  return (
+    <>
       <Group label={t`Disks and drives`} />
       {hardware.disks.length === 0 && <Empty text={t`No disks`} />}
       {diskRows(hardware).map(({ disk, name, row }) => (
@@ -70,9 +86,37 @@ export function HardwareTable({ table, hardware }: HardwareTableProps) {
           />
         </NewRow>
       ))}
-    </Table>
+    </>
   );
 }
+
+/** Disks and cards that can't be changed here. */
+function DeviceFacts({ hardware: { disks, nics } }: { hardware: HardwareView }) {
+  return (
+    <>
+      <Group label={t`Disks and drives`} />
+      {disks.length === 0 && <Empty text={t`No disks`} />}
+      {disks.map(({ device, pvc, bus, size }) => (
+        <Fact key={device} name={device} what={[pvc, bus].filter(Boolean).join(', ')} value={size} />
+      ))}
+      <Group label={t`Network cards`} />
+      {nics.length === 0 && <Empty text={t`No NICs`} />}
+      {nics.map(({ iface, nad, mac, model }) => (
+        <Fact key={iface} name={iface} what={[model, mac].filter(Boolean).join(', ')} value={nad} />
+      ))}
+    </>
+  );
+}
+
+const Fact = ({ name, what, value }: { name: string; what: string; value: string | null }) => (
+  <tr>
+    <td>
+      <b>{name}</b>
+    </td>
+    <td className="hg-note">{what}</td>
+    <td colSpan={3}>{value === null ? '' : readableSizes(value)}</td>
+  </tr>
+);
 
 const Group = ({ label }: { label: string }) => (
   <tr className="hg-hardware-group">
