@@ -24,6 +24,7 @@ export class ContextWatch implements InventoryListener {
   private readonly known = new Map<string, Instance>();
   private readonly watch: InventoryWatch;
   private current: ContextState;
+  private isStopped = false;
 
   constructor(
     backend: Backend,
@@ -44,11 +45,14 @@ export class ContextWatch implements InventoryListener {
     return this.known.values();
   }
 
+  /** No change is passed on afterwards, although the backend may report some until it has stopped. */
   stop(): Promise<void> {
+    this.isStopped = true;
     return this.watch.stop();
   }
 
   listed(instances: readonly Instance[]): void {
+    if (this.isStopped) return;
     const present = new Set(instances.map(({ ref }) => formatRef(ref)));
     // The state comes first, so that the entries below count as live and not as stale.
     this.setState({ context: this.current.context, kind: this.current.kind, state: 'up' });
@@ -57,6 +61,7 @@ export class ContextWatch implements InventoryListener {
   }
 
   changed(reported: Instance): void {
+    if (this.isStopped) return;
     const instance = withPlainReason(reported);
     const key = formatRef(instance.ref);
     const before = this.known.get(key);
@@ -65,6 +70,7 @@ export class ContextWatch implements InventoryListener {
   }
 
   removed(ref: InstanceRef): void {
+    if (this.isStopped) return;
     const key = formatRef(ref);
     const instance = this.known.get(key);
     if (!instance) return;
@@ -73,6 +79,7 @@ export class ContextWatch implements InventoryListener {
   }
 
   lost(error: DomainError): void {
+    if (this.isStopped) return;
     this.setState({ context: this.current.context, kind: this.current.kind, state: 'lost', reason: error.message });
   }
 

@@ -15,8 +15,11 @@ export interface FleetEntry {
 export interface ContextState {
   readonly context: string;
   readonly kind: BackendKindName;
-  /** `connecting` until it was listed, or found to be lost, for the first time. */
-  readonly state: 'connecting' | 'up' | 'lost';
+  /**
+   * `connecting` until it was listed, or found to be lost, for the first time. `detached` only in the last event of a
+   * context: the fleet has no such context any more.
+   */
+  readonly state: 'connecting' | 'up' | 'lost' | 'detached';
   /** The reason why it is lost. */
   readonly reason?: string;
 }
@@ -24,7 +27,8 @@ export interface ContextState {
 /** One change of the fleet. */
 export type FleetEvent =
   | { readonly type: 'changed'; readonly entry: FleetEntry }
-  | { readonly type: 'removed'; readonly instance: Instance }
+  /** `isDetached`: the instance goes on, but its context is not part of the fleet any more. */
+  | { readonly type: 'removed'; readonly instance: Instance; readonly isDetached?: true }
   | { readonly type: 'status'; readonly state: ContextState };
 
 export type FleetListener = (event: FleetEvent) => void;

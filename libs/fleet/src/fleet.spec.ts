@@ -69,6 +69,35 @@ describe('Fleet', () => {
     expect(fleet.count('ct')).toBe(1);
   });
 
+  test('drops the instances of a detached context at once, and takes no late change of it', async () => {
+    lab.list(buildVm(), buildContainer());
+    prod.list(buildVm({ ref: { context: 'prod' } }));
+    events.length = 0;
+    const detached = fleet.detach('lab');
+    lab.listener.changed(buildVm({ ref: { name: 'late' } }));
+    lab.listener.lost(unreachable);
+    expect(refs()).toEqual(['vm/prod/default/web']);
+    await detached;
+    expect(lab.stopped).toBe(true);
+    expect(fleet.states().map(({ context }) => context)).toEqual(['prod']);
+    expect(events).toEqual([
+      { type: 'removed', instance: expect.objectContaining({ uid: 'uid-1' }), isDetached: true },
+      { type: 'removed', instance: expect.anything(), isDetached: true },
+      { type: 'status', state: { context: 'lab', kind: 'kubevirt', state: 'detached' } },
+    ]);
+    await fleet.detach('lab');
+    fleet.attach(lab.backend);
+    lab.list(buildVm());
+    expect(refs()).toEqual(['vm/lab/default/web', 'vm/prod/default/web']);
+  });
+
+  test('waits for no detached context', async () => {
+    prod.list();
+    const synced = fleet.whenSynced();
+    await fleet.detach('lab');
+    await synced;
+  });
+
   test('shows a reason as plain text, whichever backend quotes it from outside', () => {
     lab.list(buildVm({ reason: 'Registry says \u001b[2J\u202e\r\nready' }));
     expect(fleet.resolve(query).reason).toBe('Registry says [2J ready');

@@ -59,6 +59,20 @@ export class Fleet extends FleetReader {
     this.contexts.set(backend.context, watch);
   }
 
+  /**
+   * Stops to watch a backend, whose instances leave the fleet.
+   * @returns when the watch has ended; the instances are gone at once
+   */
+  async detach(context: string): Promise<void> {
+    const watch = this.contexts.get(context);
+    if (!watch) return;
+    this.contexts.delete(context);
+    const stopped = watch.stop();
+    for (const instance of watch.instances()) this.drop(instance, true);
+    this.emit({ type: 'status', state: { context, kind: watch.state.kind, state: 'detached' } });
+    await stopped;
+  }
+
   /** Stops all watches. */
   async close(): Promise<void> {
     await Promise.all([...this.contexts.values()].map((watch) => watch.stop()));
@@ -178,12 +192,12 @@ export class Fleet extends FleetReader {
     this.emit({ type: 'changed', entry });
   }
 
-  private drop(instance: Instance): void {
+  private drop(instance: Instance, isDetached = false): void {
     const { ref } = instance;
     this.entries.delete(formatRef(ref));
     this.lists[ref.kind].delete(sortKey(ref));
     this.versions[ref.kind]++;
-    this.emit({ type: 'removed', instance });
+    this.emit({ type: 'removed', instance, ...(isDetached && { isDetached }) });
   }
 
   /** Marks the entries of a lost context as stale, and those of a context that is back as live. */

@@ -104,6 +104,19 @@ describe('MetricsSampler', () => {
     expect(clock.pending).toBe(0);
   });
 
+  test('samples a context from when it is attached until it is detached', async () => {
+    over();
+    const backend = new MemoryBackend('far');
+    const vm = buildVm({ ref: { context: 'far' }, status: 'Running' });
+    backend.engine.put(vm);
+    given(vm);
+    sampler.attach(backend);
+    await advance(2000);
+    expect(sampler.latest(vm)).toMatchObject({ memoryUsedBytes: vm.memoryBytes / 4 });
+    sampler.detach('far');
+    expect([sampler.latest(vm), sampler.history(vm), clock.pending]).toEqual([undefined, [], 0]);
+  });
+
   test('samples at the start, soon again for the rates, and then every 15 seconds', async () => {
     const backend = new MemoryBackend('lab');
     const vm = buildVm({ status: 'Running' });

@@ -56,30 +56,43 @@ export class MetricsSampler {
   private readonly contexts = new Map<string, ContextSampler>();
   private readonly unsubscribers: (() => void)[] = [];
   private readonly listeners = new Set<(context: string) => void>();
+  /** Whether this replica reads. */
+  private isReading = false;
 
   constructor(private readonly deps: MetricsSamplerDeps) {}
 
   start(): void {
     const { backends, replicas = new SingleReplica(), exchange } = this.deps;
-    const onRound = (context: string): void => {
-      for (const listener of this.listeners) listener(context);
-    };
-    for (const backend of backends.all())
-      this.contexts.set(backend.context, new ContextSampler(backend, this.deps, onRound));
+    for (const backend of backends.all()) this.attach(backend);
     // The last round of the former leader comes first.
     if (exchange)
       this.unsubscribers.push(exchange.subscribe((round) => this.contexts.get(round.context)?.receive(round)));
     this.unsubscribers.push(
       replicas.subscribe({
-        elected: () => this.contexts.forEach((sampler) => sampler.start()),
-        deposed: () => this.contexts.forEach((sampler) => sampler.stop()),
+        elected: () => this.setReading(true),
+        deposed: () => this.setReading(false),
       }),
     );
   }
 
+  /** Samples a further context from now on. */
+  attach(backend: Backend): void {
+    const sampler = new ContextSampler(backend, this.deps, (context) => {
+      for (const listener of this.listeners) listener(context);
+    });
+    this.contexts.set(backend.context, sampler);
+    if (this.isReading) sampler.start();
+  }
+
+  /** Ends the samples of a context. Its history in files stays. */
+  detach(context: string): void {
+    this.contexts.get(context)?.stop();
+    this.contexts.delete(context);
+  }
+
   stop(): void {
     for (const unsubscribe of this.unsubscribers) unsubscribe();
-    for (const sampler of this.contexts.values()) sampler.stop();
+    this.setReading(false);
   }
 
   /** Calls back after each reading of a context, also one that failed, until the returned function is called. */
@@ -124,6 +137,13 @@ export class MetricsSampler {
       bytes += store.byteLength;
     }
     return { instances, bytes };
+  }
+
+  private setReading(isReading: boolean): void {
+    this.isReading = isReading;
+    for (const sampler of this.contexts.values())
+      if (isReading) sampler.start();
+      else sampler.stop();
   }
 }
 

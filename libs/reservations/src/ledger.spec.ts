@@ -25,6 +25,24 @@ describe('Ledger', () => {
     ledger = new Ledger({ clock });
   });
 
+  test('knows every operation that uses anything of a context, also as its destination', async () => {
+    const to = { kind: 'vm', context: 'far@site', namespace: 'default', name: 'web' } as const;
+    const move = await ledger.acquire(workOn('move', WEB, to));
+    move.giveTo('move-1');
+    const tag = await ledger.acquire(workOn('tag', DB));
+    expect(ledger.inContext('far@site')).toEqual([
+      { subject: 'vm/far%40site/default/web', operation: 'move', isBrief: false, task: 'move-1' },
+    ]);
+    expect(ledger.inContext('lab').map(({ operation, isBrief }) => [operation, isBrief])).toEqual([
+      ['move', false],
+      ['tag', true],
+    ]);
+    expect([ledger.inContext('la'), ledger.inContext('default')]).toEqual([[], []]);
+    tag.release();
+    ledger.endTask('move-1');
+    expect([ledger.inContext('lab'), ledger.inContext('far@site')]).toEqual([[], []]);
+  });
+
   const acquire = (operation: Operation, subject = WEB) => ledger.acquire(workOn(operation, subject));
 
   test('lets requests that change the same wait for each other, in their order', async () => {

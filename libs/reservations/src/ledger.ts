@@ -115,12 +115,20 @@ export class Ledger extends Reservations {
 
   override conflictsOf(uses: readonly Use[]): readonly Conflict[] {
     const entries = new Set(uses.flatMap(({ subject }) => [...(this.bySubject.get(subject) ?? [])]));
-    return [...entries].flatMap(({ work: { operation, uses: held }, task }) => {
-      const met = firstMet(uses, held);
-      if (!met) return [];
-      const isBrief = task === undefined && ruleOf(operation).lasts === 'request';
-      return [{ subject: met.subject, operation, isBrief, ...(task !== undefined && { task }) }];
+    return [...entries].flatMap((entry) => {
+      const met = firstMet(uses, entry.work.uses);
+      return met ? [conflictOf(entry, met.subject)] : [];
     });
+  }
+
+  override inContext(context: string): readonly Conflict[] {
+    const found = new Map<Entry, Conflict>();
+    for (const [subject, entries] of this.bySubject) {
+      // All subjects are `<kind>/<context>/…`, in encoded parts.
+      if (subject.split('/', 2)[1] !== encodeURIComponent(context)) continue;
+      for (const entry of entries) found.set(entry, conflictOf(entry, subject));
+    }
+    return [...found.values()];
   }
 
   override taskOf(subject: string): Required<Holder> | undefined {
@@ -263,6 +271,11 @@ export class Ledger extends Reservations {
     for (const listener of this.listeners) listener(subjects);
   }
 }
+
+const conflictOf = ({ work: { operation }, task }: Entry, subject: string): Conflict => {
+  const isBrief = task === undefined && ruleOf(operation).lasts === 'request';
+  return { subject, operation, isBrief, ...(task !== undefined && { task }) };
+};
 
 const subjectsOf = ({ uses }: Work): readonly string[] => [...new Set(uses.map(({ subject }) => subject))];
 

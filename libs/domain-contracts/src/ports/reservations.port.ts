@@ -31,6 +31,9 @@ export abstract class Reservations {
   /** The task that uses an instance exclusively or needs it unchanged. */
   abstract taskOf(subject: string): Required<Holder> | undefined;
 
+  /** The operations in progress that use anything of a context. */
+  abstract inContext(context: string): readonly Conflict[];
+
   /**
    * A task of an earlier process or of another replica has these reservations.
    * @param isHere whether this replica runs the task
