@@ -7,6 +7,7 @@ export * from './busy.js';
 export * from './consoles.js';
 export * from './cloud-init.js';
 export * from './containers.js';
+export * from './contexts.js';
 export * from './doctor.js';
 export * from './facets.js';
 export * from './fields.js';

@@ -48,6 +48,7 @@ export * from './model/task.js';
 export * from './model/step-reporter.js';
 export * from './model/task-definition.js';
 export * from './model/work.js';
+export * from './ports/added-context-store.port.js';
 export * from './ports/api-token-store.port.js';
 export * from './ports/audit.js';
 export * from './ports/audit-log.port.js';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { messageOf, SettingError, type BackendKind } from '@headgate/domain-contracts';
+import { addedKubevirt } from './added-kubevirt.js';
 import type { DiskBuildOptions } from './builds/build-objects.js';
 import { KubevirtSettings, type DiskBuildsSettings } from './kubevirt-settings.js';
 import { KUBEVIRT_TRAITS } from './kubevirt-traits.js';
@@ -28,6 +29,11 @@ export const kubevirtKind: BackendKind<KubevirtSettings> = {
     });
     return { backend };
   },
+  describe: ({ kubeconfig, kubeContext }) => ({
+    ...(kubeconfig !== undefined && { kubeconfig }),
+    ...(kubeContext !== undefined && { kubeContext }),
+  }),
+  added: addedKubevirt,
   discover: async () => (await import('./discovery/discover-cluster.js')).discoverCluster(),
 };
 

@@ -1,4 +1,5 @@
 import type { BackendKind } from '@headgate/domain-contracts';
+import { addedLibvirt } from './added-libvirt.js';
 import { discoverLibvirt } from './host/discover-libvirt.js';
 import { LibvirtBackend } from './libvirt-backend.js';
 import { LibvirtSettings } from './libvirt-settings.js';
@@ -29,4 +30,7 @@ export const libvirtKind: BackendKind<LibvirtSettings> = {
     return { backend };
   },
   discover: () => discoverLibvirt(),
+  // The URI of the configuration may have a password and a query.
+  describe: ({ uri = LOCAL_URI }) => ({ uri: uri.replace(/\?.*$/, '').replace(/:\/\/([^/@:]*):[^/@]*@/, '://$1@') }),
+  added: addedLibvirt,
 };

@@ -1,5 +1,6 @@
 export * from './registry-database.js';
 export * from './registry-reserve.js';
+export * from './sqlite-added-context-store.js';
 export * from './sqlite-api-token-store.js';
 export * from './sqlite-audit-log.js';
 export * from './sqlite-folder-store.js';

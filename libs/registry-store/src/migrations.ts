@@ -139,4 +139,12 @@ export const MIGRATIONS: readonly string[] = [
      saved_at TEXT NOT NULL,
      PRIMARY KEY (owner, id)
    ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE added_context (
+     number INTEGER PRIMARY KEY AUTOINCREMENT,
+     name TEXT NOT NULL UNIQUE,
+     kind TEXT NOT NULL,
+     settings TEXT NOT NULL,
+     creator TEXT NOT NULL,
+     added_at TEXT NOT NULL
+   ) STRICT`,
 ];

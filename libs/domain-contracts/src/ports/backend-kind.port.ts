@@ -2,6 +2,7 @@ import type { Clock } from '@headgate/clock';
 import type { BackendTraits } from '../model/backend-traits.js';
 import type { AuditEntry } from './audit-log.port.js';
 import type { Backend } from './backend.port.js';
+import type { DiagnosticCheck } from './diagnostics.port.js';
 import type { FolderAssignment } from './folder-store.port.js';
 import type { Log } from './log.port.js';
 import type { PastUsage } from './past-usage.port.js';
@@ -28,7 +29,47 @@ export interface BackendKind<S extends object = object> {
    * not fail. Absent: engines of this kind have to be configured.
    */
   discover?(): Promise<DiscoveredEngine<S> | undefined>;
+
+  /** The settings as administrators may read them, without a secret. Absent: none are shown. */
+  describe?(settings: Readonly<S>): ShownSettings;
+
+  /** How contexts of this kind are added while the service runs. Absent: they have to be configured. */
+  readonly added?: AddedKind;
 }
+
+/** Names and values, such as `server` and `https://cluster.example:6443`. */
+export type ShownSettings = Readonly<Record<string, string>>;
+
+/**
+ * The contexts of a kind that administrators add over the API. A request is less trusted than the configuration file:
+ * its settings can't make the service run a program, and it names each host and each file that it leads to, so that the
+ * service can refuse them. `S` is the class of the settings.
+ */
+export interface AddedKind<S extends object = object> {
+  /** The keys that a request may have, with the decorators of class-validator. Other keys are refused. */
+  readonly settings: new () => S;
+  /**
+   * The settings as they are kept, without anything that is not needed. Does no I/O.
+   * @throws SettingError for settings that would make the service read other files or run programs
+   */
+  reduce(context: string, settings: Readonly<S>): Readonly<S>;
+  /** Where reduced settings lead to. */
+  targets(settings: Readonly<S>): readonly ContextTarget[];
+  /** Files and sockets that contexts of this kind may always name. */
+  readonly usualPaths: readonly string[];
+  /** The reduced settings as administrators may read them, without a secret. */
+  describe(settings: Readonly<S>): ShownSettings;
+  /** Like `open` of the kind, with reduced settings. @throws SettingError */
+  open(deps: BackendDeps<S>): Promise<OpenedBackend>;
+  /**
+   * Checks settings whose use would change something on the other side, in place of the checks of the opened backend.
+   * @returns undefined for all other settings
+   */
+  probe?(deps: BackendDeps<S>): Promise<readonly DiagnosticCheck[] | undefined>;
+}
+
+/** A host with a port, or a file or socket of this machine. */
+export type ContextTarget = { readonly host: string; readonly port: number } | { readonly path: string };
 
 /** An engine that was found without a configuration. */
 export interface DiscoveredEngine<S extends object = object> {

@@ -40,6 +40,7 @@ export const ERROR_CODES = [
   'TOKEN_NOT_FOUND',
   'SSH_KEY_NOT_FOUND',
   'VIEW_NOT_FOUND',
+  'ADDED_CONTEXT_NOT_FOUND',
   'WEBHOOK_NOT_FOUND',
   'CHECK_NOT_FOUND',
   // conflicts

@@ -1,0 +1,52 @@
+import 'reflect-metadata';
+import { SettingError, type AddedKind } from '@headgate/domain-contracts';
+import { IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
+import { reduceKubeconfig, readReducedKubeconfig } from './api/reduced-kubeconfig.js';
+
+const MAX_KUBECONFIG_CHARS = 65_536;
+
+/** The settings of a cluster that an administrator adds. */
+export class AddedKubevirtSettings {
+  /**
+   * The text of a kubeconfig with the credentials in it: a token, or a certificate and key in Base64. Kubeconfigs that
+   * run programs or name files are refused.
+   */
+  @IsOptional() @IsString() @IsNotEmpty() @MaxLength(MAX_KUBECONFIG_CHARS) kubeconfig?: string;
+  /** A kubeconfig file on the machine of the service, in place of its text, where the configuration allows it. */
+  @IsOptional()
+  @MaxLength(1000)
+  @Matches(/^\//, { message: '$property must be an absolute path' })
+  kubeconfigFile?: string;
+  /** The context in the kubeconfig; by default its current one. */
+  @IsOptional() @IsString() @IsNotEmpty() @MaxLength(253) kubeContext?: string;
+}
+
+export const addedKubevirt: AddedKind<AddedKubevirtSettings> = {
+  settings: AddedKubevirtSettings,
+  usualPaths: [],
+  reduce: (context, { kubeconfig, kubeconfigFile, kubeContext }) => {
+    if ((kubeconfig === undefined) === (kubeconfigFile === undefined)) {
+      throw new SettingError(context, 'either kubeconfig or kubeconfigFile must be given');
+    }
+    return kubeconfig === undefined
+      ? { kubeconfigFile, ...(kubeContext !== undefined && { kubeContext }) }
+      : { kubeconfig: reduceKubeconfig(context, kubeconfig, kubeContext) };
+  },
+  targets: ({ kubeconfig, kubeconfigFile }) => {
+    if (kubeconfigFile !== undefined) return [{ path: kubeconfigFile }];
+    const { server } = readReducedKubeconfig(kubeconfig);
+    const { hostname, port, protocol } = new URL(server);
+    const usualPort = protocol === 'https:' ? 443 : 80;
+    return [{ host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? usualPort : Number(port) }];
+  },
+  describe: ({ kubeconfig, kubeconfigFile, kubeContext }) => ({
+    ...(kubeconfig !== undefined && readReducedKubeconfig(kubeconfig)),
+    ...(kubeconfigFile !== undefined && { kubeconfigFile }),
+    ...(kubeContext !== undefined && { kubeContext }),
+  }),
+  open: async ({ context, settings: { kubeconfig, kubeconfigFile, kubeContext }, clock, log, mayWrite }) => {
+    const { KubeBackend } = await import('./kube-backend.js');
+    const source = kubeconfigFile === undefined ? { text: kubeconfig ?? '' } : { file: kubeconfigFile };
+    return { backend: KubeBackend.open({ context, clock, log, mayWrite, kubeconfig: source, kubeContext }) };
+  },
+};

@@ -1,0 +1,37 @@
+import { AddedContextStore, DomainError, type AddedContext } from '@headgate/domain-contracts';
+import type { RegistryDatabase } from './registry-database.js';
+
+interface Row extends Omit<AddedContext, 'settings'> {
+  /** JSON. */
+  readonly settings: string;
+}
+
+/** AddedContextStore over the registry. */
+export class SqliteAddedContextStore extends AddedContextStore {
+  constructor(private readonly database: RegistryDatabase) {
+    super();
+  }
+
+  override async add({ name, kind, settings, creator, addedAt }: AddedContext): Promise<void> {
+    const added = this.database.run(
+      `INSERT INTO added_context (name, kind, settings, creator, added_at) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (name) DO NOTHING`,
+      name,
+      kind,
+      JSON.stringify(settings),
+      creator,
+      addedAt,
+    );
+    if (added === 0) throw new DomainError('ALREADY_EXISTS', `There is a context "${name}" already.`);
+  }
+
+  override async delete(name: string): Promise<boolean> {
+    return this.database.run('DELETE FROM added_context WHERE name = ?', name) > 0;
+  }
+
+  override all(): readonly AddedContext[] {
+    return this.database
+      .all<Row>('SELECT name, kind, settings, creator, added_at AS addedAt FROM added_context ORDER BY number')
+      .map(({ settings, ...row }) => ({ ...row, settings: JSON.parse(settings) as AddedContext['settings'] }));
+  }
+}
