@@ -6,6 +6,7 @@ import { BackendsModule } from './fleet/backends.module.js';
 import { CloudInitModule } from './cloud-init/cloud-init.module.js';
 import { ConsolesModule } from './consoles/consoles.module.js';
 import { ContainersModule } from './containers/containers.module.js';
+import { ContextsModule } from './contexts/contexts.module.js';
 import { DoctorModule } from './doctor/doctor.module.js';
 import { ExportModule } from './export/export.module.js';
 import { ExpositionModule } from './exposition/exposition.module.js';
@@ -80,6 +81,7 @@ export class AppModule {
         ClusterModule,
         NodesModule,
         DoctorModule,
+        ContextsModule,
         StreamModule,
         ExpositionModule,
         WebhooksModule,

@@ -1,11 +1,7 @@
-import { join } from 'node:path';
 import {
   SettingError,
-  SystemClock,
   type AuditEntry,
   type Backend,
-  type BackendDeps,
-  type BackendKind,
   type FolderAssignment,
   type OpenedBackend,
   type PastUsage,
@@ -14,9 +10,9 @@ import { ConfigError } from '@headgate/nest-kit';
 import type { Logger } from 'pino';
 import type { CommandLine } from '../config/command-line.js';
 import type { ContextSection } from '../config/context-section.js';
-import { importExceptions } from '../config/import-exceptions.js';
 import type { Settings } from '../config/load-config.js';
 import { BACKEND_KINDS, type BackendKinds } from '../engines/backend-kinds.js';
+import { ContextOpener } from './context-opener.js';
 import { ReplicaFence } from './replica-fence.js';
 
 /** The opened backends. */
@@ -33,6 +29,10 @@ export interface ChosenContexts {
   readonly simulatedUsage?: ReadonlyMap<string, PastUsage>;
   /** Whether the image that is built on this machine can be used. */
   readonly hasTinyGuest: boolean;
+  /** The contexts of the configuration, of the command line, or those that were found. */
+  readonly configured?: readonly ContextSection[];
+  /** Opens further contexts. */
+  readonly opener?: ContextOpener;
   /** Keeps the backends from changing their engines while this replica may not. */
   readonly fence?: ReplicaFence;
   /** Sentences for the user about the choice. */
@@ -61,24 +61,19 @@ export async function chooseContexts({
 }: ChooseDeps): Promise<ChosenContexts> {
   expectKnownKinds(settings.contexts, kinds, options.config);
   const { sections, notes } = await chooseSections(options, settings, kinds);
-  const clock = new SystemClock();
   const fence = new ReplicaFence();
-  const { mayWrite } = fence;
+  const opener = new ContextOpener({ options, settings, log, kinds, fence });
   const opened: OpenedBackend[] = [];
-  const peers = (): Backend[] => opened.map(({ backend }) => backend);
-  const { tinyGuest, accelerator } = options;
-  const importAllow = importExceptions(settings);
   for (const section of sections) {
-    const kind = kinds[section.kind] ?? unknownKind(section.kind);
-    const context = section.name;
-    const dataDir = join(settings.dataDir, 'fetch', encodeURIComponent(context));
-    const child = log.child({ context });
-    const deps = { context, dataDir, clock, peers, mayWrite, importAllow, tinyGuest, accelerator, log: child };
-    opened.push(await openBackend(kind, { ...deps, settings: section.settings ?? new kind.settings() }));
+    const one = await openConfigured(opener, section);
+    opener.keep(one.backend);
+    opened.push(one);
   }
   const simulated = opened.filter(({ isSimulated }) => isSimulated);
   return {
-    backends: peers(),
+    backends: opened.map(({ backend }) => backend),
+    configured: sections,
+    opener,
     simulated: new Set(simulated.map(({ backend }) => backend.context)),
     simulatedFolders: simulated.flatMap(({ folders = [] }) => folders),
     simulatedPast: simulated.length < opened.length ? [] : simulated.flatMap(({ past = [] }) => past),
@@ -95,9 +90,9 @@ export async function chooseContexts({
 }
 
 /** @throws ConfigError */
-async function openBackend(kind: BackendKind, deps: BackendDeps): Promise<OpenedBackend> {
+async function openConfigured(opener: ContextOpener, section: ContextSection): Promise<OpenedBackend> {
   try {
-    return await kind.open(deps);
+    return await opener.openConfigured(section);
   } catch (error) {
     throw error instanceof SettingError ? new ConfigError(error.source, [error.problem], { cause: error }) : error;
   }
@@ -152,10 +147,6 @@ function expectKnownKinds(
     Object.hasOwn(kinds, kind) ? [] : [`contexts[${index}].kind ${rule}`],
   );
   if (problems.length > 0) throw new ConfigError(source, problems);
-}
-
-function unknownKind(kind: string): never {
-  throw new Error(`there is no backend of the kind ${kind}`);
 }
 
 /** `a, b or c` */

@@ -118,6 +118,19 @@ export class StoreSection {
   @IsInt() @Min(3) @Max(300) leaseSeconds = 15;
 }
 
+/** Contexts that administrators add over the API while the service runs. */
+export class AddedContextsSection {
+  /**
+   * Whether they can be added and are opened. Absent: by the administrators that the configuration names, or else from
+   * this machine only.
+   */
+  @IsOptional() @IsBoolean() allow?: boolean;
+  /** Files, sockets and folders on this machine that they may name, besides the usual sockets of Incus and LXD. */
+  @IsArray()
+  @Matches(/^\/[^\0]*$/, { each: true, message: '$property must be absolute paths' })
+  paths: string[] = [];
+}
+
 /** How much of the audit log is kept. */
 export class JournalSection {
   @IsInt() @Min(1000) @Max(10_000_000) entries = 100_000;
@@ -151,6 +164,7 @@ export class ServiceConfig {
   @IsArray() @ValidateNested({ each: true }) @Type(() => RoleSection) roles: RoleSection[] = [];
   @ValidateNested() @Type(() => StoreSection) store: StoreSection = new StoreSection();
   @ValidateNested() @Type(() => JournalSection) journal = new JournalSection();
+  @ValidateNested() @Type(() => AddedContextsSection) addedContexts = new AddedContextsSection();
   /** Private addresses, ranges and hosts to which webhooks may be sent. SVC_WEBHOOK_ALLOW overrides it. */
   @IsArray() @IsString({ each: true }) webhookAllow: string[] = [];
   @IsHeaderName() loginHeader = 'Tailscale-User-Login';

@@ -11,6 +11,7 @@ import {
   type Grant,
   type Instance,
 } from '@headgate/domain-contracts';
+import { FleetReader } from '@headgate/fleet';
 import type { WebSocket } from 'ws';
 import { TYPE, WATCH } from './console-needs.js';
 import { ConsoleOwners } from './console-owners.js';
@@ -34,6 +35,8 @@ type UpgradeRequest = Pick<IncomingMessage, 'url'> & PeerRequest;
 
 /** The close code for a violated policy. Source: RFC 6455, 7.4.1. */
 const TOKEN_ENDED = 1008;
+/** The close code for an endpoint that goes away. */
+const CONTEXT_GONE = 1001;
 const PATH = /^\/api\/(vnc|tty)\/([^/]+)\/([^/]+)$/;
 const pipe = new WireValidationPipe();
 
@@ -50,6 +53,7 @@ export class ConsoleRequests {
     private readonly tokens: ApiTokens,
     private readonly owners: ConsoleOwners,
     private readonly readiness: Readiness,
+    private readonly fleet: FleetReader,
   ) {}
 
   /**
@@ -72,6 +76,15 @@ export class ConsoleRequests {
       'close',
       this.tokens.closeWith(token, () => socket.close(TOKEN_ENDED, 'the API token has ended')),
     );
+  }
+
+  /** Closes a socket when the context of its instance is removed from the service. */
+  closeWithContext({ ref: { context } }: Pick<Instance, 'ref'>, socket: Pick<WebSocket, 'close' | 'once'>): void {
+    const unsubscribe = this.fleet.subscribe((event) => {
+      if (event.type !== 'status' || event.state.context !== context || event.state.state !== 'detached') return;
+      socket.close(CONTEXT_GONE, 'the context was removed from the service');
+    });
+    socket.once('close', unsubscribe);
   }
 
   private async decide(request: UpgradeRequest): Promise<AdmittedConsole> {

@@ -32,6 +32,7 @@ export class TtyGateway implements OnGatewayConnection {
       this.watchers.add('serial', opened, socket);
     }
     this.requests.closeWithToken(caller, socket);
+    this.requests.closeWithContext(instance, socket);
     const viewer = new SocketViewer(socket, viewOnly);
     if (isContainer(instance)) await this.broker.openShell(instance.ref, source, viewer, FIRST_SIZE);
     else await this.broker.openSerial(instance.ref, source, viewer);

@@ -26,6 +26,7 @@ export class VncGateway implements OnGatewayConnection {
     this.owners.hold('vnc', instance.ref, socket);
     this.watchers.add('vnc', opened, socket);
     this.requests.closeWithToken(caller, socket);
+    this.requests.closeWithContext(instance, socket);
     await this.broker.openVnc(instance.ref, source, new SocketViewer(socket, viewOnly));
   }
 }

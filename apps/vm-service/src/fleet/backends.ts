@@ -1,9 +1,12 @@
 import { BackendDirectory, DomainError, type Backend } from '@headgate/domain-contracts';
 
-/** The configured backends. The first one takes new instances that name no context. */
+/** The backends of the service. The first one takes new instances that name no context. */
 export class Backends extends BackendDirectory {
-  constructor(private readonly backends: readonly Backend[]) {
+  private readonly backends: Backend[];
+
+  constructor(configured: readonly Backend[]) {
     super();
+    this.backends = [...configured];
   }
 
   override all(): readonly Backend[] {
@@ -11,9 +14,24 @@ export class Backends extends BackendDirectory {
   }
 
   override get(context: string): Backend {
-    const backend = this.backends.find((one) => one.context === context);
+    const backend = this.find(context);
     if (backend) return backend;
     const names = this.backends.map((one) => one.context).join(', ');
     throw new DomainError('CONTEXT_NOT_FOUND', `There is no context "${context.slice(0, 80)}"; there are: ${names}.`);
+  }
+
+  find(context: string): Backend | undefined {
+    return this.backends.find((one) => one.context === context);
+  }
+
+  /** Adds one behind the others. */
+  add(backend: Backend): void {
+    if (this.find(backend.context)) throw new Error(`there is a context ${backend.context} already`);
+    this.backends.push(backend);
+  }
+
+  remove(context: string): void {
+    const index = this.backends.findIndex((one) => one.context === context);
+    if (index >= 0) this.backends.splice(index, 1);
   }
 }

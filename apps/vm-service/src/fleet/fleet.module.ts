@@ -13,13 +13,17 @@ import { Fleet, FleetReader } from '@headgate/fleet';
 import { MetricsSampler, UsageHistory } from '@headgate/metrics';
 import { AccessModule } from '../access/access.module.js';
 import type { Settings } from '../config/load-config.js';
+import { AddedContexts } from './added-contexts.js';
+import { Backends } from './backends.js';
 import { BackendsModule, CONFIGURED_BACKENDS } from './backends.module.js';
 import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { provideClass } from '../platform/provide-class.js';
+import { provideDeps } from '../platform/provide-deps.js';
 import { LOGGER, SETTINGS } from '../platform/tokens.js';
 import { SHARED_STORE, type SharedStore } from '../store/shared-store.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
+import { LiveContexts } from './live-contexts.js';
 import { ReachableBackends } from './reachable-backends.js';
 import { EventStreams } from './event-streams.js';
 import { GzipBlocks } from './gzip/gzip-blocks.js';
@@ -69,9 +73,19 @@ import { presentEntry } from './present.js';
         recorder: UsageHistory,
       ) => new MetricsSampler({ backends, directory, clock, log, replicas, exchange: shared?.samples, recorder }),
     },
+    provideDeps(LiveContexts, {
+      added: AddedContexts,
+      backends: Backends,
+      directory: BackendDirectory,
+      fleet: Fleet,
+      sampler: MetricsSampler,
+      clock: Clock,
+    }),
   ],
   exports: [
     FleetReader,
+    LiveContexts,
+
     InstanceDirectory,
     BackendDirectory,
     ListReader,

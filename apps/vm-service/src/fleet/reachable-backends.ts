@@ -14,7 +14,7 @@ import type { FleetReader } from '@headgate/fleet';
  * immediately: its engine might only answer with a timeout, many seconds later.
  */
 export class ReachableBackends extends BackendDirectory {
-  private readonly guarded = new Map<Backend, Backend>();
+  private readonly guarded = new WeakMap<Backend, Backend>();
 
   constructor(
     private readonly backends: BackendDirectory,

@@ -58,6 +58,10 @@ GET    /api/ext/views                                   no       yes    yes   ye
 POST   /api/ext/views                                   no       yes    yes   yes   -       yes    yes      yes   yes
 PATCH  /api/ext/views/{id}                              no       yes    yes   yes   -       yes    yes      yes   yes
 DELETE /api/ext/views/{id}                              no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /api/ext/contexts                                no       no     yes   no    -       no     no       no    no
+POST   /api/ext/contexts                                no       no     yes   no    -       no     no       no    no
+POST   /api/ext/contexts/test                           no       no     yes   no    -       no     no       no    no
+DELETE /api/ext/contexts/{name}                         no       no     yes   no    -       no     no       no    no
 POST   /api/ext/cloud-init/check                        no       no     yes   no    -       no     no       no    no
 GET    /api/sources                                     no       yes    yes   no    -       yes    yes      yes   no
 POST   /api/sources                                     no       no     yes   no    -       no     no       no    no

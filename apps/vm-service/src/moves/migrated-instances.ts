@@ -50,8 +50,8 @@ export class MigratedInstances implements OnApplicationBootstrap, BeforeApplicat
   }
 
   private observe(event: FleetEvent): void {
-    if (event.type === 'removed') this.leave(event.instance);
-    else if (event.type === 'changed' && this.departed.size > 0) this.arrive(event.entry.instance);
+    if (event.type === 'removed') return event.isDetached ? undefined : this.leave(event.instance);
+    if (event.type === 'changed' && this.departed.size > 0) this.arrive(event.entry.instance);
   }
 
   private leave(instance: Instance): void {

@@ -13,6 +13,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   ContainerSnapshots: 'Snapshots and clones of containers.',
   ContainerUsage: 'The usage of containers, now and over up to 30 days.',
   Containers: 'Containers: plain pods with a persistent data volume.',
+  Contexts: 'The contexts of the service, and those that administrators add.',
   DataVolumes: 'Disk images that were imported or uploaded.',
   Doctor: 'Checks of the contexts and of the service, and their repair.',
   Export: 'Downloads of disks.',

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import {
+  AddedContextStore,
   ApiTokenStore,
   Audit,
   AuditLog,
@@ -21,6 +22,7 @@ import {
 } from '@headgate/domain-contracts';
 import {
   RegistryDatabase,
+  SqliteAddedContextStore,
   SqliteApiTokenStore,
   SqliteAuditLog,
   SqliteFolderStore,
@@ -82,6 +84,7 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
       useFactory: (database: RegistryDatabase, { journal }: Settings, clock: Clock) =>
         new SqliteAuditLog(database, { maxEntries: journal.entries, maxDays: journal.days }, clock),
     },
+    provideClass(SqliteAddedContextStore, [RegistryDatabase], AddedContextStore),
     provideClass(SqliteFleetAuditLog, [RegistryDatabase], FleetAuditLog),
     provideStored(ApiTokenStore, 'tokens', SqliteApiTokenStore),
     provideClass(Audit, [AuditLog, Clock]),
@@ -101,6 +104,7 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
     PastTimes,
     TaskStore,
     WebhookStore,
+    AddedContextStore,
     Audit,
     AuditLog,
     FleetAuditLog,

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { Backend } from '@headgate/domain-contracts';
 import { pino, type Logger } from 'pino';
 import { WebSocket } from 'ws';
+import type { ChosenContexts } from '../composition/choose-contexts.js';
 import { parseCommandLine } from '../config/command-line.js';
-import { loadSettings } from '../config/load-config.js';
+import { loadSettings, type Settings } from '../config/load-config.js';
 import { createService, type Service } from '../create-app.js';
 import { ProcPeerUsers, type PeerSocket, type PeerUsers } from '../platform/peer-users.js';
 
@@ -41,16 +42,22 @@ export abstract class TestService {
       parseCommandLine(['--data-dir', this.folder, '--listen', '127.0.0.1:0', ...args]),
       env,
     );
-    const contexts = {
+    const contexts: ChosenContexts = {
       backends: this.backends(),
       simulated: new Set([this.backends()[0]?.context ?? '']),
       hasTinyGuest: true,
       notes: [],
       close: async () => undefined,
+      ...this.moreContexts(settings),
     };
     this.service = await createService({ settings, contexts, log: this.log, pageDir: page, peerUsers: this.peerUsers });
     await this.service.start();
     return this;
+  }
+
+  /** How the service opens further contexts. By default it can't. */
+  protected moreContexts(_settings: Settings): Partial<ChosenContexts> {
+    return {};
   }
 
   get base(): string {

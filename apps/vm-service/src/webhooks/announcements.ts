@@ -46,6 +46,8 @@ export class Announcements {
     const ref = formatRef(instance.ref);
     if (event.type === 'removed') {
       this.published.delete(ref);
+      // The instance goes on: only its context was removed from the service.
+      if (event.isDetached) return;
       this.dispatcher.publish(ref, 'instance.removed', { ref });
       return;
     }

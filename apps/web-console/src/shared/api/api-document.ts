@@ -288,6 +288,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/contexts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All contexts with their states, without their secrets, for administrators
+         * @description All contexts with their states, without their secrets, for administrators.
+         */
+        get: operations["Contexts.list"];
+        put?: never;
+        /**
+         * Tests a context, adds it, and lists its instances
+         * @description Tests a context, adds it, and lists its instances.
+         */
+        post: operations["Contexts.add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/contexts/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Removes a context that was added, and its instances from the lists
+         * @description Removes a context that was added, and its instances from the lists. The instances themselves stay as they are.
+         */
+        delete: operations["Contexts.remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/contexts/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tries the settings of a context, and keeps nothing
+         * @description Tries the settings of a context, and keeps nothing. Takes up to 25 seconds.
+         */
+        post: operations["Contexts.test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/cts/{ns}/{name}": {
         parameters: {
             query?: never;
@@ -2318,6 +2382,32 @@ export interface components {
             /** @description When the last span ends, which may not be over yet, in milliseconds since the epoch. */
             to: number;
         };
+        /** @description POST /api/ext/contexts */
+        AddContextDto: {
+            /** @description Adds the context although its test fails, for example because its machine is switched off. Default false. */
+            despiteErrors?: boolean;
+            /**
+             * @description The kind of the backend.
+             * @example libvirt
+             */
+            kind: string;
+            /**
+             * @description The name that the context would have.
+             * @example web-1
+             */
+            name: string;
+            /** @description The settings of the kind. `kubevirt`: `kubeconfig` (its text) or `kubeconfigFile`, `kubeContext`. `libvirt`: `uri`. `incus`: `socket` or `address`, `fingerprint`, `trustToken`, `project`. All are strings. */
+            settings: {
+                [key: string]: string;
+            };
+        };
+        /** @description The response to a new context. */
+        AddedContextView: {
+            /** @description The checks of its test. */
+            checks: components["schemas"]["ContextCheckView"];
+            /** @description The context. */
+            context: components["schemas"]["ContextView"];
+        };
         /** @description POST /api/folders/members. An instance is in one folder at most. */
         AddFolderMemberDto: {
             /**
@@ -2848,6 +2938,66 @@ export interface components {
             /** @description Whether it can be reached right now. */
             up: boolean;
         };
+        /** @description One step of the test of a context. */
+        ContextCheckView: {
+            /** @description One sentence about the result. */
+            message: string;
+            /** @description The name of the check. */
+            name: string;
+            /** @description What to do about it; empty if nothing is wrong. */
+            remedy: string;
+            /**
+             * @description The result of the check.
+             * @enum {string}
+             */
+            status: "ok" | "warning" | "error";
+        };
+        /** @description GET /api/ext/contexts */
+        ContextsView: {
+            /** @description All contexts: those of the configuration, then the added ones. */
+            contexts: components["schemas"]["ContextView"];
+            /** @description The kinds of contexts that can be added. */
+            kinds: string[];
+            /** @description Why the caller can't add contexts. Absent: they can. */
+            refusal?: string;
+        };
+        /** @description The result of the test of a context. */
+        ContextTestView: {
+            /** @description The checks, in their order. */
+            checks: components["schemas"]["ContextCheckView"];
+            /** @description Whether no check has failed. Warnings do not count. */
+            ok: boolean;
+        };
+        /** @description A context, without its secrets. */
+        ContextView: {
+            /**
+             * Format: date-time
+             * @description When it was added, in ISO 8601.
+             */
+            addedAt?: string;
+            /** @description The login of the administrator who added it; empty for one without an identity. */
+            creator?: string;
+            /** @description The word of its kind in the configuration. */
+            kind: string;
+            /** @description Its name. */
+            name: string;
+            /**
+             * @description `configuration`: from the configuration file, the command line, or found when the service started. `added`: over the API.
+             * @enum {string}
+             */
+            origin: "configuration" | "added";
+            /** @description Why it is lost or unused. */
+            reason?: string;
+            /** @description Its settings without secrets, such as `uri`. */
+            settings: {
+                [key: string]: string;
+            };
+            /**
+             * @description Whether it can be reached. `unused`: the service does not use it; `reason` says why.
+             * @enum {string}
+             */
+            state: "connecting" | "up" | "lost" | "unused";
+        };
         /** @description An action was accepted; the task continues it, if there is one. */
         ContinuedView: {
             /** @description The outcome in one word, such as `ok`, `deleted` or `removed`. */
@@ -3258,7 +3408,7 @@ export interface components {
              * @description A stable upper-case identifier.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Data that helps a client to react. */
             details?: unknown;
             /** @description One sentence that names the problem and the remedy. */
@@ -4000,7 +4150,7 @@ export interface components {
              * @description Stable. `WARNING` for a warning, which no code distinguishes.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description The ref of the VM. */
@@ -4091,7 +4241,7 @@ export interface components {
              * @description Stable. `WARNING` for a warning, which no code distinguishes.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description One sentence about the remedy. */
@@ -4577,7 +4727,7 @@ export interface components {
              * @description The code with which the request would fail.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description One sentence about the remedy; may be empty. */
@@ -4589,7 +4739,7 @@ export interface components {
              * @description `MOVE_REFUSED`.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Whether each source is deleted once its copy was verified. */
             deleteSource: boolean;
             /** @description One sentence about the first refusal. */
@@ -4615,7 +4765,7 @@ export interface components {
              * @description `MOVE_REFUSED`.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Whether the source is deleted once the copy was verified. */
             deleteSource: boolean;
             /** @description A ref; empty while the request does not determine one. */
@@ -4932,6 +5082,23 @@ export interface components {
         TemplateView: {
             /** @description Whether it is a template: it can be cloned but not started. */
             isTemplate: boolean;
+        };
+        /** @description POST /api/ext/contexts/test */
+        TestContextDto: {
+            /**
+             * @description The kind of the backend.
+             * @example libvirt
+             */
+            kind: string;
+            /**
+             * @description The name that the context would have.
+             * @example web-1
+             */
+            name: string;
+            /** @description The settings of the kind. `kubevirt`: `kubeconfig` (its text) or `kubeconfigFile`, `kubeContext`. `libvirt`: `uri`. `incus`: `socket` or `address`, `fingerprint`, `trustToken`, `project`. All are strings. */
+            settings: {
+                [key: string]: string;
+            };
         };
         /** @description The instances that an API token is for: those that match every field. Without a field, all. */
         TokenScopeDto: {
@@ -5980,6 +6147,194 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CloudInitCheckView"];
+                };
+            };
+        };
+    };
+    "Contexts.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContextsView"];
+                };
+            };
+        };
+    };
+    "Contexts.add": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddContextDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedContextView"];
+                };
+            };
+        };
+    };
+    "Contexts.remove": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The name of a context. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Contexts.test": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestContextDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContextTestView"];
                 };
             };
         };

@@ -1,0 +1,120 @@
+import {
+  buildPlan,
+  Change,
+  DomainError,
+  type AddedContextStore,
+  type Audit,
+  type Caller,
+  type Clock,
+  type Plan,
+} from '@headgate/domain-contracts';
+import type { AddedContexts, ParsedContext } from '../fleet/added-contexts.js';
+import type { Backends } from '../fleet/backends.js';
+import type { LiveContexts } from '../fleet/live-contexts.js';
+import type { ContextCheck, ContextTests } from './context-tests.js';
+
+/** Each is a connection with watches of its own. */
+const MAX_ADDED = 32;
+
+export interface ContextRequest {
+  readonly name: string;
+  readonly kind: string;
+  readonly settings: Readonly<object>;
+  /** Adds it although its test fails. */
+  readonly despiteErrors: boolean;
+}
+
+export interface AddContextDeps {
+  readonly store: AddedContextStore;
+  readonly added: AddedContexts;
+  readonly backends: Backends;
+  readonly live: LiveContexts;
+  readonly tests: ContextTests;
+  readonly audit: Audit;
+  readonly clock: Clock;
+}
+
+interface Prepared {
+  readonly context: ParsedContext;
+  readonly despiteErrors: boolean;
+}
+
+/** Adds a context after a test, and lists its instances. Its name belongs to the first request that wants it. */
+export class AddContext extends Change<[request: ContextRequest], readonly ContextCheck[], Prepared> {
+  /** The names that requests are about to add. */
+  private readonly names = new Set<string>();
+
+  constructor(private readonly deps: AddContextDeps) {
+    super();
+  }
+
+  protected override prepare({ name, kind, settings, despiteErrors }: ContextRequest): Prepared {
+    const context = this.deps.added.parse(name, kind, settings);
+    this.expectFree(name);
+    return { context, despiteErrors };
+  }
+
+  protected override async planPrepared({ context, despiteErrors }: Prepared): Promise<Plan> {
+    const { name, word, kind, settings } = context;
+    const shown = Object.entries(kind.describe(settings)).map(([key, value]) => `${key} ${value}`);
+    return buildPlan([
+      { name: 'test context', detail: `${word}: ${shown.join(', ')}` },
+      {
+        name: 'add context',
+        detail: `${name}${despiteErrors ? ', although its test fails' : ', if its test succeeds'}`,
+      },
+    ]);
+  }
+
+  protected override async runPrepared(
+    { context, despiteErrors }: Prepared,
+    caller: Caller,
+  ): Promise<readonly ContextCheck[]> {
+    const { name, word, settings } = context;
+    const { store, live, tests, audit, clock } = this.deps;
+    // Other requests may have added a context since it was checked.
+    this.expectFree(name);
+    this.names.add(name);
+    try {
+      return await audit.of(
+        caller,
+        'add context',
+        `context/${name}`,
+        async () => {
+          const { ok, checks } = await tests.run(context);
+          if (!ok && !despiteErrors) throw testFailed(checks);
+          const record = { name, kind: word, settings: { ...settings }, creator: caller.login, addedAt: clock.iso() };
+          await store.add(record);
+          try {
+            await live.attach(context);
+          } catch (error) {
+            await store.delete(name);
+            throw error;
+          }
+          return checks;
+        },
+        () => word,
+      );
+    } finally {
+      this.names.delete(name);
+    }
+  }
+
+  /** @throws DomainError ALREADY_EXISTS, CONFLICT */
+  private expectFree(name: string): void {
+    const { backends, added } = this.deps;
+    const stored = added.stored();
+    if (backends.find(name) || this.names.has(name) || stored.some((one) => one.name === name)) {
+      throw new DomainError('ALREADY_EXISTS', `There is a context "${name}" already; choose another name.`);
+    }
+    if (stored.length + this.names.size >= MAX_ADDED) {
+      throw new DomainError('CONFLICT', `At most ${MAX_ADDED} contexts can be added; remove one before.`);
+    }
+  }
+}
+
+function testFailed(checks: readonly ContextCheck[]): DomainError {
+  const failed = checks.find(({ status }) => status === 'error');
+  const message = `The test of the context has failed: ${failed?.message ?? 'no check was carried out.'} Correct the settings, or add it with despiteErrors.`;
+  return new DomainError('CONFLICT', message, { details: { checks } });
+}

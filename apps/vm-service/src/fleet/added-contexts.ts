@@ -1,0 +1,137 @@
+import {
+  AddedContextStore,
+  DomainError,
+  messageOf,
+  SettingError,
+  type AddedContext,
+  type AddedKind,
+  type Log,
+  type OpenedBackend,
+} from '@headgate/domain-contracts';
+import { ConfigError, parseSection } from '@headgate/nest-kit';
+import type { ContextOpener } from '../composition/context-opener.js';
+import type { ContextTargets } from '../composition/context-targets.js';
+import type { Settings } from '../config/load-config.js';
+import type { Backends } from './backends.js';
+
+export interface AddedContextsDeps {
+  readonly store: AddedContextStore;
+  readonly backends: Backends;
+  readonly opener: ContextOpener | undefined;
+  readonly targets: ContextTargets;
+  readonly settings: Pick<Settings, 'addedContexts' | 'store'>;
+  readonly log: Log;
+}
+
+/** Settings of a request that were checked, with their kind. */
+export interface ParsedContext {
+  readonly name: string;
+  /** The word of its kind. */
+  readonly word: string;
+  readonly kind: AddedKind;
+  readonly settings: Readonly<object>;
+}
+
+/** The contexts that were added over the API: checks their settings, and opens them again after a restart. */
+export class AddedContexts {
+  private readonly opened = new Map<string, OpenedBackend>();
+  /** Why stored contexts are not used, by name. */
+  private readonly reasons = new Map<string, string>();
+
+  constructor(private readonly deps: AddedContextsDeps) {}
+
+  /** The words of the kinds that can be added. */
+  get kinds(): readonly string[] {
+    const kinds = Object.entries(this.deps.opener?.kinds ?? {});
+    return kinds.filter(([, { added }]) => added !== undefined).map(([word]) => word);
+  }
+
+  stored(): readonly AddedContext[] {
+    return this.deps.store.all();
+  }
+
+  /** Why a stored context is not used. */
+  reasonOf(name: string): string | undefined {
+    return this.reasons.get(name);
+  }
+
+  /** Why this service has no added contexts at all. */
+  get refusal(): string | undefined {
+    const { store, addedContexts } = this.deps.settings;
+    if (store.kind === 'cluster') {
+      return 'Replicas share no contexts that are added while they run: add the context to the configuration file of all replicas.';
+    }
+    return addedContexts.allow === false
+      ? 'The configuration does not allow contexts to be added while the service runs (addedContexts.allow).'
+      : undefined;
+  }
+
+  /** Opens the stored contexts. One that can't be opened keeps none of the others from it. */
+  async openStored(): Promise<void> {
+    for (const context of this.stored()) {
+      const { name } = context;
+      try {
+        if (this.refusal !== undefined) throw new DomainError('NOT_SUPPORTED', this.refusal);
+        if (this.deps.backends.find(name)) {
+          throw new DomainError(
+            'ALREADY_EXISTS',
+            'The configuration has a context of this name, which is used instead.',
+          );
+        }
+        const opened = await this.open(this.parse(name, context.kind, context.settings));
+        this.deps.backends.add(opened.backend);
+      } catch (error) {
+        this.reasons.set(name, messageOf(error));
+        this.deps.log.warn({ context: name, reason: messageOf(error) }, 'added context not opened');
+      }
+    }
+  }
+
+  /**
+   * Checks the settings of a context. Does no I/O but to resolve the links of a path.
+   * @throws DomainError INVALID_INPUT with the key that is wrong
+   */
+  parse(name: string, word: string, raw: Readonly<object>): ParsedContext {
+    const { opener, targets } = this.deps;
+    const kind = this.kinds.includes(word) ? opener?.kinds[word]?.added : undefined;
+    if (!kind) throw new DomainError('INVALID_INPUT', `kind must be one of ${this.kinds.join(', ')}.`);
+    try {
+      const settings = kind.reduce(name, parseSection(kind.settings, { ...raw }, 'settings', name));
+      targets.expectPaths(kind.targets(settings), kind);
+      return { name, word, kind, settings };
+    } catch (error) {
+      if (error instanceof ConfigError) throw new DomainError('INVALID_INPUT', `${error.problems.join('; ')}.`);
+      if (error instanceof SettingError) throw new DomainError('INVALID_INPUT', `${error.problem}.`);
+      throw error;
+    }
+  }
+
+  /** @throws DomainError INVALID_INPUT for a setting that can't be used */
+  async open({ name, kind, settings }: ParsedContext): Promise<OpenedBackend> {
+    const { opener } = this.deps;
+    if (!opener) throw new DomainError('NOT_SUPPORTED', 'This service opens no further contexts.');
+    try {
+      const opened = await kind.open(opener.depsOf(name, settings));
+      this.opened.set(name, opened);
+      opener.keep(opened.backend);
+      return opened;
+    } catch (error) {
+      throw error instanceof SettingError ? new DomainError('INVALID_INPUT', `${error.problem}.`) : error;
+    }
+  }
+
+  /** Closes a context that was opened, and forgets why it was not. */
+  async close(name: string): Promise<void> {
+    this.reasons.delete(name);
+    const opened = this.opened.get(name);
+    if (!opened) return;
+    this.opened.delete(name);
+    this.deps.opener?.forget(opened.backend);
+    await opened.backend.close();
+    await opened.close?.();
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.opened.keys()].map((name) => this.close(name)));
+  }
+}
