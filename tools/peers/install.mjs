@@ -4,12 +4,13 @@
 // From the Python registry: synapse is a Matrix homeserver, and its program the Python interpreter that has it. valkey
 // is a server with the protocol of Redis. python-client generates clients from API documents, and its program is the
 // Python interpreter that has what they need. Built with Go: etcd, kube-apiserver and kubectl, in 5 to 25 minutes the
-// first time. The variables of PEERS name the programs of other installations. Runs on plain Node 20.
+// first time. Unpacked from packages of Debian 12: crowdsec, with its cscli, and a bouncer of CrowdSec. The variables of PEERS name the programs of other installations. Runs on plain Node 20.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { cacheDir } from '../local/cache-dir.mjs';
+import { debianPeer } from './debian-package.mjs';
 import { goPeer } from './go-build.mjs';
 import { pythonPeer, sitePackages } from './python-environment.mjs';
 import { runProgram } from './run-program.mjs';
@@ -58,6 +59,12 @@ export const PEERS = {
     variable: 'HEADGATE_TEST_KUBECTL',
     source: 'k8s.io/kubernetes/cmd/kubectl',
     check: ['version', '--client'],
+  }),
+  crowdsec: debianPeer('crowdsec', { pins: 'crowdsec', variable: 'HEADGATE_TEST_CROWDSEC', check: ['-version'] }),
+  'crowdsec-custom-bouncer': debianPeer('crowdsec-custom-bouncer', {
+    pins: 'crowdsec',
+    variable: 'HEADGATE_TEST_CROWDSEC_BOUNCER',
+    check: ['-version'],
   }),
 };
 

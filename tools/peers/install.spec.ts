@@ -92,9 +92,32 @@ describe.each(['etcd', 'kube-apiserver', 'kubectl'])('the program %s, which is b
   });
 });
 
+describe.each(['crowdsec', 'crowdsec-custom-bouncer'])('the package %s', (name) => {
+  /** Replacements of the programs of Debian: the package has the given text, and its program ends with 0. */
+  const fakeDebian = (text: string): Record<string, string> => {
+    const bin = join(cache, 'fake');
+    mkdirSync(bin);
+    const scripts = {
+      'apt-get': `echo "$@" > ${join(cache, 'call')}; printf '${text}' > one.deb`,
+      'dpkg-deb': `mkdir -p "$3/usr/bin"; printf '#!/bin/sh\nexit 0\n' > "$3/usr/bin/${name}"; chmod +x "$3/usr/bin/${name}"`,
+    };
+    for (const [program, script] of Object.entries(scripts))
+      writeFileSync(join(bin, program), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return { PATH: `${bin}:/usr/bin:/bin` };
+  };
+
+  test('is of the pinned version, and is not unpacked with another hash', () => {
+    expect(() => installPeer(name, { env: fakeDebian('other'), cache })).toThrow(
+      /^The package \S+ has the hash [0-9a-f]{64}; [0-9a-f]{64} is pinned\.$/,
+    );
+    expect(readFileSync(join(cache, 'call'), 'utf8')).toMatch(new RegExp(`^download ${name}=\\d`));
+    expect(findPeer(name, { env: {}, cache })).toBeUndefined();
+  });
+});
+
 test('an unknown peer is refused', () => {
   expect(() => findPeer('constructor')).toThrow(
-    'There is no peer "constructor". Choose one of synapse, valkey, python-client, etcd, kube-apiserver, kubectl.',
+    'There is no peer "constructor". Choose one of synapse, valkey, python-client, etcd, kube-apiserver, kubectl, crowdsec, crowdsec-custom-bouncer.',
   );
   expect(() => installPeer('redis')).toThrow('There is no peer "redis".');
 });
