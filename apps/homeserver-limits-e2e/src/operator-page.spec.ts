@@ -179,9 +179,24 @@ describe("the operator's page, followed from the start", () => {
     await write('abuse.txt', '192.0.2.0/24 # an example\n');
     await write('crowdsec', 'the key of the bouncer\n');
     const gateway = `[gateway]\nupstream = "${upstream.url}"\n`;
-    const lists = block('toml', 'abuse.txt') + block('toml', 'crowdsec = ');
+    const lists = block('toml', 'abuse.txt') + block('toml', 'key_file = ');
     const { url } = await withConfig(`${block('toml', 'workers = 4')}${gateway}${lists}`);
     expect((await call(url, 'GET', '/_matrix/client/versions')).status).toBe(200);
+  });
+
+  test('exports the blocks of addresses as its examples say, also while CrowdSec is unavailable', async () => {
+    await write('crowdsec-machine', 'the password of the machine\n');
+    const bouncers = block('toml', '[blocks.bouncers]');
+    const blocking = '[rates.login_source]\nlimit = 2\nblock = { after = 1, for = "1h" }\n';
+    const proxied = '[server]\ntrusted_proxies = ["127.0.0.0/8"]\n';
+    const { url } = await withConfig(proxied + bouncers + block('toml', 'machine = ') + blocking);
+    const body = { type: 'm.login.password', user: 'blocked', password: 'wrong' };
+    for (let i = 0; i < 4; i++) await call(url, 'POST', '/_matrix/client/v3/login', { body, from: '198.51.100.7' });
+    const [command = '', answer = ''] = block('sh', '/v1/decisions/stream').split('\n');
+    const { stdout } = spawnSync('bash', ['-c', command], { encoding: 'utf8' });
+    const plain = (text: string) =>
+      text.replace(/(?:1h0m0|59m[\d.]+)s/, 'DURATION').replace(/limits-[0-9a-f]{8}/, 'limits-ID');
+    expect(plain(stdout)).toBe(plain(answer.replace('# ', '')));
   });
 
   test('accepts its registration for calls', async () => {

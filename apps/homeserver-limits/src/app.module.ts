@@ -1,4 +1,5 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { BlocksModule } from './blocks/blocks.module.js';
 import { BoundsModule } from './bounds/bounds.module.js';
 import type { Config } from './config/config.js';
 import { boundsRequests } from './config/server.section.js';
@@ -32,6 +33,7 @@ export class AppModule {
         StateModule,
         MetricsModule,
         RulesModule,
+        BlocksModule,
         homeserver,
         bounds,
         EdgeModule.over(homeserver, bounds),
@@ -51,6 +53,7 @@ export class AppModule {
         StateModule,
         MetricsModule,
         RulesModule,
+        BlocksModule,
         WorkersModule,
         ...(hasOperator ? [OperatorModule] : []),
       ],

@@ -189,6 +189,14 @@ describe('parseConfig', () => {
     ['[shared]\nurl = "redis://x"\nca_file = "ca.pem"', 'shared.ca_file is for rediss:// URLs'],
     ['[shared]\nurl = "redis://x"\nprefix = "{a}"', 'shared.prefix must be 1 to 64 characters without braces'],
     ['[shared]\nurl = "redis://x"\ntimeout_ms = 0', 'shared.timeout_ms must be at least 1'],
+    ['[blocks]\ncrowdsec = "http://127.0.0.1:8080"\nmachine = "a"', 'blocks.password_file must be set together'],
+    ['[blocks]\nmachine = "a"', 'blocks.password_file must be set together'],
+    ['[blocks.bouncers]\nfirewall = "key-of-the-firewall"', 'set operator.listen'],
+    ['[blocks.bouncers]\nfirewall = "short"', 'blocks.bouncers must be a table of names'],
+    [
+      '[operator]\nlisten = "127.0.0.1:1"\ntoken = "operator-token-0123"\n[blocks.bouncers]\nfirewall = "operator-token-0123"',
+      'blocks.bouncers.firewall is also the token of an operator',
+    ],
     ['[limits', 'not valid TOML'],
   ])('refuses %p', (toml, message) => expect(() => parseConfig(toml)).toThrow(message));
 

@@ -1,6 +1,7 @@
 import type { RuleSet } from '@headgate/limit-rules';
 import { ConfigError, ListenAddress, parseSection } from '@headgate/nest-kit';
 import { parse, TomlError } from 'smol-toml';
+import { blocksProblems, BlocksSection } from './blocks.section.js';
 import { type DenyListSettings, parseDeny } from './deny.section.js';
 import { DelayedEventsSection } from './delayed-events.section.js';
 import { FederationSection } from './federation.section.js';
@@ -25,6 +26,7 @@ const sections = {
   operator: OperatorSection,
   shared: SharedSection,
   log: LogSection,
+  blocks: BlocksSection,
 };
 
 type Sections = { readonly [Name in keyof typeof sections]: Readonly<InstanceType<(typeof sections)[Name]>> };
@@ -90,9 +92,14 @@ function ringProblems({ ratelimit, rates }: Record<string, unknown>): string[] {
   return isTwice ? ['ratelimit.rings_per_minute and rates.ring.limit set the same limit'] : [];
 }
 
-function crossSectionProblems({ server, rtc, gateway, operator, shared }: Config): string[] {
+function crossSectionProblems({ server, rtc, gateway, operator, shared, blocks }: Config): string[] {
   const isGateway = gateway.upstream !== undefined;
-  const problems = [...rtcProblems(rtc, isGateway), ...sharedProblems(shared), ...workerProblems(server, isGateway)];
+  const problems = [
+    ...rtcProblems(rtc, isGateway),
+    ...sharedProblems(shared),
+    ...workerProblems(server, isGateway),
+    ...blocksProblems(blocks, operator),
+  ];
   if (gateway.ca_file !== undefined && !gateway.upstream?.startsWith('https:')) {
     problems.push('gateway.ca_file is for an https upstream');
   }

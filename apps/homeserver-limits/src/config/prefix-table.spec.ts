@@ -1,5 +1,5 @@
 import { BlockList } from 'node:net';
-import { entryProblem, PrefixTable } from './prefix-table.js';
+import { entryProblem, isWithin, PrefixTable } from './prefix-table.js';
 
 describe('PrefixTable', () => {
   const table = new PrefixTable([
@@ -79,4 +79,18 @@ describe('PrefixTable', () => {
   ])('%s is neither an address nor a network', (entry) =>
     expect(entryProblem(entry)).toBe('is neither an address nor a network such as 192.0.2.0/24 or 2001:db8::/32'),
   );
+});
+
+describe('isWithin', () => {
+  test.each([
+    ['192.0.2.1', '192.0.2.0/24', true],
+    ['192.0.2.0/24', '192.0.2.1', false],
+    ['192.0.2.0/25', '192.0.2.0/25', true],
+    ['192.0.3.1', '192.0.2.0/24', false],
+    ['::ffff:192.0.2.1', '192.0.2.0/24', true],
+    ['2001:db8:1:2::/64', '2001:db8::/32', true],
+    ['2001:db8:1:2::/64', '2001:db8:1:3::/64', false],
+    ['192.0.2.1', '::/0', false],
+    ['192.0.2.1', '0.0.0.0/0', true],
+  ])('of %s and %s is %s', (inner, outer, expected) => expect(isWithin(inner, outer)).toBe(expected));
 });

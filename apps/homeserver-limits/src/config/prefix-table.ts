@@ -48,6 +48,21 @@ export function entryProblem(entry: string): string | undefined {
   return undefined;
 }
 
+/** Whether a text is an address or a network, of any size. */
+export function isNetworkText(text: string): boolean {
+  const { family, prefix, isPlain } = split(text);
+  return family !== 0 && isPlain && prefix >= 0 && prefix <= (family === 4 ? 32 : 128);
+}
+
+/** Whether all addresses of the network `inner` are in the network `outer`. Both must be valid. */
+export function isWithin(inner: string, outer: string): boolean {
+  const [a, b] = [split(inner), split(outer)];
+  if (a.family !== b.family || a.prefix < b.prefix) return false;
+  const family = a.family as 4 | 6;
+  const rest = BigInt((family === 4 ? 32 : 128) - b.prefix);
+  return bitsOf(a.address, family) >> rest === bitsOf(b.address, family) >> rest;
+}
+
 interface Split {
   readonly address: string;
   readonly family: number;

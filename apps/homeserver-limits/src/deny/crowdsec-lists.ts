@@ -8,6 +8,8 @@ export interface CrowdsecListsDeps {
   readonly log: Pick<Logger, 'info' | 'error' | 'warn'>;
   /** A list has changed. */
   readonly onChange: () => void;
+  /** The origin of the decisions that this gateway exports. */
+  readonly ownOrigin?: string | undefined;
 }
 
 /** The lists of CrowdSec that the configuration names. Without its local API, a list stays until its bans end. */
@@ -54,7 +56,8 @@ class FollowedList {
     private readonly deps: CrowdsecListsDeps,
   ) {
     const { crowdsec: url = '', key_file = '' } = settings;
-    this.stream = new CrowdsecStream({ url, key: () => firstLineOf(key_file) });
+    const { ownOrigin } = deps;
+    this.stream = new CrowdsecStream({ url, key: () => firstLineOf(key_file), ownOrigin });
   }
 
   get entries(): readonly string[] {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { CrowdsecStream, parseGoDuration } from './crowdsec-stream.js';
+import { CrowdsecStream } from './crowdsec-stream.js';
 
 const KEY = '837be58e22a28738066de1be8f53636b';
 
@@ -38,7 +38,7 @@ describe('CrowdsecStream', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    stream = new CrowdsecStream({ url, key: () => key, now: () => nowMs });
+    stream = new CrowdsecStream({ url, key: () => key, ownOrigin: 'homeserver-limits-0a', now: () => nowMs });
   });
   afterEach(async () => {
     server.closeAllConnections();
@@ -71,6 +71,19 @@ describe('CrowdsecStream', () => {
     ]);
     await stream.poll();
     expect([stream.entries, stream.skipped]).toEqual([['192.0.2.3'], 0]);
+  });
+
+  test('leaves out its own decisions, which come back from a local API or from itself', async () => {
+    answer([
+      decision('192.0.2.1', { origin: 'homeserver-limits-0a' }),
+      decision('192.0.2.2', { origin: 'homeserver-limits-0b' }),
+    ]);
+    await stream.poll();
+    expect(stream.entries).toEqual(['192.0.2.2']);
+    // The end of an own block is none of a ban that another gateway has created.
+    answer([decision('192.0.2.3')], [decision('192.0.2.2', { origin: 'homeserver-limits-0a', duration: '-1s' })]);
+    await stream.poll();
+    expect(stream.entries).toEqual(['192.0.2.2', '192.0.2.3']);
   });
 
   test('counts bans that no list may have, such as one of all addresses', async () => {
@@ -115,15 +128,4 @@ describe('CrowdsecStream', () => {
     key = KEY;
     expect(await stream.poll()).toBe(false);
   });
-
-  test.each([
-    ['3h59m57.5s', 14_397_500],
-    ['100ms', 100],
-    ['1.5µs', 0.0015],
-    ['-1m', -60_000],
-    ['', undefined],
-    ['10', undefined],
-    ['1d', undefined],
-    [7, undefined],
-  ])('reads the duration %j', (text, ms) => expect(parseGoDuration(text)).toBe(ms));
 });

@@ -1,25 +1,19 @@
-import { isRecord } from './is-record.js';
-import { entryProblem } from './prefix-table.js';
+import { CROWDSEC_AGENT } from '../config/crowdsec-agent.js';
+import { parseGoDuration } from '../config/go-duration.js';
+import { isRecord } from '../config/is-record.js';
+import { entryProblem } from '../config/prefix-table.js';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const MAX_DECISIONS = 100_000;
-/** Units of durations as Go writes them, in milliseconds. */
-const UNITS_MS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-};
 
 export interface CrowdsecStreamOptions {
   /** The origin of the local API. */
   readonly url: string;
   /** Returns the key of the bouncer; read for each request, so that it can change. */
   readonly key: () => string;
+  /** The origin of decisions that this gateway has created itself, which are left out. */
+  readonly ownOrigin?: string | undefined;
   /** Milliseconds since any time. */
   readonly now?: () => number;
 }
@@ -61,7 +55,7 @@ export class CrowdsecStream {
       this.untilMs.clear();
       this.skipped = 0;
     }
-    for (const value of deleted.flatMap(bannedBy)) this.untilMs.delete(value);
+    for (const value of deleted.flatMap((decision) => this.bannedBy(decision))) this.untilMs.delete(value);
     for (const decision of added) this.add(decision);
     for (const [value, untilMs] of this.untilMs) if (untilMs <= this.now()) this.untilMs.delete(value);
     this.isStarted = true;
@@ -69,7 +63,7 @@ export class CrowdsecStream {
   }
 
   private add(decision: unknown): void {
-    for (const value of bannedBy(decision)) {
+    for (const value of this.bannedBy(decision)) {
       const durationMs = parseGoDuration((decision as { duration?: unknown }).duration);
       const isNew = !this.untilMs.has(value);
       if (
@@ -82,9 +76,22 @@ export class CrowdsecStream {
     }
   }
 
+  /**
+   * The address or network that a decision bans; none for other decisions. One of this gateway would turn a block of
+   * some requests into a ban of all of them, and come back as often as it is exported.
+   */
+  private bannedBy(decision: unknown): string[] {
+    if (!isRecord(decision)) return [];
+    const { type, scope, value, simulated, origin } = decision;
+    const isBan = String(type).toLowerCase() === 'ban' && simulated !== true;
+    const isNetwork = ['ip', 'range'].includes(String(scope).toLowerCase());
+    const isOwn = origin !== undefined && origin === this.options.ownOrigin;
+    return isBan && isNetwork && !isOwn && typeof value === 'string' ? [value] : [];
+  }
+
   private async request(isFirst: boolean): Promise<{ added: unknown[]; deleted: unknown[] }> {
     const response = await fetch(new URL(`/v1/decisions/stream?startup=${isFirst}`, this.options.url), {
-      headers: { 'X-Api-Key': this.options.key(), 'User-Agent': 'homeserver-limits' },
+      headers: { 'X-Api-Key': this.options.key(), 'User-Agent': CROWDSEC_AGENT },
       redirect: 'error',
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
@@ -112,22 +119,4 @@ function listIn(value: unknown): unknown[] {
   if (value === null || value === undefined) return [];
   if (!Array.isArray(value)) throw new Error('new and deleted of the answer must be lists');
   return value;
-}
-
-/** The address or network that a decision bans; none for other decisions. */
-function bannedBy(decision: unknown): string[] {
-  if (!isRecord(decision)) return [];
-  const { type, scope, value, simulated } = decision;
-  const isBan = String(type).toLowerCase() === 'ban' && simulated !== true;
-  const isNetwork = ['ip', 'range'].includes(String(scope).toLowerCase());
-  return isBan && isNetwork && typeof value === 'string' ? [value] : [];
-}
-
-/** The milliseconds of a duration such as `3h59m50.5s`; undefined for anything else. */
-export function parseGoDuration(text: unknown): number | undefined {
-  if (typeof text !== 'string' || !/^-?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined;
-  let ms = 0;
-  for (const [, amount, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g))
-    ms += Number(amount) * UNITS_MS[unit]!;
-  return text.startsWith('-') ? -ms : ms;
 }

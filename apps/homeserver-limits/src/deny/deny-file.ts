@@ -1,4 +1,4 @@
-import { entryProblem } from './prefix-table.js';
+import { entryProblem } from '../config/prefix-table.js';
 
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
 export const MAX_ENTRIES = 100_000;

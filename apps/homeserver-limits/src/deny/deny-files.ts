@@ -24,6 +24,8 @@ export interface DenyFilesDeps {
   /** Creates the series of lists. */
   readonly declare: (names: readonly string[]) => void;
   readonly log: Pick<Logger, 'info' | 'error' | 'warn'>;
+  /** The origin of the decisions that this gateway exports. */
+  readonly ownOrigin?: string | undefined;
 }
 
 /**
@@ -40,7 +42,7 @@ export class DenyFiles implements OnModuleInit, OnApplicationShutdown {
   private readonly crowdsec: CrowdsecLists;
 
   constructor(private readonly deps: DenyFilesDeps) {
-    this.crowdsec = new CrowdsecLists({ log: deps.log, onChange: () => this.apply() });
+    this.crowdsec = new CrowdsecLists({ log: deps.log, onChange: () => this.apply(), ownOrigin: deps.ownOrigin });
   }
 
   /** The lists in force. */

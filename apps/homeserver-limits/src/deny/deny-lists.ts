@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { DeniedEntries } from '../link/protocol.js';
-import { PrefixTable } from './prefix-table.js';
+import { PrefixTable } from '../config/prefix-table.js';
 
 /** A list that an address is on. */
 export interface DenyMatch {

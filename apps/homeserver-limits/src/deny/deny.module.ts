@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import type { DecisionListener } from '@headgate/limits-nest';
 import type { Logger } from 'pino';
+import { AddressBlocks } from '../state/address-blocks.js';
 import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
 import { MAIN_LINK, type MainLink } from '../link/protocol.js';
@@ -21,12 +22,19 @@ import { DenyLists } from './deny-lists.js';
     { provide: DenyLists, useFactory: () => new DenyLists() },
     {
       provide: DenyFiles,
-      useFactory: (lists: DenyLists, config: LiveConfig, metrics: LimitsMetrics, log: Logger, main?: MainLink) => {
+      useFactory: (
+        lists: DenyLists,
+        config: LiveConfig,
+        metrics: LimitsMetrics,
+        log: Logger,
+        main?: MainLink,
+        blocks?: AddressBlocks,
+      ) => {
         if (main) return undefined;
         const declare = (names: readonly string[]) => metrics.declareRules(names);
-        return new DenyFiles({ lists, settings: () => config.current.deny, declare, log });
+        return new DenyFiles({ lists, settings: () => config.current.deny, declare, log, ownOrigin: blocks?.origin });
       },
-      inject: [DenyLists, LiveConfig, LimitsMetrics, LOGGER, MAIN_LINK],
+      inject: [DenyLists, LiveConfig, LimitsMetrics, LOGGER, MAIN_LINK, AddressBlocks],
     },
     {
       provide: DenyGate,

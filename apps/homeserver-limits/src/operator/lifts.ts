@@ -1,6 +1,7 @@
 import { blockRateNamesOf } from '@headgate/limit-rules';
 import { MemoryRateLimiter, type Rate, RateLimiter } from '@headgate/limits-core';
 import { MatrixError } from '@headgate/matrix-protocol';
+import type { AddressBlocks } from '../state/address-blocks.js';
 import type { OperatorEntry, OperatorIdentity } from '../state/operator-entry.js';
 import { OperatorJournal } from '../state/operator-journal.js';
 
@@ -17,6 +18,7 @@ export class Lifts {
     private readonly windows: MemoryRateLimiter,
     private readonly store: RateLimiter,
     private readonly journal: OperatorJournal,
+    private readonly blocks?: Pick<AddressBlocks, 'lift'>,
   ) {}
 
   /** @throws MatrixError M_NOT_FOUND */
@@ -36,6 +38,7 @@ export class Lifts {
       { ...identity, action: 'lift', rule: name, key, reason },
       async (previous) => {
         const existed = await Promise.all(rates.map((rate) => this.store.reset(rate, key)));
+        this.blocks?.lift(name.replace(/\.block$/, ''), key);
         const last = previous.findLast((one) => one.action === 'lift' && one.rule === name && one.key === key);
         const { operator, time, reason: lastReason } = last ?? {};
         return {

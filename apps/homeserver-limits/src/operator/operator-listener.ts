@@ -8,6 +8,7 @@ import { APP_FILTER, APP_GUARD, NestFactory } from '@nestjs/core';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { explainListenFailure } from '../config/listen-failure.js';
+import type { AddressBlocks } from '../state/address-blocks.js';
 import { LiveConfig } from '../config/live-config.js';
 import { DecisionHistory } from '../metrics/decision-history.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
@@ -24,7 +25,10 @@ import { DeskDataController } from './desk-data.controller.js';
 import { DeskFiles, SECURITY_HEADERS } from './desk-files.js';
 import { Explanations } from './explanations.js';
 import { Lifts } from './lifts.js';
-import { OperatorGuard, type OperatorTokenTable } from './operator.guard.js';
+import { BlockExport } from './block-export.js';
+import { BouncerController } from './bouncer.controller.js';
+import type { NamedTokens } from './named-tokens.js';
+import { OperatorGuard } from './operator.guard.js';
 import { ProbesController, Readiness } from './probes.controller.js';
 import { RefusalStream } from './refusal-stream.js';
 
@@ -39,7 +43,11 @@ export interface OperatorListenerDeps {
   /** HOST:PORT. */
   listen: string;
   /** The bearer tokens of callers by the names of operators. Without any, the listener is on a loopback address. */
-  tokens?: OperatorTokenTable;
+  tokens?: NamedTokens;
+  /** The blocks of addresses, if they are exported. */
+  blocks?: AddressBlocks | undefined;
+  /** The keys of bouncers by their names. */
+  bouncers?: NamedTokens;
   /** Knows the rates by name. */
   windows: MemoryRateLimiter;
   /** Where the rates count: the windows, or those that several gateways share. */
@@ -86,12 +94,19 @@ export class OperatorListener implements OnApplicationBootstrap, BeforeApplicati
 
   async listen(): Promise<void> {
     const { listen, tokens, windows, store, ledger, refusals, overrides, config, metrics, readiness, log } = this.deps;
-    const { journal, recent, history, deskFiles = new DeskFiles() } = this.deps;
-    const lifts = new Lifts(windows, store, journal);
+    const { journal, recent, history, deskFiles = new DeskFiles(), blocks, bouncers } = this.deps;
+    const lifts = new Lifts(windows, store, journal, blocks);
     const address = ListenAddress.parse(listen);
     const module = {
       module: OperatorApiModule,
-      controllers: [ProbesController, DeskController, DeskDataController, OverridesController, OperatorController],
+      controllers: [
+        ProbesController,
+        DeskController,
+        DeskDataController,
+        OverridesController,
+        BouncerController,
+        OperatorController,
+      ],
       providers: [
         { provide: MemoryRateLimiter, useValue: windows },
         { provide: RateLimiter, useValue: store },
@@ -103,6 +118,7 @@ export class OperatorListener implements OnApplicationBootstrap, BeforeApplicati
         { provide: DecisionHistory, useValue: history },
         { provide: DeskFiles, useValue: deskFiles },
         { provide: Lifts, useValue: lifts },
+        { provide: BlockExport, useValue: new BlockExport(blocks, bouncers) },
         {
           provide: Explanations,
           useValue: new Explanations(windows, store, config, overrides, recent, refusals),

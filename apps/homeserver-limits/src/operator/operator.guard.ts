@@ -1,9 +1,8 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { digest } from '@headgate/homeserver-contracts';
 import { MatrixError } from '@headgate/matrix-protocol';
 import { type CanActivate, createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { OperatorIdentity } from '../state/operator-entry.js';
+import { type NamedTokens, TokenNames } from './named-tokens.js';
 
 const PUBLIC = 'headgate:public';
 
@@ -23,9 +22,6 @@ export const Operator = createParamDecorator((_: unknown, context: ExecutionCont
   return { operator, address: ip };
 });
 
-/** The tokens by the names of their operators. */
-export type OperatorTokenTable = Readonly<Record<string, string>>;
-
 /** The operator of a listener without tokens. */
 const LOCAL = 'local';
 
@@ -34,10 +30,10 @@ const LOCAL = 'local';
  * which the listener serves, is admitted. Credentials are in a header that browsers never add on their own.
  */
 export class OperatorGuard implements CanActivate {
-  private readonly tokens: readonly (readonly [name: string, digest: Buffer])[];
+  private readonly operators: TokenNames;
 
-  constructor(tokens: OperatorTokenTable = {}) {
-    this.tokens = Object.entries(tokens).map(([name, token]) => [name, Buffer.from(digest(token))]);
+  constructor(tokens: NamedTokens = {}) {
+    this.operators = new TokenNames(tokens);
   }
 
   /** @throws MatrixError 401 M_UNKNOWN_TOKEN, 403 M_FORBIDDEN */
@@ -45,17 +41,15 @@ export class OperatorGuard implements CanActivate {
     if (Reflect.getMetadata(PUBLIC, context.getHandler()) === true) return true;
     const request = context.switchToHttp().getRequest<GuardedRequest>();
     refuseOtherPages(request.headers);
-    if (this.tokens.length === 0) requireLoopbackName(request.headers.host);
-    request.operator = this.tokens.length === 0 ? LOCAL : this.operatorOf(request.headers.authorization);
+    if (this.operators.isEmpty) requireLoopbackName(request.headers.host);
+    request.operator = this.operators.isEmpty ? LOCAL : this.operatorOf(request.headers.authorization);
     return true;
   }
 
   private operatorOf(authorization = ''): string {
-    const given = Buffer.from(digest(/^Bearer (\S+)$/.exec(authorization)?.[1] ?? ''));
-    // Digests have the same length, so the comparison takes the same time for every token; and all are compared.
-    const matching = this.tokens.filter(([, token]) => timingSafeEqual(given, token));
-    if (!matching[0]) throw MatrixError.unknownToken();
-    return matching[0][0];
+    const operator = this.operators.nameOf(/^Bearer (\S+)$/.exec(authorization)?.[1] ?? '');
+    if (operator === undefined) throw MatrixError.unknownToken();
+    return operator;
   }
 }
 
@@ -63,7 +57,7 @@ export class OperatorGuard implements CanActivate {
  * A page in the operator's browser could reach a loopback listener. Browsers send an Origin with each request that
  * changes something, and Sec-Fetch-Site with all requests; tools send neither.
  */
-function refuseOtherPages({ origin, host, 'sec-fetch-site': site = 'none' }: IncomingHttpHeaders): void {
+export function refuseOtherPages({ origin, host, 'sec-fetch-site': site = 'none' }: IncomingHttpHeaders): void {
   const isOwn = origin === undefined || (host !== undefined && /^https?:\/\/(.+)$/.exec(origin)?.[1] === host);
   if (isOwn && (site === 'none' || site === 'same-origin')) return;
   throw MatrixError.forbidden('This API is not for web pages of other origins.');

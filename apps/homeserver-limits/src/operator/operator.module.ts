@@ -3,6 +3,7 @@ import { CapLedger, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core
 import { Module } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { Logger } from 'pino';
+import { AddressBlocks } from '../state/address-blocks.js';
 import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
 import { DecisionHistory } from '../metrics/decision-history.js';
@@ -43,12 +44,14 @@ const readinessOf = ({ httpAdapter }: HttpAdapterHost): Readiness => ({
         metrics: LimitsMetrics,
         adapterHost: HttpAdapterHost,
         log: Logger,
+        blocks?: AddressBlocks,
       ) => {
         const { listen = '', token, tokens: named } = config.current.operator;
         const tokens = token === undefined ? named : { operator: token, ...named };
         const readiness = readinessOf(adapterHost);
-        const state = { windows, store, ledger, refusals, overrides, journal, recent, history };
-        return new OperatorListener({ listen, tokens, ...state, config, metrics, readiness, log });
+        const state = { windows, store, ledger, refusals, overrides, journal, recent, history, blocks };
+        const { bouncers } = config.current.blocks;
+        return new OperatorListener({ listen, tokens, bouncers, ...state, config, metrics, readiness, log });
       },
       inject: [
         LiveConfig,
@@ -63,6 +66,7 @@ const readinessOf = ({ httpAdapter }: HttpAdapterHost): Readiness => ({
         LimitsMetrics,
         HttpAdapterHost,
         LOGGER,
+        AddressBlocks,
       ],
     },
   ],

@@ -4,6 +4,7 @@ import { Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { LiveConfig } from '../config/live-config.js';
 import { LOGGER } from '../config/settings.module.js';
+import { AddressBlocks } from '../state/address-blocks.js';
 import { Overrides } from '../state/overrides.js';
 import { LimitsMetrics } from '../metrics/limits-metrics.js';
 import { MetricsModule } from '../metrics/metrics.module.js';
@@ -22,12 +23,14 @@ const NEAR_LIMIT = 0.8;
 /**
  * Reports the decisions of the rules to the metrics and to the log of refusals.
  * @param factorOf how many times the limit of its rule a key has
+ * @param blocks notes the blocks of addresses; undefined when nothing is exported
  */
 export function reportDecisions(
   metrics: LimitsMetrics,
   refusals: RefusalLog,
   windows: Windows,
   factorOf: (rule: string, key: string) => number = () => 1,
+  blocks?: Pick<AddressBlocks, 'note'>,
 ): RuleListener {
   return {
     onGranted(rule, key) {
@@ -40,6 +43,7 @@ export function reportDecisions(
     onRefused(refusal, facts, isShadow) {
       metrics.watch(refusal.rule, isShadow ? 'shadow_refused' : 'refused');
       refusals.rate(refusal, facts, isShadow);
+      if (!isShadow) blocks?.note(refusal);
     },
   };
 }
@@ -73,11 +77,12 @@ export function reportDecisions(
         windows: Windows,
         overrides: Overrides,
         config: LiveConfig,
-      ) =>
-        reportDecisions(metrics, refusals, windows, (rule, key) =>
-          overrides.factorOf(config.current.rules.rules, rule, key),
-        ),
-      inject: [LimitsMetrics, RefusalLog, MemoryRateLimiter, Overrides, LiveConfig],
+        blocks?: AddressBlocks,
+      ) => {
+        const factorOf = (rule: string, key: string) => overrides.factorOf(config.current.rules.rules, rule, key);
+        return reportDecisions(metrics, refusals, windows, factorOf, blocks);
+      },
+      inject: [LimitsMetrics, RefusalLog, MemoryRateLimiter, Overrides, LiveConfig, AddressBlocks],
     },
   ],
   exports: [RefusalLog, RecentRequests, RequestLog, RULE_LISTENER],

@@ -1,12 +1,16 @@
 import { CapLedger, RateLimiter, MemoryRateLimiter } from '@headgate/limits-core';
 import { Global, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
+import { exportsBlocks } from '../config/blocks.section.js';
 import { LiveConfig } from '../config/live-config.js';
 import { sharedSecret } from '../config/shared-secret.js';
 import { sharedUrls } from '../config/shared.section.js';
 import { DATA_DIR, LOGGER } from '../config/settings.module.js';
 import { MAIN_LINK, type MainLink } from '../link/protocol.js';
+import { AddressBlocks } from './address-blocks.js';
+import { BlocksFile, readBlocks } from './blocks-file.js';
 import { DataFolder } from './data-folder.js';
+import { mayLeave } from './may-leave.js';
 import { RemoteLedger } from './remote-ledger.js';
 import { ObservedWindows } from './observed-windows.js';
 import { OperatorJournal } from './operator-journal.js';
@@ -67,6 +71,24 @@ function recipientKeysOf(config: LiveConfig, folder: DataFolder): RecipientKeys 
         operator.listen === undefined || main ? undefined : new OperatorJournal(folder.path),
       inject: [LiveConfig, DataFolder, MAIN_LINK],
     },
+    {
+      provide: AddressBlocks,
+      useFactory: (config: LiveConfig, folder: DataFolder, log: Logger, main?: MainLink) =>
+        main || !exportsBlocks(config.current.blocks)
+          ? undefined
+          : new AddressBlocks({
+              isInForce: (block) => mayLeave(config.current, block),
+              stored: readBlocks(folder.path, log),
+              onFull: (blocks) => log.warn({ blocks }, 'too many addresses are blocked; further ones are not exported'),
+            }),
+      inject: [LiveConfig, DataFolder, LOGGER, MAIN_LINK],
+    },
+    {
+      provide: BlocksFile,
+      useFactory: (folder: DataFolder, log: Logger, blocks?: AddressBlocks) =>
+        blocks && new BlocksFile(blocks, folder.path, log),
+      inject: [DataFolder, LOGGER, AddressBlocks],
+    },
     { provide: RecipientKeys, useFactory: recipientKeysOf, inject: [LiveConfig, DataFolder] },
     {
       provide: WindowStateFile,
@@ -90,6 +112,7 @@ function recipientKeysOf(config: LiveConfig, folder: DataFolder): RecipientKeys 
     Overrides,
     OperatorJournal,
     RecipientKeys,
+    AddressBlocks,
     SHARED_STORE,
   ],
 })

@@ -14,8 +14,8 @@ import { RefusalLog } from '../../reports/refusal-log.js';
 import { OperatorJournal } from '../../state/operator-journal.js';
 import { Overrides } from '../../state/overrides.js';
 import { DeskFiles } from '../desk-files.js';
-import type { OperatorTokenTable } from '../operator.guard.js';
-import { OperatorListener } from '../operator-listener.js';
+import type { NamedTokens } from '../named-tokens.js';
+import { OperatorListener, type OperatorListenerDeps } from '../operator-listener.js';
 
 export interface OperatorReply {
   readonly status: number | undefined;
@@ -41,7 +41,7 @@ export class OperatorFixture {
     for (const name of ['index.html', 'app.js', 'style.css']) writeFileSync(join(this.folder, name), `the ${name}`);
   }
 
-  async open(tokens: OperatorTokenTable = {}): Promise<void> {
+  async open(tokens: NamedTokens = {}, more: Partial<OperatorListenerDeps> = {}): Promise<void> {
     const { folder, windows, ledger, refusals, readiness, journal } = this;
     this.listener = new OperatorListener({
       listen: '127.0.0.1:0',
@@ -59,6 +59,7 @@ export class OperatorFixture {
       config: new LiveConfig(parseConfig('')),
       metrics: new LimitsMetrics(windows),
       log: pino({ level: 'silent' }),
+      ...more,
     });
     await this.listener.listen();
   }
