@@ -16,6 +16,7 @@ const swc = {
 };
 
 export default {
+  runner: join(import.meta.dirname, 'tools/test/groups/runner.js'),
   testEnvironment: join(import.meta.dirname, 'tools/test/timers/node-environment.js'),
   // A busy machine makes tests slow, not wrong: only a test that hangs may reach this.
   testTimeout: 30_000,

@@ -26,12 +26,16 @@ export const checkTimers = (Environment) =>
 
     async handleTestEvent(event, state) {
       await super.handleTestEvent?.(event, state);
-      if (event.name !== 'run_finish') return;
+      if (event.name === 'run_finish') state.unhandledErrors.push(...(await this.leftOpen()));
+    }
+
+    /** Clears the timers that stay open. @returns {Promise<Error[]>} an error that lists them, if any */
+    async leftOpen() {
       const end = Date.now() + GRACE_MS;
       while (this.#open.list().length > 0 && Date.now() < end) await sleep(POLL_MS);
       const open = this.#open.list();
       this.#open.clear();
-      if (open.length > 0) state.unhandledErrors.push(errorOf(open));
+      return open.length > 0 ? [errorOf(open)] : [];
     }
   };
 
