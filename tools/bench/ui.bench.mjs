@@ -47,6 +47,7 @@ const TOUR = [
   '/journal',
   '/doctor',
   '/integrations',
+  '/settings',
 ];
 const TABS = ['overview', 'console', 'serial', 'guest', 'hardware', 'snapshots', 'events', 'manifest'];
 const VIEWPORT = { width: 1440, height: 900 };

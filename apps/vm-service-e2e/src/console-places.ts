@@ -16,4 +16,5 @@ export const PLACES = [
   '/doctor',
   '/journal',
   '/integrations',
+  '/settings',
 ] as const;

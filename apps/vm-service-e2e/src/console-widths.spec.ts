@@ -23,6 +23,7 @@ const PAGES = [
   'Activity',
   'Health',
   'Integrations',
+  'Settings',
 ];
 
 /** The layout of the console in narrow and wide windows, and its charts, which only a real browser draws. */
@@ -105,7 +106,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
         await showPages();
       }
       await links().last().press('Enter');
-      await page.getByRole('heading', { name: 'Integrations', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
     },
     TIMEOUT_MS,
@@ -178,7 +179,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
         expect(reached).toEqual(others);
         await page.keyboard.press('Shift+Tab');
         await page.keyboard.press('Enter');
-        await page.getByRole('heading', { name: 'Integrations', level: 1 }).waitFor();
+        await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
       },
       TIMEOUT_MS,
     );

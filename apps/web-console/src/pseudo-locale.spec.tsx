@@ -62,6 +62,7 @@ test.each([
   '/doctor',
   '/journal',
   '/integrations',
+  '/settings',
   ...['overview', 'guest', 'hardware', 'snapshots', 'events'].map((tab) => `/vms/prod/tailvm/web-1/${tab}`),
 ])('every text of %s is from the catalog', async (path) => {
   await openConsole(path, [vm], service);

@@ -20,6 +20,8 @@ const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ['VMs', 'a term of the field'],
   ['VM', 'a term of the field'],
   ['URL', 'a term of the field'],
+  ['URI', 'a term of the field'],
+  ['Kubeconfig', 'the name of a format'],
   ['IP', 'a term of the field'],
   ['DHCP', 'a term of the field'],
   ['NUMA', 'a term of the field'],

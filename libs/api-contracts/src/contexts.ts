@@ -43,7 +43,7 @@ export class ContextTestView {
   /** Whether no check has failed. Warnings do not count. */
   @IsBoolean() ok!: boolean;
   /** The checks, in their order. */
-  @IsArray() @Nested(() => ContextCheckView) checks!: ContextCheckView[];
+  @IsArray() @Nested(() => ContextCheckView, { each: true }) checks!: ContextCheckView[];
 }
 
 export const CONTEXT_ORIGINS = ['configuration', 'added'] as const;
@@ -75,7 +75,7 @@ export class ContextView {
 /** GET /api/ext/contexts */
 export class ContextsView {
   /** All contexts: those of the configuration, then the added ones. */
-  @IsArray() @Nested(() => ContextView) contexts!: ContextView[];
+  @IsArray() @Nested(() => ContextView, { each: true }) contexts!: ContextView[];
   /** The kinds of contexts that can be added. */
   @IsArray() @IsString({ each: true }) kinds!: string[];
   /** Why the caller can't add contexts. Absent: they can. */
@@ -87,5 +87,5 @@ export class AddedContextView {
   /** The context. */
   @Nested(() => ContextView) context!: ContextView;
   /** The checks of its test. */
-  @IsArray() @Nested(() => ContextCheckView) checks!: ContextCheckView[];
+  @IsArray() @Nested(() => ContextCheckView, { each: true }) checks!: ContextCheckView[];
 }

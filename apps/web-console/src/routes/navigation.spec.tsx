@@ -15,6 +15,7 @@ const PAGES = [
   'Activity',
   'Health',
   'Integrations',
+  'Settings',
 ];
 const matchMedia = globalThis.matchMedia;
 
@@ -59,7 +60,7 @@ describe('the pages of the navigation', () => {
     await waitFor(() => expect(labels()).toEqual(PAGES));
     expect(document.activeElement?.textContent).toBe('Machines');
     await user.keyboard('{ArrowUp}');
-    expect(document.activeElement?.textContent).toBe('Integrations');
+    expect(document.activeElement?.textContent).toBe('Settings');
     await user.click(navigation().getByRole('link', { name: 'Health' }));
     expect(await screen.findByRole('heading', { name: 'Health', level: 1 })).toBeTruthy();
     expect(navigation().queryAllByRole('link')).toEqual([]);

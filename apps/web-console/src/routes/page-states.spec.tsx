@@ -102,6 +102,12 @@ const PAGES: readonly PageRequest[] = [
     others: { 'GET /api/ext/tokens': [] },
   },
   {
+    path: '/settings',
+    request: 'GET /api/ext/contexts',
+    failure: "Couldn't load the contexts",
+    empty: [{ contexts: [], kinds: ['kubevirt'] }, 'No contexts yet'],
+  },
+  {
     path: `${VM}/guest`,
     request: `GET ${INSTANCE}/guestinfo`,
     failure: "Couldn't read the guest information",

@@ -12,6 +12,7 @@ import { Masthead } from '../features/shell/components/masthead.js';
 import { PhoneBar } from '../features/shell/components/phone-bar.js';
 import { GoKeys } from '../features/shell/components/go-keys.js';
 import { Sidebar } from '../features/shell/components/sidebar.js';
+import { SettingsPage } from '../features/settings/components/settings-page.js';
 import { StoragePage } from '../features/storage/components/storage-page.js';
 import { IntegrationsPage } from '../features/integrations/components/integrations-page.js';
 import { TaskPage } from '../features/tasks/components/task-page.js';
@@ -99,6 +100,9 @@ export function Pages() {
               </Route>
               <Route path={paths.integrations}>
                 <IntegrationsPage />
+              </Route>
+              <Route path={paths.settings}>
+                <SettingsPage />
               </Route>
               <Route>
                 <Redirect to={paths.fleet} replace />

@@ -7,7 +7,8 @@ import { paths } from '../../shared/location/paths.js';
 import type { CountedPage } from './use-page-counts.js';
 
 export interface PageLink {
-  readonly name: CountedPage | 'folders' | 'storage' | 'networks' | 'plugins' | 'activity' | 'integrations';
+  readonly name:
+    CountedPage | 'folders' | 'storage' | 'networks' | 'plugins' | 'activity' | 'integrations' | 'settings';
   readonly href: string;
   readonly label: string;
   readonly icon: IconName;
@@ -45,7 +46,10 @@ export function usePages(): readonly PageLink[] {
     },
     { name: 'health', href: paths.doctor, label: t`Health`, icon: 'health' },
     ...(isAdministrator(whoami)
-      ? [{ name: 'integrations', href: paths.integrations, label: t`Integrations`, icon: 'integrations' } as const]
+      ? ([
+          { name: 'integrations', href: paths.integrations, label: t`Integrations`, icon: 'integrations' },
+          { name: 'settings', href: paths.settings, label: t`Settings`, icon: 'settings' },
+        ] as const)
       : []),
   ];
   return pages.map(({ also = [], ...page }) => ({

@@ -2404,7 +2404,7 @@ export interface components {
         /** @description The response to a new context. */
         AddedContextView: {
             /** @description The checks of its test. */
-            checks: components["schemas"]["ContextCheckView"];
+            checks: components["schemas"]["ContextCheckView"][];
             /** @description The context. */
             context: components["schemas"]["ContextView"];
         };
@@ -2955,7 +2955,7 @@ export interface components {
         /** @description GET /api/ext/contexts */
         ContextsView: {
             /** @description All contexts: those of the configuration, then the added ones. */
-            contexts: components["schemas"]["ContextView"];
+            contexts: components["schemas"]["ContextView"][];
             /** @description The kinds of contexts that can be added. */
             kinds: string[];
             /** @description Why the caller can't add contexts. Absent: they can. */
@@ -2964,7 +2964,7 @@ export interface components {
         /** @description The result of the test of a context. */
         ContextTestView: {
             /** @description The checks, in their order. */
-            checks: components["schemas"]["ContextCheckView"];
+            checks: components["schemas"]["ContextCheckView"][];
             /** @description Whether no check has failed. Warnings do not count. */
             ok: boolean;
         };

@@ -1,19 +1,22 @@
 import type { InstanceCollection } from '../api/instance-path.js';
 
-/**
- * The contents of the pages that create instances, until the instance is created. Memory has all of a draft as long as
- * the page is open. The storage of the tab, which a reload keeps, has it without its secrets.
- */
-const drafts = new Map<InstanceCollection, object>();
+/** The form that a draft is of. */
+export type DraftName = InstanceCollection | 'contexts';
 
-const keyOf = (collection: InstanceCollection): string => `headgate.draft.${collection}`;
+/**
+ * The contents of the forms that create instances or add contexts, until that has happened. Memory has all of a draft
+ * as long as the page is open. The storage of the tab, which a reload keeps, has it without its secrets.
+ */
+const drafts = new Map<DraftName, object>();
+
+const keyOf = (name: DraftName): string => `headgate.draft.${name}`;
 
 /** @returns fields of a form; a draft of another release may have others */
-export function draftOf(collection: InstanceCollection): object | undefined {
-  const draft = drafts.get(collection);
+export function draftOf(name: DraftName): object | undefined {
+  const draft = drafts.get(name);
   if (draft) return draft;
   try {
-    const stored: unknown = JSON.parse(sessionStorage.getItem(keyOf(collection)) ?? 'null');
+    const stored: unknown = JSON.parse(sessionStorage.getItem(keyOf(name)) ?? 'null');
     return typeof stored === 'object' && stored !== null ? stored : undefined;
   } catch {
     return undefined;
@@ -21,20 +24,20 @@ export function draftOf(collection: InstanceCollection): object | undefined {
 }
 
 /** @param withoutSecrets the form as the storage of the browser may have it */
-export function saveDraft(collection: InstanceCollection, form: object, withoutSecrets: object): void {
-  drafts.set(collection, form);
+export function saveDraft(name: DraftName, form: object, withoutSecrets: object): void {
+  drafts.set(name, form);
   try {
-    sessionStorage.setItem(keyOf(collection), JSON.stringify(withoutSecrets));
+    sessionStorage.setItem(keyOf(name), JSON.stringify(withoutSecrets));
   } catch {
     // Storage may be full or disabled; then the draft lasts as long as the page.
     return;
   }
 }
 
-export function deleteDraft(collection: InstanceCollection): void {
-  drafts.delete(collection);
+export function deleteDraft(name: DraftName): void {
+  drafts.delete(name);
   try {
-    sessionStorage.removeItem(keyOf(collection));
+    sessionStorage.removeItem(keyOf(name));
   } catch {
     return;
   }

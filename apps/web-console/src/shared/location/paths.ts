@@ -29,6 +29,7 @@ export const paths = {
   activity: '/activity',
   journal: '/journal',
   integrations: '/integrations',
+  settings: '/settings',
 } as const;
 
 /** The list of the VMs on one node. */

@@ -1,0 +1,104 @@
+import { t } from '@lingui/core/macro';
+import { useQueryClient } from '@tanstack/react-query';
+import type { ContextView } from '@headgate/api-contracts';
+import { useState } from 'react';
+import { PlannedChangePanel, type ConfirmedRequest } from '../../../shared/plans/planned-change-panel.js';
+import { perLanguage } from '../../../shared/texts/per-language.js';
+import { Alert } from '../../../shared/ui/alert.js';
+import { Button } from '../../../shared/ui/button.js';
+import { ErrorAlert } from '../../../shared/ui/error-alert.js';
+import { Skeleton } from '../../../shared/ui/loading.js';
+import { StatusLabel } from '../../../shared/ui/status-label.js';
+import type { StatusWording } from '../../../shared/ui/status-tone.js';
+import { Table } from '../../../shared/ui/table.js';
+import { CONTEXTS_KEY, previewRemoval, removeContext, useContextList } from '../api/context-requests.js';
+import { kindFields } from '../context-form.js';
+import { NewContext } from './new-context.js';
+
+const states = perLanguage((): Readonly<Record<ContextView['state'], StatusWording>> => ({
+  connecting: { tone: 'progress', icon: 'arc', words: t`Connecting` },
+  up: { tone: 'success', icon: 'dot', words: t`Reachable` },
+  lost: { tone: 'danger', icon: 'diamond', words: t`Unreachable` },
+  unused: { tone: 'neutral', icon: 'ring', words: t`Not used` },
+}));
+
+/** The contexts of the service, with a form to add one. */
+export function ContextList() {
+  const { data, error, refetch } = useContextList();
+  const [change, setChange] = useState<ConfirmedRequest>();
+  const queries = useQueryClient();
+  const reload = (): void => void queries.invalidateQueries({ queryKey: CONTEXTS_KEY });
+
+  return (
+    <section aria-label={t`Contexts`} className="hg-section">
+      <h2>{t`Contexts`}</h2>
+      <p className="hg-note">{t`The clusters, machines and servers whose VMs and containers are listed`}</p>
+      {error && <ErrorAlert title={t`Couldn't load the contexts`} error={error} onRetry={() => void refetch()} />}
+      {!data && !error && <Skeleton height="6rem" label={t`Loading the contexts`} />}
+      {data?.contexts.length === 0 && <p className="hg-note">{t`No contexts yet`}</p>}
+      {data && data.contexts.length > 0 && (
+        <Table
+          label={t`Contexts`}
+          columns={[t`Name`, t`Kind`, t`State`, t`Settings`, t`Actions`]}
+          className="hg-gap-below"
+        >
+          {data.contexts.map((context) => (
+            <ContextRow
+              key={`${context.origin}/${context.name}`}
+              context={context}
+              onRemove={() => setChange(removalOf(context.name))}
+            />
+          ))}
+        </Table>
+      )}
+      {data?.refusal !== undefined && (
+        <Alert variant="info" title={t`You can't add contexts here`}>
+          {data.refusal}
+        </Alert>
+      )}
+      {data && data.refusal === undefined && <NewContext kinds={data.kinds} onAdded={reload} />}
+      {change && (
+        <PlannedChangePanel
+          change={change}
+          failure={t`Couldn't remove the context`}
+          onClose={() => setChange(undefined)}
+          onChanged={reload}
+        />
+      )}
+    </section>
+  );
+}
+
+const removalOf = (name: string): ConfirmedRequest => ({
+  title: t`Remove ${name}?`,
+  label: t`Remove`,
+  done: t`${name} was removed`,
+  isDanger: true,
+  preview: (signal) => previewRemoval(name, signal),
+  run: () => removeContext(name),
+});
+
+function ContextRow({ context, onRemove }: { context: ContextView; onRemove: () => void }) {
+  const { name, kind, origin, state, reason, settings } = context;
+  const shown = Object.entries(settings).map(([key, value]) => `${key}: ${value}`);
+  return (
+    <tr>
+      <td>{name}</td>
+      <td>{kindFields()[kind]?.label ?? kind}</td>
+      <td>
+        <StatusLabel wording={states()[state]} />
+        {reason !== undefined && <p className="hg-note">{reason}</p>}
+      </td>
+      <td>{shown.join(', ') || t`None`}</td>
+      <td>
+        {origin === 'added' ? (
+          <Button variant="link" aria-label={t`Remove ${name}`} onClick={onRemove}>
+            {t`Remove`}
+          </Button>
+        ) : (
+          <span className="hg-note">{t`From the configuration`}</span>
+        )}
+      </td>
+    </tr>
+  );
+}
