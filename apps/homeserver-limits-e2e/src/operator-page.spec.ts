@@ -136,6 +136,17 @@ describe("the operator's page, followed from the start", () => {
     expect(terms).toContainEqual(['invites', 60, 3_600_000]);
   });
 
+  test('accepts its rules for an authentication service', async () => {
+    const { operator } = await withConfig(
+      `${block('toml', 'on = ["auth_login", "login"]')}${here('[operator]\nlisten = "127.0.0.1:9008"\n')}`,
+    );
+    const { rates } = (await call(operator!, 'GET', '/rules')).body as { rates: { name: string; on?: string[] }[] };
+    const events = rates
+      .filter(({ on }) => on?.some((event) => /^(?:auth|device)_/.test(event)))
+      .map(({ name }) => name);
+    expect(events).toEqual(['passwords', 'recovery_mails', 'user_codes']);
+  });
+
   test('sets the override of its example', async () => {
     const { operator } = await withConfig(
       `${block('toml', '[rates.login_account]')}${here('[operator]\nlisten = "127.0.0.1:9008"\n')}`,

@@ -24,6 +24,14 @@ export const RULE_EVENTS = [
   'key_claim',
   'user_directory',
   'rendezvous',
+  'auth_login',
+  'auth_registration',
+  'auth_recovery',
+  'auth_api',
+  'oauth_token',
+  'oauth_client',
+  'device_code',
+  'device_link',
 ] as const;
 
 export type RuleEvent = (typeof RULE_EVENTS)[number];
@@ -51,7 +59,8 @@ export const isSharedKey = (by: RuleKey): boolean =>
 export const hasBytes = (event: RuleEvent): boolean => event === 'upload' || event === 'download';
 
 /** Events that have failures: attempts to prove something. */
-export const hasFailures = (event: RuleEvent): boolean => event === 'login' || event === 'interactive_auth';
+export const hasFailures = (event: RuleEvent): boolean =>
+  event === 'login' || event === 'interactive_auth' || event === 'auth_login';
 
 /**
  * Which requests count. `every`: all that are not refused, by a rule or, under a key that callers share, by the

@@ -69,9 +69,17 @@ export class BoundsModule {
         ...BOUNDS,
         {
           provide: OperationRules,
-          useFactory: (rules: Rules, identity: Identity, directory: Directory, recipients: RecipientKeys) =>
-            new OperationRules(rules, identity, directory, new CountedRules(rules, identity, recipients)),
-          inject: [Rules, Identity, Directory, RecipientKeys],
+          useFactory: (
+            rules: Rules,
+            identity: Identity,
+            directory: Directory,
+            recipients: RecipientKeys,
+            config: LiveConfig,
+          ) => {
+            const counted = new CountedRules(rules, identity, recipients, () => config.current.server.name);
+            return new OperationRules(rules, identity, directory, counted);
+          },
+          inject: [Rules, Identity, Directory, RecipientKeys, LiveConfig],
         },
         { provide: Bounds, useFactory: (...bounds: Bound[]) => new Bounds(bounds), inject: BOUNDS },
       ],

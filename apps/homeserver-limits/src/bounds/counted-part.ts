@@ -6,27 +6,37 @@ import {
   MAX_SMALL_JSON_VALUES,
   type MatrixRequest,
 } from '@headgate/homeserver-contracts';
-import { isJsonObject } from '@headgate/matrix-protocol';
+import { accountKey, isJsonObject } from '@headgate/matrix-protocol';
 import type { RulePart } from '../rules/rules.js';
 import type { RecipientKeys } from '../state/recipient-keys.js';
 
 const TOKEN_LIMIT_BYTES = 64 * 1024;
 
+export interface CountedPartOptions {
+  /** Undefined if no rule depends on the recipient. */
+  readonly recipients: RecipientKeys | undefined;
+  /** Of the accounts. */
+  readonly serverName: string;
+}
+
 /**
  * What rules have to know about a request besides its caller. Bodies are only read where a decision depends on them.
- * @param recipients left out if no rule depends on the recipient
  * @throws MatrixError for a body that is no JSON object, or is larger than the endpoint needs
  */
 export async function countedPart(
   request: MatrixRequest,
   operation: CountedOperation,
-  recipients: RecipientKeys | undefined,
-): Promise<Pick<RulePart, 'amount' | 'recipient'>> {
+  { recipients, serverName }: CountedPartOptions,
+): Promise<Pick<RulePart, 'account' | 'amount' | 'recipient'>> {
   switch (operation) {
     case 'requestEmailToken':
       return recipients ? { recipient: recipients.of('email', await memberOf(request, 'email')) } : {};
     case 'requestPhoneToken':
       return recipients ? { recipient: recipients.of('msisdn', await memberOf(request, 'phone_number')) } : {};
+    case 'authLogin':
+      return { account: accountOf(await fieldOf(request, 'username'), serverName) };
+    case 'authRecovery':
+      return recipients ? { recipient: recipients.of('email', await fieldOf(request, 'email')) } : {};
     case 'queryKeys':
       return { amount: await amountIn(request, 'device_keys') };
     case 'claimKeys':
@@ -41,6 +51,19 @@ async function memberOf(request: MatrixRequest, name: string): Promise<unknown> 
   const body = await request.json(TOKEN_LIMIT_BYTES, { maxValues: MAX_SMALL_JSON_VALUES });
   exactMembers(body, [name]);
   return body[name];
+}
+
+/** A field of a form. Of several, the first: the service refuses such forms. */
+async function fieldOf(request: MatrixRequest, name: string): Promise<string | undefined> {
+  const body = await request.bytes(TOKEN_LIMIT_BYTES);
+  return new URLSearchParams(body.toString('utf8')).get(name) ?? undefined;
+}
+
+/** The account of a user name, a user ID or an email address. */
+function accountOf(name: string | undefined, serverName: string): string | undefined {
+  if (name === undefined || name.trim() === '') return undefined;
+  const isEmail = name.lastIndexOf('@') > 0;
+  return accountKey(isEmail ? { medium: 'email', address: name } : { user: name }, serverName);
 }
 
 /** How many devices a request asks for. A user without a list of devices counts as one. */

@@ -24,11 +24,16 @@ function open(toml: string) {
     if (token === undefined) throw MatrixError.missingToken();
     return { userId: `@${token}:b`, exemptFromRates: false };
   };
-  const counted = new CountedRules(rules, { callerOf } as Partial<Identity> as Identity, new RecipientKeys(() => 's'));
+  const counted = new CountedRules(
+    rules,
+    { callerOf } as Partial<Identity> as Identity,
+    new RecipientKeys(() => 's'),
+    () => 'b.example',
+  );
   const send = async (
     method: string,
     target: string,
-    { token, body = {}, source = 'here', status = 200 }: Sent = {},
+    { token, body = {}, source = 'here', status = 200, form = '' }: Sent = {},
   ) => {
     const operation = counted.operationOf(method, target);
     if (operation === undefined) return 'not counted';
@@ -40,7 +45,7 @@ function open(toml: string) {
       hasBody: true,
       token: () => token,
       json: async () => body,
-      bytes: async () => Buffer.alloc(0),
+      bytes: async () => Buffer.from(form),
     } as unknown as MatrixRequest;
     const next = async () => jsonResponse(status, {});
     return counted.run(request, operation, next).then(
@@ -56,6 +61,7 @@ interface Sent {
   body?: object;
   source?: string;
   status?: number;
+  form?: string;
 }
 
 describe('CountedRules', () => {
@@ -141,6 +147,73 @@ describe('CountedRules', () => {
     for (let i = 0; i < 3; i++)
       expect(await send('POST', `${CLIENT}/user_directory/search`, { token: 'nora' })).toBe(200);
     expect(outcomes).toEqual(['mine granted', 'mine shadow @nora:b', 'mine shadow @nora:b']);
+  });
+
+  describe('of the pages of an authentication service', () => {
+    const login = (username: string) => `csrf=x&username=${encodeURIComponent(username)}&password=guess`;
+
+    test('count wrong passwords of an account by all of its spellings, and a right one clears them', async () => {
+      const { send, outcomes } = open(rule('auth_login', 'account', 2));
+      const guess = (username: string, status = 200, source = 'here') =>
+        send('POST', '/login?kind=x', { form: login(username), status, source });
+      expect([await guess('nora'), await guess('@NORA:b.example', 200, 'there')]).toEqual([200, 200]);
+      expect(await guess('Nora')).toBe('RuleExceeded');
+      expect(outcomes.at(-1)).toBe('mine refused user:nora');
+      expect([await guess('ida'), await guess('ida', 303), await guess('ida'), await guess('ida')]).toEqual([
+        200, 303, 200, 200,
+      ]);
+      expect(await guess('ida')).toBe('RuleExceeded');
+      // Refused before the password is verified, and services that are none.
+      for (const status of [400, 404, 405, 422, 502]) expect(await guess('eve', status)).toBe(status);
+      expect([await guess('eve@b.example'), await guess('EVE@b.example')]).toEqual([200, 200]);
+      expect(await guess('eve@b.example', 303)).toBe('RuleExceeded');
+      expect(await guess('eve', 303)).toBe(303);
+    });
+
+    test('leave out a rule by account for a form without one, and count it by its source', async () => {
+      const byAccount = open(rule('auth_login', 'account', 1));
+      for (const form of ['', 'username=', 'password=x', '\u0000\uffff', '{"username":"nora"}'])
+        expect(await byAccount.send('POST', '/login', { form })).toBe(200);
+      expect(byAccount.outcomes).toEqual([]);
+      const bySource = open(rule('auth_login', 'source', 1));
+      expect(await bySource.send('POST', '/login', { form: '' })).toBe(200);
+      expect(await bySource.send('POST', '/login', { form: login('nora') })).toBe('RuleExceeded');
+    });
+
+    test('share the limit of an account with logins by its rule', async () => {
+      const { send } = open(rule('auth_login", "login', 'account_source', 1));
+      expect(await send('POST', '/login', { form: login('nora') })).toBe(200);
+      expect(await send('POST', '/login', { form: login('nora') })).toBe('RuleExceeded');
+      expect(await send('POST', '/login', { form: login('nora'), source: 'there' })).toBe(200);
+    });
+
+    test('count mails to an address, which no log has', async () => {
+      const { send, outcomes } = open(rule('auth_recovery', 'recipient', 1));
+      const recover = (email: string, status = 303) =>
+        send('POST', '/recover', { form: `csrf=x&email=${encodeURIComponent(email)}`, status });
+      expect([await recover('nora@b.example', 400), await recover('Nora@b.example')]).toEqual([400, 303]);
+      expect(await recover('nora@B.example')).toBe('RuleExceeded');
+      expect(await recover('ida@b.example')).toBe(303);
+      expect(JSON.stringify(outcomes)).not.toMatch(/nora/i);
+      // It names no address.
+      expect(await send('POST', '/recover/progress/01', { form: 'csrf=x' })).toBe(200);
+    });
+
+    test.each([
+      ['auth_registration', 'POST', '/register/password'],
+      ['auth_registration', 'POST', '/register/steps/01/token'],
+      ['auth_recovery', 'POST', '/recover/progress/01'],
+      ['auth_api', 'POST', '/graphql'],
+      ['oauth_token', 'POST', '/oauth2/token'],
+      ['oauth_client', 'POST', '/oauth2/registration'],
+      ['device_code', 'POST', '/oauth2/device'],
+      ['device_link', 'GET', '/link?code=ABCDEF'],
+    ])('count %s by source: %s %s', async (event, method, target) => {
+      const { send } = open(rule(event, 'source', 1));
+      expect(await send(method, target, { status: 400 })).toBe(400);
+      expect(await send(method, target, { token: 'any' })).toBe('RuleExceeded');
+      expect(await send(method, target, { source: 'there' })).toBe(200);
+    });
   });
 
   test('return what the homeserver refuses to a budget of the server', async () => {

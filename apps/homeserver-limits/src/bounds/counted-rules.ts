@@ -8,7 +8,7 @@ import {
   type MatrixRequest,
   type MatrixResponse,
 } from '@headgate/homeserver-contracts';
-import type { RuleEvent } from '@headgate/limit-rules';
+import type { RequestOutcome, RuleEvent } from '@headgate/limit-rules';
 import type { RulePart, Rules } from '../rules/rules.js';
 import type { RecipientKeys } from '../state/recipient-keys.js';
 import type { Next } from './bound.js';
@@ -27,6 +27,14 @@ const EVENT_OF: Readonly<Record<CountedOperation, RuleEvent>> = {
   claimKeys: 'key_claim',
   searchUsers: 'user_directory',
   rendezvous: 'rendezvous',
+  authLogin: 'auth_login',
+  authRegistration: 'auth_registration',
+  authRecovery: 'auth_recovery',
+  authApi: 'auth_api',
+  oauthToken: 'oauth_token',
+  oauthClient: 'oauth_client',
+  deviceCode: 'device_code',
+  deviceLink: 'device_link',
 };
 const EVENTS = [...new Set(Object.values(EVENT_OF))];
 
@@ -37,6 +45,33 @@ const ANONYMOUS: ReadonlySet<CountedOperation> = new Set([
   'registerAvailable',
   'legacyDownload',
   'rendezvous',
+  'authLogin',
+  'authRegistration',
+  'authRecovery',
+  'authApi',
+  'oauthToken',
+  'oauthClient',
+  'deviceCode',
+  'deviceLink',
+]);
+
+/**
+ * The Matrix Authentication Service answers a wrong password with its form, and a right one with a redirection. A form
+ * without its token against forged requests is refused before the password is verified.
+ */
+function outcomeOfAuthLogin({ status }: MatrixResponse): RequestOutcome {
+  if (status === 303) return 'success';
+  return status === 200 ? 'forbidden' : 'other';
+}
+
+/** Their bodies are forms. */
+const FORMS: ReadonlySet<CountedOperation> = new Set([
+  'authLogin',
+  'authRegistration',
+  'authRecovery',
+  'oauthToken',
+  'deviceCode',
+  'deviceLink',
 ]);
 
 /** The rules on operations that nothing else depends on. Without such a rule, their paths are not looked up. */
@@ -48,6 +83,7 @@ export class CountedRules {
     private readonly rules: Rules,
     private readonly identity: Identity,
     private readonly recipients: RecipientKeys,
+    private readonly serverName: () => string,
   ) {}
 
   /** The operation of a request that a rule counts, or whose facts are recorded. */
@@ -59,12 +95,17 @@ export class CountedRules {
 
   async run(request: MatrixRequest, operation: CountedOperation, next: Next): Promise<MatrixResponse> {
     const event = EVENT_OF[operation];
+    request.hasForm = FORMS.has(operation);
     const caller = await this.callerOf(request, operation, event);
     if (caller?.exemptFromRates) return next();
-    const counted = await countedPart(request, operation, this.readsRecipient(event) ? this.recipients : undefined);
+    const recipients = this.readsRecipient(event) ? this.recipients : undefined;
+    const counted = await countedPart(request, operation, { recipients, serverName: this.serverName() });
     const part: RulePart = { event, ...counted, ...(caller && factsOf(caller)) };
     if (event === 'download') return this.download(request, part, next);
-    const run = () => this.rules.run(request, [part], next);
+    const outcomeIn = operation === 'authLogin' ? outcomeOfAuthLogin : undefined;
+    // The password is verified for a caller who is gone, too, so its answer has to count.
+    if (outcomeIn) request.outlivesCaller = true;
+    const run = () => this.rules.run(request, [part], next, outcomeIn);
     if (!this.rules.share(event)) return run();
     if (request.hasBody) await request.bytes(event === 'key_query' ? KEYS_LIMIT_BYTES : DEFAULT_JSON_LIMIT_BYTES);
     // A caller who hangs up must not use up a budget of others with requests that the homeserver refuses.

@@ -97,7 +97,7 @@ networks = ["127.0.0.1"]`;
     [rule('costs = { invite = 2 }'), 'rules.mine.costs names invite, which is not in rules.mine.on'],
     [rule('costs = { message = 0 }'), 'rules.mine.costs must be a table of costs from 1'],
     [rule('unit = "bytes"'), 'rules.mine.unit = "bytes" is for upload and download only'],
-    [rule('counts = "failures"'), 'rules.mine.counts = "failures" is for login and interactive_auth only'],
+    [rule('counts = "failures"'), 'rules.mine.counts = "failures" is for login, interactive_auth and auth_login only'],
     [rule('counts = "authenticated"\ncosts = { message = 2 }'), 'rules.mine.counts must be "every"'],
     [rule('').replace('"user"', '"recipient"'), 'rules.mine.by must be one of source, server, user, room for message'],
     [

@@ -86,6 +86,14 @@ const KEYS_OF: Readonly<Record<RuleEvent, readonly RuleKey[]>> = {
   key_claim: ['user'],
   user_directory: ['user'],
   rendezvous: [],
+  auth_login: ['account', 'account_source'],
+  auth_registration: [],
+  auth_recovery: ['recipient'],
+  auth_api: [],
+  oauth_token: [],
+  oauth_client: [],
+  device_code: [],
+  device_link: [],
 };
 
 /** The parts of the configuration that rules come from. */
@@ -220,7 +228,7 @@ function checked(rule: Rule, path: string, problems: string[]): Rule {
   if (unit === 'bytes' && !on.every(hasBytes)) problems.push(`${path}.unit = "bytes" is for upload and download only`);
   if (unit === 'requests' && limit > MAX_RATE) problems.push(`${path}.limit must be at most ${MAX_RATE}`);
   if (counts === 'failures' && !on.every(hasFailures))
-    problems.push(`${path}.counts = "failures" is for login and interactive_auth only`);
+    problems.push(`${path}.counts = "failures" is for login, interactive_auth and auth_login only`);
   if (counts !== 'every' && (unit === 'bytes' || Object.keys(costs).length > 0)) {
     problems.push(`${path}.counts must be "every" for a rule with costs or bytes`);
   }

@@ -83,7 +83,7 @@ export class GatewayHomeserver extends Homeserver {
     const { upstream, timeoutMs } = this.deps;
     const waitMs = requestedWaitMs(request);
     const received = this.deps.headers.of(raw);
-    const headers = isBounded ? withJsonContentType(received) : received;
+    const headers = isBounded && !request.hasForm ? withJsonContentType(received) : received;
     const upstreamRequest: UpstreamRequest = {
       method,
       target,

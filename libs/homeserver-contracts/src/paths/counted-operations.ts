@@ -13,7 +13,15 @@ export type CountedOperation =
   | 'queryKeys'
   | 'claimKeys'
   | 'searchUsers'
-  | 'rendezvous';
+  | 'rendezvous'
+  | 'authLogin'
+  | 'authRegistration'
+  | 'authRecovery'
+  | 'authApi'
+  | 'oauthToken'
+  | 'oauthClient'
+  | 'deviceCode'
+  | 'deviceLink';
 
 const CLIENT = '/_matrix/client/{v}';
 const SYNAPSE_RENDEZVOUS = '/_synapse/client/rendezvous';
@@ -38,6 +46,20 @@ export const countedOperations: readonly Route<CountedOperation>[] = [
     methods: ['PUT'],
     paths: [`${CLIENT}/rendezvous/:id`, `${SYNAPSE_RENDEZVOUS}/:id`],
   },
+  // Those of the Matrix Authentication Service, which has its own pages. Source: its crates/router/src/endpoints.rs.
+  { operation: 'authLogin', methods: ['POST'], paths: ['/login'] },
+  {
+    operation: 'authRegistration',
+    methods: ['POST'],
+    paths: ['/register', '/register/password', '/register/steps/:id/:step'],
+  },
+  { operation: 'authRecovery', methods: ['POST'], paths: ['/recover', '/recover/progress/:id'] },
+  { operation: 'authApi', methods: ['GET', 'POST'], paths: ['/graphql'] },
+  { operation: 'oauthToken', methods: ['POST'], paths: ['/oauth2/token'] },
+  { operation: 'oauthClient', methods: ['POST'], paths: ['/oauth2/registration'] },
+  { operation: 'deviceCode', methods: ['POST'], paths: ['/oauth2/device'] },
+  // It takes the code of a user in the query.
+  { operation: 'deviceLink', methods: ['GET', 'POST'], paths: ['/link'] },
 ];
 
 /**

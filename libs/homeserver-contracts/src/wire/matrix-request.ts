@@ -36,6 +36,8 @@ export class MatrixRequest {
   readsResponse = false;
   /** Whether a gateway forwards the request to its end even when the caller hangs up, as it does bounded operations. */
   outlivesCaller = false;
+  /** Its body is the form that its endpoint takes. Other endpoints take JSON, whatever the request says. */
+  hasForm = false;
   private readonly queryText: string;
   private readonly budget: BodyBudget;
   private body?: Promise<Buffer>;
