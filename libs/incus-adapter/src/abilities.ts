@@ -7,6 +7,7 @@ import type { IncusEngine } from './engine/incus-engine.js';
 import { EventHistory } from './events/event-history.js';
 import { IncusEvents } from './events/incus-events.js';
 import { IncusHardware } from './hardware/incus-hardware.js';
+import { Restarts } from './hardware/restarts.js';
 import { IncusInventory } from './inventory/incus-inventory.js';
 import { openMetrics } from './metrics/open-metrics.js';
 import { IncusContainers } from './provisioning/incus-containers.js';
@@ -23,13 +24,18 @@ interface OpenedAbilities {
 export function openAbilities(engine: IncusEngine): OpenedAbilities {
   const { finder } = engine;
   const history = new EventHistory();
-  const inventory = new IncusInventory({ ...engine, onEvent: (event) => history.record(event) });
+  const restarts = new Restarts(engine);
+  const inventory = new IncusInventory({
+    ...engine,
+    onEvent: (event) => history.record(event),
+    onListed: (instances) => restarts.resume(instances),
+  });
   const abilities = {
     inventory,
     power: ofVms('started and stopped'),
     provisioning: ofVms('created'),
     diskBuilds: new UnavailableAbility('Containers of Incus and LXD have no disks to build.'),
-    hardware: new IncusHardware(engine),
+    hardware: new IncusHardware(engine, restarts),
     diskMove: new UnavailableAbility(
       'Incus and LXD move the volumes of a container between pools with their own tools.',
     ),
@@ -41,7 +47,9 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
     cloning: new IncusCloning(engine),
     images: new UnavailableAbility('The images of Incus and LXD are managed with their own tools.'),
     containers: new IncusContainers(engine),
-    containerLogs: new UnavailableAbility('The logs of containers of Incus and LXD are read with their own tools.'),
+    containerLogs: new UnavailableAbility(
+      'Incus and LXD have no logs of containers: to read what a console has kept takes it away from other readers.',
+    ),
     consoles: openConsoles(engine),
     events: new IncusEvents(finder, history),
     metrics: openMetrics(engine),

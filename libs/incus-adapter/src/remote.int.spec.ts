@@ -97,6 +97,10 @@ describeOnIncus('a server on the network', (flavor) => {
     await harness.daemon.run('start', 'inside', '--project', 'web');
     const inside = { kind: 'ct', context: backend.context, namespace: 'web', name: 'inside' } as const;
     await recorder.untilContainer(inside, ({ phase }) => phase === 'Running');
+    const hardware = backend.requireFor('ct', 'hardware');
+    const memoryBytes = 128 * 1024 ** 2;
+    await hardware.apply(inside, { kind: 'scale', memoryBytes, restart: false });
+    expect(await hardware.read(inside)).toMatchObject({ memoryBytes });
     const outside = { ...inside, namespace: 'default', name: 'outside' };
     await expect(backend.require('containers').delete(outside)).rejects.toMatchObject({ code: 'INSTANCE_NOT_FOUND' });
     expect(await harness.daemon.instances()).toContain('outside');

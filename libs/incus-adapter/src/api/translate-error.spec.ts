@@ -34,6 +34,12 @@ const MESSAGES: readonly [status: number, text: string, code: string][] = [
   [400, 'Instance is running', 'WRONG_STATE'],
   [500, 'write /var/lib/incus/storage-pools/default/x: no space left on device', 'INSUFFICIENT_STORAGE'],
   [400, 'Reached maximum number of instances of type "container" in project "tight"', 'REJECTED_BY_BACKEND'],
+  [
+    500,
+    'Failed checking if allowed: Reached maximum aggregate value "256MiB" for "limits.memory" in project "small"',
+    'REJECTED_BY_BACKEND',
+  ],
+  [500, 'setting cgroup item for the container failed', 'WRONG_STATE'],
   [400, 'Failed getting remote image info: Failed getting image: connection refused', 'BACKEND_FAILED'],
   [400, 'Invalid instance name: Name must not start with "-" character', 'REJECTED_BY_BACKEND'],
   [412, 'Precondition failed', 'CONFLICT'],

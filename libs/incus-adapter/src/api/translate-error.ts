@@ -80,7 +80,8 @@ const RULES: readonly Rule[] = [
     remedy: 'Unset security.protection.delete first.',
   },
   {
-    pattern: /Reached maximum number|limits? .*exceeded|exceed(s|ing)? .*limit|Project limits|is forbidden/i,
+    pattern:
+      /Reached maximum (number|aggregate value)|limits? .*exceeded|exceed(s|ing)? .*limit|Project limits|is forbidden/i,
     code: 'REJECTED_BY_BACKEND',
     remedy: 'The limits and restrictions of the project decide that; ask its administrator.',
   },

@@ -11,6 +11,8 @@ export const KEY = {
   instance: 'user.headgate.instance',
   /** Of an instance and its volume: the operation that works on them, or has last. Snapshots have a copy of it. */
   operation: 'user.headgate.operation',
+  /** Of an instance: it is stopped for a change, and is started after it. */
+  restarting: 'user.headgate.restarting',
 } as const;
 
 const PREFIX = 'user.headgate.';

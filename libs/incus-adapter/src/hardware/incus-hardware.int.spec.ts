@@ -1,11 +1,13 @@
 import { DomainError, type InstanceHardware, type InstanceRef, type ScaleChange } from '@headgate/domain-contracts';
-import { containerHardwareContract, describeOnIncus } from '@headgate/testing';
+import { containerHardwareContract, describeOnIncus, InventoryRecorder } from '@headgate/testing';
 import { dataContainer } from '../contracts/data-container.contract.js';
 import { IncusHarness } from '../contracts/incus-harness.contract.js';
 import { connectTo } from '../testing/connect-to.js';
 import { IncusHardware } from './incus-hardware.js';
+import { Restarts } from './restarts.js';
 
 const MIB = 1024 ** 2;
+const RESTARTING = 'user.headgate.restarting';
 
 describeOnIncus('the contract of hardware', (flavor) => {
   containerHardwareContract(flavor, () => IncusHarness.open(flavor), { timeoutMs: 60_000 });
@@ -131,11 +133,68 @@ describeOnIncus('limits', (flavor) => {
       if (isStart && failures++ === 0) throw new DomainError('BACKEND_FAILED', 'The kernel has no such control group.');
       return send(method, path, options);
     };
-    const failing = new IncusHardware(engine).apply({ ...ref, context: engine.context }, memory(32, true));
+    const failing = new IncusHardware(engine, new Restarts(engine)).apply(
+      { ...ref, context: engine.context },
+      memory(32, true),
+    );
     await expect(failing).rejects.toThrow('The kernel has no such control group.');
     api.close();
+    expect(await key(ref, RESTARTING)).toBe('');
     expect(await hardware.read(ref)).toMatchObject({ memoryBytes: 256 * MIB });
     expect(await inside(ref, 'until pidof httpd; do usleep 20000; done')).not.toBe('');
+  });
+
+  test('are changed with a restart that a kill of the daemon interrupts, after which the container runs again', async () => {
+    const ref = await dataContainer(harness);
+    await fill(ref);
+    const engine = connectTo(harness.daemon);
+    const { api } = engine;
+    const send = api.send.bind(api);
+    api.send = (async (method, path, options) => {
+      const sent = await send(method, path, options);
+      if (path.endsWith('/state')) await harness.daemon.kill();
+      return sent;
+    }) as typeof api.send;
+    const recorder = new InventoryRecorder();
+    const watch = harness.backend.require('inventory').watch(recorder);
+    await recorder.untilContainer(ref, ({ phase }) => phase === 'Running');
+    const failing = new IncusHardware(engine, new Restarts(engine)).apply(
+      { ...ref, context: engine.context },
+      memory(32, true),
+    );
+    await expect(failing).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+    api.close();
+    const seen = recorder.calls.length;
+    await harness.daemon.resume();
+    await recorder.until(() => recorder.calls.slice(seen).some((call) => call.startsWith('listed')));
+    await recorder.untilContainer(ref, ({ phase }) => phase === 'Running');
+    while ((await key(ref, RESTARTING)) !== '');
+    expect(await inside(ref, 'ls /run/full')).toBe('');
+    await watch.stop();
+  });
+
+  test('that wait for a container which the service has stopped before it was killed are found at its next start', async () => {
+    const [ref, other] = [await dataContainer(harness), await dataContainer(harness)];
+    await harness.daemon.run('config', 'set', ref.name, `${RESTARTING}=true`);
+    await harness.daemon.run('stop', '--force', ref.name);
+    await harness.daemon.run('stop', '--force', other.name);
+    const recorder = new InventoryRecorder();
+    const watch = harness.backend.require('inventory').watch(recorder);
+    await recorder.untilContainer(ref, ({ phase }) => phase === 'Running');
+    expect(await recorder.untilContainer(other, () => true)).toMatchObject({ phase: 'Stopped' });
+    await watch.stop();
+  });
+
+  test('of a project are enforced by the server, which changes nothing beyond them', async () => {
+    const run = harness.daemon.run.bind(harness.daemon);
+    await run('project', 'create', 'small', '-c', 'features.images=false', '-c', 'features.profiles=false');
+    await run('launch', 'tiny', 'inner', '--project', 'small', '-c', 'limits.cpu=1', '-c', 'limits.memory=128MiB');
+    await run('project', 'set', 'small', 'limits.memory', '256MiB');
+    const ref = { ...harness.freshRef(), namespace: 'small', name: 'inner' };
+    await expect(hardware.apply(ref, memory(512))).rejects.toMatchObject({ code: 'REJECTED_BY_BACKEND' });
+    expect(await hardware.read(ref)).toMatchObject({ memoryBytes: 128 * MIB });
+    await hardware.apply(ref, memory(200));
+    expect(await hardware.read(ref)).toMatchObject({ memoryBytes: 200 * MIB });
   });
 
   test('are shown with the disks and the cards of the container', async () => {

@@ -2,9 +2,9 @@ import type { Hardware, HardwareDisk, HardwareNic } from '@headgate/domain-contr
 import type { IncusApi } from '../api/incus-api.js';
 import type { Device, InstanceObject } from '../api/incus-objects.js';
 import { bytesOf, cpusOf, memoryOf } from '../inventory/limits.js';
-import { readHost, readResources, type Resources } from '../inventory/read-host.js';
-import { memberOf } from '../inventory/to-container.js';
+import { sizeOfMachine } from '../inventory/read-host.js';
 import { findVolume } from '../provisioning/data-volume.js';
+import type { Machines } from './machines.js';
 
 /** The limits of a container. Without one, it may use the machine as a whole. */
 export interface Size {
@@ -12,20 +12,16 @@ export interface Size {
   readonly memoryBytes: number;
 }
 
-/** What the machine of a container has; undefined for a certificate that may not read it. */
-export const machineOf = (api: IncusApi, instance: InstanceObject): Promise<Resources | undefined> =>
-  readResources(api, { target: memberOf(instance) });
-
 /** As in the list of the containers. */
-export async function sizeOf(api: IncusApi, { expanded_config: config }: InstanceObject): Promise<Size> {
-  const host = await readHost(api);
-  return { cpu: cpusOf(config['limits.cpu'], host), memoryBytes: memoryOf(config['limits.memory'], host) };
+export async function sizeOf(machines: Machines, { expanded_config: config }: InstanceObject): Promise<Size> {
+  const machine = sizeOfMachine(await machines.answering());
+  return { cpu: cpusOf(config['limits.cpu'], machine), memoryBytes: memoryOf(config['limits.memory'], machine) };
 }
 
-export async function readHardware(api: IncusApi, instance: InstanceObject): Promise<Hardware> {
+export async function readHardware(api: IncusApi, machines: Machines, instance: InstanceObject): Promise<Hardware> {
   const [size, machine, disks] = await Promise.all([
-    sizeOf(api, instance),
-    machineOf(api, instance),
+    sizeOf(machines, instance),
+    machines.of(instance),
     disksOf(api, instance),
   ]);
   return {

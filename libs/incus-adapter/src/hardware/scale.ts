@@ -18,8 +18,16 @@ import type { IncusEngine } from '../engine/incus-engine.js';
 import { instancePath } from '../engine/instance-finder.js';
 import { formatLimit } from '../inventory/limits.js';
 import type { Resources } from '../inventory/read-host.js';
-import { isStopped, startContainer, stopContainer } from '../power/start-and-stop.js';
-import { machineOf, sizeOf, type Size } from './read-hardware.js';
+import { isStopped } from '../power/start-and-stop.js';
+import type { Machines } from './machines.js';
+import { sizeOf, type Size } from './read-hardware.js';
+import type { Restarts } from './restarts.js';
+
+export interface ScaleDeps {
+  readonly engine: IncusEngine;
+  readonly machines: Machines;
+  readonly restarts: Restarts;
+}
 
 interface StateObject {
   readonly memory?: { readonly usage?: number };
@@ -35,13 +43,12 @@ const SPECIAL = { [CPU]: /[-,]/, [MEMORY]: /%$/ } as const;
  * memory that they use, so that one takes a restart.
  */
 export async function planScale(
-  engine: IncusEngine,
+  { engine, machines, restarts }: ScaleDeps,
   ref: InstanceRef,
   instance: InstanceObject,
   { cpu, memoryBytes, restart }: ScaleChange,
 ): Promise<PlannedChange> {
-  const { api } = engine;
-  const [size, machine] = await Promise.all([sizeOf(api, instance), machineOf(api, instance)]);
+  const [size, machine] = await Promise.all([sizeOf(machines, instance), machines.of(instance)]);
   const refusals = sizeRefusals(instance, { cpu, memoryBytes }, { size, machine });
   if (refusals.length > 0) return refusedChange(...refusals);
   const change: ConfigChange = {
@@ -73,27 +80,8 @@ export async function planScale(
     effect: 'restart',
     steps: [{ name: 'stop', detail: `Stop ${name}.` }, ...steps, { name: 'start', detail: `Start ${name} again.` }],
     warnings,
-    run: () => scaleWithRestart(engine, ref, instance, change),
+    run: () => restarts.run(ref, instance, change),
   });
-}
-
-/** A container that does not start with the new limits gets the former ones back, and is started with those. */
-async function scaleWithRestart(
-  engine: IncusEngine,
-  ref: InstanceRef,
-  instance: InstanceObject,
-  change: ConfigChange,
-): Promise<void> {
-  await stopContainer(engine.api, instance);
-  try {
-    await configureInstance(engine, ref, instance, change);
-    await startContainer(engine.api, await engine.finder.find(ref));
-  } catch (error) {
-    const former = Object.fromEntries(Object.keys(change).map((key) => [key, instance.config[key]]));
-    await configureInstance(engine, ref, instance, former);
-    await startContainer(engine.api, await engine.finder.find(ref));
-    throw error;
-  }
 }
 
 /** The files of its programs in the cache included: the kernel would drop those first. */

@@ -23,6 +23,8 @@ export interface LiveInstancesDeps {
   readonly log: Log;
   /** Receives every event, also of other objects than instances. */
   readonly onEvent?: (event: EventObject) => void;
+  /** Receives the list of each connection, before those who watch. Never fails. */
+  readonly onListed?: (instances: readonly InstanceObject[]) => Promise<void>;
 }
 
 /** More changes than this at the same time are read as one list. */
@@ -105,6 +107,7 @@ export class LiveInstances {
     this.known.clear();
     for (const instance of instances) this.keep(instance);
     if (isRepeated && isSame(before, this.known)) return;
+    if (!isRepeated) void this.deps.onListed?.(instances);
     this.isListed = true;
     this.loss = undefined;
     for (const listener of this.listeners) listener.listed([...this.known.values()]);

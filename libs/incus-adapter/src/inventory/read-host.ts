@@ -1,5 +1,6 @@
 import { DomainError } from '@headgate/domain-contracts';
 import type { IncusApi } from '../api/incus-api.js';
+import type { HostSize } from './limits.js';
 import type { Host } from './to-container.js';
 
 export interface Resources {
@@ -10,12 +11,13 @@ export interface Resources {
 /** The machine of a server: what an instance without limits may use. */
 export async function readHost(api: IncusApi, signal?: AbortSignal): Promise<Host> {
   const [{ environment }, resources] = await Promise.all([api.server(), readResources(api, { signal })]);
-  return {
-    name: environment?.server_name ?? api.context,
-    cpus: resources?.cpu.total ?? 1,
-    memoryBytes: resources?.memory.total ?? 0,
-  };
+  return { name: environment?.server_name ?? api.context, ...sizeOfMachine(resources) };
 }
+
+export const sizeOfMachine = (resources: Resources | undefined): HostSize => ({
+  cpus: resources?.cpu.total ?? 1,
+  memoryBytes: resources?.memory.total ?? 0,
+});
 
 /**
  * @param options.target a member of the cluster
