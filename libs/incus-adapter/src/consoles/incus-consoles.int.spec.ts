@@ -31,6 +31,16 @@ describeOnIncus('consoles', (flavor) => {
     await daemon?.close();
   });
 
+  test('the output that the server has kept of a console is gone once it was read, so it is no log', async () => {
+    await daemon.run('launch', TINY_ALIAS, 'talks');
+    await daemon.run('exec', 'talks', '--', 'sh', '-c', 'echo one for the first reader > /dev/console');
+    const kept = async (): Promise<string> =>
+      daemon.run('console', 'talks', '--show-log').catch((error: unknown) => String(error));
+    expect(await kept()).toContain('one for the first reader');
+    expect(await kept()).not.toContain('one for the first reader');
+    await daemon.run('delete', '--force', 'talks');
+  });
+
   test('a shell has a terminal of the given size, which can be resized', async () => {
     const { stream, resize } = await consoles.openShell(refOf('web'), SIZE);
     stream.write('stty size; echo $TERM; pwd\r');
