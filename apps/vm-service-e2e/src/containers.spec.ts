@@ -130,6 +130,7 @@ describe.each(INCUS_FLAVORS)('%s', (flavor) => {
       );
       expect(await daemon.run('config', 'get', NAME, 'limits.memory')).toBe(`${128 * 1024 ** 2}B\n`);
       expect(await inContainer(NAME, 'cat /root/file')).toBe('root\n');
+      await page.goto(`${service.url}/#/containers/${CONTEXT}/default/${NAME}/terminal`);
     });
 
     test('returns the files to a snapshot, also those of /data', async () => {
