@@ -22,18 +22,19 @@ export function whyUnavailable(programs) {
 }
 
 /**
- * Bundles a measuring program of the adapter like the applications, runs it and reads its figures.
- * @param {string} name of the file in libs/libvirt-adapter/src/bench
+ * Bundles a measuring program of an adapter like the applications, runs it and reads its figures.
+ * @param {string} name of the file in src/bench of the adapter
+ * @param {{ adapter?: string, args?: string[] }} options
  */
-export function measure(name) {
+export function measure(name, { adapter = 'libvirt-adapter', args: given = [] } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
   try {
     const vite = join(root, 'node_modules/vite/bin/vite.js');
     const config = join(import.meta.dirname, '../vm-service/vite.config.js');
     const args = ['build', '--ssr', `src/bench/${name}.ts`, '--outDir', folder, '--logLevel', 'error'];
-    const cwd = join(root, 'libs/libvirt-adapter');
+    const cwd = join(root, 'libs', adapter);
     execFileSync(process.execPath, [vite, ...args, '--config', config], { cwd, stdio: 'inherit' });
-    const printed = execFileSync(process.execPath, [join(folder, `${name}.js`)], {
+    const printed = execFileSync(process.execPath, [join(folder, `${name}.js`), ...given], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],
     });

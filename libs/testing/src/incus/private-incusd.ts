@@ -13,6 +13,8 @@ export interface PrivateIncusdOptions {
   readonly name?: string;
   /** Whether it also listens on a port of 127.0.0.1 of this machine, with TLS. It then shares the machine's network. */
   readonly listens?: boolean;
+  /** The path of its image. Default: the tiny container, which is built if necessary. */
+  readonly image?: string;
 }
 
 /** The alias of the tiny container's image. */
@@ -40,7 +42,7 @@ export class PrivateIncusd {
 
   /** A daemon that is ready. @throws Error with the end of its log when it does not start */
   static async start(flavor: IncusFlavor, options: PrivateIncusdOptions = {}): Promise<PrivateIncusd> {
-    const image = await tinyContainer();
+    const image = options.image ?? (await tinyContainer());
     // A short path, whatever TMPDIR is: those of sockets are limited to 107 characters.
     const folder = await mkdtemp('/tmp/hgi-');
     // The users of the containers have to reach their files.
