@@ -57,8 +57,10 @@ export async function planScale(
   };
   if (Object.keys(change).length === 0) return noChange;
   const isRunning = !isStopped(instance);
-  const used = isRunning && change[MEMORY] !== undefined ? await memoryUsed(engine, instance) : 0;
-  const isBelowUse = memoryBytes !== undefined && memoryBytes < used;
+  // No more than the present limit is in use.
+  const isSmaller = memoryBytes !== undefined && memoryBytes < size.memoryBytes;
+  const used = isRunning && isSmaller ? await memoryUsed(engine, instance) : 0;
+  const isBelowUse = isSmaller && memoryBytes < used;
   if (isBelowUse && !restart) {
     const { name } = instance;
     return refusedChange(
