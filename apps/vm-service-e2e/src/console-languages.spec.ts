@@ -11,7 +11,7 @@ import { unbracketed } from './unbracketed.js';
 const TIMEOUT_MS = 120_000;
 const TEXTS = '/api/ext/page/de.json';
 const TABS = ['overview', 'guest', 'metrics', 'hardware', 'snapshots', 'events'];
-const CONTAINER_TABS = ['', '/logs', '/snapshots', '/events'];
+const CONTAINER_TABS = ['', '/logs', '/hardware', '/snapshots', '/events'];
 /** Lists of the API, whose strings are data and not texts. */
 const LISTS = [
   '/api/vms',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ContainerView } from '@headgate/api-contracts';
 import { INCUS_FLAVORS, PrivateIncusd, TINY_ALIAS, whyIncusIsUnavailable } from '@headgate/testing';
 import { Api } from './api.js';
+import { violations } from './axe.js';
 import { openBrowser, type Browser } from './browser.js';
 import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
@@ -120,7 +121,14 @@ describe.each(INCUS_FLAVORS)('%s', (flavor) => {
     test('changes its memory on the page while it runs', async () => {
       const { page } = browser;
       await page.goto(`${service.url}/#/containers/${CONTEXT}/default/${NAME}/hardware`);
-      await page.getByRole('textbox', { name: 'Memory' }).fill('128Mi');
+      const memory = page.getByRole('textbox', { name: 'Memory' });
+      await memory.waitFor();
+      for (const width of [400, 1280]) {
+        await page.setViewportSize({ width, height: 900 });
+        const overflow = (): number => document.documentElement.scrollWidth - document.documentElement.clientWidth;
+        expect([width, await violations(page), await page.evaluate(overflow)]).toEqual([width, [], 0]);
+      }
+      await memory.fill('128Mi');
       await page.getByRole('button', { name: 'Review 1 change…' }).click();
       await page.locator('.hg-side-panel').getByRole('button', { name: 'Apply 1 change' }).click();
       await until(
