@@ -126,11 +126,17 @@ test.each([
     "import { setVariable } from './set-to.js';\nsetVariable();\ntest('x', () => undefined);",
     /can be loaded[^]*leaves these changed to the files after it: process\.env\.LEFT/,
   ],
+  [
+    'imports a module with hooks of its own',
+    "import './hooks.js';\ntest('x', () => undefined);",
+    /can be loaded[^]*calls afterEach while it is loaded[^]*hooks\.js/,
+  ],
 ])('a file that %s fails, and the others pass', (_title, text, reason) => {
   const helper =
     "export const setTo = (name, value) => void (globalThis[name] = value);\nexport const setVariable = () => void (process.env.LEFT = '1');\n";
   const report = run({
     'set-to.js': helper,
+    'hooks.js': 'afterEach(() => undefined);\nexport const useHooks = () => beforeEach(() => undefined);',
     'a.spec.js': "test('fits', () => undefined);",
     'b.spec.js': text,
     'c.spec.js': "test('fits', () => undefined);",
@@ -153,6 +159,14 @@ test('hooks and spies of a file do not reach the next', () => {
     'b.spec.js': `import { shared } from './shared.js';
       test('has the real one', () => expect(shared.value()).toBe(1));`,
   });
+  expect([report.status, report.numPassedTests]).toEqual([0, 2]);
+});
+
+test('a helper may add hooks to each file that calls it', () => {
+  const helper = 'export const calls = { of: 0 };\nexport const count = () => beforeEach(() => void (calls.of += 1));';
+  const text = (expected: number): string =>
+    `import { calls, count } from './count.js';\ncount();\ntest('x', () => expect(calls.of).toBe(${expected}));`;
+  const report = run({ 'count.js': helper, 'a.spec.js': text(1), 'b.spec.js': text(2) });
   expect([report.status, report.numPassedTests]).toEqual([0, 2]);
 });
 

@@ -26,6 +26,8 @@ export const inBlocks = (Environment) =>
     #state;
     #blocks = new Set();
     #before = new Map();
+    /** The file that is loaded now, and what is wrong with it so far. */
+    #loading;
 
     constructor(config, context) {
       super(config, context);
@@ -39,25 +41,37 @@ export const inBlocks = (Environment) =>
       describe(name, () => void this.#blocks.add(this.#state.currentDescribeBlock));
       this.#state.currentDescribeBlock = root.children.at(-1);
       const before = this.#globals();
+      const loading = (this.#loading = { name, error: undefined });
       try {
         await load();
-        const changed = this.#changedSince(before);
-        if (changed) throw changed;
+        const error = loading.error ?? this.#changedSince(before);
+        if (error) throw error;
       } catch (error) {
         test('can be loaded', () => {
           throw error;
         });
       }
+      this.#loading = undefined;
       if (this.#state.currentDescribeBlock.children.length > 0) afterAll(() => void jest.restoreAllMocks());
       this.#state.currentDescribeBlock = root;
     }
 
     async handleTestEvent(event, state) {
       this.#state = state;
+      if (event.name === 'add_hook' && this.#loading) this.#checkHook(event, this.#loading);
       await super.handleTestEvent?.(event, state);
       if (!this.#blocks.has(event.describeBlock)) return;
       if (event.name === 'run_describe_start') this.#before.set(event.describeBlock, this.#globals());
       if (event.name === 'run_describe_finish') await this.#finish(event.describeBlock, state);
+    }
+
+    /** A module is loaded by the first file that imports it, so that only that file would get its hooks. */
+    #checkHook({ hookType, asyncError }, loading) {
+      if (asyncError.stack.includes(loading.name)) return;
+      const message = `A module that the file imports calls ${hookType} while it is loaded. Export a function that calls it, and call that in each spec file.`;
+      loading.error ??= Object.assign(new Error(message), {
+        stack: asyncError.stack.replace(/^.*/, `Error: ${message}`),
+      });
     }
 
     async #finish(block, state) {
