@@ -26,7 +26,7 @@ export const inBlocks = (Environment) =>
     #state;
     #blocks = new Set();
     #before = new Map();
-    /** The file that is loaded now, and what is wrong with it so far. */
+    /** The file that is loaded now, and its first error so far. */
     #loading;
 
     constructor(config, context) {
