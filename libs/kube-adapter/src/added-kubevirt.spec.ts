@@ -101,6 +101,13 @@ describe('the settings of an added cluster', () => {
     expect(problemOf(text, kubeContext)).toContain(problem);
   });
 
+  test('quote no secret of a text that is not YAML', () => {
+    const text = kubeconfig().replace('token: hush', 'token: *hush');
+    expect(text).toContain('*hush');
+    expect(problemOf(text)).toMatch(/^kubeconfig is not YAML/);
+    expect(problemOf(text)).not.toContain('hush');
+  });
+
   test('are bounded for text that repeats itself', () => {
     const levels = Array.from({ length: 30 }, (_, level) => `a${level}: &a${level} [${`*a${level - 1},`.repeat(10)}]`);
     levels[0] = 'a0: &a0 [b]';

@@ -41,9 +41,6 @@ interface Prepared {
 
 /** Adds a context after a test, and lists its instances. Its name belongs to the first request that wants it. */
 export class AddContext extends Change<[request: ContextRequest], readonly ContextCheck[], Prepared> {
-  /** The names that requests are about to add. */
-  private readonly names = new Set<string>();
-
   constructor(private readonly deps: AddContextDeps) {
     super();
   }
@@ -70,44 +67,48 @@ export class AddContext extends Change<[request: ContextRequest], readonly Conte
     { context, despiteErrors }: Prepared,
     caller: Caller,
   ): Promise<readonly ContextCheck[]> {
-    const { name, word, settings } = context;
-    const { store, live, tests, audit, clock } = this.deps;
-    // Other requests may have added a context since it was checked.
-    this.expectFree(name);
-    this.names.add(name);
-    try {
-      return await audit.of(
+    const { name, word } = context;
+    const { added, audit } = this.deps;
+    return added.during(name, () => {
+      // Another request may have added a context since it was checked.
+      this.expectFree(name);
+      return audit.of(
         caller,
         'add context',
         `context/${name}`,
-        async () => {
-          const { ok, checks } = await tests.run(context);
-          if (!ok && !despiteErrors) throw testFailed(checks);
-          const record = { name, kind: word, settings: { ...settings }, creator: caller.login, addedAt: clock.iso() };
-          await store.add(record);
-          try {
-            await live.attach(context);
-          } catch (error) {
-            await store.delete(name);
-            throw error;
-          }
-          return checks;
-        },
+        () => this.add(context, despiteErrors, caller),
         () => word,
       );
-    } finally {
-      this.names.delete(name);
+    });
+  }
+
+  private async add(
+    context: ParsedContext,
+    despiteErrors: boolean,
+    { login }: Caller,
+  ): Promise<readonly ContextCheck[]> {
+    const { name, word, settings } = context;
+    const { store, live, tests, clock } = this.deps;
+    const { ok, checks } = await tests.run(context);
+    if (!ok && !despiteErrors) throw testFailed(checks);
+    await store.add({ name, kind: word, settings: { ...settings }, creator: login, addedAt: clock.iso() });
+    try {
+      await live.attach(context);
+    } catch (error) {
+      await store.delete(name);
+      throw error;
     }
+    return checks;
   }
 
   /** @throws DomainError ALREADY_EXISTS, CONFLICT */
   private expectFree(name: string): void {
     const { backends, added } = this.deps;
-    const stored = added.stored();
-    if (backends.find(name) || this.names.has(name) || stored.some((one) => one.name === name)) {
+    if (backends.find(name) || added.stored().some((one) => one.name === name)) {
       throw new DomainError('ALREADY_EXISTS', `There is a context "${name}" already; choose another name.`);
     }
-    if (stored.length + this.names.size >= MAX_ADDED) {
+    const { count } = added;
+    if (count > MAX_ADDED || (count === MAX_ADDED && !added.isChanging(name))) {
       throw new DomainError('CONFLICT', `At most ${MAX_ADDED} contexts can be added; remove one before.`);
     }
   }

@@ -31,6 +31,8 @@ describe('/api/ext/contexts', () => {
   /** Every backend that was opened, in order. */
   let opened: MemoryBackend[];
   let lines: string;
+  /** Opening a backend waits for it. */
+  let gate: Promise<void>;
 
   const memoryKind: BackendKind<object> = {
     traits: MEMORY_TRAITS,
@@ -51,6 +53,7 @@ describe('/api/ext/contexts', () => {
       describe: (settings) => ({ port: String((settings as MemorySettings).port) }),
       open: async ({ context, log }) => {
         log.warn({ context }, 'memory opened');
+        await gate;
         const backend = new MemoryBackend(context, { nodeCount: 1 });
         backend.engine.put(withStatus(buildVm({ ref: { context, name: 'far' } }), 'Running'));
         opened.push(backend);
@@ -62,6 +65,7 @@ describe('/api/ext/contexts', () => {
   beforeEach(async () => {
     opened = [];
     lines = '';
+    gate = Promise.resolve();
     server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await once(server, 'listening');
     port = (server.address() as { port: number }).port;
@@ -174,6 +178,33 @@ describe('/api/ext/contexts', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409]);
     expect((await listed()).sort()).toEqual(['far', 'near']);
     expect((await add('lab')).json.code).toBe('ALREADY_EXISTS');
+  });
+
+  test('neither removes a context that is being added, nor adds one twice', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gate = promise;
+    const adding = add('far', {}, { despiteErrors: true });
+    while (!lines.includes('memory opened')) await new Promise((next) => setImmediate(next));
+    const again = await add('far');
+    expect([again.status, again.json.code]).toEqual([409, 'BUSY']);
+    expect((await remove('far')).json.code).toBe('ADDED_CONTEXT_NOT_FOUND');
+    resolve();
+    expect((await adding).status).toBe(201);
+    const removals = await Promise.all([remove('far'), remove('far')]);
+    expect(removals.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(await listed()).toEqual([]);
+  });
+
+  test('tests three contexts at a time', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gate = promise;
+    const tests = [1, 2, 3].map((number) => test_(`far-${number}`));
+    while (lines.split('memory opened').length < 4) await new Promise((next) => setImmediate(next));
+    const refused = await test_('far-4');
+    expect([refused.status, refused.json.code]).toEqual([409, 'BUSY']);
+    resolve();
+    for (const { status } of await Promise.all(tests)) expect(status).toBe(200);
+    expect((await test_('far-4')).status).toBe(200);
   });
 
   test.each([

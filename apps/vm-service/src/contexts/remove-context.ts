@@ -65,7 +65,8 @@ export class RemoveContext extends Change<[name: string], void, string> {
   }
 
   protected override async runPrepared(name: string, caller: Caller): Promise<void> {
-    await this.deps.audit.of(caller, 'remove context', `context/${name}`, () => this.remove(name));
+    const { added, audit } = this.deps;
+    await added.during(name, () => audit.of(caller, 'remove context', `context/${name}`, () => this.remove(name)));
   }
 
   private async remove(name: string): Promise<void> {

@@ -37,6 +37,8 @@ export class AddedContexts {
   private readonly opened = new Map<string, OpenedBackend>();
   /** Why stored contexts are not used, by name. */
   private readonly reasons = new Map<string, string>();
+  /** The names that requests add or remove at this moment. */
+  private readonly changing = new Set<string>();
 
   constructor(private readonly deps: AddedContextsDeps) {}
 
@@ -64,6 +66,31 @@ export class AddedContexts {
     return addedContexts.allow === false
       ? 'The configuration does not allow contexts to be added while the service runs (addedContexts.allow).'
       : undefined;
+  }
+
+  /**
+   * Adds or removes a context while no other request does that with its name.
+   * @throws DomainError BUSY
+   */
+  async during<T>(name: string, change: () => Promise<T>): Promise<T> {
+    if (this.changing.has(name)) {
+      throw new DomainError('BUSY', `The context "${name}" is being added or removed; try again in a moment.`);
+    }
+    this.changing.add(name);
+    try {
+      return await change();
+    } finally {
+      this.changing.delete(name);
+    }
+  }
+
+  isChanging(name: string): boolean {
+    return this.changing.has(name);
+  }
+
+  /** How many contexts are stored, with those that are being added. */
+  get count(): number {
+    return new Set([...this.stored().map(({ name }) => name), ...this.changing]).size;
   }
 
   /** Opens the stored contexts. One that can't be opened keeps none of the others from it. */

@@ -23,12 +23,19 @@ export class LiveContexts {
   /** Opens a context. @returns when its instances are listed, or the context is lost, or after a while */
   async attach(context: ParsedContext): Promise<void> {
     const { added, backends, directory, fleet, sampler } = this.deps;
+    const { name } = context;
     const { backend } = await added.open(context);
-    backends.add(backend);
-    const listed = this.whenListed(context.name);
-    fleet.attach(backend);
-    sampler.attach(directory.get(context.name));
-    await listed;
+    try {
+      backends.add(backend);
+      const listed = this.whenListed(name);
+      fleet.attach(backend);
+      sampler.attach(directory.get(name));
+      await listed;
+    } catch (error) {
+      backends.remove(name);
+      await this.detach(name);
+      throw error;
+    }
   }
 
   /** No request finds the context from now on. @returns undoes it, as long as the context was not detached */

@@ -1,5 +1,5 @@
-import { messageOf, plainText, SettingError } from '@headgate/domain-contracts';
-import { parse } from 'yaml';
+import { plainText, SettingError } from '@headgate/domain-contracts';
+import { parse, YAMLParseError } from 'yaml';
 
 type Section = Readonly<Record<string, unknown>>;
 
@@ -46,7 +46,9 @@ export function reduceKubeconfig(context: string, text: string, kubeContext?: st
   try {
     config = sectionOf(parse(text));
   } catch (error) {
-    return refuse(`is not YAML: ${plainText(messageOf(error).split('\n')[0] ?? '')}`);
+    // Not the message of the parser: it may quote a secret.
+    const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
+    return refuse(line === undefined ? 'is not YAML' : `is not YAML in line ${line}`);
   }
   const wanted = kubeContext ?? config['current-context'];
   if (typeof wanted !== 'string' || wanted === '') return refuse('has no current-context; name a context of it');

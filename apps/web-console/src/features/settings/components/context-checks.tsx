@@ -1,5 +1,6 @@
 import { t } from '@lingui/core/macro';
 import type { ContextCheckView } from '@headgate/api-contracts';
+import { readableSizes } from '../../../shared/quantity/quantity.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
 import { StatusLabel } from '../../../shared/ui/status-label.js';
 import type { StatusWording } from '../../../shared/ui/status-tone.js';
@@ -21,7 +22,7 @@ export function ContextChecks({ checks }: { checks: readonly ContextCheckView[] 
           <li key={`${index} ${name}`}>
             <StatusLabel wording={results()[status]} />
             <span>
-              {message} {remedy !== '' && <span className="hg-note">{remedy}</span>}
+              {readableSizes(message)} {remedy !== '' && <span className="hg-note">{remedy}</span>}
             </span>
           </li>
         ))}
