@@ -30,7 +30,7 @@ export const goPeer = (name, { source, variable, check }) => ({
 });
 
 /** @param {Record<string, string | undefined>} env */
-const findGo = (env) =>
+export const findGo = (env) =>
   (env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, 'go'))) || !existsSync(USUAL_GO)
     ? 'go'
     : USUAL_GO;

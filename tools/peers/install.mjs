@@ -4,7 +4,7 @@
 // From the Python registry: synapse is a Matrix homeserver, and its program the Python interpreter that has it. valkey
 // is a server with the protocol of Redis. python-client generates clients from API documents, and its program is the
 // Python interpreter that has what they need. Built with Go: etcd, kube-apiserver and kubectl, in 5 to 25 minutes the
-// first time. Unpacked from packages of Debian 12: crowdsec, with its cscli, and a bouncer of CrowdSec. The variables of PEERS name the programs of other installations. Runs on plain Node 20.
+// first time. traefik is a proxy, which takes as long. Unpacked from packages of Debian 12: crowdsec, with its cscli, and a bouncer of CrowdSec. The variables of PEERS name the programs of other installations. Runs on plain Node 20.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { cacheDir } from '../local/cache-dir.mjs';
 import { debianPeer } from './debian-package.mjs';
 import { goPeer } from './go-build.mjs';
 import { pythonPeer, sitePackages } from './python-environment.mjs';
+import { traefikPeer } from './traefik.mjs';
 import { runProgram } from './run-program.mjs';
 
 /**
@@ -66,6 +67,7 @@ export const PEERS = {
     variable: 'HEADGATE_TEST_CROWDSEC_BOUNCER',
     check: ['-version'],
   }),
+  traefik: traefikPeer,
 };
 
 /** Written last, so it exists only after a complete installation. */

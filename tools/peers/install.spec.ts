@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { environmentOf, findPeer, installPeer, PEERS } from './install.mjs';
@@ -115,9 +115,41 @@ describe.each(['crowdsec', 'crowdsec-custom-bouncer'])('the package %s', (name) 
   });
 });
 
+test('the proxy traefik is built without the modules that it needs for certificates and passwords', () => {
+  const [bin, module, call] = ['fake', 'module', 'call'].map((name) => join(cache, name)) as [string, string, string];
+  for (const folder of [bin, join(module, 'providers/dns')]) mkdirSync(folder, { recursive: true });
+  writeFileSync(join(module, 'read-only.go'), '', { mode: 0o444 });
+  const script = `#!/bin/sh
+case "$1 $2" in
+  'mod download') echo '{ "Dir": "${module}" }' ;;
+  'mod edit') echo "$@" >> ${call} ;;
+  *)
+    echo "CGO_ENABLED=$CGO_ENABLED" "$@" >> ${call}
+    cat ../auth/headgate.go ../lego/providers/dns/zz_gen_dns_providers.go pkg/config/dynamic/ext/ext.go >> ${call}
+    while [ "$1" != -o ]; do shift; done
+    mkdir -p "$(dirname "$2")"; printf '#!/bin/sh\\nexit 0\\n' > "$2"; chmod +x "$2" ;;
+esac
+`;
+  writeFileSync(join(bin, 'go'), script, { mode: 0o755 });
+  const program = installPeer('traefik', { env: { PATH: `${bin}:/usr/bin:/bin` }, cache });
+  const called = readFileSync(call, 'utf8');
+  expect(called).toContain('mod edit -replace=github.com/go-acme/lego/v5=../lego -replace=');
+  expect(called).toMatch(/^CGO_ENABLED=0 build -mod=mod -trimpath .* -o \S+\/bin\/traefik \.\/cmd\/traefik$/m);
+  for (const name of ['CheckSecret', 'NewDNSChallengeProviderByName', 'package ext']) expect(called).toContain(name);
+  expect(readdirSync(environmentOf('traefik', cache)).sort()).toEqual(['bin', 'installed']);
+  expect(findPeer('traefik', { env: {}, cache })).toBe(program);
+});
+
+test('the modules of traefik are pinned by their hashes', () => {
+  const [modules = [], sums = []] = pinsOf('traefik');
+  const required = modules.filter((line) => /^\t\S+ v\S+$/.test(line)).map((line) => line.trim());
+  expect(required).toHaveLength(3);
+  for (const line of required) expect(sums.join('\n')).toContain(`${line} h1:`);
+});
+
 test('an unknown peer is refused', () => {
   expect(() => findPeer('constructor')).toThrow(
-    'There is no peer "constructor". Choose one of synapse, valkey, python-client, etcd, kube-apiserver, kubectl, crowdsec, crowdsec-custom-bouncer.',
+    'There is no peer "constructor". Choose one of synapse, valkey, python-client, etcd, kube-apiserver, kubectl, crowdsec, crowdsec-custom-bouncer, traefik.',
   );
   expect(() => installPeer('redis')).toThrow('There is no peer "redis".');
 });

@@ -1,14 +1,24 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { asRequestLine, PROXIES, targets } from '@headgate/homeserver-contracts/testing';
 import { startNginxWith } from './testing/nginx-proxy.js';
 import { isInstalled, ProxyProgram } from './testing/proxy-program.js';
 import { RawTargetClient } from './testing/raw-target-client.js';
-import { TargetRecorder } from './testing/target-recorder.js';
+import { MARK, TargetRecorder } from './testing/target-recorder.js';
 
 /** Targets for each setting. 10,000 were checked once with `HEADGATE_TEST_TARGETS=10000`. */
 const COUNT = Number(process.env['HEADGATE_TEST_TARGETS'] ?? 2_000);
 
 /** Starts a proxy. @param upstream such as `http://127.0.0.1:8008` */
 type Start = (upstream: string) => Promise<ProxyProgram>;
+
+/** Traefik is built by tools/peers. */
+const TRAEFIK = (() => {
+  const peers = join(import.meta.dirname, '../../../tools/peers/install.mjs');
+  const found = spawnSync(process.execPath, [peers, '--find', 'traefik'], { encoding: 'utf8' });
+  return found.status === 0 ? found.stdout.trim() : 'traefik';
+})();
 
 const nginx =
   (locations: (upstream: string) => string): Start =>
@@ -78,6 +88,35 @@ ${rules(upstream)}
 `,
     });
 
+const traefik =
+  (entryPoint: string): Start =>
+  async (upstream) => {
+    const proxy = await ProxyProgram.start({
+      program: TRAEFIK,
+      args: (config) => [`--configFile=${config}.yml`],
+      config: (port, folder) => {
+        const rules = join(folder, 'rules.yml');
+        writeFileSync(
+          rules,
+          `http:
+  routers: { all: { rule: 'PathPrefix(\`/\`)', service: hs, entryPoints: [web] } }
+  services: { hs: { loadBalancer: { servers: [{ url: '${upstream}' }] } } }
+`,
+        );
+        const settings = `entryPoints: { web: { address: '127.0.0.1:${port}', http: { ${entryPoint} } } }
+providers: { file: { filename: '${rules}' } }
+log: { level: ERROR }
+`;
+        // Traefik finds the language of the file in its name.
+        writeFileSync(join(folder, 'proxy.conf.yml'), settings);
+        return settings;
+      },
+    });
+    // It listens before it has read its rules.
+    while ((await fetch(proxy.url, { headers: { [MARK]: '1' } })).status !== 200);
+    return proxy;
+  };
+
 /** The program and the setting of each model that can be compared. */
 const SETTINGS: Readonly<Record<string, readonly [program: string, start: Start]>> = {
   'nginx, proxy_pass http://hs': ['nginx', nginx((hs) => `location / { proxy_pass ${hs}; }`)],
@@ -106,6 +145,8 @@ const SETTINGS: Readonly<Record<string, readonly [program: string, start: Start]
   http-request normalize-uri path-strip-dot
   http-request normalize-uri path-strip-dotdot full`),
   ],
+  Traefik: [TRAEFIK, traefik('sanitizePath: true')],
+  'Traefik, sanitizePath: false': [TRAEFIK, traefik('sanitizePath: false')],
   'Caddy, rewrite * {path}': ['caddy', caddy('rewrite * {path}')],
   'Apache, RewriteRule ^/(.*)$ http://hs/$1 [P]': ['apache2', apache((hs) => `RewriteRule ^/(.*)$ ${hs}/$1 [P]`)],
 };
@@ -120,7 +161,7 @@ describe('the models of proxies', () => {
     expect(missing).toEqual([
       'Envoy, merge_slashes and normalize_path',
       'Envoy, UNESCAPE_AND_FORWARD',
-      'Caddy or Traefik, a path that is cleaned',
+      'Caddy, a path that is cleaned',
       'WHATWG URL',
       'WHATWG URL of the decoded path',
     ]);

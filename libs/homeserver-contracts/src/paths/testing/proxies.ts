@@ -48,6 +48,25 @@ const decodeUnreserved = (path: string): string =>
     String.fromCharCode(parseInt(escape.slice(1), 16)),
   );
 
+/** It decodes unreserved characters, writes escapes in capitals, and refuses a fragment. Semicolons end parameters. */
+const traefik = (sanitize: (path: string) => string): Proxy => {
+  return (target) => {
+    const raw = pathOf(target);
+    const decoded = decodeEscapes(raw);
+    if (decoded === undefined || raw.includes('#') || /[\0-\x20\x7f]/.test(target)) return undefined;
+    // Go keeps the path as it was received where it would escape it otherwise.
+    const normalized = decodeUnreserved(raw).replace(/%[0-9a-f]{2}/gi, (escape) => escape.toUpperCase());
+    const isKept = escapeAsGo(decoded) !== raw && isValidInGo(raw);
+    return sanitize(isKept ? normalized : escapeAsGo(decoded)) + queryOf(target).replaceAll(';', '&');
+  };
+};
+
+/** `path.Clean` of Go, which drops a last dot segment with its slash. */
+const cleanAsGo = (path: string): string => {
+  const clean = resolveDots(mergeSlashes(path)).replace(/\/+$/, '');
+  return clean + (path.endsWith('/') || clean === '' ? '/' : '');
+};
+
 export const PROXIES: Readonly<Record<string, Proxy>> = {
   'nginx, proxy_pass http://hs': (target) => (nginxUri(target) === undefined ? undefined : target),
   // It escapes only paths in which something was escaped.
@@ -80,7 +99,9 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
   'HAProxy, normalize-uri percent-decode-unreserved, path-strip-dotdot and path-merge-slashes': haproxy(
     (path, query) => resolveDots(mergeSlashes(decodeUnreserved(path))) + decodeUnreserved(query),
   ),
-  'Caddy or Traefik, a path that is cleaned': (target) => resolveDots(mergeSlashes(pathOf(target))) + queryOf(target),
+  'Caddy, a path that is cleaned': (target) => resolveDots(mergeSlashes(pathOf(target))) + queryOf(target),
+  Traefik: traefik(cleanAsGo),
+  'Traefik, sanitizePath: false': traefik((path) => path),
   'Caddy, rewrite * {path}': (target) => {
     const raw = pathOf(target);
     const path = decodeEscapes(raw);
