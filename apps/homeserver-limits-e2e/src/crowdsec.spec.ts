@@ -173,6 +173,22 @@ describeWithCrowdsec("CrowdSec's local API", () => {
     },
   );
 
+  test('keeps the block of one gateway when another one lifts its own', async () => {
+    await api.listen();
+    const both = [await startGateway(sending), await startGateway(sending)];
+    for (const limits of both) {
+      await limits.launch();
+      await block(limits, '198.51.100.1');
+    }
+    await until(async () => (await api.decisions()).length === 2);
+    await lift(both[0]!, '198.51.100.1');
+    await until(async () => (await api.decisions()).length === 1);
+    const [kept] = await api.decisions();
+    await lift(both[1]!, '198.51.100.1');
+    await until(async () => (await api.decisions()).length === 0);
+    expect(kept).toMatchObject({ value: '198.51.100.1', scenario: 'homeserver-limits/login_source' });
+  });
+
   test('bans addresses of a gateway that reads it, but not by its own blocks', async () => {
     await api.listen();
     const limits = await startGateway((folder) => sending(folder) + reading(folder));

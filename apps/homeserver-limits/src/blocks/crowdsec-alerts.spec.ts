@@ -107,7 +107,7 @@ describe('CrowdsecAlerts', () => {
     blocks.lift('logins', '192.0.2.1');
     block('192.0.2.1', 'mails');
     await alerts.push();
-    const path = '/v1/decisions?value=192.0.2.1&scenario=homeserver-limits%2Flogins&type=ban';
+    const path = `/v1/decisions?value=192.0.2.1&scenario=homeserver-limits%2Flogins&type=ban&origin=${blocks.origin}`;
     expect(sent()).toEqual(['192.0.2.1', path, '192.0.2.1']);
   });
 

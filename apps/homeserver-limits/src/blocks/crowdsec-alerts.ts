@@ -48,10 +48,12 @@ export class CrowdsecAlerts {
   }
 
   private async send({ added, ended }: BlockChanges): Promise<void> {
+    const { origin } = this.options.blocks;
     // The local API ends the others by their duration. First, because a value may be blocked again.
     for (const { rule, value, hasExpired } of ended) {
       if (hasExpired) continue;
-      const filter = new URLSearchParams({ value, scenario: scenarioOf(rule), type: 'ban' });
+      // Another gateway may still block the value by a rule of the same name.
+      const filter = new URLSearchParams({ value, scenario: scenarioOf(rule), type: 'ban', origin });
       await this.request('DELETE', `/v1/decisions?${filter.toString()}`);
     }
     for (let from = 0; from < added.length; from += BATCH) {
