@@ -110,8 +110,8 @@ const decodeEscapes = (segment: string): string =>
 function resolveDots(segments: Segments): string[] {
   const kept: string[] = [];
   for (const segment of segments) {
-    if (segment === '..') kept.pop();
-    else if (segment !== '.') kept.push(segment);
+    if (!isDots(segment)) kept.push(segment);
+    else if (segment.startsWith('..')) kept.pop();
   }
   if (isDots(segments.at(-1) ?? '')) kept.push('');
   return kept;
@@ -127,4 +127,5 @@ export function decode(segment: string): string | undefined {
   }
 }
 
-export const isDots = (segment: string): boolean => segment === '.' || segment === '..';
+/** Envoy also resolves one with parameters, such as `..;x`. */
+export const isDots = (segment: string): boolean => /^\.\.?(?:;|$)/.test(segment);

@@ -48,6 +48,37 @@ const decodeUnreserved = (path: string): string =>
     String.fromCharCode(parseInt(escape.slice(1), 16)),
   );
 
+/** It refuses a fragment, and an escaped zero. */
+const envoy = (normalize: (path: string) => string): Proxy => {
+  return (target) => {
+    const path = pathOf(target);
+    return /#|%00/.test(path) ? undefined : normalize(path) + queryOf(target);
+  };
+};
+
+/**
+ * As Chromium canonicalizes a path: backslashes are slashes, unreserved characters are decoded, and a percent sign that
+ * would begin an escape only after that is escaped itself.
+ */
+function canonicalize(path: string): string {
+  const tokens = path.replaceAll('\\', '/').match(/%[0-9a-f]{2}|[^]/gi) ?? [];
+  const parts = tokens.map((token) => ({
+    text: decodeUnreserved(token),
+    isDecoded: decodeUnreserved(token) !== token,
+  }));
+  const isHex = (index: number) => /^[0-9a-f]$/i.test(parts[index]?.text ?? '');
+  return parts
+    .map(({ text }, index) => {
+      const isNested = text === '%' && isHex(index + 1) && isHex(index + 2);
+      const isNew = parts[index + 1]?.isDecoded === true || parts[index + 2]?.isDecoded === true;
+      return isNested && isNew ? '%25' : text;
+    })
+    .join('');
+}
+
+/** `..;x` is a dot segment, too. */
+const withoutDotParameters = (path: string): string => path.replace(/(\/\.\.?);[^/]*/g, '$1');
+
 /** It decodes unreserved characters, writes escapes in capitals, and refuses a fragment. Semicolons end parameters. */
 const traefik = (sanitize: (path: string) => string): Proxy => {
   return (target) => {
@@ -84,14 +115,12 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
     return rest === undefined ? target : escapeUri(`/${rest}`) + query;
   }),
   'nginx, rewrite ^/(.*) /$1 break': withUri((uri, query) => escapeUri(/^\/[^\n]*/.exec(uri)?.[0] ?? uri) + query),
-  'Envoy, merge_slashes and normalize_path': (target) => {
-    const path = pathOf(target).replaceAll('\\', '/').replace(/%2e/gi, '.');
-    return resolveDots(mergeSlashes(path)) + queryOf(target);
-  },
-  'Envoy, UNESCAPE_AND_FORWARD': (target) => {
-    const path = pathOf(target).replace(/%2f/gi, '/').replace(/%5c/gi, '/').replace(/%2e/gi, '.');
-    return resolveDots(path) + queryOf(target);
-  },
+  'Envoy, merge_slashes and normalize_path': envoy((path) =>
+    mergeSlashes(resolveDots(withoutDotParameters(canonicalize(path)))),
+  ),
+  'Envoy, UNESCAPE_AND_FORWARD': envoy((path) =>
+    resolveDots(withoutDotParameters(canonicalize(path.replace(/%2f/gi, '/').replace(/%5c/gi, '\\')))),
+  ),
   'HAProxy, set-path %[path,url_dec]': haproxy((path, query) => {
     const decoded = decodeEscapes(path);
     return decoded === undefined ? undefined : asRequestLine(escapeControls(decoded) + query);
