@@ -1,4 +1,4 @@
-import type { MetricsSampleView, UsageHistoryView, UsageView, VmView } from '@headgate/api-contracts';
+import type { MetricsSampleView, NodeView, UsageHistoryView, UsageView, VmView } from '@headgate/api-contracts';
 import type { Locator, Page } from 'playwright-core';
 import { Api } from './api.js';
 import { openBrowser, type Browser } from './browser.js';
@@ -6,6 +6,7 @@ import { PLACES } from './console-places.js';
 import { cutOff } from './cut-off.js';
 import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
+import { tooSmall } from './too-small.js';
 
 const TIMEOUT_MS = 120_000;
 const HEIGHT = 800;
@@ -121,25 +122,48 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
   });
 
   test.each(PLACES)(
-    'shows %s at widths of 400 and 640 px without anything beyond the window',
+    'shows %s at widths of 320, 400 and 640 px without anything beyond the window, with room for fingers on phones',
     async (place) => {
-      for (const width of [400, 640]) {
+      for (const width of [320, 400, 640]) {
         await open(place, width);
         await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
         await page.waitForFunction(() => !document.querySelector('.hg-spinner, .hg-skeleton'));
         expect({ width, cutOff: await cutOff(page) }).toEqual({ width, cutOff: [] });
+        if (width < 640) expect({ width, tooSmall: await tooSmall(page) }).toEqual({ width, tooSmall: [] });
       }
     },
     TIMEOUT_MS,
   );
 
-  test.each(['overview', 'guest', 'metrics', 'hardware', 'snapshots', 'events'])(
-    'shows the tab %s of a VM at a width of 400 px without anything beyond the window',
+  test('has room for fingers in the panels that pages open on a phone', async () => {
+    const { ref, context } = running;
+    const [node] = (await api.send<NodeView[]>('GET', '/api/nodes')).body;
+    const peeks = [`/vms?peek=${ref}`, `/nodes?peek=${context}/${node!.name}`, '/storage', '/folders?peek=prod'];
+    for (const place of peeks) {
+      for (const width of [320, 400]) {
+        await open(place, width);
+        if (place === '/storage') await page.locator('.hg-resource-name').first().click();
+        await page.locator('.hg-side-panel').waitFor();
+        await page.waitForFunction(() => !document.querySelector('.hg-spinner, .hg-skeleton'));
+        expect({ place, width, tooSmall: await tooSmall(page) }).toEqual({ place, width, tooSmall: [] });
+      }
+    }
+  });
+
+  test.each(['overview', 'guest', 'metrics', 'hardware', 'snapshots', 'events', 'manifest'])(
+    'shows the tab %s of a VM at widths of 320 and 400 px without anything beyond the window, with room for fingers',
     async (tab) => {
-      await open(pageOf(running, tab), 400);
-      await page.getByRole('heading', { name: running.name, level: 1 }).waitFor();
-      await page.waitForFunction(() => !document.querySelector('.hg-spinner, .hg-skeleton'));
-      expect(await cutOff(page)).toEqual([]);
+      for (const width of [320, 400]) {
+        await open(pageOf(running, tab), width);
+        await page.getByRole('heading', { name: running.name, level: 1 }).waitFor();
+        await page.waitForFunction(() => !document.querySelector('.hg-spinner, .hg-skeleton'));
+        expect({ width, cutOff: await cutOff(page) }).toEqual({ width, cutOff: [] });
+        expect({ width, tooSmall: await tooSmall(page) }).toEqual({ width, tooSmall: [] });
+        const overlapping = page
+          .getByRole('tab')
+          .evaluateAll((tabs) => tabs.filter((one) => one.scrollWidth > one.clientWidth));
+        expect(await overlapping).toEqual([]);
+      }
     },
     TIMEOUT_MS,
   );

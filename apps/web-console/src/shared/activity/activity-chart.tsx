@@ -1,3 +1,4 @@
+import type { CSSProperties } from 'react';
 import { t } from '@lingui/core/macro';
 import type { ActivityView, HistoryRange } from '@headgate/api-contracts';
 import { Link, useSearch } from 'wouter';
@@ -104,7 +105,7 @@ function Scale({ activity: { range, from, to } }: { activity: ActivityView }) {
   return (
     <p className="hg-activity-scale hg-note" aria-hidden="true">
       {timeTicks(from, to, tickMinutes).map((tick) => (
-        <span key={tick} style={{ insetInlineStart: partOf(tick, { from, to }) }}>
+        <span key={tick} style={{ '--hg-at': shareOf(tick, { from, to }) } as CSSProperties}>
           {written.format(tick)}
         </span>
       ))}
@@ -113,9 +114,10 @@ function Scale({ activity: { range, from, to } }: { activity: ActivityView }) {
   );
 }
 
-/** Where a time is between two others, in percent. */
-const partOf = (time: number, { from, to }: TimeSpan): string =>
-  `${(Math.min(1, Math.max(0, (time - from) / (to - from))) * 100).toFixed(3)}%`;
+/** Where a time is between two others, from 0 to 1. */
+const shareOf = (time: number, { from, to }: TimeSpan): number => Math.min(1, Math.max(0, (time - from) / (to - from)));
+
+const partOf = (time: number, span: TimeSpan): string => `${(shareOf(time, span) * 100).toFixed(3)}%`;
 
 const moments = perLanguage(() => new Intl.DateTimeFormat(formatLocale(), { dateStyle: 'medium', timeStyle: 'short' }));
 

@@ -25,16 +25,18 @@ function Head<E extends Instance>({ kind, rows, shown, query, onSort, selection 
     <div role="rowgroup" className="hg-head" style={{ minWidth: `${widthOf(columns, shown)}rem` }}>
       <div role="row" aria-rowindex={1} className="hg-head-row">
         <div role="columnheader" className="hg-cell hg-cell--select">
-          <input
-            type="checkbox"
-            aria-label={t`Select all shown`}
-            title={all ? t`Clear selection` : t`Select all ${readableNumber(rows.length)} shown`}
-            checked={all}
-            ref={(box) => {
-              if (box) box.indeterminate = !all && refs.size > 0;
-            }}
-            onChange={() => (all ? selection.none() : selection.all())}
-          />
+          <label>
+            <input
+              type="checkbox"
+              aria-label={t`Select all shown`}
+              title={all ? t`Clear selection` : t`Select all ${readableNumber(rows.length)} shown`}
+              checked={all}
+              ref={(box) => {
+                if (box) box.indeterminate = !all && refs.size > 0;
+              }}
+              onChange={() => (all ? selection.none() : selection.all())}
+            />
+          </label>
         </div>
         {shown.map((name) => {
           const column = columns[name];
