@@ -184,6 +184,8 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
       async (width) => {
         await open('/nodes', width);
         await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+        // With the contexts, the menu has its first page.
+        await page.getByText('The guests of sandbox are simulated').waitFor();
         expect(await clickableLinks()).toEqual(['Machines', 'Health']);
         const { bottom } = await navigation().evaluate(
           (element) => element.getBoundingClientRect().toJSON() as DOMRect,
