@@ -1,10 +1,10 @@
 // Installs programs that tests use as peers, each into a folder of its own in the cache.
-//   node tools/peers/install.mjs [NAME…]        installs the named ones, or all, unless they are installed
+//   node tools/peers/install.mjs [NAME…]        installs the named ones, or all but those on request, unless they are installed
 //   node tools/peers/install.mjs --find NAME    prints the program; fails when it is not installed
 // From the Python registry: synapse is a Matrix homeserver, and its program the Python interpreter that has it. valkey
 // is a server with the protocol of Redis. envoy is a proxy. python-client generates clients from API documents, and its program is the
 // Python interpreter that has what they need. Built with Go: etcd, kube-apiserver and kubectl, in 5 to 25 minutes the
-// first time. traefik is a proxy, which takes as long. Unpacked from packages of Debian 12: crowdsec, with its cscli, and a bouncer of CrowdSec. The variables of PEERS name the programs of other installations. Runs on plain Node 20.
+// first time. traefik is a proxy, which takes as long, and is built on request only. Unpacked from packages of Debian 12: crowdsec, with its cscli, and a bouncer of CrowdSec. The variables of PEERS name the programs of other installations. Runs on plain Node 20.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,6 +22,7 @@ import { runProgram } from './run-program.mjs';
  * @property {string[]} pins files with the versions to install
  * @property {(folder: string) => string} program in its folder
  * @property {(folder: string, env: Record<string, string | undefined>) => void} build fills the folder
+ * @property {boolean} [onRequest] is installed only by its name: it takes too long for each run of CI
  * @property {string[]} check arguments with which the program proves that it runs
  */
 
@@ -67,7 +68,7 @@ export const PEERS = {
     variable: 'HEADGATE_TEST_CROWDSEC_BOUNCER',
     check: ['-version'],
   }),
-  traefik: traefikPeer,
+  traefik: { ...traefikPeer, onRequest: true },
   envoy: pythonPeer('envoy', {
     variable: 'HEADGATE_TEST_ENVOY',
     program: (folder) => join(sitePackages(folder), 'envoy/_bin/envoy'),
@@ -137,7 +138,8 @@ function main(args) {
     return program ? 0 : 1;
   }
   let failures = 0;
-  for (const name of args.length > 0 ? args : Object.keys(PEERS)) {
+  const usual = Object.keys(PEERS).filter((name) => !PEERS[name]?.onRequest);
+  for (const name of args.length > 0 ? args : usual) {
     try {
       process.stdout.write(`${installPeer(name)}\n`);
     } catch (error) {
