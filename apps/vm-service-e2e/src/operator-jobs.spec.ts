@@ -259,6 +259,23 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the jobs of an o
     expect(await clicks()).toBe(2);
   });
 
+  test('paste a text into the console of a machine: 4', async () => {
+    const vm = machine('prod', 'Running', 2);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.url });
+    const clicks = await beginAt(vm);
+    // An empty line wakes the terminal.
+    await page.evaluate(() => navigator.clipboard.writeText('\nroot\nany password\n'));
+    await openTab(vm, 'Serial console');
+    await page.getByRole('button', { name: 'Paste' }).click();
+    await until(
+      'the pasted lines have logged in',
+      async () => (await page.locator('.xterm-rows').innerText()).replaceAll('\u00a0', ' '),
+      (text) => text.includes('Last login'),
+      30_000,
+    );
+    expect(await clicks()).toBe(4);
+  });
+
   test('requested no other origin and logged no error', () => {
     expect(browser.foreign).toEqual([]);
     expect(browser.errors).toEqual([]);
