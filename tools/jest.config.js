@@ -1,1 +1,1 @@
-export default { displayName: 'tools', preset: '../jest.preset.js' };
+export default { displayName: 'tools', preset: '../jest.preset.js', runner: 'jest-runner' };

@@ -13,6 +13,8 @@ const withJsx = {
 export default {
   ...preset,
   displayName: 'limits-desk',
+  // A page leaves its document, language and stores behind: each file needs its own.
+  runner: 'jest-runner',
   testEnvironment: '../../tools/test/timers/jsdom-environment.js',
   testMatch: ['<rootDir>/src/**/*.spec.{ts,tsx}'],
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
