@@ -1,7 +1,7 @@
 export default {
   displayName: 'kube-adapter',
   preset: '../../jest.preset.js',
-  // Real API servers and large disks are measured against the clock.
+  // In groups on a busy machine, suites with real API servers and large disks reached their time limits.
   runner: 'jest-runner',
   testTimeout: 30_000,
 };
