@@ -166,6 +166,9 @@ const READS = [
   ]),
 ];
 
+/** The load of nodes is measured while a test runs. */
+const withoutLoad = (body: string): string => body.replace(/"load":\{[^{}]*\}/g, '"load":"measured"');
+
 describe('dryRun', () => {
   let edge: Edge;
 
@@ -195,7 +198,7 @@ describe('dryRun', () => {
   };
   const state = async (): Promise<string[]> => {
     const found: string[] = [];
-    for (const path of READS) found.push(`${path} ${(await edge.send('GET', path)).body}`);
+    for (const path of READS) found.push(`${path} ${withoutLoad((await edge.send('GET', path)).body)}`);
     return found;
   };
   const send = (route: string, { path, body }: Example, dryRun?: string): Promise<Reply> => {
