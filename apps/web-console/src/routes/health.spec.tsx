@@ -70,7 +70,7 @@ describe('the health page', () => {
     expect(dated.getAllByRole('link')).toHaveLength(5);
     expect(dated.getByText(/and 137 more/)).toBeTruthy();
     const undated = await cardOf('No KVM');
-    expect(undated.getByText('since before the service started to check')).toBeTruthy();
+    expect(undated.getByText('since before the first check')).toBeTruthy();
   });
 
   test('fixes one finding after it showed the plan of this fix, and then the result', async () => {

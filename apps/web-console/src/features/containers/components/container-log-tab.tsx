@@ -44,7 +44,7 @@ function ContainerLog({ ct }: { ct: ContainerView }) {
       <div className="hg-toolbar hg-toolbar--fields hg-gap-below">
         <SearchInput
           aria-label={t`Search the log`}
-          placeholder={t`Lines that contain a text`}
+          placeholder={t`Show lines that contain…`}
           value={search}
           onChange={setSearch}
         />

@@ -17,7 +17,7 @@ export const DropPromise = ({ dragged, target, refusal }: DropPromiseProps) => (
     </p>
     {refusal === undefined ? (
       <p className="hg-note">
-        {'member' in dragged ? t`It keeps running where it is.` : t`Let go to see the plan. Nothing moves yet.`}
+        {'member' in dragged ? t`It keeps running where it is.` : t`Drop to see the plan. Nothing moves yet.`}
       </p>
     ) : (
       <p className="hg-status--danger">{refusal}</p>

@@ -44,7 +44,7 @@ export function FolderDialog({ change, known, onClose, onDone }: FolderDialogPro
   return (
     <Dialog
       title={TITLES[change.type](from ?? '')}
-      {...(change.type === 'create' ? {} : { description: t`Its machines and the folders in it go along.` })}
+      {...(change.type === 'create' ? {} : { description: t`Its machines and subfolders move with it.` })}
       onClose={onClose}
       onSubmit={() => isReady && setIsPlanned(true)}
       footer={

@@ -9,7 +9,7 @@ interface TopRowProps extends HTMLAttributes<HTMLDivElement> {
 /** The labels of the columns, onto which a folder is dragged that shall be in no other one. */
 export const TopRow = ({ isDragging, className = '', ...drop }: TopRowProps) => (
   <div {...drop} className={`${className} hg-folder-head`} aria-hidden="true">
-    <span>{isDragging ? t`Name (let go here for the top level)` : t`Name`}</span>
+    <span>{isDragging ? t`Name (drop here for the top level)` : t`Name`}</span>
     <span className="hg-numeric">{t`Members`}</span>
     <span className="hg-numeric">{t`Running`}</span>
     <span className="hg-numeric">{t`Failing`}</span>

@@ -131,7 +131,7 @@ export function ImageDialog({ origin, targets, onClose }: ImageDialogProps) {
             id="file"
             required
             problem={problems.file}
-            hint={t`To continue an upload of which parts have arrived, choose the same file and enter the same values.`}
+            hint={t`To continue an interrupted upload, choose the same file and enter the same values.`}
           >
             <input
               id="file"

@@ -16,7 +16,7 @@ export function EventsTab({ address }: { address: ReadInstance }) {
     <div className="hg-page">
       <div className="hg-toolbar hg-gap-below">
         <span className="hg-note" role="status">
-          {events.length === 0 ? t`No events yet` : t`The last events, newest first`}
+          {events.length === 0 ? t`No events yet` : t`Latest events, newest first`}
         </span>
         <span className="hg-spring" />
         <ReloadButton isLoading={isFetching} onReload={() => void refetch()} />

@@ -80,7 +80,7 @@ function NetworkPeek({ network }: { network: NetworkDetailsView }) {
         <NetworkState active={active} />
       </p>
       <PeekFacts facts={facts} />
-      <InstanceLinks title={t`Used by`} users={users} hidden={hiddenUsers} none={t`No instance has a card in it.`} />
+      <InstanceLinks title={t`Used by`} users={users} hidden={hiddenUsers} none={t`No instance is connected to it.`} />
     </>
   );
 }

@@ -40,7 +40,7 @@ export function MigrationPromise({ vm, target }: MigrationPromiseProps) {
             : t`No migration of this kind was measured yet. The guest keeps running.`}
         </p>
       )}
-      <p className="hg-note">{t`Let go to see the plan. Nothing moves yet.`}</p>
+      <p className="hg-note">{t`Drop to see the plan. Nothing moves yet.`}</p>
     </div>
   );
 }

@@ -23,7 +23,7 @@ export function CreationSteps({ steps }: CreationStepsProps) {
           </li>
         ))}
       </ol>
-      <p className="hg-note">{t`All on one page. Change anything, in any order; the review follows.`}</p>
+      <p className="hg-note">{t`Everything is on one page. Change settings in any order; the review is updated as you type.`}</p>
     </nav>
   );
 }
