@@ -9,6 +9,8 @@ import { RecordingUpstream } from './testing/recording-upstream.js';
 
 const TOKEN = 'operator-token-0123';
 const KEY = 'key-of-the-firewall';
+/** Each program has its own: it gets what has changed since the last request with its key. */
+const OWN_KEY = 'key-of-the-gateway-itself';
 /** Guesses of one address until it is blocked for an hour. */
 const GUESSES = 4;
 
@@ -26,7 +28,7 @@ afterEach(async () => {
   await upstream.close();
 });
 
-const BLOCKS = `[blocks.bouncers]\nfirewall = "${KEY}"\n`;
+const BLOCKS = `[blocks.bouncers]\nfirewall = "${KEY}"\nitself = "${OWN_KEY}"\n`;
 /** A gateway that blocks addresses which guess passwords. @param more its other settings, by its folder */
 async function startGateway(more: (folder: string) => string = () => BLOCKS, workers = 1): Promise<LimitsProcess> {
   const limits = await LimitsProcess.prepare('');
@@ -92,8 +94,10 @@ describeWithBouncer('a bouncer of CrowdSec that reads the blocks of the gateway'
 });
 
 describe('a gateway that reads the blocks of another one', () => {
-  const reading = (url: string) => (folder: string) =>
-    `[[deny]]\nname = "others"\ncrowdsec = "${url}"\nkey_file = "${writeSecret(folder, 'key', KEY)}"\ninterval = "100ms"\n`;
+  const reading =
+    (url: string, key = KEY) =>
+    (folder: string) =>
+      `[[deny]]\nname = "others"\ncrowdsec = "${url}"\nkey_file = "${writeSecret(folder, 'key', key)}"\ninterval = "100ms"\n`;
 
   test('denies these addresses until they are lifted, and passes them on to no other', async () => {
     const first = await startGateway();
@@ -119,7 +123,7 @@ describe('a gateway that reads the blocks of another one', () => {
       `[server]\ntrusted_proxies = ["127.0.0.1"]\n[gateway]\nupstream = "${upstream.url}"\n` +
         `[rates.login_source]\nlimit = 2\nwindow = "1h"\nblock = { after = 2, for = "1h" }\n` +
         `[operator]\nlisten = "${new URL(limits.operatorUrl).host}"\ntoken = "${TOKEN}"\n` +
-        `${BLOCKS}${reading(limits.operatorUrl)(limits.folder)}`,
+        `${BLOCKS}${reading(limits.operatorUrl, OWN_KEY)(limits.folder)}`,
     );
     await limits.reload();
     await block(limits, '198.51.100.1');
