@@ -170,6 +170,24 @@ describe('SharedFeed', () => {
     expect(service.streams.filter(({ closed }) => !closed)).toHaveLength(1);
   });
 
+  test('passes the stream on when the page is left, and takes part again when the browser shows it again', async () => {
+    const first = await openTab();
+    service.stream.snapshot([web]);
+    dispatchEvent(new Event('pagehide'));
+    const second = await openTab();
+    service.stream.snapshot([web]);
+    service.stream.emit('changed', db);
+    await settle();
+    expect([first.names(), second.names()]).toEqual([['web'], ['db', 'web']]);
+    dispatchEvent(new Event('pageshow'));
+    await settle();
+    expect(first.names()).toEqual(['db', 'web']);
+    expect(service.streams).toHaveLength(2);
+    service.stream.emit('removed', { ref: web.ref });
+    await settle();
+    expect(first.names()).toEqual(['db']);
+  });
+
   test('opens a stream per tab in browsers without locks, as on plain HTTP', async () => {
     Object.defineProperty(navigator, 'locks', { configurable: true, value: undefined });
     await openTab();

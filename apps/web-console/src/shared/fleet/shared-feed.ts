@@ -37,14 +37,14 @@ export class SharedFeed {
   }
 
   start(): void {
-    if (isShareable()) this.join();
-    else this.feed.start();
+    addEventListener('pagehide', this.onPageHide);
+    this.open();
   }
 
   stop(): void {
-    document.removeEventListener('visibilitychange', this.onVisible);
-    if (this.leave) this.leave();
-    else this.feed.stop();
+    removeEventListener('pagehide', this.onPageHide);
+    removeEventListener('pageshow', this.onPageShow);
+    this.close();
   }
 
   /** Retries immediately, in the tab that has the stream. */
@@ -52,6 +52,25 @@ export class SharedFeed {
     if (!this.channel || this.isLeader) this.feed.retryNow();
     else this.post({ type: 'retry' });
   }
+
+  private open(): void {
+    if (isShareable()) this.join();
+    else this.feed.start();
+  }
+
+  private close(): void {
+    document.removeEventListener('visibilitychange', this.onVisible);
+    if (this.leave) this.leave();
+    else this.feed.stop();
+  }
+
+  /** A browser may keep a page that was left for its back button, and the page would keep the lock. */
+  private readonly onPageHide = (): void => {
+    this.close();
+    addEventListener('pageshow', this.onPageShow, { once: true });
+  };
+
+  private readonly onPageShow = (): void => this.open();
 
   private join(): void {
     const channel = new BroadcastChannel(NAME);
