@@ -182,7 +182,10 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
   test('shows the refusals of the service at their fields', async () => {
     const { name } = one('Running');
     const form = () => page.getByRole('form', { name: 'Create VM' });
-    await open('/vms/create');
+    // The page knows the names that are in use when it has the list.
+    await open('/vms');
+    await untilLoaded();
+    await page.evaluate(() => void (location.hash = '#/vms/create'));
     await form().getByRole('textbox', { name: 'Name', exact: true }).fill(name);
     await form().getByLabel('Namespace', { exact: true }).fill(one('Running').namespace);
     await page.keyboard.press('Tab');
