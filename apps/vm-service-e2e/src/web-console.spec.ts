@@ -184,7 +184,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     const form = () => page.getByRole('form', { name: 'Create VM' });
     // The page knows the names that are in use when it has the list.
     await open('/vms');
-    await untilLoaded();
+    await page.getByText(/^[\d,]+ VMs$/).waitFor();
     await page.evaluate(() => void (location.hash = '#/vms/create'));
     await form().getByRole('textbox', { name: 'Name', exact: true }).fill(name);
     await form().getByLabel('Namespace', { exact: true }).fill(one('Running').namespace);
