@@ -182,7 +182,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
   test('shows the refusals of the service at their fields', async () => {
     const { name } = one('Running');
     const form = () => page.getByRole('form', { name: 'Create VM' });
-    // The page knows the names that are in use when it has the list.
+    // Without the list, the page shows the refusal of the service instead, in other words.
     await open('/vms');
     await page.getByText(/^[\d,]+ VMs$/).waitFor();
     await page.evaluate(() => void (location.hash = '#/vms/create'));
