@@ -142,4 +142,4 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
 
 /** Names of products and formats, units, terms, and examples in boxes. */
 const SAME_EVERYWHERE =
-  /^(Headgate|English|Deutsch|DE|curl|YAML|Terraform|ISO|IP|URL|CPUs?|VMs?|NICs|admin|[\d.,]+ ?(B|[KMGT]i?B?|CPUs?|s|min|h|%)|[KMGT]iB)$/;
+  /^(Headgate|English|Deutsch|DE|curl|YAML|Terraform|ISO|IP|URL|CPUs?|VMs?|NICs|admin|[\d.,]+ ?(B|[KMGT]i?B?|CPUs?|s|min|h|%)|[KMGT]iB|registry\.example\.org\/\S+)$/;

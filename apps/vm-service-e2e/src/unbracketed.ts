@@ -15,7 +15,7 @@ export const unbracketed = (page: Page): Promise<string[]> =>
       if (/\p{L}{2}/u.test(outside)) found.add(outside.trim());
     };
     const visit = (element: Element): void => {
-      if (element.matches('style, script, code, kbd, pre, time')) return;
+      if (element.matches('style, script, noscript, code, kbd, pre, time')) return;
       for (const name of ['aria-label', 'title', 'placeholder', 'alt'])
         if (element.hasAttribute(name)) read(element.getAttribute(name) ?? '');
       for (const child of element.childNodes) {
