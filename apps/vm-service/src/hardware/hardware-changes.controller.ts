@@ -10,7 +10,7 @@ import {
   InstancePath,
   type HardwareChangeDto,
 } from '@headgate/api-contracts';
-import type { Caller } from '@headgate/domain-contracts';
+import type { Caller, InstanceQuery } from '@headgate/domain-contracts';
 import { ChangeHardwareTogether, ReadHardware } from '@headgate/instances';
 import { instanceQuery } from '../instances/instance-request.js';
 import { answer, Describe, planAnswer } from '../platform/answers.decorator.js';
@@ -40,12 +40,8 @@ export class HardwareChangesController {
     @CurrentCaller() caller: Caller,
     @Changing() request: ChangeRequest,
   ): Promise<HardwareChangesView | HardwareChangesPlanView> {
-    for (const change of changes) expectChangeAllowed(change, caller);
-    const wanted = toHardwareChanges(changes, query.restart === 'true');
-    return request.answerWith(query, this.changeTogether, [instanceQuery('vm', path, query), wanted], {
-      result: presentChanges,
-      plan: presentChangesPlan,
-    });
+    const instance = instanceQuery('vm', path, query);
+    return answerChanges(request, this.changeTogether, { instance, changes, query, caller });
   }
 }
 
@@ -82,13 +78,29 @@ export class ContainerHardwareController {
     @CurrentCaller() caller: Caller,
     @Changing() request: ChangeRequest,
   ): Promise<HardwareChangesView | HardwareChangesPlanView> {
-    for (const change of changes) expectChangeAllowed(change, caller);
-    const wanted = toHardwareChanges(changes, query.restart === 'true');
-    return request.answerWith(query, this.changeTogether, [instanceQuery('ct', path, query), wanted], {
-      result: presentChanges,
-      plan: presentChangesPlan,
-    });
+    const instance = instanceQuery('ct', path, query);
+    return answerChanges(request, this.changeTogether, { instance, changes, query, caller });
   }
+}
+
+interface ChangesRequest {
+  readonly instance: InstanceQuery;
+  readonly changes: readonly HardwareChangeDto[];
+  readonly query: HardwareChangesQuery;
+  readonly caller: Caller;
+}
+
+function answerChanges(
+  request: ChangeRequest,
+  changeTogether: ChangeHardwareTogether,
+  { instance, changes, query, caller }: ChangesRequest,
+): Promise<HardwareChangesView | HardwareChangesPlanView> {
+  for (const change of changes) expectChangeAllowed(change, caller);
+  const wanted = toHardwareChanges(changes, query.restart === 'true');
+  return request.answerWith(query, changeTogether, [instance, wanted], {
+    result: presentChanges,
+    plan: presentChangesPlan,
+  });
 }
 
 const OF_HOSTS: ReadonlySet<HardwareChangeDto['kind']> = new Set<HardwareChangeDto['kind']>([
