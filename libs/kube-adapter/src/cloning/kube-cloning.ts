@@ -91,9 +91,10 @@ export class KubeCloning extends InstanceCloning {
 
   /** The VM of a complete clone has the annotation of its operation. */
   override async stateOf(source: InstanceRef, target: InstanceRef, key: OperationKey): Promise<OperationState> {
+    const clone = await this.cloneOf(source, target, key);
+    // Read after the clone, which is removed when its VM exists: the other way around, both could be missed.
     const vm = await this.deps.api.find<VmObject>(VIRTUAL_MACHINES, target);
     if (vm && isOfOperation(vm, key)) return { state: 'done' };
-    const clone = await this.cloneOf(source, target, key);
     if (!clone) return { state: 'absent' };
     const failure = failureOfClone(clone);
     return failure === undefined ? { state: 'running' } : { state: 'failed', reason: cloneFailed(failure) };

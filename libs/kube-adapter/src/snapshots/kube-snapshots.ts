@@ -162,8 +162,7 @@ export class KubeSnapshots extends InstanceSnapshots {
   }
 
   override async stateOf(ref: InstanceRef, operation: SnapshotOperation): Promise<OperationState> {
-    const found = await findVm(this.deps.api, ref);
-    if (operation.kind === 'restore') return this.restoreState(found, ref, operation);
+    if (operation.kind === 'restore') return this.restoreState(ref, operation);
     const snapshot = (await this.snapshotsOf(ref)).find(({ metadata }) => metadata.name === operation.snapshot);
     if (operation.kind === 'delete') {
       if (!snapshot) return { state: 'done' };
@@ -172,7 +171,9 @@ export class KubeSnapshots extends InstanceSnapshots {
     if (!snapshot || !isOfOperation(snapshot, operation)) return { state: 'absent' };
     const { phase, ready, reason = 'KubeVirt gave no reason' } = present(snapshot);
     if (phase === 'Failed') return { state: 'failed', reason: snapshotFailed(operation.snapshot, reason) };
-    const isLocked = found.vm.status?.snapshotInProgress === operation.snapshot;
+    // Read after the snapshot: an earlier read may be from before the lock, which is set before the snapshot is ready.
+    const { vm } = await findVm(this.deps.api, ref);
+    const isLocked = vm.status?.snapshotInProgress === operation.snapshot;
     return { state: ready && !isLocked ? 'done' : 'running' };
   }
 
@@ -250,8 +251,10 @@ export class KubeSnapshots extends InstanceSnapshots {
     return findOfOperation<RestoreObject>(this.deps.api, RESTORES, { namespace, prefix: name, key });
   }
 
-  private async restoreState(found: FoundVm, ref: InstanceRef, operation: SnapshotOperation): Promise<OperationState> {
+  private async restoreState(ref: InstanceRef, operation: SnapshotOperation): Promise<OperationState> {
     const restore = await this.restoreOf(ref, operation.snapshot, operation);
+    // Read after the restore: an earlier read may be from before the VM was stopped for it.
+    const found = await findVm(this.deps.api, ref);
     if (!restore) return { state: 'absent' };
     const failure = failureOf(restore.status);
     if (failure !== undefined) return { state: 'failed', reason: restoreFailed(operation.snapshot, failure) };
