@@ -7,6 +7,8 @@ import type { IncusConsoles } from './incus-consoles.js';
 import { openConsoles } from './open-consoles.js';
 
 const TYPING_INTERVAL_MS = 100;
+/** Output of before this may be lost. */
+const CONSOLE_READY = 'until [ -e /run/console-ready ]; do usleep 10000; done';
 const SIZE = { columns: 101, rows: 33 };
 const refOf = (name: string, kind: InstanceRef['kind'] = 'ct'): InstanceRef => ({
   kind,
@@ -33,10 +35,13 @@ describeOnIncus('consoles', (flavor) => {
 
   test('the output that the server has kept of a console is gone once it was read, so it is no log', async () => {
     await daemon.run('launch', TINY_ALIAS, 'talks');
-    await daemon.run('exec', 'talks', '--', 'sh', '-c', 'echo one for the first reader > /dev/console');
+    const say = `${CONSOLE_READY}; echo one for the first reader > /dev/console`;
+    await daemon.run('exec', 'talks', '--', 'sh', '-c', say);
     const kept = async (): Promise<string> =>
       daemon.run('console', 'talks', '--show-log').catch((error: unknown) => String(error));
-    expect(await kept()).toContain('one for the first reader');
+    // The server takes over the output of a container a moment after it was written.
+    let first = '';
+    while (!first.includes('one for the first reader')) first += await kept();
     expect(await kept()).not.toContain('one for the first reader');
     await daemon.run('delete', '--force', 'talks');
   });
@@ -84,6 +89,7 @@ describeOnIncus('consoles', (flavor) => {
   });
 
   test('the console has the earlier output, and accepts input', async () => {
+    await inContainer(CONSOLE_READY);
     const { stream, backlog } = await consoles.openSerial(refOf('web'));
     expect(backlog.toString()).toContain('Headgate tiny container: ready');
     // The server discards input from before it has set up the terminal.
