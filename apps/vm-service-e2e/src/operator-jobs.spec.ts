@@ -1,4 +1,4 @@
-import type { ContainerView, SnapshotView, VmView } from '@headgate/api-contracts';
+import type { ContainerView, SnapshotView, TaskView, VmView } from '@headgate/api-contracts';
 import type { Locator, Page } from 'playwright-core';
 import { Api } from './api.js';
 import { openBrowser, type Browser } from './browser.js';
@@ -279,6 +279,68 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the jobs of an o
       30_000,
     );
     expect(await clicks()).toBe(4);
+  });
+
+  test('start the machines with a tag, and retry the one that failed: 4', async () => {
+    const query = 'tag:lab status:stopped';
+    const tagged = await until(
+      'no machine is shutting down',
+      async () => (await api.send<VmView[]>('GET', '/api/vms?q=tag:lab')).body,
+      (all) => all.every(({ status }) => status !== 'Stopping'),
+    );
+    const stopped = tagged.filter(({ status }) => status === 'Stopped');
+    const [held] = stopped;
+    if (!held) throw new Error('no machine of the lab is stopped');
+    const clicks = await begin(query);
+    await page.getByRole('checkbox', { name: 'Select all shown' }).check();
+    await page.getByRole('button', { name: 'Start', exact: true }).first().click();
+    await panel()
+      .getByRole('button', { name: `Start ${stopped.length} VMs` })
+      .waitFor();
+    // Another client downloads its disk, so that it can't be started.
+    const download = new AbortController();
+    const { status } = await fetch(`${service.url}${pathOf(held, '/export')}`, { signal: download.signal });
+    expect(status).toBe(200);
+    await confirm(/^Start \d/);
+    const shows = (summary: string): Promise<string> =>
+      until(
+        'the results are shown',
+        () => panel().innerText(),
+        (text) => text.includes(summary),
+      );
+    await shows(`${stopped.length - 1} succeeded, 1 failed, 0 skipped.`);
+    download.abort();
+    await api.untilVm(held.name, 'is not busy', (vm) => vm !== undefined && vm.busy === undefined);
+    await panel().getByRole('button', { name: 'Retry 1 failed' }).click();
+    await shows('1 succeeded, 0 failed, 0 skipped.');
+    expect((await api.vm(held.name))?.status).not.toBe('Stopped');
+    expect(await clicks()).toBe(4);
+  });
+
+  test('move a machine to another namespace: 7', async () => {
+    const name = 'moved-today';
+    // Both ends are read in full, so the disks of the invented company would take minutes.
+    const request = { namespace: 'dev', name, cpu: 1, mem: '1Gi', disk: '128Mi', start: false };
+    const created = await api.send('POST', '/api/vms', { ...request, import: 'https://images.example/small.qcow2' });
+    expect([created.status, created.body]).toEqual([201, expect.anything()]);
+    await api.untilVm(name, 'is stopped', (vm) => vm?.status === 'Stopped');
+    const clicks = await begin(`name:${name}`);
+    await page.locator('.hg-row').first().getByRole('rowheader').click();
+    await page.keyboard.press('.');
+    await page.getByRole('menuitem', { name: 'Move…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Destination').selectOption('sandbox');
+    await dialog.getByRole('combobox', { name: 'Namespace' }).fill('web');
+    await dialog.getByRole('switch', { name: 'Delete the source after the copy was verified' }).check();
+    await dialog.getByRole('button', { name: 'Move', exact: true }).click();
+    const task = await until(
+      'the move has begun',
+      async () => (await api.send<TaskView[]>('GET', '/api/tasks')).body.find(({ kind }) => kind === 'move'),
+      (found) => found !== undefined,
+    );
+    expect(await api.untilTask(task?.id ?? '')).toMatchObject({ status: 'done', error: '' });
+    await api.untilVm(name, 'is in the other namespace only', (vm) => vm?.namespace === 'web');
+    expect((await clicks()) + 2).toBe(7);
   });
 
   test('requested no other origin and logged no error', () => {
