@@ -1,6 +1,7 @@
 import { STORE_RBAC_RULES } from '../rbac.js';
 import { storeContracts } from './testing/store-contracts.contract.js';
 import { NAMESPACE, readManifest, StoreHarness } from './testing/store-harness.contract.js';
+import { until } from './testing/until.contract.js';
 
 const ROLE = 'headgate-store';
 /** A cluster that enforces exactly the role of the manifests. */
@@ -80,8 +81,3 @@ describe('the definitions of the store', () => {
     await harness.close();
   });
 });
-
-async function until(holds: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 20_000 && !holds(); turn++) await new Promise((resolve) => setImmediate(resolve));
-  expect(holds()).toBe(true);
-}

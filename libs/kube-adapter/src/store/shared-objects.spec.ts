@@ -13,6 +13,7 @@ import { KubeSampleExchange } from './samples/kube-sample-exchange.js';
 import { encodeRound } from './samples/sample-text.js';
 import { KubeSourceStore } from './sources/kube-source-store.js';
 import { NAMESPACE, StoreHarness } from './testing/store-harness.contract.js';
+import { turn, until } from './testing/until.contract.js';
 import { KubeApiTokenStore } from './tokens/kube-api-token-store.js';
 import { KubeWebhookStore } from './webhooks/kube-webhook-store.js';
 
@@ -91,12 +92,6 @@ describe('the shared objects in custom resources', () => {
   const stored = (resource: string): Stored[] => harness.sandbox.store.list(resource) as unknown as Stored[];
   const overwrite = (resource: string, object: Stored, spec: object): void => {
     harness.sandbox.store.update(resource, { ...object, spec: { ...object.spec, ...spec } } as never);
-  };
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  /** Turns of the event loop until the condition holds; the requests of the replicas are answered meanwhile. */
-  const until = async (holds: () => boolean): Promise<void> => {
-    for (let count = 0; count < 20_000 && !holds(); count++) await turn();
-    expect(holds()).toBe(true);
   };
 
   describe('for API tokens', () => {

@@ -2,6 +2,7 @@ import { jest } from '@jest/globals';
 import { FixedClock } from '@headgate/testing';
 import { ClusterStore } from '../cluster-store.js';
 import { NAMESPACE, StoreHarness } from '../testing/store-harness.contract.js';
+import { turn, until } from '../testing/until.contract.js';
 import { KubeReplicas } from './kube-replicas.js';
 import type { LeaseObject } from './lease-object.js';
 
@@ -65,18 +66,13 @@ describe('the leases of the replicas', () => {
   };
   const lease = (key: typeof LEADER): LeaseObject | undefined =>
     harness.sandbox.store.get(LEASES, key) as LeaseObject | undefined;
-  /** Turns of the event loop until the condition holds; requests of the replicas are answered meanwhile. */
-  const until = async (holds: () => boolean): Promise<void> => {
-    for (let turn = 0; turn < 20_000 && !holds(); turn++) await new Promise((resolve) => setImmediate(resolve));
-    expect(holds()).toBe(true);
-  };
   const requests = (): number => harness.sandbox.requests.count({ resource: LEASES });
   /** Lets an attempt of a replica run to its end. */
   const attempt = async (replica: TestReplica, ms = TIMES.retryMs): Promise<void> => {
     const before = requests();
     replica.clock.advance(ms);
     await until(() => requests() >= before + 2 && replica.clock.pending > 0);
-    for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
+    for (let count = 0; count < 200; count++) await turn();
   };
   /** Lets the time of a replica pass in steps that are short compared with a request, until the condition holds. */
   const passUntil = async (replica: TestReplica, holds: () => boolean): Promise<void> => {
