@@ -120,8 +120,13 @@ export class SandboxHarness implements BackendHarness {
     return ref;
   }
 
+  /** The node of a VM that runs is in another object, whose watch may be behind that of the VMs. */
   async becomes(ref: InstanceRef, status: VmStatus): Promise<void> {
-    await this.recorder.untilVm(ref, (vm) => vm.status === status && vm.ready === (status === 'Running'));
+    const isRunning = status === 'Running';
+    await this.recorder.untilVm(
+      ref,
+      (vm) => vm.status === status && vm.ready === isRunning && (!isRunning || vm.node !== undefined),
+    );
   }
 
   async givenNetworks(): Promise<readonly [string, string]> {

@@ -39,7 +39,8 @@ export function resourceMetricsContract(
 
     const givenRunning = async (): Promise<InstanceRef> => {
       const ref = await harness.givenVm('Running');
-      await recorder.until(() => recorder.stateOf(ref) === 'Running');
+      // A cluster has the status and the guest that is measured in two objects, and reports the second one later.
+      await recorder.until(() => recorder.stateOf(ref) === 'Running' && recorder.instance(ref)?.node !== undefined);
       await harness.untilMeasured?.(ref);
       return ref;
     };
