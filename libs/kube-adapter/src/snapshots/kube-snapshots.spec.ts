@@ -104,20 +104,25 @@ describe('snapshots and clones on a cluster', () => {
   });
 
   test('a restore keeps a VM stopped that is being stopped, although its guest still runs', async () => {
-    const opened = await open({ simulation: { timeScale: 0.05, timings: { gracefulShutdown: 8_000 } } });
+    const clock = new PacedClock();
+    const opened = await open({ sandbox: { clock }, simulation: { timeScale: 0.02 } });
     const { backend, recorder } = opened;
+    const power = backend.require('power');
     const { ref } = await createdVm(opened, recorder);
     await taken(opened, ref, 'one');
-    await backend.require('power').apply(ref, 'start');
+    await power.apply(ref, 'start');
     await recorder.untilVm(ref, ({ status }) => status === 'Running');
-    await backend.require('power').apply(ref, 'stop');
+    clock.hold();
+    await power.apply(ref, 'stop');
 
     const { steps } = await backend.require('snapshots').planRestore(ref, 'one');
     expect(steps.map(({ name }) => name)).toEqual(['stop', 'restore']);
-    await (
-      await backend.require('snapshots').restore(ref, 'one')
-    )(recordingReporter());
-    expect(recorder.vm(ref)?.status).toBe('Stopped');
+    const restoring = await backend.require('snapshots').restore(ref, 'one');
+    clock.release();
+    await restoring(recordingReporter());
+    await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
+    expect(await power.staysOn(ref)).toBe(false);
+    clock.stop();
   });
 
   test('a snapshot that fails says why, is listed as failed and can not be restored', async () => {
