@@ -92,6 +92,8 @@ describe('a VM that a cluster receives', () => {
     await ingest.commit(spec);
     await harness.recorder.untilVm(spec.ref, ({ status }) => status === 'Stopped');
     await harness.backend.require('provisioning').delete(spec.ref);
+    // The cluster removes the VM, and what it owns, after its answer.
+    await harness.recorder.until(() => harness.recorder.vm(spec.ref) === undefined);
     expect(objects()).toEqual(before);
   });
 
