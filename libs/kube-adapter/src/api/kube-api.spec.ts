@@ -36,7 +36,12 @@ describe('KubeApi', () => {
   const secret = (name: string) => api.create(SECRETS, { metadata: { name, namespace: 'lab' } });
 
   test('reads a collection page by page', async () => {
-    await Promise.all(Array.from({ length: 260 }, (_, i) => secret(`page-${i}`)));
+    for (let index = 0; index < 260; index++)
+      sandbox.store.create('secrets', {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: `page-${index}`, namespace: 'lab' },
+      });
     const sizes: number[] = [];
     for await (const page of api.pages(SECRETS, { namespace: 'lab' })) sizes.push(page.items.length);
     expect(sizes).toHaveLength(2);
