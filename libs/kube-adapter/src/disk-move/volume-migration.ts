@@ -24,6 +24,8 @@ const CANCEL_TIMEOUT_MS = 120_000;
 /** How long KubeVirt may take to report that the end of a guest has interrupted the copy of its disk. */
 const DOUBT_LIMIT_MS = 15_000;
 const MAX_DOUBTS = 1000;
+/** How long KubeVirt may take to end the change of a guest whose migration has succeeded. */
+const SETTLE_LIMIT_MS = 15_000;
 /** The label that KubeVirt puts on migrations. */
 const VMI_LABEL = 'kubevirt.io/vmi-name';
 const CHANGE = 'VolumesChange';
@@ -48,6 +50,7 @@ export class VolumeMigration {
     let phase = '';
     let problem: string | undefined;
     let failedBefore: ReadonlySet<string> | undefined;
+    let copiedAt: number | undefined;
     report.step(`Copying ${record.volume.name} to ${record.storage}`);
     for (;;) {
       report.signal.throwIfAborted();
@@ -61,9 +64,12 @@ export class VolumeMigration {
         const failed = migrations.find((one) => hasFailed(one) && !failedBefore?.has(one.metadata.uid ?? ''));
         if (failed) throw migrationFailed(ref, await failureOf(this.deps.api, failed));
         const active = migrations.find((one) => !isOver(one));
+        // The guest was read before the migrations, and may be on the new volume by now.
+        if (haveCopied(migrations, disk)) copiedAt ??= clock.now();
+        const isSettling = copiedAt !== undefined && clock.now() - copiedAt < SETTLE_LIMIT_MS;
         if (isChanging(state)) {
           hasBegun = true;
-          if (!active && !migratesAutomatically(state)) await this.startMigration(state);
+          if (!active && !isSettling && !migratesAutomatically(state)) await this.startMigration(state);
         } else if (!hasBegun) {
           expectAccepted(state);
           if (clock.now() - began > BEGIN_TIMEOUT_MS)
@@ -143,11 +149,7 @@ export class VolumeMigration {
     const { ref, record, target } = disk;
     if (needsRecovery(state))
       throw new DomainError('WRONG_STATE', `${ref.name} was stopped while its disk was being moved.`);
-    const since = target.metadata.creationTimestamp ?? '';
-    const hasSucceeded = migrations.some(
-      ({ metadata, status }) => status?.phase === 'Succeeded' && (metadata.creationTimestamp ?? '') >= since,
-    );
-    if (hasSucceeded) return true;
+    if (haveCopied(migrations, disk)) return true;
     const name = target.metadata.name ?? '';
     if (this.deps.clock.now() - this.doubtSince(name) < DOUBT_LIMIT_MS) return false;
     throw new DomainError(
@@ -198,6 +200,13 @@ export class VolumeMigration {
 
 const isOver = ({ status }: MigrationObject): boolean => ['Succeeded', 'Failed'].includes(status?.phase ?? '');
 const hasFailed = ({ status }: MigrationObject): boolean => status?.phase === 'Failed';
+
+/** Whether a migration has succeeded since the new volume was created. */
+const haveCopied = (migrations: readonly MigrationObject[], { target }: MovingDisk): boolean =>
+  migrations.some(
+    ({ metadata, status }) =>
+      status?.phase === 'Succeeded' && (metadata.creationTimestamp ?? '') >= (target.metadata.creationTimestamp ?? ''),
+  );
 
 /** Whether KubeVirt has prepared the running guest for the move. */
 const isChanging = ({ vmi }: VmState): boolean =>
