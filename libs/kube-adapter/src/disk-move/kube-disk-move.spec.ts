@@ -325,7 +325,8 @@ describe('moving the disk of a VM in a cluster', () => {
       () => live(ref)?.status?.migratedVolumes === undefined && machine(ref).status?.['printableStatus'] === 'Running',
     );
     await harness.backend.require('power').apply(ref, 'restart', { force: true });
-    await harness.recorder.untilVm(ref, ({ status }) => status === 'Running' && live(ref)?.metadata.uid !== uid);
+    const isNext = (): boolean => ![uid, undefined].includes(live(ref)?.metadata.uid);
+    await harness.recorder.untilVm(ref, ({ status }) => status === 'Running' && isNext());
     const work = await moves().resume(ref, { volume: old, storage: fast });
     await work(recordingReporter());
     expect([volumeOf(ref), names(DATA_VOLUMES)]).toEqual([moved, [moved]]);
