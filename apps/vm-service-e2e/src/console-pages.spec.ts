@@ -184,8 +184,11 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the pages of the
       await page.getByRole('button', { name: 'Move…' }).click();
       const destination = dialog().getByRole('combobox', { name: /Destination/ });
       await dialog().getByRole('option', { name: /^lab/ }).waitFor({ state: 'attached' });
+      const preflight = page.waitForResponse((response) => {
+        const asked = response.request().postData() ?? '';
+        return response.url().endsWith('/api/move/preflight') && asked.includes('"toContext":"lab"');
+      });
       await destination.selectOption('lab');
-      const preflight = page.waitForResponse((response) => response.url().endsWith('/api/move/preflight'));
       const { ok, refusals } = (await (await preflight).json()) as { ok: boolean; refusals: { reason: string }[] };
       if (ok)
         await dialog()
