@@ -8,7 +8,9 @@ import { RecordingUpstream } from './testing/recording-upstream.js';
 const HELD = '/_matrix/client/v3/held';
 const LOGIN = '/_matrix/client/v3/login';
 const POLL = '/_matrix/client/v3/sync?since=s1&timeout=30000';
-const TIMEOUT_MS = 1_000;
+/** How long the gateway waits for a silent upstream in the test of that. In the others, it gives back no place. */
+const SILENCE_MS = 10_000;
+const NEVER_MS = 600_000;
 
 describe('a bound on the requests of a source that are in progress', () => {
   let upstream: RecordingUpstream;
@@ -17,10 +19,10 @@ describe('a bound on the requests of a source that are in progress', () => {
   let held: ServerResponse[];
   let arrival: () => void;
 
-  const start = (more = 'concurrent_requests_per_source = 1\n', rest = '') =>
+  const start = (more = 'concurrent_requests_per_source = 1\n', rest = '', silenceMs = NEVER_MS) =>
     LimitsProcess.start(
       `[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.1"]\n${more}` +
-        `[gateway]\nupstream = "${upstream.url}"\ntimeout_ms = ${TIMEOUT_MS}\n[operator]\nlisten = "127.0.0.1:0"\n${rest}`,
+        `[gateway]\nupstream = "${upstream.url}"\ntimeout_ms = ${silenceMs}\n[operator]\nlisten = "127.0.0.1:0"\n${rest}`,
     );
 
   beforeEach(async () => {
@@ -54,7 +56,7 @@ describe('a bound on the requests of a source that are in progress', () => {
     const end = Date.now() + 60_000;
     while ((await ask()).status === 429) if (Date.now() > end) throw new Error('the place was never given back');
   }
-  const ways: readonly (readonly [string, () => Promise<void>])[] = [
+  const ways: readonly (readonly [string, () => Promise<void>, silenceMs?: number])[] = [
     ['its response', async () => void (await hold().then(() => held[0]!.end('{}')))],
     ['a caller who hangs up', async () => void (await hold()).destroy()],
     [
@@ -84,7 +86,7 @@ describe('a bound on the requests of a source that are in progress', () => {
         socket.destroy();
       },
     ],
-    ['an upstream that is silent for too long', async () => void (await hold())],
+    ['an upstream that is silent for too long', async () => void (await once(await hold(), 'data')), SILENCE_MS],
     [
       'a refusal',
       async () => void expect((await call(limits.url, 'POST', LOGIN, { body: 'no JSON' })).status).toBe(400),
@@ -100,8 +102,9 @@ describe('a bound on the requests of a source that are in progress', () => {
     ],
   ];
 
-  test.each(ways)('gives the place back after %s', async (_way, end) => {
-    limits = await start();
+  const rows = ways.map(([way, end, silenceMs = NEVER_MS]) => [way, end, silenceMs] as const);
+  test.each(rows)('gives the place back after %s', async (_way, end, silenceMs) => {
+    limits = await start(undefined, undefined, silenceMs);
     await end();
     await untilFree();
     // Exactly one place.

@@ -156,6 +156,8 @@ export class UpstreamClient implements OnApplicationShutdown {
   private attempt(request: UpstreamRequest, agent: HttpAgent | false, withBody: boolean): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const { body, caller, timeoutMs } = request;
+    // They hung up earlier, or the request was aborted for that reason: nothing would abort this one.
+    if (isAbandoned(request)) throw new ClientGone();
     const outgoing = this.request(request, agent);
     let started: IncomingMessage | undefined;
     // Once the response has started, an error belongs to its stream, which closes the caller's connection with it.
