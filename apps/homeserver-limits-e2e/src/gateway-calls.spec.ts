@@ -33,7 +33,7 @@ describe('a gateway that serves the endpoint of the media service', () => {
         'namespaces: {users: [{exclusive: false, regex: "@(?!outside).*:b\\\\.example"}]}\n',
     );
     await limits.configure(
-      `[server]\nname = "b.example"\n[gateway]\nupstream = "${upstream.url}"\ntimeout_ms = 700\n` +
+      `[server]\nname = "b.example"\n[gateway]\nupstream = "${upstream.url}"\n` +
         `[rtc]\nurl = "wss://sfu.example"\nkey = "key"\nsecret = "rtc-hunter2"\nregistration = "${registration}"\n` +
         `trusted_servers = ["a.example"]\n[federation.peers]\n"a.example" = "${peer.url}"\n`,
     );
