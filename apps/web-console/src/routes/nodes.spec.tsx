@@ -51,7 +51,9 @@ describe('the map', () => {
     const { user } = await openConsole('/nodes', VMS, service);
     await user.click(await screen.findByRole('button', { name: 'Zones' }));
     expect(location.hash).toBe('#/nodes?group=zone');
-    expect(within(screen.getByRole('region', { name: 'prod, zone b' })).getAllByRole('listitem')).toHaveLength(1);
+    expect(within(screen.getByRole('region', { name: 'Nodes of prod, zone b' })).getAllByRole('listitem')).toHaveLength(
+      1,
+    );
   });
 
   test('offers a migration of the block that is dragged to another node, with the promise of its dry run', async () => {

@@ -111,6 +111,19 @@ test('the title of the tab names the page', async () => {
   expect(document.title).toBe('web-1 (Running) - Headgate');
 });
 
+test.each([
+  [{ name: 'Ada Lovelace', login: 'ada@example.org' }, 'a', 'Signed in as ada@example.org'],
+  [{ name: '', login: '@bob:example.org' }, 'b', 'Signed in as @bob:example.org'],
+  [{ name: '𝒵oe', login: 'zoe' }, '𝒵', 'Signed in as zoe'],
+  [{ name: 'E\u0301va', login: 'eva' }, 'e\u0301', 'Signed in as eva'],
+  [{ name: '', login: '' }, '?', 'Not signed in: the service received no identity headers.'],
+])('the header has the first letter of the caller %j: %s', async (caller, letter, title) => {
+  service.on('GET /api/whoami', { ...caller, admin: true, enforced: false });
+  await openConsole('/vms', [buildVm()], service);
+  await waitFor(() => expect(document.querySelector('.hg-caller-letter')?.textContent).toBe(letter));
+  expect(document.querySelector('.hg-caller')?.getAttribute('title')).toBe(title);
+});
+
 test('the theme switches between three values and is remembered', async () => {
   const { user } = await openConsole('/vms', [buildVm()], service);
   const dark = () => document.documentElement.dataset['theme'] === 'dark';

@@ -16,7 +16,7 @@ export const containerColumns = (usages: Usages, progresses: Progresses): ListCo
     length: ({ name, privileged }) => name.length + (privileged ? 11 : 0),
     cell: (ct) => (
       <>
-        <a href={`#${paths.container(ct)}`} tabIndex={-1} title={ct.name}>
+        <a href={`#${paths.container(ct)}`} tabIndex={-1} title={ct.name} translate="no">
           {ct.name}
         </a>
         {ct.privileged && <span className="hg-mark hg-note">{t`privileged`}</span>}
@@ -30,6 +30,7 @@ export const containerColumns = (usages: Usages, progresses: Progresses): ListCo
     width: 18,
     keepPriority: 1,
     length: ({ image }) => image.length,
+    isData: true,
     cell: ({ image }) => <span title={image}>{image}</span>,
   },
   cpu: instanceColumns().cpu,

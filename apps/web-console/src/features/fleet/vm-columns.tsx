@@ -29,7 +29,14 @@ export const vmColumns = (usages: Usages, progresses: Progresses): ListColumns<V
     keepPriority: 2,
     cell: ({ disk }) => readableQuantity(disk),
   },
-  ip: { label: t`IP address`, order: ({ ip }) => ip ?? '', width: 8.5, keepPriority: 6, cell: ({ ip }) => ip },
+  ip: {
+    label: t`IP address`,
+    order: ({ ip }) => ip ?? '',
+    width: 8.5,
+    keepPriority: 6,
+    isData: true,
+    cell: ({ ip }) => ip,
+  },
   node: { ...instanceColumns().node, keepPriority: 5 },
   tags: { ...instanceColumns().tags, keepPriority: 4 },
   namespace: { ...instanceColumns().namespace, keepPriority: 3 },
@@ -44,7 +51,7 @@ function nameLength({ name, protected: isProtected, isTemplate, volatile }: VmVi
 
 const VmName = ({ vm }: { vm: VmView }) => (
   <>
-    <a href={`#${paths.vm(vm)}`} tabIndex={-1} title={vm.name}>
+    <a href={`#${paths.vm(vm)}`} tabIndex={-1} title={vm.name} translate="no">
       {vm.name}
     </a>
     {vm.protected && (

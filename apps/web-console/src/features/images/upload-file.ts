@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { ImageAcceptedView } from '@headgate/api-contracts';
 import { ApiError } from '../../shared/api/api-error.js';
 
@@ -39,7 +40,7 @@ export async function uploadFile(options: UploadFileOptions): Promise<ImageAccep
       offset = next;
       onProgress(offset);
       if (answer.task !== undefined || offset >= file.size) return answer;
-      if (failures >= MAX_FAILURES) throw new Error('The service accepts the parts, but stores no byte of them.');
+      if (failures >= MAX_FAILURES) throw new Error(t`The service accepts the parts, but stores no byte of them.`);
     } catch (error) {
       signal.throwIfAborted();
       const reported = reportedOffset(error, file);

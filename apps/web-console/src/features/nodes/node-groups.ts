@@ -13,14 +13,15 @@ interface NodeGroup {
 export function groupNodes(nodes: readonly NodeDetailsView[], grouping: NodeGrouping): NodeGroup[] {
   const groups = new Map<string, NodeDetailsView[]>();
   for (const node of nodes) {
-    const name = grouping === 'context' ? node.context : `${node.context}, ${zoneWords(node)}`;
+    const name = grouping === 'context' ? node.context : placeOf(node);
     groups.set(name, [...(groups.get(name) ?? []), node]);
   }
   const sorted = grouping === 'zone' ? [...groups].sort(([a], [b]) => (a < b ? -1 : 1)) : [...groups];
   return sorted.map(([name, members]) => ({ name, members }));
 }
 
-const zoneWords = ({ zone }: NodeDetailsView): string => (zone === undefined ? t`no zone` : t`zone ${zone}`);
+const placeOf = ({ context, zone }: NodeDetailsView): string =>
+  zone === undefined ? t`${context}, no zone` : t`${context}, zone ${zone}`;
 
 /** `3 nodes · CPU 12% · memory 96 of 768 GiB promised`, without the parts that are unknown. */
 export function groupSummary(members: readonly NodeDetailsView[]): string {
@@ -35,7 +36,7 @@ export function groupSummary(members: readonly NodeDetailsView[]): string {
   );
   return [
     plural(members.length, { one: '# node', other: '# nodes' }),
-    ...(used ? [`CPU ${Math.round((used[0] / used[1]) * 100)}%`] : []),
+    ...(used ? [t`CPU ${Math.round((used[0] / used[1]) * 100)}%`] : []),
     ...(promised ? [t`memory ${readableBytes(promised[0])} of ${readableBytes(promised[1])} promised`] : []),
   ].join(' · ');
 }

@@ -20,7 +20,7 @@ export function rowActions(instance: Instance, refusal: ActionRefusal): readonly
   const { name } = instance;
   const { id, label, icon } = likelyAction(instance);
   return [
-    { name: 'power', label, fullLabel: `${label} ${name}`, icon, reason: refusal(id, instance) },
+    { name: 'power', label, fullLabel: t`${label} ${name}`, icon, reason: refusal(id, instance) },
     isVm(instance)
       ? { name: 'console', label: t`Open console`, fullLabel: t`Open console of ${name}`, icon: 'screen' }
       : { name: 'console', label: t`Open shell`, fullLabel: t`Open shell in ${name}`, icon: 'terminal' },

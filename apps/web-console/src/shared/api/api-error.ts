@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { ErrorView } from '@headgate/api-contracts';
 import { readableSizes } from '../quantity/quantity.js';
 
@@ -14,15 +15,20 @@ export class ApiError extends Error {
     super(message);
   }
 
+  /** Whether the message is a sentence of the service, which is English, and not of the page. */
+  get isOfService(): boolean {
+    return this.status !== 0 && this.code !== 'UNKNOWN';
+  }
+
   static unreachable(): ApiError {
-    return new ApiError(0, 'SERVICE_UNREACHABLE', 'The service is unreachable. Check that it is running.');
+    return new ApiError(0, 'SERVICE_UNREACHABLE', t`The service is unreachable. Check that it is running.`);
   }
 
   /** An error body is `{error, code, details}`; a proxy in between may respond with something else. */
   static async from(response: Response): Promise<ApiError> {
     const body: Partial<ErrorView> = await response.json().catch(() => ({}));
     const message =
-      typeof body.error === 'string' ? body.error : `The service responded with status ${response.status}.`;
+      typeof body.error === 'string' ? body.error : t`The service responded with status ${response.status}.`;
     return new ApiError(response.status, body.code ?? 'UNKNOWN', message, body.details);
   }
 }

@@ -39,14 +39,13 @@ export function InstanceHead({ instance, listPath, listTitle, note, children }: 
         >
           <Icon name="back" />
         </Link>
-        <h1 className="hg-page-title" {...PAGE_FOCUS}>
+        <h1 className="hg-page-title" translate="no" {...PAGE_FOCUS}>
           {name}
         </h1>
         <InstanceStatus instance={instance} progress={progress} />
         <BusyLink instance={instance} />
         <span className="hg-note">
-          {t`${namespace} in ${context}`}
-          {note !== undefined && `, ${note}`}
+          {note === undefined ? t`${namespace} in ${context}` : t`${namespace} in ${context}, ${note}`}
         </span>
       </div>
       {children}

@@ -25,6 +25,7 @@ export const stateWords = (instance: Instance): string => instanceState(instance
 /** The reason, and the status of the API for search engines. */
 export function stateTitle(instance: Instance): string | undefined {
   const code = instance.stale ? undefined : statusCode(statusOf(instance));
-  const parts = [instance.reason, instance.stale && t`The context is unreachable.`, code];
-  return parts.filter(Boolean).join(' ') || undefined;
+  const reason = [instance.reason, instance.stale && t`The context is unreachable.`].filter(Boolean).join(' ');
+  if (reason === '') return code && t`Status: ${code}`;
+  return code === undefined ? t`Reason: ${reason}` : t`Reason: ${reason} (${code})`;
 }

@@ -51,7 +51,7 @@ export const instanceColumns = perLanguage(
         keepPriority: 9,
         cell: ({ mem }) => readableQuantity(mem),
       },
-      node: { label: t`Node`, order: ({ node }) => node ?? '', width: 8, cell: ({ node }) => node },
+      node: { label: t`Node`, order: ({ node }) => node ?? '', width: 8, isData: true, cell: ({ node }) => node },
       tags: {
         label: t`Tags`,
         order: ({ tags }) => tags.join(' '),
@@ -63,14 +63,22 @@ export const instanceColumns = perLanguage(
         label: t`Namespace`,
         order: ({ namespace }) => namespace,
         width: 7,
+        isData: true,
         cell: ({ namespace }) => namespace,
       },
-      context: { label: t`Context`, order: ({ context }) => context, width: 6, cell: ({ context }) => context },
+      context: {
+        label: t`Context`,
+        order: ({ context }) => context,
+        width: 6,
+        isData: true,
+        cell: ({ context }) => context,
+      },
       folder: {
         label: t`Folder`,
         order: ({ folder }) => folder ?? '',
         width: 8,
         hiddenByDefault: true,
+        isData: true,
         cell: ({ folder }) => folder,
       },
       created: {

@@ -16,6 +16,8 @@ export interface ListColumn<E> {
   /** The approximate number of characters of a cell that is not plain text. */
   readonly length?: (entry: E) => number;
   readonly numeric?: true;
+  /** Its cells are names or addresses, and no texts. */
+  readonly isData?: true;
   /** The label of the value in a card; only columns with a place there have one. */
   readonly cardLabel?: string;
   /** Shown only when the user chooses it. */

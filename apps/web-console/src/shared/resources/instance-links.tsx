@@ -23,15 +23,17 @@ export function InstanceLinks({ title, users, hidden, none }: InstanceLinksProps
   const count = users.length + hidden;
   return (
     <section className="hg-peek-activity" aria-label={title}>
-      <h3>{`${title} (${readableNumber(count)})`}</h3>
+      <h3>{t`${title} (${readableNumber(count)})`}</h3>
       {count === 0 && <p className="hg-note">{none}</p>}
       <ul>
         {users.slice(0, MOST).map(({ ref, name, namespace }) => (
           <li key={ref}>
-            <Link href={pathOfRef(ref)} className="hg-quiet-link">
+            <Link href={pathOfRef(ref)} className="hg-quiet-link" translate="no">
               {name}
             </Link>
-            <span className="hg-note">{namespace}</span>
+            <span className="hg-note" translate="no">
+              {namespace}
+            </span>
           </li>
         ))}
       </ul>

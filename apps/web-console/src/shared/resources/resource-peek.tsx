@@ -9,6 +9,8 @@ interface ResourcePeekProps<T> {
   items: readonly T[];
   keyOf: (item: T) => string;
   nameOf: (item: T) => string;
+  /** Whether an item has a text instead of a name; by default none. */
+  isText?: (item: T) => boolean;
   /** The key in the address. */
   peeked: string;
   onPeek: (key: string | undefined) => void;
@@ -18,7 +20,7 @@ interface ResourcePeekProps<T> {
 const STEPS: Readonly<Partial<Record<string, 1 | -1>>> = { j: 1, k: -1 };
 
 /** The details of a row of a `ResourceTable`. J and K walk through the list, Escape hides the details. */
-export function ResourcePeek<T>({ items, keyOf, nameOf, peeked, onPeek, render }: ResourcePeekProps<T>) {
+export function ResourcePeek<T>({ items, keyOf, nameOf, isText, peeked, onPeek, render }: ResourcePeekProps<T>) {
   const isPlanOpen = useIsPlanOpen();
   const { dismiss } = useActions();
   const at = items.findIndex((item) => keyOf(item) === peeked);
@@ -43,7 +45,15 @@ export function ResourcePeek<T>({ items, keyOf, nameOf, peeked, onPeek, render }
   if (isPlanOpen) return null;
   const name = item === undefined ? (peeked.split('/').at(-1) ?? peeked) : nameOf(item);
   return (
-    <PeekFrame name={name} at={at} count={items.length} onWalk={walk} hasPage={false} onClose={() => onPeek(undefined)}>
+    <PeekFrame
+      name={name}
+      isText={item !== undefined && isText?.(item) === true}
+      at={at}
+      count={items.length}
+      onWalk={walk}
+      hasPage={false}
+      onClose={() => onPeek(undefined)}
+    >
       {item === undefined ? (
         <p role="status" className="hg-peek-gone">{t`${name} is not there any more.`}</p>
       ) : (

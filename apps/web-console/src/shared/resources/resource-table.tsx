@@ -34,6 +34,7 @@ export function ResourceTable<T>(props: ResourceTableProps<T>) {
               <button
                 type="button"
                 className="hg-resource-name"
+                translate="no"
                 aria-pressed={isPeeked}
                 onClick={() => onPeek(isPeeked ? undefined : key)}
               >

@@ -10,7 +10,7 @@ import { useNotify } from './notifications.js';
  */
 export async function readClipboard(): Promise<string> {
   const { clipboard } = navigator as { clipboard?: Clipboard };
-  if (!clipboard?.readText) throw new Error('Browsers let a page read the clipboard only over HTTPS or on localhost.');
+  if (!clipboard?.readText) throw new Error(t`Browsers let a page read the clipboard only over HTTPS or on localhost.`);
   return clipboard.readText();
 }
 
@@ -31,7 +31,7 @@ async function writeClipboard(text: string): Promise<void> {
   const isCopied = document.execCommand('copy');
   area.remove();
   if (focused instanceof HTMLElement) focused.focus();
-  if (!isCopied) throw new Error('The browser refused to copy.');
+  if (!isCopied) throw new Error(t`The browser refused to copy.`);
 }
 
 /**

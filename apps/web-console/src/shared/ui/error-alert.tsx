@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro';
 import { ApiError, messageOf } from '../api/api-error.js';
 import { Alert } from './alert.js';
 import { Button } from './button.js';
+import { ServiceText } from './service-text.js';
 
 /** An operation that failed, with the service's own message. */
 export function ErrorAlert({ title, error, onRetry }: { title: string; error: unknown; onRetry?: () => void }) {
@@ -18,7 +19,16 @@ export function ErrorAlert({ title, error, onRetry }: { title: string; error: un
           )
         }
       >
-        {messageOf(error)} {error instanceof ApiError && <small className="hg-api-code">{error.code}</small>}
+        {error instanceof ApiError && error.isOfService ? (
+          <ServiceText>{messageOf(error)}</ServiceText>
+        ) : (
+          messageOf(error)
+        )}{' '}
+        {error instanceof ApiError && (
+          <small className="hg-api-code" translate="no">
+            {error.code}
+          </small>
+        )}
       </Alert>
     </div>
   );

@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode } from 'react';
 
 interface FactsProps {
-  /** Terms and values. Those that are undefined or empty have no line. */
+  /** Terms and values. Those that are undefined, false or empty have no line. */
   facts: Readonly<Record<string, ReactNode>>;
   className: string;
 }
@@ -10,7 +10,7 @@ interface FactsProps {
 export const Facts = ({ facts, className }: FactsProps) => (
   <dl className={className}>
     {Object.entries(facts)
-      .filter(([, value]) => value !== undefined && value !== '')
+      .filter(([, value]) => value !== undefined && value !== false && value !== '')
       .map(([term, value]) => (
         <Fragment key={term}>
           <dt>{term}</dt>

@@ -6,6 +6,8 @@ import { readableNumber } from '../texts/formats.js';
 
 interface PeekFrameProps {
   name: string;
+  /** Whether the name is a text, such as "In no folder". */
+  isText?: boolean;
   /** The position in the list; -1 if it is not in it. */
   at: number;
   count: number;
@@ -19,12 +21,22 @@ interface PeekFrameProps {
 }
 
 /** The panel with the details of one entry of a list. */
-export function PeekFrame({ name, at, count, onWalk, onOpen, hasPage = true, onClose, children }: PeekFrameProps) {
+export function PeekFrame({
+  name,
+  at,
+  count,
+  onWalk,
+  onOpen,
+  hasPage = true,
+  isText = false,
+  onClose,
+  children,
+}: PeekFrameProps) {
   return (
     <SidePanel label={t`Details of ${name}`} onClose={onClose}>
       <div className="hg-peek">
         <header className="hg-peek-head">
-          <h2>{name}</h2>
+          <h2 translate={isText ? undefined : 'no'}>{name}</h2>
           <span className="hg-note">
             {at < 0 ? t`Not in this list` : t`${readableNumber(at + 1)} of ${readableNumber(count)}`}
           </span>

@@ -11,7 +11,7 @@ export function TagList({ tags }: { tags: readonly string[] }) {
   if (tags.length === 0) return null;
   const rest = tags.length - SHOWN;
   return (
-    <span className="hg-tags" title={tags.join(', ')}>
+    <span className="hg-tags" title={tags.join(', ')} translate="no">
       {tags.slice(0, SHOWN).map((tag) => (
         <span key={tag} className="hg-tag">
           {tag}

@@ -35,7 +35,7 @@ export function BelongingFields({ context, form, onChange, problems }: Belonging
         >
           <option value="">{isSingleHost ? t`The network for VMs` : t`Pod network`}</option>
           {names.map((name) => (
-            <option key={name} value={name}>
+            <option key={name} value={name} translate="no">
               {name}
             </option>
           ))}

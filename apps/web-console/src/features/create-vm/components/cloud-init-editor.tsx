@@ -62,6 +62,7 @@ export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorPro
           <TextArea
             id="keys"
             className="hg-code"
+            translate="no"
             rows={2}
             value={value.keys}
             spellCheck={false}

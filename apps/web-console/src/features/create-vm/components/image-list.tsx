@@ -32,10 +32,10 @@ export function ImageList({ form, chosen, onChange }: ImageListProps) {
   const context = contextNamed(capabilities, form.context);
   const catalog = images.filter((image) => canUse(context, image));
   const choices = [
-    ...catalog.map(({ custom, ...image }) => ({ ...image, origin: custom ? 'custom' : undefined })),
+    ...catalog.map(({ custom, ...image }) => ({ ...image, origin: custom ? t`custom` : undefined })),
     ...ready
       .filter(({ name }) => !catalog.some((entry) => entry.name === name))
-      .map(({ name, source }) => ({ name, description: source, defaultUser: '', origin: 'imported' })),
+      .map(({ name, source }) => ({ name, description: source, defaultUser: '', origin: t`imported` })),
   ];
   if (choices.length === 0) return <p className="hg-note">{t`The catalog is empty. Choose another source.`}</p>;
   const text = search.trim().toLowerCase();
@@ -59,8 +59,10 @@ export function ImageList({ form, chosen, onChange }: ImageListProps) {
           <label key={name} className="hg-image">
             <input type="radio" name="image" checked={chosen === name} onChange={() => onChange(name)} />
             <span>
-              <b>{name}</b> {origin && <span className="hg-tag">{origin}</span>}
-              <span className="hg-note">{description}</span>
+              <b translate="no">{name}</b> {origin && <span className="hg-tag">{origin}</span>}
+              <span className="hg-note" translate="no">
+                {description}
+              </span>
             </span>
             {defaultUser && <span className="hg-note">{t`User: ${defaultUser}`}</span>}
           </label>

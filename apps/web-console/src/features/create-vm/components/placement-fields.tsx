@@ -65,7 +65,7 @@ export function PlacementFields({ context, form, onChange, problems }: Placement
             >
               <option value="">{none}</option>
               {names.map((name) => (
-                <option key={name} value={name}>
+                <option key={name} value={name} translate="no">
                   {name}
                 </option>
               ))}

@@ -1,4 +1,4 @@
-import { t } from '@lingui/core/macro';
+import { plural, t } from '@lingui/core/macro';
 import type { InstancetypeSizeView } from '@headgate/api-contracts';
 import { bytesOf, readableQuantity } from '../../../shared/quantity/quantity.js';
 import type { ContextCapabilities } from '../../../shared/queries/use-capabilities.js';
@@ -38,7 +38,7 @@ export function SizePicker({ context, form, onChange }: SizePickerProps) {
         <label key={name} className="hg-tile">
           <input type="radio" name="size" checked={isChosen} onChange={() => onChange(change)} />
           <span>
-            <b>{name}</b>
+            <b translate="no">{name}</b>
             <span className="hg-note">{size}</span>
           </span>
         </label>
@@ -52,4 +52,4 @@ const smallest = (sizes: readonly InstancetypeSizeView[]): readonly Instancetype
     .sort((a, b) => bytesOf(a.mem) - bytesOf(b.mem) || a.cpu - b.cpu || a.name.localeCompare(b.name))
     .slice(0, MAX_TYPES);
 
-const sizeText = (cpu: number, mem: string): string => `${cpu} ${cpu === 1 ? 'CPU' : 'CPUs'}, ${mem}`;
+const sizeText = (cpu: number, mem: string): string => t`${plural(cpu, { one: '# CPU', other: '# CPUs' })}, ${mem}`;

@@ -7,6 +7,7 @@ import { paths } from '../../../shared/location/paths.js';
 import { ProblemCard } from './problem-card.js';
 import { Since } from './since.js';
 import { readableNumber } from '../../../shared/texts/formats.js';
+import { Data } from '../../../shared/ui/data.js';
 
 interface ContextCardProps {
   context: ReachableContext;
@@ -37,7 +38,7 @@ export function ContextCard({ context: { context, reason }, failed }: ContextCar
       }
       facts={
         <>
-          {context}
+          <Data>{context}</Data>
           {failed.length > 0 &&
             t` · ${failed.length} failed ${plural(failed.length, { one: 'check', other: 'checks' })} · `}
           {first && <Since since={first.since} />}
@@ -49,8 +50,8 @@ export function ContextCard({ context: { context, reason }, failed }: ContextCar
           ? t`No action is possible in it.`
           : t`Its ${plural(count, { one: '# instance', other: '# instances' })} may still run; the console shows their last known state, and no action on them is possible.`}
       </p>
-      {why && <p>{why}</p>}
-      {first?.remedy && <p>{first.remedy}</p>}
+      {why && <p lang="en">{why}</p>}
+      {first?.remedy && <p lang="en">{first.remedy}</p>}
     </ProblemCard>
   );
 }

@@ -5,6 +5,7 @@ import { meanings, type FailingGroup } from '../failing-groups.js';
 import { ProblemCard } from './problem-card.js';
 import { SomeLinks } from './some-links.js';
 import { readableNumber } from '../../../shared/texts/formats.js';
+import { ServiceText } from '../../../shared/ui/service-text.js';
 
 /** The instances that have failed in one way. */
 export function FailingCard({ words, instances, path }: FailingGroup) {
@@ -17,7 +18,7 @@ export function FailingCard({ words, instances, path }: FailingGroup) {
   return (
     <ProblemCard
       severity="error"
-      title={`${words}: ${things}`}
+      title={t`${words}: ${things}`}
       actions={
         <Link href={path} className="hg-button hg-button--secondary hg-button--small">
           {count === 1 ? t`Show it` : t`Show all ${readableNumber(count)}`}
@@ -27,7 +28,9 @@ export function FailingCard({ words, instances, path }: FailingGroup) {
       facts={<SomeLinks refs={instances.map(({ ref }) => ref)} count={count} />}
     >
       <p>{meanings()[words] ?? t`It needs attention.`}</p>
-      {reason !== undefined && <p>{others.length === 0 ? reason : t`${reason} The others have other reasons.`}</p>}
+      {reason !== undefined && (
+        <p>{others.length === 0 ? <ServiceText>{reason}</ServiceText> : t`${reason} The others have other reasons.`}</p>
+      )}
     </ProblemCard>
   );
 }

@@ -4,6 +4,8 @@ import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { ProblemCard } from './problem-card.js';
 import { Since } from './since.js';
 import { SomeLinks } from './some-links.js';
+import { Data } from '../../../shared/ui/data.js';
+import { ServiceText } from '../../../shared/ui/service-text.js';
 
 interface FindingCardProps {
   finding: FindingView;
@@ -24,19 +26,20 @@ export function FindingCard({ finding, refusal, onFix }: FindingCardProps) {
   return (
     <ProblemCard
       severity={status}
-      title={title}
+      title={<ServiceText>{title}</ServiceText>}
       actions={fixable && fix}
       facts={
         <>
-          {`${context} · ${name} · `}
+          <Data>{`${context} · ${name}`}</Data>
+          {' · '}
           <Since since={since} />
           {affectedCount > 0 && ' · '}
           <SomeLinks refs={affected} count={affectedCount} />
         </>
       }
     >
-      <p>{message}</p>
-      {remedy && <p>{remedy}</p>}
+      <p lang="en">{message}</p>
+      {remedy && <p lang="en">{remedy}</p>}
     </ProblemCard>
   );
 }

@@ -2,6 +2,7 @@ import { t } from '@lingui/core/macro';
 import type { FindingView } from '@headgate/api-contracts';
 import { Disclosure } from '../../../shared/ui/disclosure.js';
 import { Icon } from '../../../shared/ui/icon.js';
+import { ServiceText } from '../../../shared/ui/service-text.js';
 
 /** The checks that passed, folded. */
 export function PassedChecks({ passed }: { passed: readonly FindingView[] }) {
@@ -15,7 +16,8 @@ export function PassedChecks({ passed }: { passed: readonly FindingView[] }) {
               <Icon name="check" />
             </span>
             <span>
-              {title} <span className="hg-note">{`${context} · ${name}`}</span>
+              <ServiceText>{title}</ServiceText>{' '}
+              <span className="hg-note" translate="no">{`${context} · ${name}`}</span>
             </span>
           </li>
         ))}

@@ -5,7 +5,7 @@ import { perLanguage } from '../../../shared/texts/per-language.js';
 
 interface ProblemCardProps {
   severity: 'error' | 'warning';
-  title: string;
+  title: ReactNode;
   /** What can be done, at the end of the line of the title. */
   actions?: ReactNode;
   /** What it means. */

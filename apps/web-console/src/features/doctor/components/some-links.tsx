@@ -23,7 +23,7 @@ export function SomeLinks({ refs, count }: SomeLinksProps) {
       {shown.map((ref, position) => (
         <span key={ref}>
           {position > 0 && ', '}
-          <Link href={pathOfRef(ref)} className="hg-quiet-link">
+          <Link href={pathOfRef(ref)} className="hg-quiet-link" translate="no">
             {nameOf(ref)}
           </Link>
         </span>

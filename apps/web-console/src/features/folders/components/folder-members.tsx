@@ -78,10 +78,14 @@ function Member({ member, folder, refusal, onPut, onDrag }: MemberProps) {
     >
       <InstanceStatus instance={member} inRow />
       <span className="hg-folder-member-name">
-        <Link href={pathOfRef(member.ref)} className="hg-quiet-link" draggable={false}>
+        <Link href={pathOfRef(member.ref)} className="hg-quiet-link" translate="no" draggable={false}>
           {member.name}
         </Link>
-        {below !== '' && <span className="hg-note">{below}</span>}
+        {below !== '' && (
+          <span className="hg-note" translate="no">
+            {below}
+          </span>
+        )}
       </span>
       <ReasonedButton
         isSmall

@@ -15,7 +15,13 @@ export function FolderRow({ row: { node, isOpen } }: { row: VisibleNode<FolderNo
           {node.children.length > 0 && <Icon name={isOpen ? 'expandDown' : 'next'} />}
         </span>
         <Icon name={isOpen ? 'folderOpen' : 'folder'} />
-        <span className={node.id === OUTSIDE ? 'hg-note' : 'hg-folder-label'}>{node.label}</span>
+        {node.id === OUTSIDE ? (
+          <span className="hg-note">{node.label}</span>
+        ) : (
+          <span className="hg-folder-label" title={node.id} translate="no">
+            {node.label}
+          </span>
+        )}
       </span>
       <Sum text={readableNumber(total)} unit={total === 1 ? t`member` : t`members`} />
       <Sum text={readableNumber(running)} unit={t`running`} />

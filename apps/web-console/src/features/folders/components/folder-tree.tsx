@@ -76,7 +76,6 @@ export function FolderTree(props: FolderTreeProps) {
               {...treeProps(row, id === selected)}
               href={`#${paths.folders}?${new URLSearchParams({ peek: id })}`}
               tabIndex={index === at ? 0 : -1}
-              title={id === OUTSIDE ? undefined : id}
               draggable={canDrag && id !== OUTSIDE}
               onDragStart={(event) => begin(event, id)}
               onDragEnd={() => onDrag(undefined)}

@@ -142,6 +142,7 @@ export function FoldersPage() {
             items={all}
             keyOf={({ id }) => id}
             nameOf={({ label }) => label}
+            isText={({ id }) => id === OUTSIDE}
             peeked={peeked}
             onPeek={select}
             render={(node) => (

@@ -24,6 +24,8 @@ import { ImageDialog } from './image-dialog.js';
 import { SourceList } from './source-list.js';
 import { UploadList } from './upload-list.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
+import { Data } from '../../../shared/ui/data.js';
+import { ServiceText } from '../../../shared/ui/service-text.js';
 
 const noContext = perLanguage(() => t`No context can import images.`);
 
@@ -69,7 +71,7 @@ export function ImagesPage() {
         <ul className="hg-note hg-gap-below" aria-label={t`Contexts without imported images`}>
           {unavailable.map(({ context, reason }) => (
             <li key={context}>
-              {context}: {reason}
+              <Data>{context}</Data>: <ServiceText>{reason}</ServiceText>
             </li>
           ))}
         </ul>
@@ -130,13 +132,13 @@ function ImageTable({ images, refusal, onDelete }: ImageTableProps) {
     <Table label={t`Imported images`} columns={columns()} className="hg-gap-below">
       {images.map((image) => (
         <tr key={`${image.context}/${image.namespace}/${image.name}`}>
-          <td>{image.name}</td>
-          <td>{image.context}</td>
-          <td>{image.namespace}</td>
+          <td translate="no">{image.name}</td>
+          <td translate="no">{image.context}</td>
+          <td translate="no">{image.namespace}</td>
           <td className="hg-numeric">{readableQuantity(image.size)}</td>
           <td>{stateOf(image)}</td>
-          <td>{image.source}</td>
-          <td>{image.reason}</td>
+          <td translate="no">{image.source}</td>
+          <td lang="en">{image.reason}</td>
           <td>
             <ReasonedButton
               variant="link"

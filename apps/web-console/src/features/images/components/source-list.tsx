@@ -43,10 +43,10 @@ export function SourceList({ refusal }: { refusal: string | undefined }) {
         >
           {sources.map(({ name, kind, uri, containerDisk, description }) => (
             <tr key={name}>
-              <td>{name}</td>
+              <td translate="no">{name}</td>
               <td>{kind in kinds() ? kinds()[kind as keyof ReturnType<typeof kinds>] : kind}</td>
-              <td>{uri ?? containerDisk}</td>
-              <td>{description}</td>
+              <td translate="no">{uri ?? containerDisk}</td>
+              <td translate="no">{description}</td>
               <td>
                 <ReasonedButton
                   variant="link"

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import { useQuery } from '@tanstack/react-query';
 import { ApiError } from '../../../shared/api/api-error.js';
 import { extensionPath, type InstanceAddress } from '../../../shared/api/instance-path.js';
@@ -35,6 +36,6 @@ const dataUrl = (picture: Blob): Promise<string> =>
   new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result));
-    reader.onerror = () => reject(reader.error ?? new Error('The picture could not be read.'));
+    reader.onerror = () => reject(reader.error ?? new Error(t`The picture could not be read.`));
     reader.readAsDataURL(picture);
   });

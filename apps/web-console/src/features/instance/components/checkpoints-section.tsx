@@ -27,7 +27,13 @@ export function CheckpointsSection({ vm, refusal }: { vm: VmView; refusal: strin
       <p className="hg-note">
         {t`An export with a checkpoint saves the disk of a running VM. Later exports contain only the changes since then.`}
       </p>
-      {unavailable === undefined ? <Checkpoints vm={vm} refusal={refusal} /> : <p className="hg-note">{unavailable}</p>}
+      {unavailable === undefined ? (
+        <Checkpoints vm={vm} refusal={refusal} />
+      ) : (
+        <p className="hg-note" lang="en">
+          {unavailable}
+        </p>
+      )}
     </section>
   );
 }
@@ -72,7 +78,7 @@ function Checkpoints({ vm, refusal }: { vm: VmView; refusal: string | undefined 
         <Table label={t`Checkpoints`} columns={[t`Name`, t`Created`, t`Changes`, t`Actions`]}>
           {checkpoints.map((one) => (
             <tr key={one.name}>
-              <td>{one.name}</td>
+              <td translate="no">{one.name}</td>
               <td>
                 <Timestamp at={one.creationTime} />
               </td>

@@ -15,6 +15,8 @@ import { FolderEditor } from './folder-editor.js';
 import { RunningTask } from './running-task.js';
 import { TagEditor } from './tag-editor.js';
 import { UsageSection } from './usage-section.js';
+import { Data } from '../../../shared/ui/data.js';
+import { ServiceText } from '../../../shared/ui/service-text.js';
 
 /** A container at a glance: its usage with the events of its time, its size, its place and its tags. */
 export function ContainerOverviewTab({ ct }: { ct: ContainerView }) {
@@ -27,7 +29,7 @@ export function ContainerOverviewTab({ ct }: { ct: ContainerView }) {
       <RunningTask subject={ct.ref} />
       {ct.reason && (
         <Alert variant="danger" title={instanceState(ct).words} className="hg-gap-below">
-          {ct.reason}
+          <ServiceText>{ct.reason}</ServiceText>
         </Alert>
       )}
       <div className="hg-overview">
@@ -51,9 +53,15 @@ export function ContainerOverviewTab({ ct }: { ct: ContainerView }) {
           <FactCard
             title={t`Place`}
             facts={{
-              [t`Node`]: ct.node ? <Link href={nodePath(ct.context, ct.node)}>{ct.node}</Link> : t`None (not running)`,
-              [t`Context`]: label === undefined ? ct.context : `${ct.context} (${label})`,
-              [t`Namespace`]: ct.namespace,
+              [t`Node`]: ct.node ? (
+                <Link href={nodePath(ct.context, ct.node)} translate="no">
+                  {ct.node}
+                </Link>
+              ) : (
+                t`None (not running)`
+              ),
+              [t`Context`]: <Data>{label === undefined ? ct.context : `${ct.context} (${label})`}</Data>,
+              [t`Namespace`]: <Data>{ct.namespace}</Data>,
             }}
           />
           <ActivityCard vm={ct} />

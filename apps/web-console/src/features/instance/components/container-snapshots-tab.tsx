@@ -27,7 +27,13 @@ export function ContainerSnapshotsTab({ ct }: { ct: ContainerView }) {
       {isCloning && <CloneDialog vm={ct} onClose={() => setIsCloning(false)} />}
       <section aria-label={t`Snapshots`} className="hg-section">
         <h2>{t`Snapshots`}</h2>
-        {unavailable === undefined ? <Snapshots vm={ct} refusal={refusal} /> : <p className="hg-note">{unavailable}</p>}
+        {unavailable === undefined ? (
+          <Snapshots vm={ct} refusal={refusal} />
+        ) : (
+          <p className="hg-note" lang="en">
+            {unavailable}
+          </p>
+        )}
       </section>
     </div>
   );

@@ -9,6 +9,7 @@ import { TextInput } from '../../../shared/ui/inputs.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { useFolderPaths } from '../../../shared/queries/use-folder-paths.js';
 import { putIntoFolder, takeOutOfFolder } from '../../../shared/folders/folder-requests.js';
+import { Data } from '../../../shared/ui/data.js';
 
 const SUGGESTIONS_ID = 'folder-suggestions';
 
@@ -39,7 +40,7 @@ export function FolderEditor({ vm, refusal }: { vm: Instance; refusal?: string |
 
   return (
     <div className="hg-tag-editor">
-      <p>{vm.folder ?? t`None`}</p>
+      <p>{vm.folder === undefined ? t`None` : <Data>{vm.folder}</Data>}</p>
       {!refusal && (
         <form
           onSubmit={(event) => {

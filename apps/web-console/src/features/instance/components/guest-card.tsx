@@ -1,4 +1,5 @@
 import { t } from '@lingui/core/macro';
+import type { ReactNode } from 'react';
 import type { GuestFilesystemView, GuestInfoView, VmView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { messageOf } from '../../../shared/api/api-error.js';
@@ -7,6 +8,7 @@ import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { Copyable } from '../../../shared/ui/copy.js';
 import { useGuestInfo } from '../api/use-guest-info.js';
 import { FactCard } from './fact-card.js';
+import { Data } from '../../../shared/ui/data.js';
 
 /** How many file systems are shown; the tab of the guest has all. */
 const SHOWN_FILESYSTEMS = 4;
@@ -42,10 +44,16 @@ export function GuestCard({ vm }: { vm: VmView }) {
 }
 
 const factsOf = ({ os, users }: GuestInfoView) => ({
-  [t`System`]: [os.prettyName || os.name, os.kernel && t`kernel ${os.kernel}`].filter(Boolean).join(', '),
-  [t`Host name`]: os.hostname,
-  [t`Signed in`]: [...new Set(users.map(({ name }) => name))].join(', '),
+  [t`System`]: systemText(os),
+  [t`Host name`]: os.hostname && <Data>{os.hostname}</Data>,
+  [t`Signed in`]: users.length > 0 && <Data>{[...new Set(users.map(({ name }) => name))].join(', ')}</Data>,
 });
+
+function systemText({ prettyName, name, kernel }: GuestInfoView['os']): ReactNode {
+  const system = prettyName || name;
+  if (!kernel) return system && <Data>{system}</Data>;
+  return system ? t`${system}, kernel ${kernel}` : t`kernel ${kernel}`;
+}
 
 interface SizedFilesystem extends GuestFilesystemView {
   usedBytes: number;
@@ -60,7 +68,9 @@ function UsedSpace({ mountPoint, usedBytes, totalBytes }: SizedFilesystem) {
   const tone = share >= 0.85 ? 'bad' : share >= 0.7 ? 'high' : 'usual';
   return (
     <p className="hg-space">
-      <span className="hg-space-name">{mountPoint}</span>
+      <span className="hg-space-name" translate="no">
+        {mountPoint}
+      </span>
       <span className={`hg-meter-bar hg-space-bar hg-space-bar--${tone}`} aria-hidden="true">
         <span style={{ inlineSize: `${share * 100}%` }} />
       </span>

@@ -12,6 +12,7 @@ import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { useGuestInfo } from '../api/use-guest-info.js';
 import { GuestControl } from './guest-control.js';
+import { Data } from '../../../shared/ui/data.js';
 
 /** What the guest's agent reports about its system, users and file systems. */
 export function GuestTab({ vm }: { vm: VmView }) {
@@ -43,7 +44,7 @@ export function GuestTab({ vm }: { vm: VmView }) {
             {Object.entries(facts).map(([term, value]) => (
               <Fragment key={term}>
                 <dt>{term}</dt>
-                <dd>{value || t`Unknown`}</dd>
+                <dd>{value ? <Data>{value}</Data> : t`Unknown`}</dd>
               </Fragment>
             ))}
           </dl>
@@ -56,7 +57,7 @@ export function GuestTab({ vm }: { vm: VmView }) {
             <dl className="hg-facts">
               {users.map(({ name, loginTime }, index) => (
                 <Fragment key={index}>
-                  <dt>{name}</dt>
+                  <dt translate="no">{name}</dt>
                   <dd>{loginTime === null ? t`Unknown` : <Timestamp at={loginTime} />}</dd>
                 </Fragment>
               ))}
@@ -77,9 +78,9 @@ export function GuestTab({ vm }: { vm: VmView }) {
         <Table label={t`File systems`} columns={[t`Mounted on`, t`Device`, t`Type`, t`Used`, t`Size`]}>
           {filesystems.map(({ mountPoint, disk, type, usedBytes, totalBytes }, index) => (
             <tr key={index}>
-              <td>{mountPoint}</td>
-              <td>{disk}</td>
-              <td>{type}</td>
+              <td translate="no">{mountPoint}</td>
+              <td translate="no">{disk}</td>
+              <td translate="no">{type}</td>
               <td>{usedBytes === null ? t`Unknown` : readableBytes(usedBytes)}</td>
               <td>{totalBytes === null ? t`Unknown` : readableBytes(totalBytes)}</td>
             </tr>

@@ -1,4 +1,5 @@
 import { t } from '@lingui/core/macro';
+import type { ReactNode } from 'react';
 import type { HardwareView, PendingSettingView, VmView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
 import { messageOf } from '../../../shared/api/api-error.js';
@@ -7,6 +8,7 @@ import { readableQuantity, readableSizes } from '../../../shared/quantity/quanti
 import { contextNamed, unavailableReason, useCapabilities } from '../../../shared/queries/use-capabilities.js';
 import { useHardware } from '../api/hardware-requests.js';
 import { FactCard } from './fact-card.js';
+import { Data } from '../../../shared/ui/data.js';
 
 /** The size, the disks and the networks of a VM, and what waits for a restart. The entry of the list has the size. */
 export function HardwareCard({ vm }: { vm: VmView }) {
@@ -24,7 +26,7 @@ export function HardwareCard({ vm }: { vm: VmView }) {
         [t`Memory`]: readableQuantity(vm.mem),
         ...(hardware?.disks.some(isDisk) ? disksOf(hardware) : { [t`Boot disk`]: readableQuantity(vm.disk) }),
         [t`Network`]: hardware?.nics.map(({ nad, mac }) => (
-          <div key={mac}>
+          <div key={mac} translate="no">
             {nad} <span className="hg-note">{mac}</span>
           </div>
         )),
@@ -41,11 +43,11 @@ export function HardwareCard({ vm }: { vm: VmView }) {
 
 const isDisk = ({ type }: HardwareView['disks'][number]): boolean => type === 'disk';
 
-const disksOf = ({ disks }: HardwareView): Record<string, string> =>
+const disksOf = ({ disks }: HardwareView): Record<string, ReactNode> =>
   Object.fromEntries(
     disks.filter(isDisk).map(({ device, pvc, size }, index) => {
       const text = [size === null ? '' : readableQuantity(size), pvc ?? ''].filter(Boolean).join(', ');
-      return [index === 0 ? t`Boot disk` : t`Disk ${device}`, text || device];
+      return [index === 0 ? t`Boot disk` : t`Disk ${device}`, <Data>{text || device}</Data>];
     }),
   );
 

@@ -30,13 +30,15 @@ interface HardwareRowProps {
   table: TableState;
   row: Row;
   name: string;
+  /** Whether the name is that of a device and not a text. */
+  isDevice?: boolean;
   what?: ReactNode;
   value: ReactNode;
   actions?: ReactNode;
 }
 
 /** A device or a setting, which is edited in its place. */
-export function HardwareRow({ table, row, name, what = '', value, actions }: HardwareRowProps) {
+export function HardwareRow({ table, row, name, isDevice = false, what = '', value, actions }: HardwareRowProps) {
   const { vm, drafts, refusal, stateOf } = table;
   const changed = isChanged(row, drafts);
   const removed = isRemoved(row, drafts);
@@ -45,7 +47,7 @@ export function HardwareRow({ table, row, name, what = '', value, actions }: Har
   return (
     <tr data-change={mark}>
       <td>
-        <b>{name}</b>
+        <b translate={isDevice ? 'no' : undefined}>{name}</b>
         {mark !== undefined && <span className="hg-change-mark"> {marks()[mark]}</span>}
       </td>
       <td className="hg-note">{what}</td>

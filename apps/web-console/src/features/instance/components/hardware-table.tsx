@@ -7,6 +7,7 @@ import { deviceRows, diskRows, newRows, nicRows, sizeRows, textOf, type Row } fr
 import { applyingReason } from './applying-changes.js';
 import { BoxButton, BoxInput, HardwareRow, type TableState } from './hardware-row.js';
 import { PlacementRows, StartRows } from './start-rows.js';
+import { Data } from '../../../shared/ui/data.js';
 
 interface HardwareTableProps {
   table: TableState;
@@ -66,8 +67,9 @@ function DeviceRows({ table, hardware }: HardwareTableProps) {
           table={table}
           row={row}
           name={device.name}
+          isDevice
           what={t`Host device`}
-          value={device.device}
+          value={<Data>{device.device}</Data>}
           actions={
             <BoxButton table={table} row={row} box="removal" text="remove" label={t`Detach ${device.name}`}>
               {t`Detach`}
@@ -109,7 +111,7 @@ function DeviceFacts({ hardware: { disks, nics } }: { hardware: HardwareView }) 
 }
 
 const Fact = ({ name, what, value }: { name: string; what: string; value: string | null }) => (
-  <tr>
+  <tr translate="no">
     <td>
       <b>{name}</b>
     </td>
@@ -179,6 +181,7 @@ function DiskRow({ table, disk, name, row, vmName }: DiskRowProps) {
         table={table}
         row={row}
         name={device}
+        isDevice
         what={t`CD drive, ${bus}`}
         value={<BoxInput table={table} row={row} box="medium" label={t`Volume in ${device}`} placeholder={t`empty`} />}
         actions={
@@ -201,7 +204,8 @@ function DiskRow({ table, disk, name, row, vmName }: DiskRowProps) {
       table={table}
       row={row}
       name={name}
-      what={isRoot ? t`${device}, ${bus}, boots` : `${device}, ${bus}`}
+      isDevice
+      what={isRoot ? t`${device}, ${bus}, boots` : <Data>{`${device}, ${bus}`}</Data>}
       value={<BoxInput table={table} row={row} box="size" label={t`Size of ${name}`} />}
       actions={
         <>
@@ -225,7 +229,8 @@ function NicRow({ table, nic: { iface, mac, model }, row }: { table: TableState;
       table={table}
       row={row}
       name={iface}
-      what={[model, mac].filter(Boolean).join(', ')}
+      isDevice
+      what={<Data>{[model, mac].filter(Boolean).join(', ')}</Data>}
       value={
         <>
           <BoxInput table={table} row={row} box="network" label={t`Network of ${iface}`} />

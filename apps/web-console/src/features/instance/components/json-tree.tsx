@@ -5,7 +5,7 @@ export function JsonTree({ name, value, depth = 0 }: { name?: string; value: unk
   const key: ReactNode = name !== undefined && <span className="hg-json-key">{name}: </span>;
   if (typeof value !== 'object' || value === null || isEmpty(value)) {
     return (
-      <div className="hg-json-leaf">
+      <div className="hg-json-leaf" translate="no">
         {key}
         <span className={`hg-json-${value === null ? 'null' : typeof value}`}>{JSON.stringify(value)}</span>
       </div>
@@ -13,7 +13,7 @@ export function JsonTree({ name, value, depth = 0 }: { name?: string; value: unk
   }
   const entries = Object.entries(value);
   return (
-    <details open={depth < 4}>
+    <details open={depth < 4} translate="no">
       <summary>
         {key}
         <span className="hg-note">{Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`}</span>

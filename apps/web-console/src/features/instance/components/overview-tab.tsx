@@ -22,6 +22,8 @@ import { RunningTask } from './running-task.js';
 import { ScreenCard } from './screen-card.js';
 import { TagEditor } from './tag-editor.js';
 import { UsageSection } from './usage-section.js';
+import { Data } from '../../../shared/ui/data.js';
+import { ServiceText } from '../../../shared/ui/service-text.js';
 
 /** A VM at a glance: its screen, its usage with what happened, its guest, its hardware and its place. */
 export function OverviewTab({ vm }: { vm: VmView }) {
@@ -37,7 +39,12 @@ export function OverviewTab({ vm }: { vm: VmView }) {
       <RunningTask subject={vm.ref} />
       {vm.reason && (
         <Alert variant={reasonVariant(state)} title={state.words} className="hg-gap-below">
-          {vm.reason} {code !== undefined && <small className="hg-api-code">{code}</small>}
+          <ServiceText>{vm.reason}</ServiceText>{' '}
+          {code !== undefined && (
+            <small className="hg-api-code" translate="no">
+              {code}
+            </small>
+          )}
         </Alert>
       )}
       {vm.restartRequired && (
@@ -65,9 +72,15 @@ export function OverviewTab({ vm }: { vm: VmView }) {
           <FactCard
             title={t`Place`}
             facts={{
-              [t`Node`]: vm.node ? <Link href={nodePath(vm.context, vm.node)}>{vm.node}</Link> : t`None (not running)`,
-              [t`Context`]: label === undefined ? vm.context : `${vm.context} (${label})`,
-              [t`Namespace`]: vm.namespace,
+              [t`Node`]: vm.node ? (
+                <Link href={nodePath(vm.context, vm.node)} translate="no">
+                  {vm.node}
+                </Link>
+              ) : (
+                t`None (not running)`
+              ),
+              [t`Context`]: <Data>{label === undefined ? vm.context : `${vm.context} (${label})`}</Data>,
+              [t`Namespace`]: <Data>{vm.namespace}</Data>,
               [t`Live migration`]: vm.liveMigratable ? t`Supported` : t`Not supported`,
             }}
           />

@@ -25,6 +25,7 @@ import { createSnapshot, snapshotRequest, snapshotsKey, useSnapshots } from '../
 import { CheckpointsSection } from './checkpoints-section.js';
 import { CloneDialog, TemplateButton } from './clone-dialog.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
+import { Data } from '../../../shared/ui/data.js';
 
 interface Change {
   readonly action: 'restore' | 'delete';
@@ -55,7 +56,13 @@ export function SnapshotsTab({ vm }: { vm: VmView }) {
       {isCloning && <CloneDialog vm={vm} onClose={() => setIsCloning(false)} />}
       <section aria-label={t`Snapshots`} className="hg-section">
         <h2>{t`Snapshots`}</h2>
-        {unavailable === undefined ? <Snapshots vm={vm} refusal={refusal} /> : <p className="hg-note">{unavailable}</p>}
+        {unavailable === undefined ? (
+          <Snapshots vm={vm} refusal={refusal} />
+        ) : (
+          <p className="hg-note" lang="en">
+            {unavailable}
+          </p>
+        )}
       </section>
       <CheckpointsSection vm={vm} refusal={refusal} />
     </div>
@@ -82,10 +89,7 @@ export function Snapshots({ vm, refusal: readOnly }: { vm: Instance; refusal: st
         <Table label={t`Snapshots`} columns={[t`Name`, t`Created`, t`State`, t`Actions`]}>
           {snapshots.map((snapshot) => (
             <tr key={snapshot.name}>
-              <td>
-                {snapshot.name}
-                {snapshot.memory === true ? ` ${t`(with memory)`}` : ''}
-              </td>
+              <td>{snapshot.memory === true ? t`${snapshot.name} (with memory)` : <Data>{snapshot.name}</Data>}</td>
               <td>
                 <Timestamp at={snapshot.creationTime} />
               </td>

@@ -69,7 +69,7 @@ function BootOrder({ table, hardware, row }: RowsProps & { row: Row }) {
       <ol aria-label={t`Boot order`}>
         {order.map((device, index) => (
           <li key={device} className="hg-toolbar">
-            <span>
+            <span translate="no">
               {index + 1}. {device}
             </span>
             {refusal === undefined && (

@@ -11,6 +11,7 @@ import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { Icon } from '../../../shared/ui/icon.js';
 import { TextInput } from '../../../shared/ui/inputs.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
+import { Data } from '../../../shared/ui/data.js';
 
 /** The tags of an instance: a click removes a tag, the form adds one. */
 export function TagEditor({ vm, refusal }: { vm: Instance; refusal?: string | undefined }) {
@@ -42,7 +43,7 @@ export function TagEditor({ vm, refusal }: { vm: Instance; refusal?: string | un
         <ul className="hg-tag-list" aria-label={t`Tags of ${vm.name}`}>
           {vm.tags.map((tag) => (
             <li key={tag} className="hg-tag">
-              {tag}
+              <Data>{tag}</Data>
               {!refusal && (
                 <button
                   type="button"

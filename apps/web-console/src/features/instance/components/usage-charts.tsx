@@ -41,7 +41,7 @@ export function UsageCharts({ vm, range, points, end }: UsageChartsProps) {
       <MarkLine marks={marks} from={to - range.ms} to={to} />
       <div className="hg-usage-charts">
         <LineChart
-          title={share === undefined ? 'CPU' : `CPU, ${percentage(share)}`}
+          title={share === undefined ? 'CPU' : translate`CPU, ${percentage(share)}`}
           {...chart}
           series={[line(measures().cpu)]}
           format={measures().cpu.format}

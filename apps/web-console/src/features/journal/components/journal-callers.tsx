@@ -3,6 +3,7 @@ import { Trans } from '@lingui/react/macro';
 import type { CallerCountView, JournalFilterDto } from '@headgate/api-contracts';
 import { useJournalSummary } from '../api/use-journal.js';
 import { readableNumber } from '../../../shared/texts/formats.js';
+import { Data } from '../../../shared/ui/data.js';
 
 interface JournalCallersProps {
   filters: JournalFilterDto;
@@ -37,7 +38,8 @@ export function JournalCallers({ filters, onChoose }: JournalCallersProps) {
             aria-pressed={one.caller === caller && one.token === (token ?? '')}
             onClick={() => onChoose({ user: one.caller, token: one.token })}
           >
-            {nameOf(one)} <b>{readableNumber(one.entries)}</b>
+            {one.token === '' && one.caller !== '' ? <Data>{one.caller}</Data> : nameOf(one)}{' '}
+            <b>{readableNumber(one.entries)}</b>
           </button>
         ))}
       </div>
@@ -47,7 +49,7 @@ export function JournalCallers({ filters, onChoose }: JournalCallersProps) {
 }
 
 const nameOf = ({ caller, token }: CallerCountView): string =>
-  token === '' ? caller || t`Without an identity` : t`${caller || 'Without an identity'}, token ${token}`;
+  token === '' ? caller || t`Without an identity` : t`${caller || t`Without an identity`}, token ${token}`;
 
 /** "214 entries about 96 objects, 7 failed, 2 denied" */
 function summaryText({

@@ -20,6 +20,8 @@ import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { useJournal } from '../api/use-journal.js';
 import { outcomes, useJournalFilters } from '../use-journal-filters.js';
 import { JournalCallers } from './journal-callers.js';
+import { Data } from '../../../shared/ui/data.js';
+import { ServiceText } from '../../../shared/ui/service-text.js';
 
 /** Who did what, on all instances and the service itself. */
 export function JournalPage() {
@@ -104,17 +106,21 @@ function JournalRow({ entry }: { entry: JournalEntryView }) {
         <Timestamp at={time} />
       </td>
       <td>
-        {caller || '–'}
+        <Data>{caller || '–'}</Data>
         {token !== '' && t` (API token ${token})`}
       </td>
-      <td>{address || '–'}</td>
-      <td>{action}</td>
-      <td>{isInstance(ref) ? <Link href={pathOfRef(ref)}>{ref}</Link> : ref || '–'}</td>
+      <td translate="no">{address || '–'}</td>
+      <td lang="en">{action}</td>
+      <td translate="no">{isInstance(ref) ? <Link href={pathOfRef(ref)}>{ref}</Link> : ref || '–'}</td>
       <td>{outcomes()[outcome]}</td>
       <td>
         {kind === 'simulated' && <span className="hg-note">{t`Simulated`} </span>}
-        {message}{' '}
-        {outcome !== 'ok' && <small className="hg-api-code">{[status, code].filter(Boolean).join(' ')}</small>}
+        <ServiceText>{message}</ServiceText>{' '}
+        {outcome !== 'ok' && (
+          <small className="hg-api-code" translate="no">
+            {[status, code].filter(Boolean).join(' ')}
+          </small>
+        )}
       </td>
     </tr>
   );

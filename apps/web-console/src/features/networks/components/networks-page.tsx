@@ -10,6 +10,7 @@ import { numeric } from '../../../shared/ui/table.js';
 import { useNetworks } from '../use-networks.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
 import { readableNumber } from '../../../shared/texts/formats.js';
+import { Data } from '../../../shared/ui/data.js';
 
 const columns = perLanguage(() => [
   t`Name`,
@@ -55,23 +56,23 @@ const NetworkState = ({ active }: Pick<NetworkDetailsView, 'active'>) => (
 );
 
 const cells = ({ namespace, active, mode, bridge, addresses, users, hiddenUsers, context }: NetworkDetailsView) => [
-  namespace,
+  <Data>{namespace}</Data>,
   <NetworkState active={active} />,
-  mode || '–',
-  bridge || '–',
-  addresses.join(', ') || '–',
+  <Data>{mode || '–'}</Data>,
+  <Data>{bridge || '–'}</Data>,
+  <Data>{addresses.join(', ') || '–'}</Data>,
   readableNumber(users.length + hiddenUsers),
-  context,
+  <Data>{context}</Data>,
 ];
 
 function NetworkPeek({ network }: { network: NetworkDetailsView }) {
   const { namespace, context, mode, bridge, active, addresses, dhcp, users, hiddenUsers } = network;
   const facts = {
-    [t`Context`]: context,
-    [t`Namespace`]: namespace,
-    [t`Mode`]: mode,
-    [t`Bridge`]: bridge,
-    [t`Addresses`]: addresses.join(', '),
+    [t`Context`]: <Data>{context}</Data>,
+    [t`Namespace`]: <Data>{namespace}</Data>,
+    [t`Mode`]: mode && <Data>{mode}</Data>,
+    [t`Bridge`]: bridge && <Data>{bridge}</Data>,
+    [t`Addresses`]: addresses.length > 0 && <Data>{addresses.join(', ')}</Data>,
     DHCP: dhcp.map(({ start, end }) => t`${start} to ${end}`).join(', '),
   };
   return (

@@ -62,4 +62,4 @@ export function NodeBlocks({ node, guests, refusal, onDrag, onClick }: NodeBlock
 const ROWS = 2;
 
 const titleOf = (instance: Instance, bytes: number): string =>
-  `${instance.name}: ${instanceState(instance).words}, ${readableBytes(bytes)}`;
+  t`${instance.name}: ${instanceState(instance).words}, ${readableBytes(bytes)}`;

@@ -55,7 +55,7 @@ export function NodeCard(props: NodeCardProps) {
           <Icon name={icon} />
           <span className="hg-hidden-text">{words}</span>
         </span>
-        <b>{node.name}</b>
+        <b translate="no">{node.name}</b>
         <span className="hg-note">
           {readableNumber(node.instances)}
           <span className="hg-hidden-text"> {plural(node.instances, { one: 'instance', other: 'instances' })}</span>

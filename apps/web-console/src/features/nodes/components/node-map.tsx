@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro';
 import type { NodeDetailsView, VmView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { useActionRefusal } from '../../../shared/actions/use-action-refusal.js';
@@ -8,6 +9,7 @@ import { groupNodes, groupSummary, type NodeGrouping } from '../node-groups.js';
 import { targetFor } from '../node-target.js';
 import { MigrationPromise } from './migration-promise.js';
 import { NodeCard } from './node-card.js';
+import { Data } from '../../../shared/ui/data.js';
 
 interface NodeMapProps {
   nodes: readonly NodeDetailsView[];
@@ -36,9 +38,9 @@ export function NodeMap({ nodes, grouping, guests, peeked, onPeek }: NodeMapProp
   return (
     <>
       {groupNodes(nodes, grouping).map(({ name, members }) => (
-        <section key={name} aria-label={name} className="hg-node-group">
+        <section key={name} aria-label={t`Nodes of ${name}`} className="hg-node-group">
           <h2>
-            {name}
+            {grouping === 'context' ? <Data>{name}</Data> : name}
             <span className="hg-note">{groupSummary(members)}</span>
           </h2>
           <ul className="hg-nodes">

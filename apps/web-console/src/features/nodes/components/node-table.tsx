@@ -10,6 +10,7 @@ import { cpuText, nodeState } from '../node-state.js';
 import { freeMemory } from '../node-target.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
 import { readableNumber } from '../../../shared/texts/formats.js';
+import { Data } from '../../../shared/ui/data.js';
 
 const columns = perLanguage(() => [
   ...[t`Name`, t`Status`, t`CPU use`, t`Memory use`],
@@ -55,9 +56,9 @@ function cells(node: NodeDetailsView) {
     readableNumber((promised.cpu ?? 0) / 1000),
     readableBytes(promised.memoryBytes ?? 0),
     free === null ? '–' : readableBytes(Math.max(0, free)),
-    zone ?? '–',
-    roles.split(',').join(', '),
-    context,
+    <Data>{zone ?? '–'}</Data>,
+    <Data>{roles.split(',').join(', ')}</Data>,
+    <Data>{context}</Data>,
   ];
 }
 

@@ -22,9 +22,11 @@ import {
   usePlugins,
 } from '../api/plugin-requests.js';
 
+const titleOf = (label: string, name: string): string => t`${label} ${name}`;
+
 /** A change that waits for a confirmation. */
 const installation = ({ name }: PluginView, label: string, done: string): ConfirmedRequest => ({
-  title: `${label} ${name}`,
+  title: titleOf(label, name),
   label,
   done,
   preview: (signal) => previewInstallation(name, signal),
@@ -112,9 +114,9 @@ function PluginTable({ plugins, refusal, onChange }: PluginTableProps) {
         const changes = [offered(plugin), plugin.installed ? removal(plugin) : undefined];
         return (
           <tr key={plugin.name}>
-            <td>{plugin.name}</td>
-            <td>{plugin.description}</td>
-            <td>{plugin.version}</td>
+            <td translate="no">{plugin.name}</td>
+            <td lang="en">{plugin.description}</td>
+            <td translate="no">{plugin.version}</td>
             <td>{originOf(plugin)}</td>
             <td>{stateOf(plugin)}</td>
             <td>
@@ -124,7 +126,7 @@ function PluginTable({ plugins, refusal, onChange }: PluginTableProps) {
                     <ReasonedButton
                       key={change.label}
                       variant="link"
-                      aria-label={`${change.label} ${plugin.name}`}
+                      aria-label={titleOf(change.label, plugin.name)}
                       reason={refusal}
                       onClick={() => onChange(change)}
                     >

@@ -14,6 +14,8 @@ import { Table } from '../../../shared/ui/table.js';
 import { CONTEXTS_KEY, previewRemoval, removeContext, useContextList } from '../api/context-requests.js';
 import { kindFields } from '../context-form.js';
 import { NewContext } from './new-context.js';
+import { Data } from '../../../shared/ui/data.js';
+import { ServiceText } from '../../../shared/ui/service-text.js';
 
 const states = perLanguage((): Readonly<Record<ContextView['state'], StatusWording>> => ({
   connecting: { tone: 'progress', icon: 'arc', words: t`Connecting` },
@@ -53,7 +55,7 @@ export function ContextList() {
       )}
       {data?.refusal !== undefined && (
         <Alert variant="info" title={t`You can't add contexts here`}>
-          {data.refusal}
+          <ServiceText>{data.refusal}</ServiceText>
         </Alert>
       )}
       {data && data.refusal === undefined && <NewContext kinds={data.kinds} onAdded={reload} />}
@@ -83,13 +85,17 @@ function ContextRow({ context, onRemove }: { context: ContextView; onRemove: () 
   const shown = Object.entries(settings).map(([key, value]) => `${key}: ${value}`);
   return (
     <tr>
-      <td>{name}</td>
-      <td>{kindFields()[kind]?.label ?? kind}</td>
+      <td translate="no">{name}</td>
+      <td>{kindFields()[kind]?.label ?? <Data>{kind}</Data>}</td>
       <td>
         <StatusLabel wording={states()[state]} />
-        {reason !== undefined && <p className="hg-note">{reason}</p>}
+        {reason !== undefined && (
+          <p className="hg-note" lang="en">
+            {reason}
+          </p>
+        )}
       </td>
-      <td>{shown.join(', ') || t`None`}</td>
+      <td>{shown.length === 0 ? t`None` : <Data>{shown.join(', ')}</Data>}</td>
       <td>
         {origin === 'added' ? (
           <Button variant="link" aria-label={t`Remove ${name}`} onClick={onRemove}>

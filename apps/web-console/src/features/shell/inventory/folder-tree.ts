@@ -32,6 +32,7 @@ export function folderTree(counts: Counts): readonly TreeNode[] {
           {
             id: '',
             label: t`In no folder`,
+            isText: true,
             icon: 'folder',
             query: queryFor({ folder: '' }),
             count: outside,

@@ -58,6 +58,7 @@ export const InventoryTree = memo(function InventoryTree({ nodes, name, label, q
           aria-selected={node.query === query}
           tabIndex={index === at ? 0 : -1}
           title={node.label}
+          translate={node.isText ? undefined : 'no'}
           onClick={(event) => onClick(event, node.id)}
           onFocus={() => setActive(node.id)}
         >

@@ -6,6 +6,8 @@ export interface TreeNode {
   /** Unique in its tree, and the same after a reload. */
   readonly id: string;
   readonly label: string;
+  /** Whether the label is a text and not a name. */
+  readonly isText?: true;
   readonly icon: IconName;
   /** Finds exactly the VMs that are counted. */
   readonly query: string;

@@ -10,6 +10,7 @@ import { useStorage } from '../use-storage.js';
 import { StoragePeek } from './storage-peek.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
 import { readableNumber } from '../../../shared/texts/formats.js';
+import { Data } from '../../../shared/ui/data.js';
 
 const columns = perLanguage(() => [
   t`Name`,
@@ -53,7 +54,7 @@ const cells = (storage: StorageView) => {
     [kind === 'pool' ? t`Pool` : t`Class`, isDefault && t`default`, !active && t`not active`]
       .filter(Boolean)
       .join(', '),
-    type,
+    <Data>{type}</Data>,
     <UsageBar
       used={allocatedBytes}
       total={capacityBytes}
@@ -62,6 +63,6 @@ const cells = (storage: StorageView) => {
     <span title={storage.spaceUnknown}>{freeBytes === null ? t`Unknown` : readableBytes(freeBytes)}</span>,
     volumes === null ? '–' : readableNumber(volumes),
     readableNumber(storage.users.length + storage.hiddenUsers),
-    storage.context,
+    <Data>{storage.context}</Data>,
   ];
 };

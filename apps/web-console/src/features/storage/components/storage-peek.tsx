@@ -5,20 +5,23 @@ import { readableBytes } from '../../../shared/quantity/quantity.js';
 import { InstanceLinks } from '../../../shared/resources/instance-links.js';
 import { UsageBar } from '../../../shared/resources/usage-bar.js';
 import { readableNumber } from '../../../shared/texts/formats.js';
+import { Data } from '../../../shared/ui/data.js';
 
 /** The details of a storage pool or a storage class. */
 export function StoragePeek({ storage }: { storage: StorageView }) {
   const { kind, context, type, active, allocatedBytes, capacityBytes, freeBytes, spaceUnknown } = storage;
   const facts = {
-    [t`Context`]: context,
-    [kind === 'pool' ? t`Type` : t`Driver`]: type,
+    [t`Context`]: <Data>{context}</Data>,
+    [kind === 'pool' ? t`Type` : t`Driver`]: <Data>{type}</Data>,
     [t`New disks`]: storage.default ? t`Here, unless another storage is chosen` : undefined,
     [kind === 'pool' ? t`In use` : t`Claimed`]: allocatedBytes === null ? undefined : readableBytes(allocatedBytes),
     [t`Size`]: capacityBytes === null ? undefined : readableBytes(capacityBytes),
     [t`Free`]: freeBytes === null ? undefined : readableBytes(freeBytes),
     [kind === 'pool' ? t`Volumes` : t`Claims`]: storage.volumes === null ? undefined : readableNumber(storage.volumes),
     [t`Disks`]: storage.canExpand ? t`Can grow` : t`Can not grow`,
-    [t`Access`]: storage.modes.map(({ accessMode, volumeMode }) => `${accessMode}, ${volumeMode}`).join(' · '),
+    [t`Access`]: (
+      <Data>{storage.modes.map(({ accessMode, volumeMode }) => `${accessMode}, ${volumeMode}`).join(' · ')}</Data>
+    ),
   };
   return (
     <>
@@ -32,7 +35,11 @@ export function StoragePeek({ storage }: { storage: StorageView }) {
         text={capacityBytes === null ? t`The size is unknown` : undefined}
       />
       <PeekFacts facts={facts} />
-      {spaceUnknown !== undefined && <p className="hg-note">{spaceUnknown}</p>}
+      {spaceUnknown !== undefined && (
+        <p className="hg-note" lang="en">
+          {spaceUnknown}
+        </p>
+      )}
       {storage.segments.length > 0 && <Segments segments={storage.segments} />}
       <InstanceLinks
         title={t`Used by`}
@@ -53,7 +60,7 @@ const Segments = ({ segments }: Pick<StorageView, 'segments'>) => (
     <ul>
       {segments.map(({ nodes, freeBytes, maxVolumeBytes }) => (
         <li key={nodes}>
-          <span>{nodes === '' ? t`All nodes` : nodes.replace(/^.*?=/, '')}</span>
+          <span>{nodes === '' ? t`All nodes` : <Data>{nodes.replace(/^.*?=/, '')}</Data>}</span>
           <span className="hg-note">
             {freeBytes === null ? t`unknown` : readableBytes(freeBytes)}
             {maxVolumeBytes !== null && t`, a volume up to ${readableBytes(maxVolumeBytes)}`}

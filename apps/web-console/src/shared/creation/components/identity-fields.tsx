@@ -52,8 +52,8 @@ export function IdentityFields({ form, onChange, problems, contexts, namespaces 
             onChange={(context) => onChange({ context })}
           >
             {contexts.map(({ context, label, up }) => (
-              <option key={context} value={context} disabled={!up}>
-                {`${context} (${label}${up ? '' : t`, unreachable`})`}
+              <option key={context} value={context} disabled={!up} translate={up ? 'no' : undefined}>
+                {up ? `${context} (${label})` : t`${context} (${label}, unreachable)`}
               </option>
             ))}
           </SelectInput>

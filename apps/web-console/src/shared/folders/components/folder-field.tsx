@@ -29,7 +29,7 @@ export function FolderField({ label, none, folders, value, problem, onChange }: 
       >
         <option value="">{none}</option>
         {all.map((path) => (
-          <option key={path} value={path}>
+          <option key={path} value={path} translate="no">
             {path}
           </option>
         ))}

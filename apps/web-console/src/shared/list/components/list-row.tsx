@@ -50,6 +50,7 @@ function Row<E>(props: ListRowProps<E>) {
             data-label={columns[column]?.cardLabel}
             role={column === 'name' ? 'rowheader' : 'gridcell'}
             className={cellClass(columns[column], entry, cell)}
+            translate={columns[column]?.isData && 'no'}
           >
             {cell}
           </div>
