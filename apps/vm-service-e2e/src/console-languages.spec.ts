@@ -12,29 +12,6 @@ const TIMEOUT_MS = 120_000;
 const TEXTS = '/api/ext/page/de.json';
 const TABS = ['overview', 'guest', 'metrics', 'hardware', 'snapshots', 'events'];
 const CONTAINER_TABS = ['', '/logs', '/hardware', '/snapshots', '/events'];
-/** Lists of the API, whose strings are data and not texts. */
-const LISTS = [
-  '/api/vms',
-  '/api/cts',
-  '/api/nodes',
-  '/api/capabilities',
-  '/api/nads',
-  '/api/datavolumes',
-  '/api/doctor',
-  '/api/tasks',
-  '/api/folders',
-  '/api/instancetypes',
-  '/api/ext/doctor',
-  '/api/ext/nodes',
-  '/api/ext/storage',
-  '/api/ext/networks',
-  '/api/ext/plugins',
-  '/api/ext/journal',
-  '/api/ext/catalog',
-  '/api/ext/sources',
-  '/api/whoami',
-];
-
 /** The console in German, which has longer words, and with each text in brackets. */
 describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of the web console', () => {
   let service: RunningService;
@@ -107,42 +84,65 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
     2 * TIMEOUT_MS,
   );
 
-  test(
-    'takes every text of the pages from the catalog',
-    async () => {
-      const data = new Set<string>();
-      const collect = (value: unknown): void => {
-        if (typeof value === 'string') data.add(value);
-        else if (typeof value === 'object' && value !== null) {
-          Object.keys(value).forEach((key) => data.add(key));
-          Object.values(value).forEach(collect);
+  /** From then on, the page puts each text of the catalog into brackets. */
+  const bracketTexts = async (): Promise<void> => {
+    const { body: texts } = await api.send<Record<string, unknown[]>>('GET', TEXTS);
+    const bracketed = Object.fromEntries(Object.entries(texts).map(([id, parts]) => [id, ['⟦', ...parts, '⟧']]));
+    await page.route(`**${TEXTS}`, (route) => route.fulfill({ json: bracketed }));
+  };
+
+  /** Sentences that the page shows where its own may be instead, such as the reason of a button. */
+  const serviceSentences = async (): Promise<ReadonlySet<string>> => {
+    const sentences = new Set<string>();
+    const collect = (value: unknown): void => {
+      if (typeof value === 'string' && /\s.*\.$/.test(value)) sentences.add(value);
+      else if (typeof value === 'object' && value !== null) Object.values(value).forEach(collect);
+    };
+    for (const path of ['/api/capabilities', '/api/ext/storage']) collect((await api.send('GET', path)).body);
+    return sentences;
+  };
+
+  describe('with each text of the catalog in brackets', () => {
+    beforeAll(bracketTexts, TIMEOUT_MS);
+
+    test(
+      'takes every text of the pages from the catalog',
+      async () => {
+        const sentences = await serviceSentences();
+        const raw: string[] = [];
+        for (const place of places()) {
+          await open(place);
+          await page.locator('.hg-caller-letter').waitFor({ state: 'attached' });
+          expect(await page.locator('body').innerText()).toContain('⟦');
+          for (const { text, element } of await unbracketed(page))
+            if (!SAME_EVERYWHERE.test(text) && !sentences.has(text)) raw.push(`${place}: ${text} (${element})`);
         }
-      };
-      const own = `/api/ext/vms/${running.namespace}/${running.name}`;
-      const plain = `/api/vms/${running.namespace}/${running.name}`;
-      const details = [`${own}/hardware`, `${plain}/snapshots`, `${plain}/events`, `${plain}/guestinfo`];
-      details.push(`/api/ext/cts/${box.namespace}/${box.name}/events`);
-      for (const path of [...LISTS, ...details]) collect((await api.send('GET', path)).body);
-      const words = [...data].join('\n');
-      const { body: texts } = await api.send<Record<string, unknown[]>>('GET', TEXTS);
-      const bracketed = Object.fromEntries(Object.entries(texts).map(([id, parts]) => [id, ['⟦', ...parts, '⟧']]));
-      await page.route(`**${TEXTS}`, (route) => route.fulfill({ json: bracketed }));
-      const raw: string[] = [];
-      for (const place of places()) {
-        await open(place);
-        expect(await page.locator('body').innerText()).toContain('⟦');
-        // A gap of this check: the letter of the caller is an opening bracket alone, so later texts are not checked.
-        // Without the wait, that would depend on when the caller is loaded.
+        expect(raw).toEqual([]);
+      },
+      2 * TIMEOUT_MS,
+    );
+
+    test(
+      'finds a text after the header that bypasses the catalog, wherever it is',
+      async () => {
+        await open('/nodes');
         await page.locator('.hg-caller-letter').waitFor({ state: 'attached' });
-        for (const text of await unbracketed(page))
-          if (!SAME_EVERYWHERE.test(text) && !words.includes(text)) raw.push(`${place}: ${text}`);
-      }
-      expect(raw).toEqual([]);
-    },
-    2 * TIMEOUT_MS,
-  );
+        const before = await unbracketed(page);
+        await page.evaluate(() => {
+          const planted =
+            '<p title="Planted title"><i>⟦</i>Planted text</p><p>⟦Delete⟧ planted rest</p>' +
+            '<p translate="no">worker-01 ⟦Delete⟧</p><p lang="en">The node is full.</p>';
+          document.querySelector('main')!.insertAdjacentHTML('beforeend', planted);
+        });
+        const found = (await unbracketed(page)).slice(before.length).map(({ text }) => text);
+        const unmarked = ['Planted title', 'open bracket: ⟦', 'Planted text', 'planted rest'];
+        expect(found).toEqual([...unmarked, 'marked as data: worker-01 ⟦Delete⟧']);
+      },
+      TIMEOUT_MS,
+    );
+  });
 });
 
-/** Names of products and formats, units, terms, and examples in boxes. */
+/** Names of products and formats, units and terms. */
 const SAME_EVERYWHERE =
-  /^(Headgate|English|Deutsch|DE|curl|YAML|Terraform|ISO|IP|URL|CPUs?|VMs?|NICs|admin|[\d.,]+ ?(B|[KMGT]i?B?|CPUs?|s|min|h|%)|[KMGT]iB|registry\.example\.org\/\S+)$/;
+  /^(Headgate|English|Deutsch|DE|curl|YAML|Terraform|Kubeconfig|bootc|ISO|IP|URL|CPUs?|VMs?|NICs|[\d.,]+ ?([KMGT]?i?B?(\/s)?|CPUs?|s|min|h|%)|[KMGT]iB)$/;
