@@ -1,17 +1,19 @@
 // Installs programs that tests use as peers, each into a folder of its own in the cache.
 //   node tools/peers/install.mjs [NAME…]        installs the named ones, or all but those on request, unless they are installed
 //   node tools/peers/install.mjs --find NAME    prints the program; fails when it is not installed
-// From the Python registry: synapse is a Matrix homeserver, and its program the Python interpreter that has it. valkey
-// is a server with the protocol of Redis. envoy is a proxy. python-client generates clients from API documents, and its program is the
-// Python interpreter that has what they need. Built with Go: etcd, kube-apiserver and kubectl, in 5 to 25 minutes the
-// first time. traefik is a proxy, which takes as long, and is built on request only. Unpacked from packages of Debian 12: crowdsec, with its cscli, and a bouncer of CrowdSec. The variables of PEERS name the programs of other installations. Runs on plain Node 20.
+// From the Python registry: synapse is a Matrix homeserver, and its program the Python interpreter that has it. nio is a
+// Matrix client, and python-client generates clients from API documents; their programs are such interpreters, too.
+// valkey is a server with the protocol of Redis. envoy is a proxy. Built with Go: etcd, kube-apiserver and kubectl, in 5
+// to 25 minutes the first time. On request only: traefik, a proxy, which takes as long, and dendrite, a Matrix
+// homeserver, which takes 2 to 5 minutes. Unpacked from packages of Debian 12: crowdsec, with its cscli, and a bouncer of
+// CrowdSec. The variables of PEERS name the programs of other installations. Runs on plain Node 20.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { cacheDir } from '../local/cache-dir.mjs';
 import { debianPeer } from './debian-package.mjs';
-import { goPeer } from './go-build.mjs';
+import { goPeer, kubernetesPeer } from './go-build.mjs';
 import { pythonPeer, sitePackages } from './python-environment.mjs';
 import { traefikPeer } from './traefik.mjs';
 import { runProgram } from './run-program.mjs';
@@ -47,17 +49,22 @@ export const PEERS = {
     program: (folder) => join(folder, 'bin/python'),
     check: ['-c', 'import openapi_python_client, httpx'],
   }),
-  etcd: goPeer('etcd', {
+  nio: pythonPeer('nio', {
+    variable: 'HEADGATE_TEST_NIO',
+    program: (folder) => join(folder, 'bin/python'),
+    check: ['-c', 'import nio, vodozemac'],
+  }),
+  etcd: kubernetesPeer('etcd', {
     variable: 'HEADGATE_TEST_ETCD',
     source: 'go.etcd.io/etcd/server/v3',
     check: ['--version'],
   }),
-  'kube-apiserver': goPeer('kube-apiserver', {
+  'kube-apiserver': kubernetesPeer('kube-apiserver', {
     variable: 'HEADGATE_TEST_KUBE_APISERVER',
     source: 'k8s.io/kubernetes/cmd/kube-apiserver',
     check: ['--version'],
   }),
-  kubectl: goPeer('kubectl', {
+  kubectl: kubernetesPeer('kubectl', {
     variable: 'HEADGATE_TEST_KUBECTL',
     source: 'k8s.io/kubernetes/cmd/kubectl',
     check: ['version', '--client'],
@@ -69,6 +76,15 @@ export const PEERS = {
     check: ['-version'],
   }),
   traefik: { ...traefikPeer, onRequest: true },
+  dendrite: {
+    ...goPeer('dendrite', {
+      modules: 'dendrite',
+      source: 'github.com/element-hq/dendrite/cmd/dendrite',
+      variable: 'HEADGATE_TEST_DENDRITE',
+      check: ['-version'],
+    }),
+    onRequest: true,
+  },
   envoy: pythonPeer('envoy', {
     variable: 'HEADGATE_TEST_ENVOY',
     program: (folder) => join(sitePackages(folder), 'envoy/_bin/envoy'),

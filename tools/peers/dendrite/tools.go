@@ -1,0 +1,5 @@
+//go:build tools
+
+package peers
+
+import _ "github.com/element-hq/dendrite/cmd/dendrite"
