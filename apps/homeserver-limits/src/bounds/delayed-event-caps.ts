@@ -2,6 +2,7 @@ import {
   type Caller,
   delayedHolder,
   type Holdings,
+  jsonBodyOf,
   type MatrixRequest,
   type MatrixResponse,
 } from '@headgate/homeserver-contracts';
@@ -32,10 +33,20 @@ export class DelayedEventCaps {
     if (rules.isExempt(request, caller)) return next();
     const roomId = request.param('roomId');
     const rewrite = await holdings.wasScheduled(caller, request);
-    const write = { holder: delayedHolder(caller.userId, roomId), rewrite };
+    const write = {
+      holder: delayedHolder(caller.userId, roomId),
+      rewrite,
+      isHeld: (sent: MatrixResponse) => !wasSentAtOnce(sent),
+    };
     const count = () => holdings.delayedEvents(caller, roomId, request);
     return caps.run(caps.delayedEvents, write, count, next);
   }
+}
+
+/** A homeserver without delayed events ignores the delay. */
+function wasSentAtOnce(response: MatrixResponse): boolean {
+  const { event_id, delay_id } = jsonBodyOf(response) ?? {};
+  return typeof event_id === 'string' && delay_id === undefined;
 }
 
 // Clients recognize a delay that is too long by exactly these members, and retry with a shorter one.

@@ -16,6 +16,13 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS seeded (user_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 `;
 
+const ONE_TIME_KEYS = `
+  CREATE TABLE IF NOT EXISTS one_time_keys (holder TEXT PRIMARY KEY, amount INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
+/** Dendrite counts no more one-time keys of a device than these, over all algorithms. */
+const MOST_COUNTED_KEYS = 100;
+
 /** The least time between two probes of how the upstream treats repeated filters. */
 const PROBE_INTERVAL_MS = 10_000;
 
@@ -38,7 +45,7 @@ export class HoldingsCache implements OnApplicationShutdown {
   ) {
     this.delays = delays;
     const file = dataDir === undefined ? ':memory:' : join(dataDir, 'gateway.db');
-    this.db = new SqliteDatabase({ file, migrations: [SCHEMA], durability: 'normal' }).open();
+    this.db = new SqliteDatabase({ file, migrations: [SCHEMA, ONE_TIME_KEYS], durability: 'normal' }).open();
   }
 
   onApplicationShutdown(): void {
@@ -101,6 +108,35 @@ export class HoldingsCache implements OnApplicationShutdown {
       for (const [scope, type] of entries) this.addAccountData(userId, scope, type);
       this.db.run('INSERT INTO seeded VALUES (?) ON CONFLICT DO NOTHING', userId);
     });
+  }
+
+  /** The one-time keys that a device has uploaded through this gateway since the upstream last reported all of them. */
+  observedKeys(holder: string): number {
+    const sql = 'SELECT amount FROM one_time_keys WHERE holder = ?';
+    return this.db.get<{ amount: number }>(sql, holder)?.amount ?? 0;
+  }
+
+  /**
+   * The one-time keys of a device, of which the upstream reports this many. A report that may have left out the rest
+   * counts as the observed keys.
+   * @param observed the keys that were observed before the upstream was asked
+   */
+  oneTimeKeys(holder: string, reported: number, observed: number): number {
+    if (reported === MOST_COUNTED_KEYS) return Math.max(reported, this.observedKeys(holder));
+    // The report may be older than uploads that ended in the meantime.
+    if (observed > 0) this.db.run('DELETE FROM one_time_keys WHERE holder = ? AND amount = ?', holder, observed);
+    return reported;
+  }
+
+  /**
+   * After an upload of `added` keys by a device that held `held` before, as far as that is known. Keys that others have
+   * claimed in the meantime keep counting until the upstream reports all that are left.
+   */
+  addOneTimeKeys(holder: string, added: number, { reported, held }: { reported: number; held?: number }): void {
+    if (reported !== MOST_COUNTED_KEYS) return;
+    const first = (held ?? MOST_COUNTED_KEYS) + added;
+    const sql = 'INSERT INTO one_time_keys VALUES (?, ?) ON CONFLICT DO UPDATE SET amount = amount + ?';
+    this.db.run(sql, holder, first, added);
   }
 
   addDelayedEvent(holder: string, delayId: string, delayMs: number): void {

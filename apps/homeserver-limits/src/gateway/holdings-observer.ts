@@ -2,19 +2,23 @@ import {
   type Caller,
   DELAY_PARAMETER,
   delayedHolder,
+  deviceHolder,
   GLOBAL_SCOPE,
   type Identity,
   jsonBodyOf,
+  KEYS_LIMIT_BYTES,
   type MatrixRequest,
   type MatrixResponse,
+  MAX_KEYS_VALUES,
+  oneTimeKeysIn,
   succeeded,
 } from '@headgate/homeserver-contracts';
 import type { Caps } from '../rules/caps.js';
 import type { Interest, ResponseObserver } from './gateway-homeserver.js';
 import type { HoldingsCache } from './holdings-cache.js';
-import { filterFingerprint } from './upstream-holdings.js';
+import { filterFingerprint, reportedKeys } from './upstream-holdings.js';
 
-const BODY_OPERATIONS = new Set(['createFilter', 'scheduleDelayed']);
+const BODY_OPERATIONS = new Set(['createFilter', 'scheduleDelayed', 'uploadKeys']);
 const MAY_SCHEDULE = new Set(['send', 'setState']);
 const STATUS_OPERATIONS = new Set([
   'getFilter',
@@ -68,6 +72,8 @@ export class HoldingsObserver implements ResponseObserver {
         return this.addDelayedEvent(request, operation, response);
       case 'manageDelayed':
         return this.updateDelayedEvent(request);
+      case 'uploadKeys':
+        return this.addOneTimeKeys(request, response);
       case 'setPusher':
         return this.countPushersAfterDeletion(request);
     }
@@ -95,6 +101,18 @@ export class HoldingsObserver implements ResponseObserver {
     if (typeof id === 'string') {
       this.deps.cache.addFilter(caller.userId, id, filterFingerprint(await request.json()));
     }
+  }
+
+  private async addOneTimeKeys(request: MatrixRequest, response: MatrixResponse): Promise<void> {
+    const { identity, cache, caps } = this.deps;
+    const reported = reportedKeys(jsonBodyOf(response));
+    const { userId, deviceId } = await identity.callerOf(request);
+    if (reported === undefined || deviceId === undefined) return;
+    const body = await request.json(KEYS_LIMIT_BYTES, { optional: true, maxValues: MAX_KEYS_VALUES });
+    const holder = deviceHolder(userId, deviceId);
+    const held = caps.ledger.held(caps.oneTimeKeys, holder);
+    const added = Object.keys(oneTimeKeysIn(body)).length;
+    if (added > 0) cache.addOneTimeKeys(holder, added, { reported, ...(held !== undefined && { held }) });
   }
 
   private async addDelayedEvent(request: MatrixRequest, operation: string, response: MatrixResponse): Promise<void> {

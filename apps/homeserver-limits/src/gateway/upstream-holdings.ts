@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, isJsonObject, type JsonObject } from '@headgate/matrix-protocol';
-import { type Caller, delayedHolder, Holdings, type MatrixRequest } from '@headgate/homeserver-contracts';
+import { type Caller, delayedHolder, deviceHolder, Holdings, type MatrixRequest } from '@headgate/homeserver-contracts';
 import { Injectable } from '@nestjs/common';
 import { AccountDataSeed } from './account-data-seed.js';
 import { UpstreamQueries, queryFailure, type QueryResult } from './upstream-queries.js';
@@ -53,14 +53,14 @@ export class UpstreamHoldings extends Holdings {
   }
 
   /** The result to an empty upload has the counts. */
-  override async oneTimeKeys(_caller: Caller, request: MatrixRequest): Promise<number> {
+  override async oneTimeKeys({ userId, deviceId = '' }: Caller, request: MatrixRequest): Promise<number> {
+    const holder = deviceHolder(userId, deviceId);
+    const observed = this.cache.observedKeys(holder);
     const result = await this.upstream.asCaller(request, 'POST', `${CLIENT}/keys/upload`, {});
-    const counts = result.status === 200 ? result.body?.one_time_key_counts : undefined;
-    if (!isJsonObject(counts)) throw queryFailure(result, 'The homeserver did not report the number of one-time keys.');
-    return Object.values(counts).reduce<number>(
-      (sum, count) => sum + (Number.isInteger(count) ? Math.max(0, Number(count)) : 0),
-      0,
-    );
+    const reported = result.status === 200 ? reportedKeys(result.body) : undefined;
+    if (reported === undefined)
+      throw queryFailure(result, 'The homeserver did not report the number of one-time keys.');
+    return this.cache.oneTimeKeys(holder, reported, observed);
   }
 
   override async pushers(caller: Caller, request: MatrixRequest): Promise<number> {
@@ -108,6 +108,16 @@ export class UpstreamHoldings extends Holdings {
 /** Servers respond to an unknown endpoint with 404 or 405, some with 400 and this code. */
 const isUnknownEndpoint = ({ status, body }: QueryResult): boolean =>
   status === 404 || status === 405 || body?.errcode === 'M_UNRECOGNIZED';
+
+/** The one-time keys of a device in the result to an upload, over all algorithms; undefined without their number. */
+export function reportedKeys(body: JsonObject | undefined): number | undefined {
+  const counts = body?.one_time_key_counts;
+  if (!isJsonObject(counts)) return undefined;
+  return Object.values(counts).reduce<number>(
+    (sum, count) => sum + (Number.isInteger(count) ? Math.max(0, Number(count)) : 0),
+    0,
+  );
+}
 
 /** A filter with more values is not recognized again: its canonical form would take too long. */
 const MAX_FILTER_VALUES = 1_000;

@@ -74,13 +74,19 @@ export class Caps {
 
   /**
    * Runs a write if there is room for it. Only accepted writes count; a write in progress holds a reservation.
+   * @param isHeld whether an accepted write has stored what it offered
    * @throws CapExceeded after counting the holder again
    */
-  async run(cap: Cap, write: CapWrite, count: CountHeld, next: () => Promise<MatrixResponse>): Promise<MatrixResponse> {
+  async run(
+    cap: Cap,
+    { isHeld = () => true, ...write }: CapWrite & { isHeld?: (response: MatrixResponse) => boolean },
+    count: CountHeld,
+    next: () => Promise<MatrixResponse>,
+  ): Promise<MatrixResponse> {
     const reservation = await this.reserve(cap, write, count);
     try {
       const response = await next();
-      if (succeeded(response)) reservation.commit();
+      if (succeeded(response) && isHeld(response)) reservation.commit();
       return response;
     } finally {
       reservation.release();
