@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asRequestLine, PROXIES, targets } from '@headgate/homeserver-contracts/testing';
 import { startNginxWith } from './testing/nginx-proxy.js';
+import { installedPeer } from './testing/peers.js';
 import { isInstalled, ProxyProgram } from './testing/proxy-program.js';
 import { RawTargetClient } from './testing/raw-target-client.js';
 import { MARK, TargetRecorder } from './testing/target-recorder.js';
@@ -13,14 +13,8 @@ const COUNT = Number(process.env['HEADGATE_TEST_TARGETS'] ?? 2_000);
 /** Starts a proxy. @param upstream such as `http://127.0.0.1:8008` */
 type Start = (upstream: string) => Promise<ProxyProgram>;
 
-/** A program that tools/peers has installed, or that of the machine. */
-function findPeer(name: string): string {
-  const peers = join(import.meta.dirname, '../../../tools/peers/install.mjs');
-  const found = spawnSync(process.execPath, [peers, '--find', name], { encoding: 'utf8' });
-  return found.status === 0 ? found.stdout.trim() : name;
-}
-const TRAEFIK = findPeer('traefik');
-const ENVOY = findPeer('envoy');
+const TRAEFIK = installedPeer('traefik') ?? 'traefik';
+const ENVOY = installedPeer('envoy') ?? 'envoy';
 
 const nginx =
   (locations: (upstream: string) => string): Start =>

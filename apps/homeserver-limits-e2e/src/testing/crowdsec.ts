@@ -1,24 +1,16 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { describeWhere, installedPeer } from './peers.js';
 import { freePort, untilAccepting } from './ports.js';
 
-const PEERS = join(import.meta.dirname, '../../../../tools/peers/install.mjs');
 const run = promisify(execFile);
 
-function find(name: string): string | undefined {
-  const found = spawnSync(process.execPath, [PEERS, '--find', name], { encoding: 'utf8' });
-  return found.status === 0 ? found.stdout.trim() : undefined;
-}
-
-const CROWDSEC = find('crowdsec');
-const BOUNCER = find('crowdsec-custom-bouncer');
-
-const describeWhere = (program: string | undefined, name: string) => (title: string, suite: () => void) =>
-  program === undefined ? describe.skip(`${title} (${name} is not installed)`, suite) : describe(title, suite);
+const CROWDSEC = installedPeer('crowdsec');
+const BOUNCER = installedPeer('crowdsec-custom-bouncer');
 
 export const describeWithCrowdsec = describeWhere(CROWDSEC, 'crowdsec');
 export const describeWithBouncer = describeWhere(BOUNCER, 'crowdsec-custom-bouncer');

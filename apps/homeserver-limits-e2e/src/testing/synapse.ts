@@ -1,24 +1,16 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describeWhere, installedPeer } from './peers.js';
 import { freePort, untilAccepting } from './ports.js';
 
-const INSTALLER = join(import.meta.dirname, '../../../../tools/peers/install.mjs');
-
-const found = spawnSync(process.execPath, [INSTALLER, '--find', 'synapse'], { encoding: 'utf8' });
-
 /** The Python interpreter that has Synapse; undefined when it is not installed. */
-export const synapsePython = found.status === 0 ? found.stdout.trim() : undefined;
+export const synapsePython = installedPeer('synapse');
 
-/** `describe`, or a skipped one whose title gives the reason. */
-export const describeWithSynapse = (title: string, suite: () => void): void => {
-  if (synapsePython === undefined)
-    describe.skip(`${title}: Synapse is not installed (node tools/peers/install.mjs synapse)`, suite);
-  else describe(title, suite);
-};
+export const describeWithSynapse = describeWhere(synapsePython, 'synapse');
 
 /** Rates of Synapse's own that no test reaches, so that every refusal comes from the gateway. */
 const NEVER = { per_second: 1e6, burst_count: 1e6 };
