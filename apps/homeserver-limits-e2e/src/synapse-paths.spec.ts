@@ -1,8 +1,8 @@
-import { boundedOperations, PathTable, type BoundedOperation } from '@headgate/homeserver-contracts';
-import { PROXIES, targets } from '@headgate/homeserver-contracts/testing';
+import type { BoundedOperation } from '@headgate/homeserver-contracts';
 import { RawTargetClient } from './testing/raw-target-client.js';
 import { describeWithSynapse, Synapse } from './testing/synapse.js';
 import { SynapseServlets } from './testing/synapse-servlets.js';
+import { type ReceivedRequest, receivedRequests } from './testing/received-requests.js';
 
 /** Targets before they pass any proxy. 10,000 were checked once with `HEADGATE_TEST_TARGETS=10000`. */
 const COUNT = Number(process.env['HEADGATE_TEST_TARGETS'] ?? 1_000);
@@ -20,11 +20,6 @@ const SERVLETS: Readonly<Record<string, BoundedOperation>> = {
   RoomAccountDataServlet: 'setRoomAccountData',
   FederationSendServlet: 'sendTransaction',
 };
-
-interface Request {
-  readonly method: string;
-  readonly target: string;
-}
 
 /** The operation that the gateway finds; undefined for none. */
 type Verdict = BoundedOperation | undefined;
@@ -46,7 +41,7 @@ describeWithSynapse('the operations that the gateway and Synapse find in a targe
     await synapse?.dispose();
   });
 
-  async function sendAll(requests: readonly Request[]): Promise<void> {
+  async function sendAll(requests: readonly ReceivedRequest[]): Promise<void> {
     const left = [...requests];
     await Promise.all(
       clients.map(async (client) => {
@@ -56,13 +51,13 @@ describeWithSynapse('the operations that the gateway and Synapse find in a targe
   }
 
   /** The bounded operations that Synapse carried out although the gateway found another one or none. */
-  async function others(verdict: Verdict, requests: readonly Request[]): Promise<readonly [string, number][]> {
+  async function others(verdict: Verdict, requests: readonly ReceivedRequest[]): Promise<readonly [string, number][]> {
     const received = await servlets.during(() => sendAll(requests));
     return [...received].filter(([servlet]) => servlet in SERVLETS && SERVLETS[servlet] !== verdict);
   }
 
   /** The requests that cause differences, up to a few. */
-  async function culprits(verdict: Verdict, requests: readonly Request[]): Promise<string[]> {
+  async function culprits(verdict: Verdict, requests: readonly ReceivedRequest[]): Promise<string[]> {
     const found = await others(verdict, requests);
     if (found.length === 0) return [];
     if (requests.length === 1) return [`${requests[0]?.method} ${requests[0]?.target}: ${String(verdict)}, not ${found[0]?.[0]}`]; // prettier-ignore
@@ -93,21 +88,13 @@ describeWithSynapse('the operations that the gateway and Synapse find in a targe
   );
 });
 
-/**
- * The requests that reach the homeserver, directly and behind each proxy, by the operation that the gateway found
- * before. It refuses the others.
- */
-function groupsOf(count: number): Map<Verdict, Request[]> {
-  const table = new PathTable(boundedOperations);
-  const groups = new Map<Verdict, Map<string, Request>>();
-  for (const { method, target } of targets(count)) {
-    const ours = table.classify(method, target);
-    if (ours.kind === 'ambiguous') continue;
-    const verdict = ours.kind === 'matched' ? ours.match.operation : undefined;
-    const group = groups.get(verdict) ?? new Map<string, Request>();
-    groups.set(verdict, group);
-    for (const received of [target, ...Object.values(PROXIES).map((proxy) => proxy(target))])
-      if (received?.startsWith('/')) group.set(`${method} ${received}`, { method, target: received });
+/** The requests by the operation that the gateway found before. It refuses the others. */
+function groupsOf(count: number): Map<Verdict, ReceivedRequest[]> {
+  const groups = new Map<Verdict, ReceivedRequest[]>();
+  for (const request of receivedRequests(count)) {
+    if (request.verdict === 'ambiguous') continue;
+    const verdict = request.verdict === 'unknown' ? undefined : request.verdict;
+    groups.set(verdict, [...(groups.get(verdict) ?? []), request]);
   }
-  return new Map([...groups].map(([verdict, group]) => [verdict, [...group.values()]]));
+  return groups;
 }

@@ -7,11 +7,15 @@ export interface RawResponse {
   readonly body: string;
 }
 
-/** Sends requests with any target on a connection that it keeps, one after another. */
+/** Sends requests with any target on a connection that it keeps, one after another. Their bodies are ASCII. */
 export class RawTargetClient {
   private socket: Socket | undefined;
 
-  constructor(private readonly port: number) {}
+  /** @param headers of every request */
+  constructor(
+    private readonly port: number,
+    private readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
 
   get(target: string): Promise<RawResponse> {
     return this.send('GET', target);
@@ -29,8 +33,10 @@ export class RawTargetClient {
     const onClose = (): void => reject(new Error(`no response to ${target}: ${received}`));
     socket.on('data', onData).once('close', onClose);
     const length = body === '' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-    const head = `${method} ${target} HTTP/1.1\r\nHost: b\r\nAccept-Encoding: identity\r\n${MARK}: 1\r\n${length}`;
-    socket.write(`${head}\r\n${body}`);
+    const own = Object.entries(this.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const head = `${method} ${target} HTTP/1.1\r\nHost: b\r\nAccept-Encoding: identity\r\n${MARK}: 1\r\n${own.join('')}${length}`;
+    // Each character of a target is a byte.
+    socket.write(`${head}\r\n${body}`, 'latin1');
     try {
       return await promise;
     } finally {

@@ -2,7 +2,7 @@ import { boundedOperations } from './bounded-operations.js';
 import { PathTable } from './path-table.js';
 import { PROXIES, type Proxy } from './testing/proxies.js';
 import { operationAt, SERVERS } from './testing/servers.js';
-import { targets } from './testing/targets.js';
+import { targets, UNESCAPED_PIECES } from './testing/targets.js';
 
 /** Targets of this run. A million were checked once with `HEADGATE_TEST_TARGETS=1000000`. */
 const COUNT = Number(process.env['HEADGATE_TEST_TARGETS'] ?? 30_000);
@@ -13,11 +13,14 @@ const proxies = Object.entries(PROXIES);
 const servers = Object.entries(SERVERS);
 
 describe('PathTable', () => {
-  test('finds every bounded operation that a homeserver finds behind any two proxies', () => {
+  test.each([
+    ['', undefined],
+    [', in targets with characters that should be escaped', UNESCAPED_PIECES],
+  ])('finds every bounded operation that a homeserver finds behind any two proxies%s', (_which, pieces) => {
     /** The first way of each target. */
     const missed = new Map<string, string>();
     let found = 0;
-    for (const { method, target, random } of targets(COUNT)) {
+    for (const { method, target, random } of targets(COUNT, 1, pieces)) {
       const ours = table.classify(method, target);
       if (ours.kind === 'ambiguous') continue;
       const pairs = Array.from({ length: 4 }, () => [random(proxies.length), random(proxies.length)]);
@@ -27,8 +30,8 @@ describe('PathTable', () => {
       for (const chain of chains) {
         const received = forwarded(target, chain);
         if (received === undefined) continue;
-        for (const [name, read] of servers) {
-          const theirs = operationAt(read, method, received);
+        for (const [name, server] of servers) {
+          const theirs = operationAt(server, method, received);
           if (theirs === undefined) continue;
           found++;
           const isSame =

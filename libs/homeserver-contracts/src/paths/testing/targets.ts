@@ -30,11 +30,14 @@ const PIECES = [
   ...['%c0%af', '%c2%a0', '%E2%80%A8', '%ff'],
 ];
 
+/** Pieces with characters that should have been escaped, as bytes: some servers then escape the whole path again. */
+export const UNESCAPED_PIECES = [...PIECES, '"', '"%2f', '%2F"', '<', '^', '|x', '`', '{', '\xe9', '\xc3\xa9'];
+
 /**
  * Requests for bounded operations whose targets were changed in one to three places. The sequence is the same in every
  * run.
  */
-export function* targets(count: number, seed = 1): Generator<MutatedTarget> {
+export function* targets(count: number, seed = 1, pieces: readonly string[] = PIECES): Generator<MutatedTarget> {
   let state = seed;
   const random = (n: number): number => ((state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0) >>> 8) % n;
   const mutated = (target: string): string => {
@@ -44,7 +47,7 @@ export function* targets(count: number, seed = 1): Generator<MutatedTarget> {
     const slash = before.lastIndexOf('/');
     switch (after === '' ? 0 : random(5)) {
       case 0:
-        return before + PIECES[random(PIECES.length)] + after;
+        return before + pieces[random(pieces.length)] + after;
       case 1:
         return `${before}%${hexOf(after)}${after.slice(1)}`;
       case 2:
@@ -52,7 +55,7 @@ export function* targets(count: number, seed = 1): Generator<MutatedTarget> {
       case 3:
         return before.slice(0, slash + 1) + after;
       default:
-        return before.slice(0, Math.max(slash, 0)) + PIECES[random(PIECES.length)] + before.slice(slash + 1) + after;
+        return before.slice(0, Math.max(slash, 0)) + pieces[random(pieces.length)] + before.slice(slash + 1) + after;
     }
   };
   for (let index = 0; index < count; index++) {
