@@ -8,7 +8,7 @@ export interface RunningHomeserver {
 
 /** A homeserver that others have written, and what it has of the operations with bounds. */
 export interface RealHomeserver {
-  readonly name: string;
+  readonly name: 'Synapse' | 'Dendrite';
   start(): Promise<RunningHomeserver>;
   /** The versions of the client API under which it has `login`. */
   readonly loginVersions: readonly string[];
