@@ -1,5 +1,5 @@
 import { t } from '@lingui/core/macro';
-import { statusCode, toneOf, type StatusWording } from '../ui/status-tone.js';
+import { statusCode, statusTitle, toneOf, type StatusWording } from '../ui/status-tone.js';
 import { isVm, statusOf, type Instance, type InstanceStatus } from './instance.js';
 
 /** These end with a disk or a guest that is complete, so that their progress is that of a task. */
@@ -24,8 +24,9 @@ export const stateWords = (instance: Instance): string => instanceState(instance
 
 /** The reason, and the status of the API for search engines. */
 export function stateTitle(instance: Instance): string | undefined {
-  const code = instance.stale ? undefined : statusCode(statusOf(instance));
+  const status = statusOf(instance);
   const reason = [instance.reason, instance.stale && t`The context is unreachable.`].filter(Boolean).join(' ');
-  if (reason === '') return code && t`Status: ${code}`;
+  if (reason === '') return statusTitle(status);
+  const code = instance.stale ? undefined : statusCode(status);
   return code === undefined ? t`Reason: ${reason}` : t`Reason: ${reason} (${code})`;
 }

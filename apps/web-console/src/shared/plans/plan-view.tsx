@@ -5,6 +5,7 @@ import { readableEstimate, readableRange } from '../quantity/duration.js';
 import { readableSizes } from '../quantity/quantity.js';
 import { Alert } from '../ui/alert.js';
 import { ChangesByEffect } from './changes-by-effect.js';
+import { ServiceText } from '../ui/service-text.js';
 
 type AnyPlan = Plan | MovePlanView | HardwareChangesPlanView;
 
@@ -31,7 +32,10 @@ export function PlanContents({ plan, title }: { plan: AnyPlan; title?: string })
     <>
       {plan.refusals.map(({ code, reason, remedy }) => (
         <Alert key={`${code} ${reason}`} variant="danger" title={readableSizes(reason)}>
-          {readableSizes(remedy)} <small className="hg-api-code">{code}</small>
+          <ServiceText>{readableSizes(remedy)}</ServiceText>{' '}
+          <small className="hg-api-code" translate="no">
+            {code}
+          </small>
         </Alert>
       ))}
       {title !== undefined && <h3>{title}</h3>}

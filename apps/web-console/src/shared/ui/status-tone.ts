@@ -58,3 +58,9 @@ export const statusCode = (status: Status): string | undefined => {
   const { tone, words } = toneOf(status);
   return words === status || tone === 'neutral' || tone === 'success' ? undefined : status;
 };
+
+/** The tooltip of a status in words: the status of the API, where it differs. */
+export function statusTitle(status: Status): string | undefined {
+  const code = statusCode(status);
+  return code && t`Status: ${code}`;
+}

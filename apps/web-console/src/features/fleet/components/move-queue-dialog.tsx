@@ -11,6 +11,7 @@ import { readableBytes, readableSizes } from '../../../shared/quantity/quantity.
 import { Alert } from '../../../shared/ui/alert.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { SelectInput, Switch } from '../../../shared/ui/inputs.js';
+import { ServiceText } from '../../../shared/ui/service-text.js';
 
 const LIMITS = ['1', '2', '4', '8'];
 const KIND = {
@@ -83,7 +84,10 @@ function QueuePlan({ plan }: { plan: MoveQueuePlanView }) {
     <section className="hg-plan" aria-label={t`Planned changes`}>
       {refusals.map(({ ref, code, reason, remedy }) => (
         <Alert key={`${ref} ${code} ${reason}`} variant="danger" title={`${nameOfRef(ref)}: ${readableSizes(reason)}`}>
-          {readableSizes(remedy)} <small className="hg-api-code">{code}</small>
+          <ServiceText>{readableSizes(remedy)}</ServiceText>{' '}
+          <small className="hg-api-code" translate="no">
+            {code}
+          </small>
         </Alert>
       ))}
       {warnings.map((warning) => (

@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { chosenValues, countFacets, formatQuery, withValues, type Query } from '@headgate/instance-query';
 import type { Instance, InstanceStatus } from '../../instances/instance.js';
 import { Icon } from '../../ui/icon.js';
-import { statuses, statusCode, toneOf } from '../../ui/status-tone.js';
+import { statuses, statusTitle, toneOf } from '../../ui/status-tone.js';
 import { countLabel, type ListKind } from '../list-kind.js';
 import { filterTest, type Filters } from '../list-filters.js';
 import type { ListSettings } from '../list-query.js';
@@ -56,7 +56,7 @@ export function StatusChips<E extends Instance>(props: StatusChipsProps<E>) {
             type="button"
             className={`hg-chip hg-status--${tone}`}
             aria-pressed={pressed}
-            title={statusCode(value as InstanceStatus)}
+            title={statusTitle(value as InstanceStatus)}
             onClick={() => toggle(value)}
           >
             <Icon name={icon} />
