@@ -91,6 +91,13 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
     await page.route(`**${TEXTS}`, (route) => route.fulfill({ json: bracketed }));
   };
 
+  /** A page with all its data: lists show their first rows before they have all. */
+  const openBracketed = async (place: string): Promise<void> => {
+    await open(place);
+    await page.locator('.hg-caller-letter').waitFor({ state: 'attached' });
+    await page.locator('.hg-tree-item').first().waitFor({ state: 'attached' });
+  };
+
   /** Sentences that the page shows where its own may be instead, such as the reason of a button. */
   const serviceSentences = async (): Promise<ReadonlySet<string>> => {
     const sentences = new Set<string>();
@@ -111,8 +118,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
         const sentences = await serviceSentences();
         const raw: string[] = [];
         for (const place of places()) {
-          await open(place);
-          await page.locator('.hg-caller-letter').waitFor({ state: 'attached' });
+          await openBracketed(place);
           expect(await page.locator('body').innerText()).toContain('⟦');
           for (const { text, element } of await unbracketed(page))
             if (!SAME_EVERYWHERE.test(text) && !sentences.has(text)) raw.push(`${place}: ${text} (${element})`);
@@ -125,8 +131,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
     test(
       'finds a text after the header that bypasses the catalog, wherever it is',
       async () => {
-        await open('/nodes');
-        await page.locator('.hg-caller-letter').waitFor({ state: 'attached' });
+        await openBracketed('/nodes');
         const before = await unbracketed(page);
         await page.evaluate(() => {
           const planted =
