@@ -1,6 +1,7 @@
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { Clock } from '@headgate/domain-contracts';
+import { afterRunning } from './after-running.js';
 import type { Endpoint } from './kube-credentials.js';
 
 export interface HttpRequest {
@@ -9,7 +10,7 @@ export interface HttpRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** How long to wait for the response headers. */
+  /** How long to wait for the response headers, in the time in which this process runs. */
   readonly timeoutMs: number;
   /** The error to fail with when they do not arrive in time. */
   readonly onTimeout: () => Error;
@@ -28,7 +29,7 @@ const isSafe = ({ method }: HttpRequest): boolean => method === 'GET' || method 
 export function sendRequest(endpoint: Endpoint, clock: Clock, wanted: HttpRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let request: ClientRequest;
-    const cancel = clock.after(wanted.timeoutMs, () => request.destroy(wanted.onTimeout()));
+    const cancel = afterRunning(clock, wanted.timeoutMs, () => request.destroy(wanted.onTimeout()));
     const attempt = (options: RequestOptions, isRepeated: boolean): void => {
       request = openRequest(endpoint.url, options, wanted);
       request.once('response', (response) => {
@@ -83,7 +84,7 @@ export function readBody(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    const cancel = clock.after(timeoutMs, () => response.destroy(onTimeout()));
+    const cancel = afterRunning(clock, timeoutMs, () => response.destroy(onTimeout()));
     response.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > maxBytes) response.destroy(onTooLarge?.() ?? new Error(`The body exceeds ${maxBytes} bytes.`));

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@headgate/domain-contracts';
 import { WebSocket } from 'ws';
+import { afterRunning } from './after-running.js';
 import type { Endpoint } from './kube-credentials.js';
 
 export interface SocketRequest {
@@ -23,7 +24,7 @@ export function openSocket({ url, unpooled }: Endpoint, clock: Clock, request: S
   address.search = request.query;
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(address, [...request.protocols], { ...unpooled, perMessageDeflate: false } as never);
-    const cancel = clock.after(request.timeoutMs, () => {
+    const cancel = afterRunning(clock, request.timeoutMs, () => {
       reject(request.onTimeout());
       socket.terminate();
     });

@@ -15,7 +15,10 @@ class ImpatientClock extends SystemClock {
   override async delay(): Promise<void> {}
 
   override after(ms: number, callback: () => void): () => void {
-    const cancel = super.after(ms, callback);
+    const cancel = super.after(ms, () => {
+      this.pending.delete(cancel);
+      callback();
+    });
     this.pending.add(cancel);
     return () => {
       this.pending.delete(cancel);
