@@ -84,7 +84,8 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the hardware tab
     await box('Network of the new NIC').fill('default/br1');
     await page.reload();
     await box('Name of the new NIC').waitFor();
-    expect(await box('Size of the new disk').inputValue()).toBe('5Gi');
+    const size = () => box('Size of the new disk').inputValue();
+    await until('the typed size is back', size, (text) => text === '5Gi');
     const sent: string[] = [];
     page.on('request', (request) => {
       if (request.method() === 'POST' && !request.url().includes('dryRun')) sent.push(request.url());
