@@ -53,12 +53,11 @@ describe.each(INCUS_FLAVORS)('%s', (flavor) => {
       const { status, body } = await api.send<ContainerView[]>('GET', '/api/cts');
       return status === 200 ? body.find((one) => one.name === name)?.phase : status;
     };
-    const untilPhase = (phase: string | undefined, patience?: number, name = NAME) =>
+    const untilPhase = (phase: string | undefined, name = NAME) =>
       until(
         `${name} is ${phase ?? 'gone'}`,
         () => phaseOf(name),
         (found) => found === phase,
-        patience,
       );
     /** @returns the answer, once its task has succeeded if it names one */
     const send = async (method: string, path: string, body?: object): Promise<unknown> => {
@@ -157,21 +156,21 @@ describe.each(INCUS_FLAVORS)('%s', (flavor) => {
     test('clones it with its files, and deletes the clone without those of the original', async () => {
       const path = `/api/cts/default/${CLONE}`;
       await send('POST', `${PATH}/clone`, { target: CLONE });
-      await untilPhase('Stopped', undefined, CLONE);
+      await untilPhase('Stopped', CLONE);
       await send('POST', `${path}/start`);
-      await untilPhase('Running', undefined, CLONE);
+      await untilPhase('Running', CLONE);
       expect(await inContainer(CLONE, 'cat /root/file /data/file')).toBe('root\ndata\n');
       await inContainer(CLONE, 'rm /data/file');
       await send('DELETE', path);
-      await untilPhase(undefined, undefined, CLONE);
+      await untilPhase(undefined, CLONE);
       expect(await inContainer(NAME, 'cat /root/file /data/file')).toBe('root\ndata\n');
     });
 
     test('shows what the tools of the engine change', async () => {
       await daemon.run('stop', '--force', NAME);
-      await untilPhase('Stopped', RECOVERY_MS);
+      await untilPhase('Stopped');
       await daemon.run('start', NAME);
-      await untilPhase('Running', RECOVERY_MS);
+      await untilPhase('Running');
     });
 
     test('is right within 3 seconds when the daemon was killed, and the container was not', async () => {
