@@ -9,6 +9,7 @@ import { Api } from './api.js';
 import { openBrowser } from './browser.js';
 import { CHROMIUM, describeIf, PYTHON_CLIENT } from './machine.js';
 import { RunningService } from './running-service.js';
+import { until } from './until.js';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
@@ -66,10 +67,14 @@ describe('the API document of a running service', () => {
       member: result.expected,
       code: 'TASK_NOT_FOUND',
     });
-    const { body } = await api.send<VmView[]>('GET', '/api/vms');
-    const started = body.filter(({ ref }) => [result.started, result.expected].includes(ref));
-    expect(started.map(({ status }) => status)).not.toContain('Stopped');
-    expect(started).toHaveLength(2);
+    await until(
+      'both VMs are started',
+      async () =>
+        (await api.send<VmView[]>('GET', '/api/vms')).body
+          .filter(({ ref }) => [result.started, result.expected].includes(ref))
+          .map(({ status }) => status),
+      (statuses) => statuses.length === 2 && !statuses.includes('Stopped'),
+    );
   };
 
   test('is the source of a TypeScript client that compiles and works', async () => {

@@ -157,7 +157,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
 
   test('keeps tags in the domain itself', async () => {
     await api.send('POST', `/api/vms/local/${name}/tags`, { tag: 'e2e', on: true });
-    expect((await api.vm(name))?.tags).toEqual(['e2e']);
+    await api.untilVm(name, 'has its tag', (vm) => vm?.tags.join() === 'e2e');
   });
 
   test('serves the same guest after a restart of the service', async () => {
@@ -181,8 +181,8 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
 
   test('deletes it with everything that belongs to it', async () => {
     expect((await api.send('DELETE', `/api/vms/local/${name}`)).body).toEqual({ status: 'deleted' });
-    expect(await api.vm(name)).toBeUndefined();
     expect(await leftoversOf(name)).toEqual([]);
+    await api.untilVm(name, 'is gone', (vm) => vm === undefined);
   });
 
   describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'in a browser', () => {

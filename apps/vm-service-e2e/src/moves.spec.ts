@@ -147,7 +147,12 @@ describeIf(noGuestsBecause(), 'moves between libvirts and a cluster', () => {
       expect([accepted.status, accepted.body.plan.estimatedDowntimeSeconds]).toEqual([200, expect.any(Number)]);
       const task = await api.untilTask(accepted.body.task);
       expect(task).toMatchObject({ status: 'done', kind: 'move' });
-      expect(await entry(vm, 'there')).toMatchObject({ status: 'Stopped', tags: ['moved'], folder: 'fleet' });
+      const copy = await until(
+        'the copy is listed in its folder',
+        () => entry(vm, 'there'),
+        (one) => one?.status === 'Stopped' && one.folder === 'fleet',
+      );
+      expect(copy?.tags).toEqual(['moved']);
       await until(
         'nothing of the source is left',
         () => leftoversOf(vm),
@@ -281,7 +286,11 @@ describeIf(noGuestsBecause(), 'moves between libvirts and a cluster', () => {
       });
       expect(await api.untilTask(back.body.task)).toMatchObject({ status: 'done' });
       expect((await exported('cluster', 'tailvm', `${vm}-back`)).equals(copy)).toBe(true);
-      expect(await leftoversOnSecond(vm)).toEqual([]);
+      await until(
+        'nothing is left there',
+        () => leftoversOnSecond(vm),
+        (left) => left.length === 0,
+      );
     },
     BOOT_TIMEOUT_MS,
   );
@@ -315,7 +324,11 @@ describeIf(noGuestsBecause(), 'moves between libvirts and a cluster', () => {
         () => entry(vm, 'there'),
         (one) => one?.status === 'Stopped',
       );
-      expect(await entry(vm, 'local')).toMatchObject({ status: 'Stopped' });
+      await until(
+        'the source is listed',
+        () => entry(vm, 'local'),
+        (one) => one?.status === 'Stopped',
+      );
       await start(vm, 'local');
     },
     BOOT_TIMEOUT_MS,

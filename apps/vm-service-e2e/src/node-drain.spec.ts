@@ -92,10 +92,10 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the drain of a n
       const drain = await until(
         'the drain has ended',
         async () => (await api.send<TaskView[]>('GET', '/api/tasks')).body.find(({ bulk }) => bulk?.action === 'drain'),
-        (task) => task?.status !== 'running',
+        (task) => task !== undefined && task.status !== 'running',
       );
       expect([drain?.status, drain?.error]).toEqual(['done', '']);
-      expect((await running()).length).toBeLessThanOrEqual(staying);
+      await until('no other instance is listed there', running, (left) => left.length <= staying);
       await panel().getByRole('button', { name: 'Close', exact: true }).last().click();
       await page.getByRole('button', { name: `Uncordon ${node.name}` }).click();
       await panel()
