@@ -6,6 +6,7 @@ import { openBrowser, type Browser } from './browser.js';
 import { PLACES } from './console-places.js';
 import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
+import { until } from './until.js';
 
 const TIMEOUT_MS = 120_000;
 const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
@@ -152,8 +153,11 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the accessibilit
     expect(await green()).not.toEqual([]);
     await service.interrupt();
     await page.getByText('The list is out of date').waitFor();
-    expect(await green()).toEqual([]);
-    expect(await page.getByRole('button', { name: /^Create VM/ }).getAttribute('aria-disabled')).toBe('true');
+    await until('nothing is green', green, (texts) => texts.length === 0);
+    await page
+      .getByRole('button', { name: /^Create VM/ })
+      .and(page.locator('[aria-disabled=true]'))
+      .waitFor();
   });
 
   test('requested no other origin and logged no error', () => {
