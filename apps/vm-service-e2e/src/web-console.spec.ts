@@ -1,4 +1,4 @@
-import type { TaskView, VmView } from '@headgate/api-contracts';
+import type { VmView } from '@headgate/api-contracts';
 import type { Locator, Page, Route } from 'playwright-core';
 import { unnamedControls } from './accessible-names.js';
 import { Api } from './api.js';
@@ -77,7 +77,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name, level: 1 }).waitFor();
-    expect(await page.title()).toBe(`${name} (Running) - Headgate`);
+    await page.waitForFunction((title) => document.title === title, `${name} (Running) - Headgate`);
     await page.goBack();
     await table().waitFor();
     expect(await address()).toBe(`#/vms?q=${name}`);
@@ -153,9 +153,13 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     await page.getByRole('button', { name: /^Tasks/ }).click();
     const item = page.getByRole('listitem', { name: `Add tag night: ${members.length} instances` });
     await item.getByText(`${members.length} succeeded, 0 failed, 0 skipped.`).waitFor();
-    const { body } = await api.send<TaskView>('GET', `/api/tasks/${task}`);
-    expect([body.status, body.members?.every(({ status }) => status === 'done')]).toEqual(['done', true]);
-    const tagged = (await api.send<VmView[]>('GET', '/api/vms')).body.filter(({ tags }) => tags.includes('night'));
+    const ended = await api.untilTask(task);
+    expect([ended.status, ended.members?.every(({ status }) => status === 'done')]).toEqual(['done', true]);
+    const tagged = await until(
+      'the list has their tags',
+      async () => (await api.send<VmView[]>('GET', '/api/vms')).body.filter(({ tags }) => tags.includes('night')),
+      ({ length }) => length >= members.length,
+    );
     expect(tagged.map(({ ref }) => ref).sort()).toEqual(members.map(({ ref }) => ref).sort());
   });
 
