@@ -66,6 +66,11 @@ describeWithLibvirt(`Live migration between two hosts${missing === undefined ? '
   const volumesOf = async (machine: PrivateLibvirtd, { name }: InstanceRef): Promise<string[]> =>
     (await machine.volumes()).filter((volume) => volume.startsWith(`${name}-`) && !volume.endsWith('.log'));
   const xmlOn = (machine: PrivateLibvirtd, { name }: InstanceRef): Promise<string> => machine.virsh('dumpxml', name);
+  /** The service asks again later while the daemon of the destination still ends the guest that was arriving. */
+  const untilSettled = async (ref: InstanceRef): Promise<void> => {
+    while (describeDomain(await xmlOn(pair.machines[0], ref)).metadata.pending !== undefined)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+  };
   /** The guest and all of its volumes are on exactly one host. */
   const expectOn = async (ref: InstanceRef, host: 0 | 1): Promise<void> => {
     const [here, there] = host === 0 ? pair.machines : [pair.machines[1], pair.machines[0]];
@@ -189,7 +194,7 @@ describeWithLibvirt(`Live migration between two hosts${missing === undefined ? '
       await destination.start();
       await stop();
       await start();
-      await recorders[0]?.untilVm(ref, ({ status }) => status === 'Running');
+      await untilSettled(ref);
       await stop();
       await start();
       await expectOn(ref, 0);
