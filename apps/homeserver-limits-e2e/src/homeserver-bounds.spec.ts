@@ -5,6 +5,8 @@ import { onHomeservers, type RunningHomeserver } from './testing/homeservers.js'
 
 const MIB = 1024 * 1024;
 const CLIENT = '/_matrix/client/v3';
+/** On a busy machine, a hundred requests at once take longer than the gateway waits by default. */
+const PATIENT = 'timeout_ms = 200000\n';
 
 onHomeservers('the bounds of the contract, at their defaults, in front of', (homeserver) => {
   const { name, loginVersions, registerVersions } = homeserver;
@@ -14,7 +16,7 @@ onHomeservers('the bounds of the contract, at their defaults, in front of', (hom
   beforeAll(async () => {
     upstream = await homeserver.start();
     limits = await LimitsProcess.start(
-      `[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.1"]\n[gateway]\nupstream = "${upstream.url}"\n`,
+      `[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.1"]\n[gateway]\nupstream = "${upstream.url}"\n${PATIENT}`,
     );
     user = await MatrixUser.register(limits.url);
   });
@@ -242,7 +244,7 @@ onHomeservers('account data in front of', (homeserver) => {
   beforeAll(async () => {
     upstream = await homeserver.start();
     limits = await LimitsProcess.start(
-      `[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.1"]\n[gateway]\nupstream = "${upstream.url}"\n` +
+      `[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.1"]\n[gateway]\nupstream = "${upstream.url}"\n${PATIENT}` +
         '[limits]\naccount_data_per_user = 10\n',
     );
   });
