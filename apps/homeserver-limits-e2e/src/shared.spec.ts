@@ -144,11 +144,13 @@ suite(`two gateways that share windows on ${redisProgram ?? `a server (${missing
       );
       await gateway.launch();
       const metric = async () => (await call(gateway.operatorUrl, 'GET', '/metrics')).bytes.toString();
-      expect(await metric()).toContain('limits_windows_are_shared 1');
+      // A start on a busy machine may end before its connection is open.
+      while (!(await metric()).includes('limits_windows_are_shared 1'));
       await gateway.end();
       await gateway.configure(toml(`[shared]\nurl = "${url}"\npassword_file = "${password}"\n`));
+      const trusted = gateway.log.length;
       await gateway.launch();
-      expect(JSON.stringify(await gateway.logged(({ msg }) => msg === UNAVAILABLE))).toContain('self-signed');
+      expect(JSON.stringify(await gateway.logged(({ msg }) => msg === UNAVAILABLE, trusted))).toContain('self-signed');
       await gateway.end();
       await writeFile(join(gateway.folder, 'password'), 'wrong-hunter2\n');
       await gateway.configure(
