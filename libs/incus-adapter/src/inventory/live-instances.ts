@@ -45,6 +45,8 @@ export class LiveInstances {
   private host: Host | undefined;
   private stream: EventStream | undefined;
   private reading: Promise<void> | undefined;
+  /** Counts connections and losses: lists and reads of before are older than the next list, and are not kept. */
+  private epoch = 0;
   private isListed = false;
   private loss: DomainError | undefined;
   private cancelReread: () => void = () => undefined;
@@ -90,6 +92,7 @@ export class LiveInstances {
   }
 
   private reset(): void {
+    this.epoch++;
     this.isListed = false;
     this.loss = undefined;
     this.isRelistDue = false;
@@ -98,10 +101,10 @@ export class LiveInstances {
 
   private async list(signal?: AbortSignal): Promise<void> {
     const { api, finder } = this.deps;
-    const isRepeated = this.isListed;
+    const { epoch, isListed: isRepeated } = this;
     const [instances, host] = await Promise.all([finder.all(signal), readHost(api, signal)]);
     // The server was lost meanwhile, and is listed again once it is back.
-    if (signal?.aborted || (isRepeated && !this.isListed)) return;
+    if (signal?.aborted || epoch !== this.epoch) return;
     this.host = host;
     const before = new Map(this.known);
     this.known.clear();
@@ -118,10 +121,11 @@ export class LiveInstances {
     const touched = touchedInstances(event);
     if (touched === 'all') this.isRelistDue = true;
     else for (const path of touched) this.pending.set(keyOf(path), path);
-    if (this.isListed) this.flush();
+    this.flush();
   }
 
   private onLost(error: DomainError): void {
+    this.epoch++;
     this.isListed = false;
     this.loss = error;
     this.pending.clear();
@@ -130,10 +134,10 @@ export class LiveInstances {
 
   /** Reads what events have named, one round at a time: an instance that changes during its read is read again. */
   private flush(): void {
-    if (this.reading || (this.pending.size === 0 && !this.isRelistDue)) return;
+    if (!this.isListed || this.reading || (this.pending.size === 0 && !this.isRelistDue)) return;
     this.reading = this.readPending().finally(() => {
       this.reading = undefined;
-      if (this.stream && this.isListed) this.flush();
+      if (this.stream) this.flush();
     });
   }
 
@@ -162,9 +166,10 @@ export class LiveInstances {
   }
 
   private async read(path: InstancePath): Promise<void> {
+    const { epoch } = this;
     const instance = await this.deps.finder.read(path);
     // A list that began meanwhile is newer.
-    if (!this.isListed) return;
+    if (epoch !== this.epoch) return;
     const key = keyOf(path);
     const before = this.known.get(key);
     this.known.delete(key);
