@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TaskView } from '@headgate/api-contracts';
-import type { InstanceRef } from '@headgate/domain-contracts';
+import { Clock, type InstanceRef } from '@headgate/domain-contracts';
+import { jest } from '@jest/globals';
 import { Edge } from '../testing/edge.js';
 import { holdMethod } from '../testing/hold-method.js';
 
@@ -12,6 +13,8 @@ const DB = 'vm/lab/default/db';
 const TWIN = 'vm/lab/default/twin';
 const MAX_WAIT_MS = 20_000;
 const HOUR_MS = 3_600_000;
+/** A wait for a time takes several of these. */
+const LONGEST_WAIT_MS = 60_000;
 
 describe('the options of POST /api/ext/bulk', () => {
   let edge: Edge;
@@ -41,6 +44,25 @@ describe('the options of POST /api/ext/bulk', () => {
   };
   const ended = (id: string): Promise<TaskView> => when(id, ({ status }) => status !== 'running');
   const later = (): string => new Date(Date.now() + HOUR_MS).toISOString();
+
+  /** @returns lets an hour of the service pass: what a test does meanwhile may take any time */
+  const hour = (): (() => void) => {
+    const clock = edge.service.app.get(Clock, { strict: false });
+    const [now, after] = [clock.now.bind(clock), clock.after.bind(clock)];
+    const waits = new Map<() => void, () => void>();
+    jest.spyOn(clock, 'after').mockImplementation((ms, callback) => {
+      const cancel = after(ms, callback);
+      if (ms === LONGEST_WAIT_MS) waits.set(callback, cancel);
+      return cancel;
+    });
+    return () => {
+      jest.spyOn(clock, 'now').mockImplementation(() => now() + HOUR_MS);
+      for (const [callback, cancel] of waits) {
+        cancel();
+        callback();
+      }
+    };
+  };
 
   /** The names of the VMs whose action has begun, which waits until the test lets it go on. */
   const hold = (): { held: () => unknown[]; release: () => void } => {
@@ -101,9 +123,12 @@ describe('the options of POST /api/ext/bulk', () => {
   });
 
   test('at: begins at its time, and a member that was deleted meanwhile fails', async () => {
-    const at = new Date(Date.now() + 1_500).toISOString();
+    const at = later();
+    const pass = hour();
     const id = await start({ action: 'start', refs: [WEB, TWIN], at });
     expect((await edge.send('DELETE', '/api/vms/default/web?context=lab')).status).toBe(200);
+    expect((await task(id)).waiting).toBe(`Begins at ${at}.`);
+    pass();
     const done = await ended(id);
     expect(Date.parse(done.finishedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(at));
     expect(done.members).toMatchObject([
@@ -114,10 +139,12 @@ describe('the options of POST /api/ext/bulk', () => {
 
   test('at: does not touch another instance that has the name of a member by then', async () => {
     const order = { action: 'delete', refs: [WEB, TWIN] };
-    const id = await start({ ...order, at: new Date(Date.now() + 1_500).toISOString() });
+    const pass = hour();
+    const id = await start({ ...order, at: later() });
     const web = edge.lab.engine.all().find(({ ref }) => ref.name === 'web')!;
     edge.lab.engine.remove(web.ref);
     edge.lab.engine.put({ ...web, uid: 'another-web' } as typeof web);
+    pass();
     const replaced = {
       ref: WEB,
       uid: web.uid,
