@@ -46,7 +46,7 @@ describeOnServers('RedisRateLimiter and its server', (program) => {
   });
 
   test('falls back to the local limiter when the server hangs, and sends it nothing stale when it resumes', async () => {
-    await open({ timeoutMs: 500 });
+    await open({ timeoutMs: 5_000 });
     await waitUntilReachable(limiter);
     const errors: unknown[] = [];
     const fallback = new FallbackRateLimiter(limiter, new MemoryRateLimiter(), {
