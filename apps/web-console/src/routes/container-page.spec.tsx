@@ -338,7 +338,7 @@ describe('the log of a container', () => {
     await act(async () => void texts[0]!.breakOff());
     expect(await screen.findByText('The log broke off')).toBeTruthy();
     expect(await log()).toBe('one\ntwo');
-    await waitFor(() => expect(service.asked(LOGS)).toHaveLength(2), { timeout: 5000 });
+    await waitFor(() => expect(service.asked(LOGS)).toHaveLength(2));
     expect(service.asked(LOGS)[1]?.query.get('since')).toBe('2026-01-01T00:00:02.000000000Z');
     await write(texts[1]!, stamped(2, 'two'), stamped(3, 'three'));
     await waitFor(async () => expect(await log()).toBe('one\ntwo\nthree'));
@@ -384,7 +384,7 @@ describe('the log of a container', () => {
     await open('/logs');
     expect(await screen.findByText(/prod does not answer\. Retrying automatically/)).toBeTruthy();
     service.on(LOGS, () => ({ text: new MockText().write(stamped(1, 'ready')) }));
-    await waitFor(async () => expect(await log()).toBe('ready'), { timeout: 5000 });
+    await waitFor(async () => expect(await log()).toBe('ready'));
   });
 
   test('gives the reason instead of a request where the context has no logs of containers', async () => {

@@ -150,7 +150,7 @@ describe('the hardware of a VM', () => {
     type('Size of data', '2Gi');
     const memory = rowOf(/^Memory/);
     expect([memory.dataset['change'], within(memory).getByText('4 GiB').tagName]).toEqual(['changed', 'DEL']);
-    expect(await within(memory).findByText('at the next start', {}, { timeout: 10_000 })).toBeTruthy();
+    expect(await within(memory).findByText('at the next start')).toBeTruthy();
     expect(within(rowOf(/^data/)).getByText('now')).toBeTruthy();
     const panel = await review();
     expect(panel.getByRole('region', { name: 'At the next start' }).textContent).toMatch(/4 GiB.*6 GiB/);
@@ -229,7 +229,7 @@ describe('the hardware of a VM', () => {
     }));
     await open();
     type('Size of data', '2Gi');
-    expect(await within(rowOf(/^data/)).findByText('It is full.', {}, { timeout: 10_000 })).toBeTruthy();
+    expect(await within(rowOf(/^data/)).findByText('It is full.')).toBeTruthy();
     const panel = await review();
     expect(panel.getByRole('button', { name: /^Apply/ }).hasAttribute('disabled')).toBe(true);
   });
@@ -314,7 +314,7 @@ describe('the hardware of a VM', () => {
       type('CPUs', '6');
       expect(screen.getByText('Wait until the previous change is applied.')).toBeTruthy();
       service.on(`GET ${EXTENSION}/hardware`, { ...hardware, cpu: 4, pending: [] });
-      expect(await screen.findByText(DONE, {}, { timeout: 20_000 })).toBeTruthy();
+      expect(await screen.findByText(DONE)).toBeTruthy();
       expect(screen.queryByRole('list', { name: 'Changes that are being applied' })).toBeNull();
     });
 

@@ -112,7 +112,7 @@ describe('the map', () => {
     await card('node-1');
     await receive(() => service.stream.emit('changed', buildVm({ ip: '10.0.0.9' })));
     await receive(() => service.stream.emit('changed', buildVm({ name: 'off', node: 'node-2' })));
-    await waitFor(() => expect(service.asked('GET /api/ext/nodes')).toHaveLength(2), { timeout: 3_000 });
+    await waitFor(() => expect(service.asked('GET /api/ext/nodes')).toHaveLength(2));
   });
 });
 

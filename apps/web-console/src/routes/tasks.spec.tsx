@@ -92,7 +92,7 @@ describe('the tasks', () => {
       act(() => stream.emit('snapshot', { ...move, log: 'one', logOffset: 4 }, 'boot-4-0'));
       act(() => stream.break());
       expect(item().getByText('The connection was lost. Retrying automatically')).toBeTruthy();
-      await waitFor(() => service.streamOf(`${path}?lastEventId=boot-4-0`), { timeout: 10_000 });
+      await waitFor(() => service.streamOf(`${path}?lastEventId=boot-4-0`));
       act(() =>
         service.streamOf(`${path}?lastEventId=boot-4-0`).emit('log', { offset: 0, text: 'one\ntwo\n' }, 'boot-8-0'),
       );
