@@ -67,7 +67,7 @@ export interface BackendHarness {
 export type OpenHarness = () => Promise<BackendHarness>;
 
 export interface ContractOptions {
-  /** Time limit of one test, for engines whose guests really boot. */
+  /** Time limit of one test. Default: 30 s, which only a test that hangs reaches. More for guests that really boot. */
   readonly timeoutMs?: number;
 }
 

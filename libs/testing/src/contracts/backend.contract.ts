@@ -9,7 +9,11 @@ import type { BackendHarness, ContractOptions, OpenHarness } from './backend-har
 import { contractTests } from './contract-tests.js';
 
 /** The rules for every `Backend`: its traits, and an answer for each ability. */
-export function backendContract(adapter: string, open: OpenHarness, { timeoutMs = 5000 }: ContractOptions = {}): void {
+export function backendContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 30_000 }: ContractOptions = {},
+): void {
   describe(`Backend, ${adapter}`, () => {
     let harness: BackendHarness;
     const { inTime } = contractTests(open, timeoutMs, (opened) => void ({ harness } = opened));

@@ -8,7 +8,7 @@ import { createdVm } from './created-vm.js';
 export function clusterInventoryContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 30_000 }: ContractOptions = {},
 ): void {
   describe(`ClusterInventory, ${adapter}`, () => {
     let harness: BackendHarness;

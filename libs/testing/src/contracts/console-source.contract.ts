@@ -14,7 +14,7 @@ export interface ConsoleContractOptions extends ContractOptions {
 export function consoleSourceContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000, greeting, wake }: ConsoleContractOptions,
+  { timeoutMs = 30_000, greeting, wake }: ConsoleContractOptions,
 ): void {
   describe(`ConsoleSource, ${adapter}`, () => {
     let harness: BackendHarness;

@@ -9,7 +9,7 @@ const MIB = 1024 ** 2;
 export function containerHardwareContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 30_000 }: ContractOptions = {},
 ): void {
   describe(`InstanceHardware of containers, ${adapter}`, () => {
     let harness: BackendHarness;

@@ -12,7 +12,7 @@ const STAMPED = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d) /;
 export function containerLogsContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 30_000 }: ContractOptions = {},
 ): void {
   describe(`ContainerLogs, ${adapter}`, () => {
     let harness: BackendHarness;

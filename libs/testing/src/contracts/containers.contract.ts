@@ -15,7 +15,7 @@ const MIB = 1024 ** 2;
 export function containersContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000, hasVms = true }: ContainersContractOptions = {},
+  { timeoutMs = 30_000, hasVms = true }: ContainersContractOptions = {},
 ): void {
   describe(`Containers, ${adapter}`, () => {
     let harness: BackendHarness;

@@ -19,7 +19,7 @@ const IMAGE = 'registry.example.org/os/bootc:1';
 export function diskBuildsContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 30_000 }: ContractOptions = {},
 ): void {
   describe(`DiskBuilds, ${adapter}`, () => {
     let builds: DiskBuilds;

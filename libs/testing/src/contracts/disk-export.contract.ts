@@ -17,7 +17,7 @@ const SECTOR_BYTES = 512;
 export function diskExportContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000, hasQcow2 = true }: DiskExportContractOptions = {},
+  { timeoutMs = 30_000, hasQcow2 = true }: DiskExportContractOptions = {},
 ): void {
   describe(`DiskExport, ${adapter}`, () => {
     let harness: BackendHarness;

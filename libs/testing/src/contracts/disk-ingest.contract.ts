@@ -48,7 +48,7 @@ export function diskIngestContract(
   adapter: string,
   open: OpenHarness,
   {
-    timeoutMs = 5000,
+    timeoutMs = 30_000,
     reservesName = true,
     isUpdatable = true,
     isFilledLocally = false,

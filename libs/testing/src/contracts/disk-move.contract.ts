@@ -6,7 +6,11 @@ import { createdVm } from './created-vm.js';
 import { recordingReporter } from './recording-reporter.js';
 
 /** The rules for every `DiskMove`. The engine needs a second storage. */
-export function diskMoveContract(adapter: string, open: OpenHarness, { timeoutMs = 5000 }: ContractOptions = {}): void {
+export function diskMoveContract(
+  adapter: string,
+  open: OpenHarness,
+  { timeoutMs = 30_000 }: ContractOptions = {},
+): void {
   describe(`DiskMove, ${adapter}`, () => {
     let harness: BackendHarness;
     let diskMove: DiskMove;

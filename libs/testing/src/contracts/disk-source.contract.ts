@@ -17,7 +17,7 @@ export interface DiskSourceContractOptions extends ContractOptions {
 export function diskSourceContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000, isLocal = false }: DiskSourceContractOptions = {},
+  { timeoutMs = 30_000, isLocal = false }: DiskSourceContractOptions = {},
 ): void {
   describe(`DiskSource, ${adapter}`, () => {
     let harness: BackendHarness;

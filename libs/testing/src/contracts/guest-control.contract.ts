@@ -16,7 +16,7 @@ export interface GuestControlContractOptions extends ContractOptions {
 export function guestControlContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000, account = 'root' }: GuestControlContractOptions = {},
+  { timeoutMs = 30_000, account = 'root' }: GuestControlContractOptions = {},
 ): void {
   describe(`GuestControl, ${adapter}`, () => {
     let harness: BackendHarness;

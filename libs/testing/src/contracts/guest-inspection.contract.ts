@@ -7,7 +7,7 @@ import { contractTests } from './contract-tests.js';
 export function guestInspectionContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 30_000 }: ContractOptions = {},
 ): void {
   describe(`GuestInspection, ${adapter}`, () => {
     let harness: BackendHarness;

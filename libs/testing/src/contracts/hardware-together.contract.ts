@@ -17,7 +17,7 @@ const MIB = 1024 ** 2;
 export function hardwareTogetherContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000, memoryMib = 1536 }: ContractOptions & HardwareContractOptions = {},
+  { timeoutMs = 30_000, memoryMib = 1536 }: ContractOptions & HardwareContractOptions = {},
 ): void {
   describe(`InstanceHardware, several changes, ${adapter}`, () => {
     let harness: BackendHarness;

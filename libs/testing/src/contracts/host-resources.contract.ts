@@ -6,7 +6,7 @@ import { contractTests } from './contract-tests.js';
 export function hostResourcesContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 30_000 }: ContractOptions = {},
 ): void {
   describe(`HostResources, ${adapter}`, () => {
     let harness: BackendHarness;

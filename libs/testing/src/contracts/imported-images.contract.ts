@@ -29,7 +29,7 @@ const bytesOf = ({ diskBytes }: BackendHarness): number => diskBytes ?? 1024 ** 
 export function importedImagesContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000, copies = false }: ContractOptions & ImagesContractOptions = {},
+  { timeoutMs = 30_000, copies = false }: ContractOptions & ImagesContractOptions = {},
 ): void {
   describe(`ImportedImages, ${adapter}`, () => {
     let harness: BackendHarness;

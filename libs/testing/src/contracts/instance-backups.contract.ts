@@ -22,7 +22,7 @@ const QCOW2_MAGIC = 'QFI\xfb';
 export function instanceBackupsContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 30_000 }: ContractOptions = {},
 ): void {
   describe(`InstanceBackups, ${adapter}`, () => {
     let harness: BackendHarness;

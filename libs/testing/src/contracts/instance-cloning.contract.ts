@@ -10,7 +10,7 @@ import { recordingReporter } from './recording-reporter.js';
 export function instanceCloningContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 30_000 }: ContractOptions = {},
 ): void {
   describe(`InstanceCloning, ${adapter}`, () => {
     let harness: BackendHarness;

@@ -31,7 +31,7 @@ const MIB = 1024 ** 2;
 export function instanceHardwareContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000, memoryMib = 1536, hotplugsNics = true }: ContractOptions & HardwareContractOptions = {},
+  { timeoutMs = 30_000, memoryMib = 1536, hotplugsNics = true }: ContractOptions & HardwareContractOptions = {},
 ): void {
   describe(`InstanceHardware, ${adapter}`, () => {
     let harness: BackendHarness;

@@ -14,7 +14,7 @@ export interface MigrationContractOptions extends ContractOptions {
 export function instanceMigrationContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000, canChooseNode = true }: MigrationContractOptions = {},
+  { timeoutMs = 30_000, canChooseNode = true }: MigrationContractOptions = {},
 ): void {
   describe(`InstanceMigration, ${adapter}`, () => {
     let harness: BackendHarness;

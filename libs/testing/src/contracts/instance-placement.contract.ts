@@ -10,7 +10,7 @@ const MIB = 1024 ** 2;
 export function instancePlacementContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000, reservesCpus = true }: ContractOptions & Pick<HardwareContractOptions, 'reservesCpus'> = {},
+  { timeoutMs = 30_000, reservesCpus = true }: ContractOptions & Pick<HardwareContractOptions, 'reservesCpus'> = {},
 ): void {
   describe(`InstanceHardware with placement, ${adapter}`, () => {
     let harness: BackendHarness;

@@ -12,7 +12,7 @@ const MIB = 1024 ** 2;
 export function instanceProvisioningContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 30_000 }: ContractOptions = {},
 ): void {
   describe(`InstanceProvisioning, ${adapter}`, () => {
     let harness: BackendHarness;

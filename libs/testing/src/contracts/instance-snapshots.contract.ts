@@ -22,7 +22,7 @@ export interface SnapshotContractOptions extends ContractOptions {
 export function instanceSnapshotsContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000, savesMemory = false }: SnapshotContractOptions = {},
+  { timeoutMs = 30_000, savesMemory = false }: SnapshotContractOptions = {},
 ): void {
   describe(`InstanceSnapshots, ${adapter}`, () => {
     let harness: BackendHarness;

@@ -13,7 +13,7 @@ const SECTOR_BYTES = 512;
 export function liveDisksContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 30_000 }: ContractOptions = {},
 ): void {
   describe(`LiveDisks, ${adapter}`, () => {
     let harness: BackendHarness;

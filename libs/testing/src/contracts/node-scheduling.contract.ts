@@ -9,7 +9,7 @@ import { recordingReporter } from './recording-reporter.js';
 export function nodeSchedulingContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 30_000 }: ContractOptions = {},
 ): void {
   describe(`NodeScheduling, ${adapter}`, () => {
     let harness: BackendHarness;

@@ -23,7 +23,7 @@ const COUNTERS = [
 export function resourceMetricsContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 30_000 }: ContractOptions = {},
 ): void {
   describe(`ResourceMetrics, ${adapter}`, () => {
     let harness: BackendHarness;

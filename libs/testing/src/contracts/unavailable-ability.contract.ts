@@ -7,7 +7,7 @@ export function unavailableAbilityContract(
   adapter: string,
   name: AbilityName,
   open: OpenHarness,
-  { timeoutMs = 5000 }: ContractOptions = {},
+  { timeoutMs = 30_000 }: ContractOptions = {},
 ): void {
   describe(`Unavailable ability ${name}, ${adapter}`, () => {
     let harness: BackendHarness;
