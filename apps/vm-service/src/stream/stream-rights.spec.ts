@@ -181,7 +181,6 @@ describe('GET /api/ext/stream', () => {
     readers[0]?.close();
     // The service sees the end of the connection a moment later.
     let status = 0;
-    for (let attempt = 0; attempt < 100 && status !== 200; attempt++) ({ status } = await open(vera, '?topics=vms'));
-    expect(status).toBe(200);
+    while (status !== 200) ({ status } = await open(vera, '?topics=vms'));
   });
 });

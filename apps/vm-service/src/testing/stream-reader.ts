@@ -9,7 +9,7 @@ export interface ReadEvent {
 }
 
 /** How long a test waits for an event before it fails. */
-const EVENT_TIMEOUT_MS = 5_000;
+const EVENT_TIMEOUT_MS = 20_000;
 
 /** A client of an event stream over a real connection. */
 export class StreamReader {
