@@ -1,7 +1,10 @@
-import { act, cleanup, render, screen, waitFor } from '@testing-library/react';
+import { act, cleanup, configure, render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { App } from './app.js';
 import { FakeListener } from './testing/fake-listener.js';
+
+// A second, the default, may be too short for a page in jsdom on a busy machine.
+configure({ asyncUtilTimeout: 20_000 });
 
 const FULL = {
   rule: 'login_account',
