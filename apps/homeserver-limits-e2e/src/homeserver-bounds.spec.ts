@@ -74,6 +74,28 @@ onHomeservers('the bounds of the contract, at their defaults, in front of', (hom
     expect((await logIn(victim.name, MatrixUser.password, freshAddress())).status).toBe(429);
   });
 
+  test('no guess in a body that servers read differently', async () => {
+    const victim = await MatrixUser.register(limits.url);
+    const identifier = `{"type":"m.id.user","user":"${victim.name}"}`;
+    const login = (members: string) => `{"type":"m.login.password",${members},"password":"${MatrixUser.password}"}`;
+    const bodies = [
+      // Of two members, Go keeps the first one when the second one is null, and merges two objects.
+      login(`"identifier":${identifier},"identifier":null`),
+      login(`"identifier":${identifier},"identifier":{"type":"m.id.user"}`),
+      // It ignores the case of names, in all scripts.
+      login(`"u\u017fer":"${victim.name}"`),
+    ];
+    for (const body of bodies) {
+      const send = (base: string) => call(base, 'POST', `${CLIENT}/login`, { body, from: freshAddress() });
+      expect((await send(upstream.url)).status).toBe(homeserver.readsLikeGo ? 200 : 400);
+      const refused = await send(limits.url);
+      expect([refused.status, refused.body.errcode]).toEqual([400, 'M_BAD_JSON']);
+    }
+    // Dendrite verifies the first of two.
+    const two = `{"devices":["NONE"],"auth":${login(`"identifier":${identifier}`)},"auth":{}}`;
+    expect((await user.call('POST', `${CLIENT}/delete_devices`, two)).body.errcode).toBe('M_BAD_JSON');
+  });
+
   test('30 failed logins a minute of an address', async () => {
     const from = freshAddress();
     expect(statuses(await all(40, (i) => logIn(`absent${i}`, 'wrong', from)))).toEqual({ 403: 30, 429: 10 });

@@ -16,6 +16,8 @@ export interface RealHomeserver {
   readonly registerVersions: readonly string[];
   /** Its status for a wrong password in the `auth` of a change of the password. */
   readonly wrongAuthOfPassword: 401 | 403;
+  /** Whether it takes names of members in any case, and keeps what a repeated member does not replace. */
+  readonly readsLikeGo: boolean;
   /** How many one-time keys of a device it counts at most; undefined for all. */
   readonly mostCountedKeys: number | undefined;
   /** Whether it schedules delayed events (MSC4140). Without them, it sends the event at once. */
@@ -32,6 +34,7 @@ const SYNAPSE: RealHomeserver = {
   loginVersions: ['api/v1', 'r0', 'v3', 'unstable'],
   registerVersions: ['r0', 'v3', 'unstable'],
   wrongAuthOfPassword: 401,
+  readsLikeGo: false,
   mostCountedKeys: undefined,
   hasDelayedEvents: true,
   deletesAccountData: true,
@@ -44,6 +47,7 @@ const DENDRITE: RealHomeserver = {
   loginVersions: ['r0', 'v3'],
   registerVersions: ['r0', 'v3'],
   wrongAuthOfPassword: 403,
+  readsLikeGo: true,
   mostCountedKeys: 100,
   hasDelayedEvents: false,
   deletesAccountData: false,
