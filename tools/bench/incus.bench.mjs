@@ -6,6 +6,7 @@ import { measure, whyUnavailable } from './libvirt/measure.mjs';
 
 const MAX_OWN_MS = 50;
 const MAX_LIST_MS = 300;
+const MAX_FOREIGN_MS = 100;
 const MAX_IDLE_PERCENT = 1;
 
 const ENGINES = [
@@ -22,7 +23,7 @@ function rowsOf({ flavor, label, client }, image) {
   const reason = whyUnavailable([client, 'unshare', 'nsenter', 'setpriv']);
   if (reason !== undefined) return [{ what: `${label}: skipped: ${reason}`, value: 0, unit: '' }];
   const figures = measure('incus.bench', { adapter: 'incus-adapter', args: [flavor, image] });
-  const { containers, raw, list, firstList, idlePercent } = figures;
+  const { containers, raw, list, firstList, foreign, idlePercent } = figures;
   const change = (kind, what) => {
     const { theirs, own, shown } = figures[kind];
     return [
@@ -57,6 +58,13 @@ function rowsOf({ flavor, label, client }, image) {
     { what: `${label}: a later list`, value: list, unit: 'ms', ratio: list / raw },
     ...change('start', 'start'),
     ...change('scale', 'new limit'),
+    {
+      what: `${label}: a change by the engine's own client, from its end until the list shows it`,
+      value: foreign,
+      unit: 'ms',
+      target: `under ${MAX_FOREIGN_MS}`,
+      ok: foreign < MAX_FOREIGN_MS,
+    },
     {
       what: `${label}: CPU of a watch of ${containers} containers, idle for 20 s`,
       value: idlePercent,

@@ -44,18 +44,12 @@ describeOnIncus('a server with other clients and faults', (flavor) => {
       .split('\n')
       .filter((name) => name !== '');
 
-  test('shows a change by the client of the engine within 100 ms of its end', async () => {
+  // `npm run bench -- incus` measures how long it takes.
+  test('shows a change by the client of the engine', async () => {
     const ref = await harness.givenVm('Stopped');
     await becomes(ref, 'Stopped');
-    const delays: number[] = [];
-    for (const tag of ['one', 'two', 'three', 'four', 'five']) {
-      await harness.daemon.run('config', 'set', ref.name, `user.headgate.tag.${tag}=true`, 'limits.cpu=2');
-      const doneAt = performance.now();
-      await recorder.untilContainer(ref, ({ tags, cpu }) => tags.includes(tag) && cpu === 2);
-      delays.push(performance.now() - doneAt);
-    }
-    // A busy machine may delay some of them.
-    expect(Math.min(...delays)).toBeLessThan(100);
+    await harness.daemon.run('config', 'set', ref.name, 'user.headgate.tag.one=true', 'limits.cpu=2');
+    await recorder.untilContainer(ref, ({ tags, cpu }) => tags.includes('one') && cpu === 2);
     await harness.daemon.run('start', ref.name);
     await becomes(ref, 'Running');
   });

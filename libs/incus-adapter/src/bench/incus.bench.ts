@@ -112,6 +112,14 @@ try {
       (one) => runs(one, false),
     );
   }
+  const changes: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const shown = Promise.withResolvers<number>();
+    wanted = { test: ({ tags }) => tags.includes(`round-${round}`), resolve: shown.resolve };
+    await daemon.run('config', 'set', box.name, `user.headgate.tag.round-${round}=true`);
+    const doneAt = performance.now();
+    changes.push(Math.max(0, (await shown.promise) - doneAt));
+  }
   const before = process.cpuUsage();
   await sleep(IDLE_MS);
   const { user, system } = process.cpuUsage(before);
@@ -127,6 +135,7 @@ try {
     firstList,
     start: summary('start'),
     scale: summary('scale'),
+    foreign: median(changes),
     idlePercent: ((user + system) / 1000 / IDLE_MS) * 100,
   };
   process.stdout.write(`${JSON.stringify(figures)}\n`);
