@@ -10,6 +10,7 @@ import { IncusHardware } from './hardware/incus-hardware.js';
 import { Restarts } from './hardware/restarts.js';
 import { IncusInventory } from './inventory/incus-inventory.js';
 import { openMetrics } from './metrics/open-metrics.js';
+import { IncusContainerTransfer } from './moves/incus-container-transfer.js';
 import { IncusContainers } from './provisioning/incus-containers.js';
 import { IncusSnapshots } from './snapshots/incus-snapshots.js';
 
@@ -50,6 +51,7 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
     containerLogs: new UnavailableAbility(
       'Incus and LXD have no logs of containers: to read what a console has kept takes it away from other readers.',
     ),
+    containerTransfer: new IncusContainerTransfer(engine),
     consoles: openConsoles(engine),
     events: new IncusEvents(finder, history),
     metrics: openMetrics(engine),

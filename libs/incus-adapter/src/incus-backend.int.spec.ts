@@ -3,7 +3,15 @@ import { allPortsContract, describeOnIncus } from '@headgate/testing';
 import { IncusHarness } from './contracts/incus-harness.contract.js';
 
 /** All others are refused with a reason. */
-const PROVIDED: readonly AbilityName[] = ['inventory', 'containers', 'events', 'diagnostics', 'metrics', 'cluster'];
+const PROVIDED: readonly AbilityName[] = [
+  'inventory',
+  'containers',
+  'containerTransfer',
+  'events',
+  'diagnostics',
+  'metrics',
+  'cluster',
+];
 /** Their suites have rules for VMs only: the suites of this adapter have those for containers. */
 const OF_CONTAINERS: readonly AbilityName[] = ['consoles', 'hardware', 'snapshots', 'cloning'];
 

@@ -10,6 +10,7 @@ const CONTAINER_ABILITIES: readonly AbilityName[] = [
   'inventory',
   'hardware',
   'containers',
+  'containerTransfer',
   'consoles',
   'events',
   'metrics',

@@ -28,6 +28,7 @@ describe('the needs of abilities', () => {
       'images',
       'containers',
       'containerLogs',
+      'containerTransfer',
       'consoles',
       'events',
       'metrics',

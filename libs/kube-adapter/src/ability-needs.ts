@@ -35,6 +35,8 @@ export const ABILITY_NEEDS: AbilityNeeds = {
   images: [cdi],
   containers: [],
   containerLogs: [],
+  // No cluster has it.
+  containerTransfer: [],
   consoles: [],
   events: [],
   metrics: [],

@@ -75,6 +75,9 @@ const BUILDS_NOT_ALLOWED =
 const SCHEDULING_NOT_ALLOWED =
   'The configuration does not allow the service to cordon the nodes of this cluster (nodeScheduling): use kubectl drain.';
 
+const NO_CONTAINER_MOVES =
+  'The volume of a container is a file system of its cluster: create the container there, and copy its data with its own tools.';
+
 /** A container is a pod and a claim, so KubeVirt's operations on VMs do not apply. */
 const CONTAINER_ABILITIES: readonly AbilityName[] = [
   'inventory',
@@ -158,6 +161,7 @@ export class KubeBackend extends Backend {
       cloning: new KubeCloning(deps, discovery),
       containers,
       containerLogs: new KubeContainerLogs(api, clock),
+      containerTransfer: new UnavailableAbility(NO_CONTAINER_MOVES),
       consoles: new KubeConsoles(api, clock, discovery),
       events: new KubeEvents(api),
       metrics: new KubeMetrics({ api, context, namespaces, handlers, vmOfGuest: (uid) => inventory.vmOfGuest(uid) }),

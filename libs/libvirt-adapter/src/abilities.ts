@@ -87,6 +87,7 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
     diskBuilds: new UnavailableAbility('The disks of VMs on libvirt are built on the machine of the service.'),
     containers: NO_CONTAINERS,
     containerLogs: NO_CONTAINERS,
+    containerTransfer: NO_CONTAINERS,
     consoles: openConsoles(engine),
     events: openEvents(engine, journal),
     metrics: openMetrics(engine),

@@ -11,6 +11,7 @@ export * from './contracts/cluster-inventory.contract.js';
 export * from './contracts/console-source.contract.js';
 export * from './contracts/container-hardware.contract.js';
 export * from './contracts/container-logs.contract.js';
+export * from './contracts/container-transfer.contract.js';
 export * from './contracts/containers.contract.js';
 export * from './contracts/diagnostics.contract.js';
 export * from './contracts/disk-builds.contract.js';

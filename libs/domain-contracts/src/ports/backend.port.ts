@@ -5,6 +5,7 @@ import type { ClusterInventory } from './cluster-inventory.port.js';
 import type { ConsoleSource } from './console-source.port.js';
 import { FOR_CONTAINERS } from './container-abilities.js';
 import type { ContainerLogs } from './container-logs.port.js';
+import type { ContainerTransfer } from './container-transfer.port.js';
 import type { Containers } from './containers.port.js';
 import type { Diagnostics } from './diagnostics.port.js';
 import type { DiskBuilds } from './disk-builds.port.js';
@@ -44,6 +45,7 @@ export interface Abilities {
   readonly images: ImportedImages;
   readonly containers: Containers;
   readonly containerLogs: ContainerLogs;
+  readonly containerTransfer: ContainerTransfer;
   readonly consoles: ConsoleSource;
   readonly events: InstanceEvents;
   readonly metrics: ResourceMetrics;
@@ -76,6 +78,7 @@ const LISTED: { readonly [K in AbilityName]: true } = {
   images: true,
   containers: true,
   containerLogs: true,
+  containerTransfer: true,
   consoles: true,
   events: true,
   metrics: true,

@@ -68,8 +68,11 @@ export class IncusConnection {
     const cancelTimer = this.clock.after(timeoutMs, () => sent.destroy(this.timeout(timeoutMs)));
     try {
       const response = once(sent, 'response') as Promise<[IncomingMessage]>;
-      if (isStream) body.on('error', (error) => sent.destroy(error)).pipe(sent);
-      else sent.end(text);
+      if (isStream) {
+        // A server may refuse it before the end: the connection then fails after the response.
+        sent.on('error', () => undefined);
+        body.on('error', (error) => sent.destroy(error)).pipe(sent);
+      } else sent.end(text);
       return (await response)[0];
     } catch (error) {
       throw this.translate(error);

@@ -50,6 +50,8 @@ export interface ServerObject {
     readonly server_name: string;
     readonly server_clustered: boolean;
     readonly kernel_version: string;
+    /** Those whose programs it can run, its own first. */
+    readonly architectures?: readonly string[];
     readonly driver: string;
     readonly driver_version: string;
     readonly os_name?: string;

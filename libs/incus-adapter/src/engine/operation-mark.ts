@@ -8,8 +8,12 @@ import { instancePath } from './instance-finder.js';
  * The text by which an operation is found again after this process was killed. A snapshot keeps the mark that its
  * container and its volume had when it was taken.
  */
-export const markOf = (kind: 'create' | 'restore' | 'restored' | 'clone', name: string, id: string): string =>
+export const markOf = (kind: 'create' | 'restore' | 'restored' | 'clone' | 'move', name: string, id: string): string =>
   `${kind} ${name} ${id}`;
+
+/** Whether it is the copy of a move that is not complete. */
+export const isMovedHere = (instance: { readonly config: Config }): boolean =>
+  markIn(instance)?.startsWith('move ') === true;
 
 export const markIn = ({ config }: { readonly config: Config }): string | undefined => config[KEY.operation];
 

@@ -2,6 +2,7 @@ import type { Container, ContainerPhase } from '@headgate/domain-contracts';
 import type { InstanceObject } from '../api/incus-objects.js';
 import { refOf, uidOf } from '../engine/api-names.js';
 import { KEY, tagsOf } from '../engine/config-keys.js';
+import { isMovedHere } from '../engine/operation-mark.js';
 import { INCUS_TRAITS } from '../incus-traits.js';
 import { cpusOf, memoryOf, type HostSize } from './limits.js';
 
@@ -32,6 +33,11 @@ const STATES: Readonly<Record<string, State>> = {
     reason: 'The server reports an error; its log of the instance has the cause.',
   },
 };
+const MOVED_HERE: State = {
+  phase: 'Pending',
+  ready: false,
+  reason: 'It is being moved here, and is not complete.',
+};
 const UNKNOWN: State = { phase: 'Unknown', ready: false };
 
 /** The fingerprint of an image is shown as the tools of the engine show it. */
@@ -45,7 +51,9 @@ export const memberOf = ({ location }: InstanceObject): string | undefined =>
 
 export function toContainer(context: string, instance: InstanceObject, host: Host): Container {
   const { config, expanded_config: expanded, created_at: createdAt } = instance;
-  const { phase, ready, reason } = STATES[instance.status.toLowerCase()] ?? UNKNOWN;
+  const { phase, ready, reason } = isMovedHere(instance)
+    ? MOVED_HERE
+    : (STATES[instance.status.toLowerCase()] ?? UNKNOWN);
   const node = memberOf(instance) ?? host.name;
   return {
     ref: { ...refOf(context, instance), kind: 'ct' },

@@ -33,6 +33,7 @@ export interface SuiteSelection {
 /** Abilities that no cluster has. */
 export const UNAVAILABLE: readonly AbilityName[] = [
   'diskBuilds',
+  'containerTransfer',
   'guestControl',
   'backups',
   'liveDisks',

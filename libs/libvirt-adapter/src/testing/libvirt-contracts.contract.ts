@@ -50,7 +50,7 @@ export async function libvirtContracts(
     diskSource: { isLocal: true },
     diskIngest: { isFilledLocally: true },
     snapshots: { savesMemory: true },
-    unavailable: ['diskBuilds', 'migration', 'containers', 'containerLogs', 'nodeScheduling'],
+    unavailable: ['diskBuilds', 'migration', 'containers', 'containerLogs', 'containerTransfer', 'nodeScheduling'],
     abilities: abilitiesOf(group),
   });
 }

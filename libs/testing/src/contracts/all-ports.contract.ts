@@ -4,6 +4,7 @@ import { backendContract } from './backend.contract.js';
 import { clusterInventoryContract } from './cluster-inventory.contract.js';
 import { consoleSourceContract, type ConsoleContractOptions } from './console-source.contract.js';
 import { containerLogsContract } from './container-logs.contract.js';
+import { containerTransferContract } from './container-transfer.contract.js';
 import { containersContract, type ContainersContractOptions } from './containers.contract.js';
 import { diagnosticsContract } from './diagnostics.contract.js';
 import { diskBuildsContract } from './disk-builds.contract.js';
@@ -87,6 +88,7 @@ export function allPortsContract(
     images: () => importedImagesContract(adapter, open, { ...options, ...images }),
     containers: () => containersContract(adapter, open, { ...options, ...containers }),
     containerLogs: () => containerLogsContract(adapter, open, options),
+    containerTransfer: () => containerTransferContract(adapter, open, options),
     consoles: () => consoleSourceContract(adapter, open, { ...options, ...consoles }),
     events: () => instanceEventsContract(adapter, open, options),
     metrics: () => resourceMetricsContract(adapter, open, options),

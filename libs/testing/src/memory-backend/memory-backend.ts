@@ -10,6 +10,7 @@ import {
 import { MemoryBackups } from './memory-backups.js';
 import { MemoryCluster, MemoryDiagnostics } from './memory-cluster.js';
 import { MemoryContainerLogs } from './memory-container-logs.js';
+import { MemoryContainerTransfer } from './memory-container-transfer.js';
 import { MemoryConsoles } from './memory-consoles.js';
 import { MemoryDiskMove } from './memory-disk-move.js';
 import { MemoryEngine } from './memory-engine.js';
@@ -55,6 +56,7 @@ const CONTAINER_ABILITIES: readonly AbilityName[] = [
   'cloning',
   'containers',
   'containerLogs',
+  'containerTransfer',
   'consoles',
   'events',
   'metrics',
@@ -97,6 +99,7 @@ export class MemoryBackend extends Backend {
       images: new MemoryImages(engine),
       containers: new MemoryContainers(engine),
       containerLogs: this.logs,
+      containerTransfer: new MemoryContainerTransfer(engine),
       consoles: new MemoryConsoles(engine, openScreen),
       events: new MemoryEvents(engine),
       metrics: new MemoryMetrics(engine),

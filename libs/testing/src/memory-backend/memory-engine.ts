@@ -14,6 +14,7 @@ import {
   type InstanceRef,
   type InventoryListener,
   type OperationState,
+  type PortableContainer,
   type PortableVm,
   type VirtualMachine,
   type VmStatus,
@@ -44,6 +45,8 @@ export class MemoryEngine {
   readonly disks = new Map<string, Buffer>();
   /** Properties of VMs that only a copy of them needs, by the ref as text. */
   readonly portable = new Map<string, Partial<PortableVm>>();
+  /** The same of containers. */
+  readonly portableContainers = new Map<string, Partial<PortableContainer>>();
   /** The network of the first card of VMs that were created with one, by the ref as text. */
   readonly firstNetworks = new Map<string, string>();
   /** The operations with a key, by its ID. */
@@ -114,6 +117,7 @@ export class MemoryEngine {
     const text = formatRef(ref);
     this.instances.delete(text);
     this.portable.delete(text);
+    this.portableContainers.delete(text);
     this.firstNetworks.delete(text);
     for (const disk of [...this.disks.keys()]) if (disk.startsWith(`${text} `)) this.disks.delete(disk);
     if (!this.outage) for (const listener of this.listeners) listener.removed(ref);

@@ -40,6 +40,7 @@ export class __Name__Backend extends Backend {
       images: missing('images'),
       containers: missing('containers'),
       containerLogs: missing('containerLogs'),
+      containerTransfer: missing('containerTransfer'),
       consoles: missing('consoles'),
       events: missing('events'),
       metrics: missing('metrics'),
