@@ -74,9 +74,12 @@ export class MoveMappingDto {
 
 /** POST /api/move and /api/move/preflight */
 export class MoveDto {
-  /** `vm/<context>/<namespace>/<name>`, as in the lists. Exactly one of ref, refs and query must be set. */
+  /**
+   * `vm/<context>/<namespace>/<name>` as in the lists, or `ct/…` for a container. Exactly one of ref, refs and query
+   * must be set.
+   */
   @Optional() @IsString() @MaxLength(1024) ref?: string;
-  /** Several VMs, which are moved as a queue: one bulk task with a result for each of them. */
+  /** Several instances, which are moved as a queue: one bulk task with a result for each of them. */
   @Optional() @AreRefs(MAX_QUEUE_MEMBERS) refs?: string[];
   /**
    * The same for the VMs of a list, such as those of a folder. VMs that are at the destination already are left out.
@@ -95,8 +98,8 @@ export class MoveDto {
   /** Whether to delete the source once the copy was verified. */
   @Optional() @IsBoolean() deleteSource?: boolean;
   /**
-   * `cold`, the default: the guest is stopped during the copy. `warm`: it runs during most of the copy. `live`: it is
-   * migrated, which needs `deleteSource`.
+   * `cold`, the default and the only one for containers: the guest is stopped during the copy. `warm`: it runs during
+   * most of the copy. `live`: it is migrated, which needs `deleteSource`.
    */
   @Optional() @IsIn(MOVE_MODES) mode?: MoveMode;
   /** The networks and storage classes that take the place of those of the source. */
@@ -111,13 +114,19 @@ export class MoveDto {
   @Optional() @IsBoolean() skipRefused?: boolean;
 }
 
+/** GET /api/move/destinations */
+export class DestinationsQuery {
+  /** The kind of the instances that are to be moved: `vm`, the default, or `ct` for containers. */
+  @Optional() @IsIn(['vm', 'ct']) kind?: 'vm' | 'ct';
+}
+
 /** A context as the destination of a move. */
 export class DestinationView {
   /** The kind. */
   @IsString() backend!: string;
   /** The name of the context. */
   @IsString() context!: string;
-  /** Whether it can receive VMs. */
+  /** Whether it can receive instances of that kind. */
   @IsBoolean() can!: boolean;
   /** Why not. */
   @Optional() @IsString() reason?: string;

@@ -1,5 +1,13 @@
-import type { Resumption, StepDefinition, TaskContext, TaskDefinition, TaskJournal } from '@headgate/domain-contracts';
+import {
+  parseRef,
+  type Resumption,
+  type StepDefinition,
+  type TaskContext,
+  type TaskDefinition,
+  type TaskJournal,
+} from '@headgate/domain-contracts';
 import { ColdMove, type ColdMoveDeps } from './modes/cold-move.js';
+import { ContainerMove } from './modes/container-move.js';
 import { CopySteps, type CopyStepsDeps } from './modes/copy-steps.js';
 import { LiveMove, type LiveMoveDeps } from './modes/live-move.js';
 import type { MoveStrategy } from './modes/move-strategy.js';
@@ -9,11 +17,12 @@ import type { MoveMode } from './plan/move-request.js';
 
 export interface MoveTaskDeps extends CopyStepsDeps, ColdMoveDeps, WarmMoveDeps, LiveMoveDeps {}
 
-/** The task of a move. Its mode decides on the steps. */
+/** The task of a move. Its mode and the kind of the instance decide on the steps. */
 export class MoveTask implements TaskDefinition<MoveInput> {
   readonly kind = 'move';
 
   private readonly strategies: Readonly<Record<MoveMode, MoveStrategy>>;
+  private readonly ofContainers: MoveStrategy;
 
   constructor(deps: MoveTaskDeps) {
     const shared = new CopySteps(deps);
@@ -22,6 +31,7 @@ export class MoveTask implements TaskDefinition<MoveInput> {
       warm: new WarmMove(deps, shared),
       live: new LiveMove(deps),
     };
+    this.ofContainers = new ContainerMove(deps);
   }
 
   steps(input: MoveInput): readonly StepDefinition<MoveInput>[] {
@@ -40,7 +50,7 @@ export class MoveTask implements TaskDefinition<MoveInput> {
     return this.strategyOf(journal.input).result(journal);
   }
 
-  private strategyOf({ mode = 'cold' }: MoveInput): MoveStrategy {
-    return this.strategies[mode];
+  private strategyOf({ source, mode = 'cold' }: MoveInput): MoveStrategy {
+    return parseRef(source).kind === 'ct' ? this.ofContainers : this.strategies[mode];
   }
 }

@@ -85,7 +85,8 @@ export class StartMove extends Change<
     if (!plan.ok || !source || !destination) throw moveRefused(plan);
     // The list, which the plan is made of, may be older than a request to stop.
     if (
-      source.status === 'Running' &&
+      source.isRunning &&
+      source.ref.kind === 'vm' &&
       !(await this.deps.backends.get(source.ref.context).require('power').staysOn(source.ref))
     )
       throw new DomainError('BUSY', `${source.ref.name} is being stopped: move it when that is done.`);
@@ -95,7 +96,7 @@ export class StartMove extends Change<
       destination: formatRef(destination),
       uid: source.uid,
       mode: request.mode ?? 'cold',
-      wasRunning: source.status === 'Running',
+      wasRunning: source.isRunning,
       deleteSource: plan.deleteSource,
       mapping,
       ...(os !== undefined && { os }),

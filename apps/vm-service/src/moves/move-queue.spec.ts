@@ -72,12 +72,12 @@ describe('queues of moves', () => {
   });
 
   test('have the refusals of all VMs in the preflight, and in the 409', async () => {
-    const body = { refs: [WEB, 'ct/lab/default/box', LAB_TWIN, 'vm/lab/default/none'], mode: 'cold' };
+    const body = { refs: [WEB, 'ct/lab/default/none', LAB_TWIN, 'vm/lab/default/none'], mode: 'cold' };
     const checked = await preflight(body);
     const { ok, refusals } = planOf(checked.json);
     expect([checked.status, ok]).toEqual([200, false]);
     expect(refusals.map(({ ref, code }) => [ref, code])).toEqual([
-      ['ct/lab/default/box', 'CONTAINER_NOT_MOVABLE'],
+      ['ct/lab/default/none', 'INSTANCE_NOT_FOUND'],
       [LAB_TWIN, 'ALREADY_EXISTS'],
       ['vm/lab/default/none', 'INSTANCE_NOT_FOUND'],
     ]);

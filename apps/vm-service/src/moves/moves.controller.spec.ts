@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { MemoryBackend } from '@headgate/testing';
 import { unreachable, Edge } from '../testing/edge.js';
 
 const WEB = 'vm/lab/default/web';
@@ -39,6 +40,30 @@ describe('moves', () => {
         { backend: 'memory', context: 'other', can: false, reason: unreachable.message },
       ],
     });
+  });
+
+  test('take a container with its folder to another context, and start it there', async () => {
+    await edge.close();
+    edge = await new Edge(new MemoryBackend('lab'), new MemoryBackend('other')).open();
+    await edge.send('GET', '/api/cts');
+    const box = 'ct/lab/default/box';
+    edge.lab.engine.disks.set(`${box} root`, Buffer.from('grüße'));
+    expect((await edge.send('GET', '/api/move/destinations?kind=ct')).json).toEqual({
+      destinations: ['lab', 'other'].map((context) => ({ backend: 'memory', context, can: true })),
+    });
+    expect((await edge.send('GET', '/api/move/destinations?kind=pod')).status).toBe(400);
+    const request = { ref: box, name: 'moved', deleteSource: true };
+    const { json: plan } = await preflight(request);
+    expect(plan).toMatchObject({ ok: true, destination: 'ct/other/default/moved', estimatedDowntimeSeconds: 11 });
+    const rehearsed = await move(request, '?dryRun=true');
+    expect([rehearsed.status, rehearsed.json['steps']]).toEqual([200, plan['steps']]);
+    const { status, json } = await move(request);
+    expect(status).toBe(200);
+    expect(await ended(json['task'] as string)).toMatchObject({ kind: 'move', status: 'done', error: '' });
+    const list = (await edge.send('GET', '/api/cts')).json as unknown as { context: string; name: string }[];
+    const found = list.filter(({ context, name }) => name === 'moved' || (context === 'lab' && name === 'box'));
+    expect(found).toMatchObject([{ context: 'other', phase: 'Running' }]);
+    expect(edge.other.engine.disks.get('ct/other/default/moved root')?.toString()).toBe('grüße');
   });
 
   test('have a preflight that answers 200, also with refusals', async () => {

@@ -2,6 +2,7 @@ import { Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/commo
 import { everything } from '@headgate/access';
 import {
   ChangeQuery,
+  DestinationsQuery,
   DestinationsView,
   ErrorView,
   MoveAcceptedView,
@@ -49,9 +50,12 @@ export class MovesController {
   // A move leads to another context, and may delete the source.
   @Needs(everything('read'))
   @Get('destinations')
-  @Describe('The contexts that VMs can be moved to, and why the others receive none.', answer(200, DestinationsView))
-  async destinations(): Promise<DestinationsView> {
-    return { destinations: await this.listDestinations.run() };
+  @Describe(
+    'The contexts that VMs or containers can be moved to, and why the others receive none.',
+    answer(200, DestinationsView),
+  )
+  async destinations(@Query() { kind = 'vm' }: DestinationsQuery): Promise<DestinationsView> {
+    return { destinations: await this.listDestinations.run(kind) };
   }
 
   @Needs(everything('change'))
@@ -71,7 +75,7 @@ export class MovesController {
   @Needs(everything('change'))
   @Post()
   @Describe(
-    'Moves a VM as a task, or several as a queue, unless a new preflight refuses it.',
+    'Moves a VM or a container as a task, or several as a queue, unless a new preflight refuses it.',
     answer(200, MoveAcceptedView),
     answer(200, MoveQueueAcceptedView),
     planAnswer(200, MovePlanView),

@@ -24,7 +24,7 @@ import { MovesController } from './moves.controller.js';
 import { MigratedInstances } from './migrated-instances.js';
 import { ServiceRecords } from './service-records.js';
 
-/** Moves of VMs between contexts. */
+/** Moves of VMs and containers between contexts. */
 @Module({
   imports: [StoreModule, FleetModule, FolderTreeModule, InstancesModule, TasksModule],
   controllers: [MovesController],

@@ -27,9 +27,10 @@ const LIMITED: MemoryBackendOptions = {
  * `twin` and the container `box`; `other` has another `twin`.
  */
 export class Edge extends TestService {
-  readonly other = new MemoryBackend('other', LIMITED);
-
-  constructor(readonly lab = new MemoryBackend('lab', LIMITED)) {
+  constructor(
+    readonly lab = new MemoryBackend('lab', LIMITED),
+    readonly other = new MemoryBackend('other', LIMITED),
+  ) {
     super();
     for (const known of [vm('web'), vm('db', 'lab', 'Running'), vm('twin'), buildContainer()])
       this.lab.engine.put(known);

@@ -2,6 +2,7 @@ import {
   buildPlan,
   DomainError,
   formatBytes,
+  loss,
   refusal,
   type Refusal,
   type TransferPlan,
@@ -10,7 +11,7 @@ import {
 import type { IncusApi } from '../api/incus-api.js';
 import type { IncusEngine } from '../engine/incus-engine.js';
 import { choosePool } from '../provisioning/choose-pool.js';
-import { dataVolumeName, findVolume } from '../provisioning/data-volume.js';
+import { DATA_PATH, dataVolumeName, findVolume } from '../provisioning/data-volume.js';
 import { nameRefusals, taken } from '../provisioning/name-refusals.js';
 import { BACKUP_FORMAT, hashOf, PARTS, type ProfileObject } from './describe-container.js';
 
@@ -25,6 +26,11 @@ export interface PlannedTransfer {
   /** Absent when the plan has refusals. */
   readonly place?: TransferPlace;
 }
+
+const DATA_ROOT_LOSS = loss(
+  'guest',
+  `The permissions of ${DATA_PATH} itself, not of its files: they become 711, as for a new container.`,
+);
 
 /** Finds everything that would refuse a copy on this server. Changes nothing. */
 export async function planTransfer(engine: IncusEngine, spec: TransferSpec): Promise<PlannedTransfer> {
@@ -73,6 +79,7 @@ export async function planTransfer(engine: IncusEngine, spec: TransferSpec): Pro
       ...(hasData ? [{ name: 'volume', detail: `${volume.name} in the storage pool ${pool} of ${api.context}.` }] : []),
       { name: 'create', detail: `Container ${ref.name} in the storage pool ${pool} of ${api.context}.` },
     ],
+    losses: hasData ? [DATA_ROOT_LOSS] : [],
     ...(availableBytes !== undefined && { availableBytes }),
   });
   return { plan: found, ...(refusals.length === 0 && { place: { project, pool } }) };

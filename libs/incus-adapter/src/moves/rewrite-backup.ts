@@ -24,8 +24,8 @@ interface Described {
   readonly expanded_devices?: Devices;
 }
 
-/** Incus creates it again at the next start, and LXD refuses a container with it. */
-const GENERATION = 'volatile.uuid.generation';
+/** LXD refuses a container with them, and Incus creates them again at the next start. */
+const OF_INCUS = ['volatile.uuid.generation', 'volatile.last_state.ready'];
 
 /** The places of a container and its snapshots in the descriptions of a backup. */
 const INSTANCE_FILES = /^backup\/(index\.yaml|container\/backup\.yaml|snapshots\/[^/]+\/backup\.yaml)$/;
@@ -68,8 +68,8 @@ const textOf = (document: Document): string =>
 
 function rewritten(found: Described, copy: RewrittenCopy, marks: Config): Described {
   const config = (of: Config = {}): Config => {
-    const { [GENERATION]: _generation, ...others } = of;
-    return { ...others, 'volatile.uuid': copy.id, [KEY.creation]: copy.id, ...marks };
+    const kept = Object.fromEntries(Object.entries(of).filter(([key]) => !OF_INCUS.includes(key)));
+    return { ...kept, 'volatile.uuid': copy.id, [KEY.creation]: copy.id, ...marks };
   };
   const devices = (of: Devices = {}): Devices =>
     Object.fromEntries(Object.entries(of).map(([name, device]) => [name, rewrittenDevice(name, device, copy)]));

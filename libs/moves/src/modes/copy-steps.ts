@@ -23,6 +23,7 @@ import type { InstanceRecords } from '../instance-records.js';
 import type { MoveInput } from '../move-input.js';
 import { MoveEnds } from './move-ends.js';
 import { PATIENCE } from './patience.js';
+import { LIST_TIMEOUT_MS, untilListed } from './until-listed.js';
 
 export interface CopyStepsDeps {
   readonly directory: InstanceDirectory;
@@ -73,8 +74,6 @@ type Committed = Pick<MoveTimes, 'committedAtMs'>;
 /** The guest may need as long as its backend waits for it. */
 const STOP_TIMEOUT_MS = 180_000;
 const START_TIMEOUT_MS = 90_000;
-/** A source that is not listed by then is gone. */
-const LIST_TIMEOUT_MS = 30_000;
 
 /**
  * The steps that cold and warm moves share, and how a move that copies is resumed and undone. Until `commit`,
@@ -120,7 +119,7 @@ export class CopySteps {
   async resume({ input, steps }: TaskJournal<MoveInput>, context: TaskContext): Promise<Resumption> {
     const ends = this.ends(input);
     const { target } = ends;
-    await this.untilListed(ends.ref);
+    await untilListed(this.deps, ends.ref);
     const state = await ends.ingest.state(target);
     const last = steps.at(-1);
     context.log(`The service was restarted at the step ${last?.name ?? 'reserve'}; the copy is ${state}.`);
@@ -253,26 +252,9 @@ export class CopySteps {
     }
   }
 
-  /** The instances are listed after the start of the service. */
-  private untilListed(ref: InstanceRef): Promise<void> {
-    return this.deps.directory.waitFor(ref, (vm) => vm !== undefined || this.isGone(ref), LIST_TIMEOUT_MS);
-  }
-
-  /** Whether its context was listed without it. */
-  private isGone(ref: InstanceRef): boolean {
-    const { directory, backends } = this.deps;
-    try {
-      backends.get(ref.context).require('inventory');
-      directory.resolve(ref);
-      return false;
-    } catch (error) {
-      return DomainError.is(error, 'INSTANCE_NOT_FOUND');
-    }
-  }
-
   private async startSource(ends: MoveEnds, context: TaskContext): Promise<void> {
     const { ref } = ends;
-    await this.untilListed(ref);
+    await untilListed(this.deps, ref);
     if (!ends.vm) return context.log('The source no longer exists.');
     // Also if it is still shutting down: it would be stopped otherwise.
     await this.deps.directory.waitFor(ref, (vm) => !vm || (isVm(vm) && vm.status !== 'Stopping'), STOP_TIMEOUT_MS);

@@ -69,7 +69,7 @@ describe('a live move', () => {
   test.each([
     ['the same place', { toContext: 'lab' }, 'SAME_PLACE'],
     ['a context of another kind', { toBackend: 'closed' }, ['MODE_NOT_SUPPORTED', 'DESTINATION_CANNOT_RECEIVE']],
-    ['a container', { ref: 'ct/lab/default/box' }, 'CONTAINER_NOT_MOVABLE'],
+    ['a container', { ref: 'ct/lab/default/box' }, 'MODE_NOT_SUPPORTED'],
   ] as const)('refuses %s', async (_title, request, expected) => {
     expect(await codes(request)).toEqual([expected].flat());
   });

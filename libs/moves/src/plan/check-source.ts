@@ -1,10 +1,8 @@
 import {
   DomainError,
-  isVm,
   UnavailableAbility,
   type Backend,
   type BackendDirectory,
-  type Instance,
   type InstanceRef,
   type Loss,
   type PortableVm,
@@ -13,22 +11,13 @@ import {
 import type { Concerns } from './move-plan.js';
 import type { MoveRequest } from './move-request.js';
 
-/** Whether the VM may be moved at this moment. @returns undefined for a container */
+/** Whether the VM may be moved at this moment. */
 export async function checkSource(
-  instance: Instance,
+  instance: VirtualMachine,
   { deleteSource = false, mode }: MoveRequest,
   backends: BackendDirectory,
   concerns: Concerns,
-): Promise<VirtualMachine | undefined> {
-  if (!isVm(instance)) {
-    concerns.refuse(
-      'source',
-      'CONTAINER_NOT_MOVABLE',
-      `${instance.ref.name} is a container: its volume is a file system of its cluster, and no other backend runs containers from it.`,
-      'Create the container at the destination, and copy its data with its own tools.',
-    );
-    return undefined;
-  }
+): Promise<void> {
   const { ref, status, isTemplate } = instance;
   const refuse = (code: Parameters<Concerns['refuse']>[1], reason: string, remedy: string): void =>
     concerns.refuse('source', code, reason, remedy);
@@ -50,7 +39,6 @@ export async function checkSource(
       'Omit deleteSource, or remove the protection first.',
     );
   if (mode !== 'live') await checkSnapshots(ref, backends, concerns);
-  return instance;
 }
 
 /** A copy would lose its snapshots, so they refuse it. */

@@ -4,25 +4,26 @@ import {
   type Backend,
   type BackendDirectory,
   type BackendKindName,
+  type InstanceKind,
 } from '@headgate/domain-contracts';
 
 export interface Destination {
   readonly backend: BackendKindName;
   readonly context: string;
-  /** Whether it can receive VMs. */
+  /** Whether it can receive instances of that kind. */
   readonly can: boolean;
   /** Why not. */
   readonly reason?: string;
 }
 
-/** Lists the contexts that VMs can be moved to, and why the others can't receive any. */
+/** Lists the contexts that instances can be moved to, and why the others can't receive any. */
 export class ListDestinations {
   constructor(private readonly backends: BackendDirectory) {}
 
-  run(): Promise<Destination[]> {
+  run(instances: InstanceKind = 'vm'): Promise<Destination[]> {
     return Promise.all(
       this.backends.all().map(async (backend) => {
-        const reason = await receivingProblem(backend);
+        const reason = await receivingProblem(backend, instances);
         const { kind, context } = backend;
         return { backend: kind, context, can: reason === undefined, ...(reason !== undefined && { reason }) };
       }),
@@ -30,9 +31,9 @@ export class ListDestinations {
   }
 }
 
-/** Why a backend can't receive VMs; undefined when it can. */
-export async function receivingProblem(backend: Backend): Promise<string | undefined> {
-  const ingest = backend.ability('diskIngest');
+/** Why a backend can't receive instances of a kind; undefined when it can. */
+export async function receivingProblem(backend: Backend, kind: InstanceKind): Promise<string | undefined> {
+  const ingest = kind === 'vm' ? backend.ability('diskIngest') : backend.abilityFor('ct', 'containerTransfer');
   if (ingest instanceof UnavailableAbility) return ingest.reason;
   try {
     await ingest.check();

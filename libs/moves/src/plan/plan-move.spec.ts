@@ -1,5 +1,5 @@
 import { DomainError, formatRef, type PortableVm, workOn } from '@headgate/domain-contracts';
-import { buildVm, withStatus } from '@headgate/testing';
+import { buildContainer, buildVm, withStatus } from '@headgate/testing';
 import type { MoveRequest } from './move-request.js';
 import { ListDestinations } from './list-destinations.js';
 import { Moving, refOf } from '../testing/moving.js';
@@ -104,8 +104,9 @@ describe('the preflight of a move', () => {
   });
 
   test('reports a taken name although the source can not be read', async () => {
-    moving.other.engine.put(buildVm({ ref: { context: 'other', name: 'box' } }));
-    expect(await codes({ ref: 'ct/lab/default/box' })).toEqual(['CONTAINER_NOT_MOVABLE']);
+    const container = { ref: 'ct/closed/default/shut', toContext: 'other', toNamespace: 'default', name: 'box' };
+    moving.other.engine.put(buildContainer({ ref: { context: 'other', name: 'box' } }));
+    expect(await codes(container)).toEqual(['CONTAINER_NOT_MOVABLE', 'ALREADY_EXISTS']);
     moving.lab.engine.put(buildVm({ ref: { context: 'other', name: 'web' } }));
     moving.other.engine.put(buildVm({ ref: { context: 'other', name: 'web' } }));
     const described = moving.lab.require('diskSource');
@@ -116,7 +117,11 @@ describe('the preflight of a move', () => {
   });
 
   test.each([
-    ['a container', { ref: 'ct/lab/default/box' }, 'CONTAINER_NOT_MOVABLE'],
+    [
+      'a container that can not be read',
+      { ref: 'ct/closed/default/shut', toContext: 'other' },
+      'CONTAINER_NOT_MOVABLE',
+    ],
     ['a ref of nothing', { ref: 'vm/lab/default/none' }, 'INSTANCE_NOT_FOUND'],
     ['a ref in no context', { ref: 'vm/none/default/web', toContext: 'other' }, 'INSTANCE_NOT_FOUND'],
     ['the same place', { toContext: 'lab' }, 'SAME_PLACE'],

@@ -3,8 +3,10 @@ import {
   DomainError,
   formatBytes,
   formatRef,
+  isVm,
   parseRef,
   type BackendDirectory,
+  type Container,
   type Instance,
   type InstanceDirectory,
   type InstanceRef,
@@ -25,6 +27,7 @@ import { variantOfMove } from './variant-of-move.js';
 import { workOfMove } from './work-of-move.js';
 import { Concerns, type DowntimeEstimate, type MovePlan } from './move-plan.js';
 import type { MoveRequest } from './move-request.js';
+import { planContainer } from './plan-container.js';
 import { planLiveMove } from './plan-live-move.js';
 import { checkReceiver, planReceiver } from './plan-receiver.js';
 import { checkWarmMove, ROUND_GOAL_BYTES, warmSteps } from './plan-warm-move.js';
@@ -37,10 +40,17 @@ export interface PlanMoveDeps {
   readonly shutdowns: ShutdownEstimates;
 }
 
+/** The instance that is moved. */
+export interface MovedSource {
+  readonly ref: InstanceRef;
+  readonly uid: string;
+  readonly isRunning: boolean;
+}
+
 /** A plan, with the facts that the move itself needs. Source and destination are present when there is no refusal. */
 export interface PreparedMove {
   readonly plan: MovePlan;
-  readonly source?: VirtualMachine;
+  readonly source?: MovedSource;
   readonly destination?: InstanceRef;
   readonly mapping: ResourceMapping;
   /** The short ID of the guest's operating system, if it is known. */
@@ -57,6 +67,8 @@ interface PlanFacts extends Pick<MovePlan, 'steps' | 'losses' | 'estimatedBytes'
   readonly availableBytes?: number;
   readonly copiesFirmwareVariables?: boolean;
 }
+
+type MappedRequest = MoveRequest & { readonly mapping: ResourceMapping };
 
 const NO_SCRATCH = 'scratch has no effect: the disks are copied directly, so no space is needed in between.';
 
@@ -78,18 +90,13 @@ export class PlanMove {
     const chosen = chooseDestination(request, ref, { backends: this.deps.backends, concerns });
     // First, because the other refusals may be consequences of the operations in progress.
     if (!isReserved) this.checkConflicts(ref, chosen, concerns);
-    if (chosen && mode !== 'live') await checkReceiver(chosen, concerns);
-    const source = instance && (await checkSource(instance, request, this.deps.backends, concerns));
+    if (chosen && (mode !== 'live' || ref.kind === 'ct')) await checkReceiver(chosen, concerns);
+    const mapped = { ...request, mapping };
     const facts =
-      mode === 'live'
-        ? source && chosen && (await this.planLive(source, chosen, request, concerns))
-        : source && (await this.planCopy(source, chosen, { ...request, mapping }, concerns));
-    if (mode === 'live' && source && concerns.has('MODE_NOT_SUPPORTED')) {
-      // The user has to choose another mode, so the obstacles of the others are reported as well.
-      await checkSnapshots(source.ref, this.deps.backends, concerns);
-      if (chosen) await checkReceiver(chosen, concerns);
-      await this.planCopy(source, chosen, { ...request, mode: 'cold', mapping }, concerns);
-    }
+      instance &&
+      (isVm(instance)
+        ? await this.planVm(instance, chosen, mapped, concerns)
+        : await this.planContainer(instance, chosen, mapped, concerns));
     if (chosen) this.checkName(chosen, concerns);
     const { losses = [], availableBytes, copiesFirmwareVariables = false } = facts ?? {};
     const ok = concerns.refusals.length === 0;
@@ -115,7 +122,7 @@ export class PlanMove {
       mapping,
       copiesFirmwareVariables,
       ...(facts?.os !== undefined && { os: facts.os }),
-      ...(source && { source }),
+      ...(instance && { source: sourceOf(instance) }),
       ...(chosen && { destination: chosen.ref }),
       ...(availableBytes !== undefined && { availableBytes }),
     };
@@ -144,6 +151,37 @@ export class PlanMove {
     }
   }
 
+  private async planVm(
+    source: VirtualMachine,
+    chosen: ChosenDestination | undefined,
+    request: MappedRequest,
+    concerns: Concerns,
+  ): Promise<PlanFacts | undefined> {
+    await checkSource(source, request, this.deps.backends, concerns);
+    if (request.mode !== 'live') return this.planCopy(source, chosen, request, concerns);
+    const facts = chosen && (await this.planLive(source, chosen, request, concerns));
+    if (concerns.has('MODE_NOT_SUPPORTED')) {
+      // The user has to choose another mode, so the obstacles of the others are reported as well.
+      await checkSnapshots(source.ref, this.deps.backends, concerns);
+      if (chosen) await checkReceiver(chosen, concerns);
+      await this.planCopy(source, chosen, { ...request, mode: 'cold' }, concerns);
+    }
+    return facts;
+  }
+
+  private async planContainer(
+    source: Container,
+    chosen: ChosenDestination | undefined,
+    request: MappedRequest,
+    concerns: Concerns,
+  ): Promise<PlanFacts | undefined> {
+    const plan = await planContainer({ source, chosen, request, backends: this.deps.backends }, concerns);
+    if (!plan) return undefined;
+    const { uid, phase } = source;
+    const downtime = phase === 'Running' ? this.downtimeOf({ uid, os: undefined }, plan.estimatedBytes) : null;
+    return { ...plan, downtime, format: '' };
+  }
+
   private async planLive(
     source: VirtualMachine,
     chosen: ChosenDestination,
@@ -162,7 +200,7 @@ export class PlanMove {
   private async planCopy(
     source: VirtualMachine,
     chosen: ChosenDestination | undefined,
-    request: MoveRequest & { readonly mapping: ResourceMapping },
+    request: MappedRequest,
     concerns: Concerns,
   ): Promise<PlanFacts | undefined> {
     const read = await readSource(source, this.deps.backends, concerns);
@@ -207,7 +245,12 @@ export class PlanMove {
   private checkName({ ref, isSamePlace }: ChosenDestination, concerns: Concerns): void {
     if (isSamePlace || concerns.has('ALREADY_EXISTS') || !this.deps.directory.get(ref)) return;
     const reason = `${ref.name} exists already in ${ref.context}/${ref.namespace}.`;
-    concerns.refuse('destination', 'ALREADY_EXISTS', reason, 'Set name to another name, or delete that VM first.');
+    concerns.refuse(
+      'destination',
+      'ALREADY_EXISTS',
+      reason,
+      `Set name to another name, or delete that ${ref.kind === 'vm' ? 'VM' : 'container'} first.`,
+    );
   }
 
   private find(ref: InstanceRef, concerns: Concerns): Instance | undefined {
@@ -215,11 +258,17 @@ export class PlanMove {
       return this.deps.directory.get(ref) ?? this.deps.directory.resolve(ref);
     } catch (error) {
       if (!DomainError.is(error, 'INSTANCE_NOT_FOUND', 'CONTEXT_NOT_FOUND')) throw error;
-      concerns.refuse('source', 'INSTANCE_NOT_FOUND', error.message, 'Use a ref of the list of VMs.');
+      concerns.refuse('source', 'INSTANCE_NOT_FOUND', error.message, 'Use a ref of the list of VMs or of containers.');
       return undefined;
     }
   }
 }
+
+const sourceOf = (instance: Instance): MovedSource => ({
+  ref: instance.ref,
+  uid: instance.uid,
+  isRunning: isVm(instance) ? instance.status === 'Running' : instance.phase === 'Running',
+});
 
 const usedBytes = ({ disks }: PortableVm): number =>
   disks.reduce((sum, disk) => sum + (disk.usedBytes ?? disk.sizeBytes), 0);

@@ -4,17 +4,17 @@ import { receivingProblem } from './list-destinations.js';
 import type { Concerns } from './move-plan.js';
 
 /** A plan never becomes real, so any ID will do. */
-const REHEARSAL_ID = '00000000-0000-4000-8000-000000000000';
+export const REHEARSAL_ID = '00000000-0000-4000-8000-000000000000';
 
-/** Whether the destination can receive VMs, and one of that name. */
+/** Whether the destination can receive instances of that kind, and one of that name. */
 export async function checkReceiver({ backend, ref }: ChosenDestination, concerns: Concerns): Promise<void> {
-  const problem = await receivingProblem(backend);
+  const problem = await receivingProblem(backend, ref.kind);
   if (problem !== undefined)
     concerns.refuse(
       'destination',
       'DESTINATION_CANNOT_RECEIVE',
-      `${backend.context} can't receive VMs: ${problem}`,
-      'Choose another destination: GET /api/move/destinations lists them.',
+      `${backend.context} can't receive ${ref.kind === 'vm' ? 'VMs' : 'containers'}: ${problem}`,
+      `Choose another destination: GET /api/move/destinations${ref.kind === 'vm' ? '' : '?kind=ct'} lists them.`,
     );
   const { instanceNames } = backend.traits;
   if (!matchesNameRule(instanceNames, ref.name))

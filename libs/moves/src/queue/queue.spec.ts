@@ -79,7 +79,7 @@ describe('a queue of moves', () => {
     const refs = [
       given('taken'),
       given('template', { isTemplate: true }),
-      { ...refOf('box'), kind: 'ct' as const },
+      { ...refOf('shut'), kind: 'ct' as const, context: 'closed' },
       refOf('none'),
       refOf('web'),
     ];
@@ -88,7 +88,7 @@ describe('a queue of moves', () => {
     expect(refusals.map(({ ref, code }) => [ref, code])).toEqual([
       ['vm/lab/default/taken', 'ALREADY_EXISTS'],
       ['vm/lab/default/template', 'SOURCE_IS_TEMPLATE'],
-      ['ct/lab/default/box', 'CONTAINER_NOT_MOVABLE'],
+      ['ct/closed/default/shut', 'CONTAINER_NOT_MOVABLE'],
       ['vm/lab/default/none', 'INSTANCE_NOT_FOUND'],
     ]);
     for (const { remedy, severity } of refusals) expect([remedy === '', severity]).toEqual([false, 'critical']);

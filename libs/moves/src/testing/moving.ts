@@ -95,15 +95,18 @@ class KeptFolders extends InstanceRecords {
 }
 
 /**
- * Two contexts of the kind `memory`, and one of another kind that can't receive VMs. `lab` has the stopped VM `web` and
- * the container `box`.
+ * Two contexts of the kind `memory`, and one of another kind that receives nothing. `lab` has the stopped VM `web` and
+ * the container `box`, and the other kind has the container `shut`, which can't be moved.
  */
 export class Moving {
   readonly lab: MemoryBackend;
   readonly other: MemoryBackend;
   readonly closed = new MemoryBackend('closed', {
     traits: { ...MEMORY_TRAITS, kind: 'closed' },
-    unavailable: { diskIngest: 'Closed contexts receive nothing.' },
+    unavailable: {
+      diskIngest: 'Closed contexts receive nothing.',
+      containerTransfer: 'Closed contexts keep their containers.',
+    },
   });
   readonly clock = new FixedClock();
   readonly records = new KeptFolders();
@@ -130,6 +133,7 @@ export class Moving {
     this.lab.engine.put(buildVm({ ref: { name: 'web' }, uid: 'uid-web', diskBytes: 8 * MIB, tags: ['prod'] }));
     this.lab.engine.disks.set(`${formatRef(this.web)} vda`, this.disk);
     this.lab.engine.put(buildContainer());
+    this.closed.engine.put(buildContainer({ ref: { context: 'closed', name: 'shut' } }));
   }
 
   private get shared() {

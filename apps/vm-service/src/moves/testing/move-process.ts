@@ -10,6 +10,7 @@ import {
 } from '@headgate/domain-contracts';
 import { Fleet } from '@headgate/fleet';
 import { Folders } from '@headgate/folders';
+import { IncusBackend } from '@headgate/incus-adapter';
 import { LibvirtBackend } from '@headgate/libvirt-adapter';
 import type { MetricsSampler } from '@headgate/metrics';
 import {
@@ -31,7 +32,8 @@ import { ServiceRecords } from '../service-records.js';
 
 // move-crash.stress.spec.ts runs this in a process of its own, which moves VMs between two simulated clusters of the
 // spec, and kills itself with SIGKILL before or after a write to the store. move-crash.spec.ts of vm-service-e2e does
-// the same with two libvirts. Without `killAt`, it prints the writes and the tasks when all of them have ended.
+// the same with two libvirts, and container-move-crash.spec.ts with two servers of Incus and LXD. Without `killAt`, it
+// prints the writes and the tasks when all of them have ended.
 //   move-process ORDER-AS-JSON
 export interface ProcessParams {
   readonly database: string;
@@ -39,10 +41,12 @@ export interface ProcessParams {
   readonly clusters?: Readonly<Record<'alpha' | 'beta', string>>;
   /** In place of the clusters: the URIs of two libvirts, with a folder for downloads. */
   readonly libvirts?: Readonly<Record<'alpha' | 'beta', { readonly uri: string; readonly dataDir: string }>>;
+  /** In place of the clusters: the sockets of two servers of Incus or LXD, with a folder for the key of the service. */
+  readonly servers?: Readonly<Record<'alpha' | 'beta', { readonly socket: string; readonly dataDir: string }>>;
   /** Whether the source is kept. */
   readonly keepsSource?: boolean;
   /**
-   * VMs to move from `alpha` to `beta`; several are moved as a queue. Absent: continues the tasks of an earlier
+   * Instances to move from `alpha` to `beta`; several are moved as a queue. Absent: continues the tasks of an earlier
    * process.
    */
   readonly refs?: readonly string[];
@@ -86,6 +90,11 @@ async function openBackends(): Promise<Backend[]> {
       LibvirtBackend.open({ context, clock, accelerator: async () => 'tcg', ...options }),
     );
   }
+  if (params.servers) {
+    return Object.entries(params.servers).map(([context, { socket, dataDir }]) =>
+      IncusBackend.open({ context, clock, dataDir, target: { kind: 'socket', path: socket } }),
+    );
+  }
   const { KubeBackend } = await import('@headgate/kube-adapter');
   return Object.entries(params.clusters ?? {}).map(([context, text]) =>
     KubeBackend.open({ context, kubeconfig: { text }, clock }),
@@ -111,7 +120,7 @@ board.defineBulk(async () => undefined);
 const startQueue = new StartQueue(new PlanQueue(planMove, throughput), board, new MoveMembers(startMove, backends));
 
 const move = {
-  toBackend: params.libvirts ? 'libvirt' : 'kubevirt',
+  toBackend: params.libvirts ? 'libvirt' : params.servers ? 'incus' : 'kubevirt',
   toContext: 'beta',
   deleteSource: params.keepsSource !== true,
 };
@@ -133,8 +142,8 @@ async function begin(refs: readonly string[]): Promise<void> {
 }
 
 const parse = (text: string) => {
-  const [, context = '', namespace = '', name = ''] = text.split('/');
-  return { kind: 'vm', context, namespace, name } as const;
+  const [kind, context = '', namespace = '', name = ''] = text.split('/');
+  return { kind: kind === 'ct' ? 'ct' : 'vm', context, namespace, name } as const;
 };
 
 const ended = async (): Promise<void> => {

@@ -1574,8 +1574,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Moves a VM as a task, or several as a queue, unless a new preflight refuses it
-         * @description Moves a VM as a task, or several as a queue, unless a new preflight refuses it.
+         * Moves a VM or a container as a task, or several as a queue, unless a new preflight refuses it
+         * @description Moves a VM or a container as a task, or several as a queue, unless a new preflight refuses it.
          */
         post: operations["Moves.move"];
         delete?: never;
@@ -1592,8 +1592,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The contexts that VMs can be moved to, and why the others receive none
-         * @description The contexts that VMs can be moved to, and why the others receive none.
+         * The contexts that VMs or containers can be moved to, and why the others receive none
+         * @description The contexts that VMs or containers can be moved to, and why the others receive none.
          */
         get: operations["Moves.destinations"];
         put?: never;
@@ -3318,7 +3318,7 @@ export interface components {
         DestinationView: {
             /** @description The kind. */
             backend: string;
-            /** @description Whether it can receive VMs. */
+            /** @description Whether it can receive instances of that kind. */
             can: boolean;
             /** @description The name of the context. */
             context: string;
@@ -4269,7 +4269,7 @@ export interface components {
             /** @description The networks and storage classes that take the place of those of the source. */
             mapping?: components["schemas"]["MoveMappingDto"];
             /**
-             * @description `cold`, the default: the guest is stopped during the copy. `warm`: it runs during most of the copy. `live`: it is migrated, which needs `deleteSource`.
+             * @description `cold`, the default and the only one for containers: the guest is stopped during the copy. `warm`: it runs during most of the copy. `live`: it is migrated, which needs `deleteSource`.
              * @enum {string}
              */
             mode?: "cold" | "warm" | "live";
@@ -4282,9 +4282,9 @@ export interface components {
             perHost?: number;
             /** @description The same for the VMs of a list, such as those of a folder. VMs that are at the destination already are left out. */
             query?: components["schemas"]["BulkQuery"];
-            /** @description `vm/<context>/<namespace>/<name>`, as in the lists. Exactly one of ref, refs and query must be set. */
+            /** @description `vm/<context>/<namespace>/<name>` as in the lists, or `ct/…` for a container. Exactly one of ref, refs and query must be set. */
             ref?: string;
-            /** @description Several VMs, which are moved as a queue: one bulk task with a result for each of them. */
+            /** @description Several instances, which are moved as a queue: one bulk task with a result for each of them. */
             refs?: string[];
             /**
              * @description Has no effect: the disks are copied directly, so no space is needed in between.
@@ -9927,7 +9927,10 @@ export interface operations {
     };
     "Moves.destinations": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The kind of the instances that are to be moved: `vm`, the default, or `ct` for containers. */
+                kind?: "vm" | "ct";
+            };
             header?: never;
             path?: never;
             cookie?: never;
