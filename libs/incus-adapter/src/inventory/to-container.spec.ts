@@ -67,3 +67,11 @@ test('names that the API does not have are converted, and stay apart', () => {
   expect(projects[0]).toMatch(/^lab-1-[0-9a-f]{8}$/);
   expect(projects[0]).not.toBe(projects[1]);
 });
+
+test('a copy that a move has not completed is pending, with the reason', () => {
+  const config = { 'user.headgate.operation': 'move web 0b3a2d0e-0000-4000-8000-000000000001' };
+  expect(shown({ config, status: 'Stopped' })).toMatchObject({ phase: 'Pending', ready: false });
+  expect(shown({ config, status: 'Stopped' }).reason).toBe('It is being moved here, and is not complete.');
+  const other = { 'user.headgate.operation': 'clone web 1' };
+  expect(shown({ config: other, status: 'Stopped' }).phase).toBe('Stopped');
+});
