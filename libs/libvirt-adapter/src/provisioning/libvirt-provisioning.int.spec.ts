@@ -23,6 +23,7 @@ import { RpcLibvirt } from '../rpc/rpc-libvirt.js';
 import { fileDisk, foreignDomainXml } from '../testing/domain-xml.js';
 import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
 import { TINY_ENTRY, TINY_LOGIN, tinyGuest } from '../testing/tiny-guest.js';
+import { untilPrinted } from '../testing/until-printed.js';
 import { POOL_NAME } from '../storage/storage-pool.js';
 
 const missing = await whyLibvirtIsUnavailable();
@@ -87,6 +88,7 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
       await readUntil(stream, /Password: /);
       stream.destroy();
 
+      await untilPrinted(libvirt.virsh, wanted.ref, /seeded login: /);
       const again = await backend.require('consoles').openSerial(wanted.ref);
       expect(again.backlog.toString('latin1')).toContain('seeded login: ');
       again.stream.destroy();
@@ -374,7 +376,8 @@ describeWithLibvirt(`LibvirtProvisioning on libvirt${missing === undefined ? '' 
     const vm = await restarted.untilVm(wanted.ref, ({ status }) => status === 'DataVolumeError');
     expect(vm.reason).toContain('interrupted');
     await restarted.stop();
-    expect(await readdir(downloads)).toEqual([]);
+    // They are removed while the list is read.
+    while ((await readdir(downloads)).length > 0) await new SystemClock().delay(50);
     expect(await libvirt.volumes()).toEqual([]);
     await backend.require('provisioning').delete(wanted.ref);
     await expectNothingLeft();
