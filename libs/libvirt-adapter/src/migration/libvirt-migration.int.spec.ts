@@ -129,6 +129,7 @@ describeWithLibvirt(`Live migration between two hosts${missing === undefined ? '
         step: (name: string) => (step(name), /^Copying/.test(name) && cancel.abort(new Error('canceled'))),
       };
       await expect((await migration.migrate(ref, 'beta'))(report)).rejects.toThrow('canceled');
+      await untilSettled(ref);
       await expectOn(ref, 0);
 
       const done = await migrate(alpha, ref, 'beta');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ConsoleStream, InstanceRef } from '@headgate/domain-contracts';
 import { createdVm, InventoryRecorder, type BackendHarness } from '@headgate/testing';
 import { HttpServer } from '@headgate/downloads/testing';
+import { describeDomain } from '../domain-xml/domain-description.js';
 import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
 import type { LibvirtBackend } from '../libvirt-backend.js';
 import { openShell, ROOT_LOGIN, shell } from '../testing/guest-shell.js';
@@ -112,6 +113,8 @@ describeWithLibvirt(
 
         await start({ transport: 'insecure' });
         await recorders[0]?.untilVm(moved, ({ status }) => status === 'Running');
+        // The canceled one may be cleaned up later, which refuses another until then.
+        while (describeDomain(await pair.machines[0].virsh('dumpxml', moved.name)).metadata.pending !== undefined);
         migration = await beginSlowMigration(pair, alpha, moved);
         const open = await listeners();
         expect(open.length).toBeGreaterThan(0);
