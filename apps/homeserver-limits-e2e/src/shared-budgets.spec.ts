@@ -3,10 +3,11 @@ import { request, type ServerResponse } from 'node:http';
 import { call } from './testing/http-client.js';
 import { LimitsProcess } from './testing/limits-process.js';
 import { MatrixUser } from './testing/matrix-user.js';
-import { inBothModes } from './testing/modes.js';
+import { inEveryMode } from './testing/modes.js';
 import { RecordingUpstream } from './testing/recording-upstream.js';
 
 const LIMIT = 5;
+const TEXT = { msgtype: 'm.text', body: 'x' };
 const RULES = `
 [[rules]]
 name = "room_messages"
@@ -20,7 +21,7 @@ costs = { state = 2 }
 listen = "127.0.0.1:0"
 `;
 
-inBothModes('a budget that callers share', RULES, (system) => {
+inEveryMode('a budget that callers share', RULES, (system) => {
   let member: MatrixUser;
   let stranger: MatrixUser;
   let room: string;
@@ -31,15 +32,14 @@ inBothModes('a budget that callers share', RULES, (system) => {
   });
 
   const path = (rest: string) => `/_matrix/client/v3/rooms/${encodeURIComponent(room)}/${rest}`;
-  const send = (n: number, from = member) => from.call('PUT', path(`send/m.room.message/t${n}`), { body: 'x' });
+  const send = (n: number, from = member) => from.call('PUT', path(`send/m.room.message/t${n}`), TEXT);
   const used = async () => {
     const target = `/rates/room_messages?key=${encodeURIComponent(room)}`;
     return (await call(system().limits.operatorUrl, 'GET', target)).body as { counted: number; inFlight: number };
   };
 
   test('loses nothing to requests without a valid token, in a row or in parallel', async () => {
-    const attempt = (token?: string) =>
-      call(system().url, 'PUT', path('send/m.room.message/s'), { token, body: { body: 'x' } });
+    const attempt = (token?: string) => call(system().url, 'PUT', path('send/m.room.message/s'), { token, body: TEXT });
     const statuses = new Set<number>();
     for (let n = 0; n < 2 * LIMIT; n++) statuses.add((await attempt('invalid')).status);
     const parallel = await Promise.all(Array.from({ length: 20 }, (_, n) => attempt(n % 2 ? 'invalid' : undefined)));

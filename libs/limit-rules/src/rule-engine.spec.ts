@@ -221,6 +221,8 @@ describe.each(['here', 'on a server'] as const)('RuleEngine over windows %s', (w
     const { finish, count } = open([origins]);
     const request = (outcome: RequestOutcome) => finish({ event: 'federation', origin: 'victim.example' }, outcome);
     expect(await count(50, () => request('unauthenticated'))).toBe(50);
+    // Dendrite answers 400 to a body of another type before it verifies the signature.
+    expect(await count(50, () => request('rejected'))).toBe(50);
     expect(await count(5, () => request('success'))).toBe(3);
     expect(await request('unauthenticated')).toBe(false);
   });

@@ -66,8 +66,9 @@ export const hasFailures = (event: RuleEvent): boolean =>
  * Which requests count. `every`: all that are not refused, by a rule or, under a key that callers share, by the
  * homeserver for lack of a right (401, 403). `failures`: those that the homeserver answers with 403; a success clears
  * the key. `authenticated`: all but those that the homeserver answers with 401, because their key is only a claim until
- * then; under a key that callers share, as `every`. A 403 proves who the origin is, so it counts for an origin. For a
- * recipient, no refusal of the homeserver counts (4xx): it has sent nothing.
+ * then; under a key that callers share, as `every`. A 403 proves who the origin is, so it counts for an origin, and no
+ * other refusal (4xx): homeservers refuse some requests before they verify the signature. For a recipient, no refusal
+ * counts: nothing was sent.
  */
 export type RuleCounts = 'every' | 'failures' | 'authenticated';
 

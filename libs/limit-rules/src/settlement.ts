@@ -14,8 +14,9 @@ export function settlementOf(
   if (outcome === 'cancel') return 'release';
   if (counts !== 'failures') {
     const hadNoRight = outcome === 'unauthenticated' || (outcome === 'forbidden' && isSharedKey(by) && by !== 'origin');
-    const sentNothing = outcome === 'rejected' && by === 'recipient';
-    return hadNoRight || sentNothing ? 'release' : 'commit';
+    // Nothing was sent to the recipient. An origin may not have been verified yet.
+    const usesNothing = outcome === 'rejected' && (by === 'recipient' || by === 'origin');
+    return hadNoRight || usesNothing ? 'release' : 'commit';
   }
   if (outcome === 'forbidden' || outcome === 'lost') return 'commit';
   return outcome === 'success' && successClears ? 'reset' : 'release';

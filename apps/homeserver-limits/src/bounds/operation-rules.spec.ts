@@ -1,4 +1,10 @@
-import { boundedOperations, type Directory, type Identity, PathTable } from '@headgate/homeserver-contracts';
+import {
+  boundedOperations,
+  type Directory,
+  type Identity,
+  type MatrixRequest,
+  PathTable,
+} from '@headgate/homeserver-contracts';
 import type { Rules } from '../rules/rules.js';
 import { OperationRules } from './operation-rules.js';
 
@@ -32,4 +38,29 @@ describe('OperationRules', () => {
     'do not count %s as federation',
     (target) => expect(applies('GET', target)).toBe(false),
   );
+
+  test.each([
+    ['/_matrix/federation/v1/send/t1', 'c.example'],
+    ['/_matrix/federation/v2/send_join/!r:b/$e', 'c.example'],
+    // Dendrite answers these with 200, whatever their signature is.
+    ['/_matrix/federation/v1/version', undefined],
+    ['/_matrix/federation/v1/publicRooms?limit=1', undefined],
+    ['/_matrix/federation/v1/openid/userinfo?access_token=x', undefined],
+    ['/_matrix/federation/v1/3pid/onbind', undefined],
+    ['/_matrix/federation/v1/%76ersion', undefined],
+  ])('take the origin of %s to be %s', async (target, origin) => {
+    const seen: unknown[] = [];
+    const run = async (_request: unknown, parts: readonly { origin?: string }[]) => void seen.push(parts[0]?.origin);
+    const rules = { count: (event: string) => event === 'federation', share: () => false, run };
+    const counted = { operationOf: () => undefined, run: () => Promise.reject(new Error('not counted')) };
+    const raw = { headers: { authorization: 'X-Matrix origin="c.example",key="ed25519:1",sig="s"' } };
+    const classified = table.classify('GET', target);
+    if (classified.kind === 'ambiguous') throw new Error(`${target} is refused`);
+    await new OperationRules(rules as unknown as Rules, {} as Identity, {} as Directory, counted).run(
+      { raw, method: 'GET', target } as unknown as MatrixRequest,
+      classified,
+      () => Promise.reject(new Error('not handled')),
+    );
+    expect(seen).toEqual([origin]);
+  });
 });

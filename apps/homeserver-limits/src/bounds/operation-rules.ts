@@ -66,7 +66,7 @@ export class OperationRules {
     bound: (next: Next) => Promise<MatrixResponse> = (handle) => handle(),
   ): Promise<MatrixResponse> {
     const operation = operationOf(classified);
-    if (this.countsPeer(classified)) return bound(() => this.runAsPeer(request, next));
+    if (this.countsPeer(classified)) return bound(() => this.runAsPeer(request, classified, next));
     const events = this.eventsOf(operation);
     const handle = () => bound(next);
     if (events.length > 0) return this.runAsUser(request, operation ?? '', events, handle);
@@ -90,9 +90,9 @@ export class OperationRules {
     return this.rules.count('federation') && readingsOfTarget(target).some(isFederation);
   }
 
-  private async runAsPeer(request: MatrixRequest, next: Next): Promise<MatrixResponse> {
+  private async runAsPeer(request: MatrixRequest, classified: ClassifiedRequest, next: Next): Promise<MatrixResponse> {
     if (request.hasBody && this.rules.share('federation')) await request.bytes(TRANSACTION_LIMIT_BYTES);
-    return this.rules.run(request, [{ event: 'federation', origin: originOf(request) }], next);
+    return this.rules.run(request, [{ event: 'federation', origin: originOf(request, classified) }], next);
   }
 
   private async runAsUser(
@@ -189,5 +189,16 @@ function uploadLength({ raw }: MatrixRequest): number {
 
 const isFederation = ([root, api]: readonly string[]): boolean => root === '_matrix' && api === 'federation';
 
-/** The server that a request claims to come from. Whether it does is for the homeserver to verify. */
-const originOf = ({ raw }: MatrixRequest): string | undefined => parseXMatrix(raw.headers.authorization ?? '')?.origin;
+/** Endpoints of federation that homeservers answer without verifying who asks; Dendrite also its `publicRooms`. */
+const UNSIGNED = new Set(['version', 'openid', 'publicRooms', '3pid']);
+
+/**
+ * The server that a request claims to come from; undefined where the homeserver does not verify it. Elsewhere, its
+ * answer says whether the claim is right.
+ */
+function originOf({ raw }: MatrixRequest, { target }: ClassifiedRequest): string | undefined {
+  const isUnsigned = readingsOfTarget(target).some(
+    ([, , , endpoint]) => endpoint !== undefined && UNSIGNED.has(endpoint),
+  );
+  return isUnsigned ? undefined : parseXMatrix(raw.headers.authorization ?? '')?.origin;
+}
