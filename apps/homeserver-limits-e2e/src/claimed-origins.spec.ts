@@ -6,7 +6,7 @@ const VICTIM = 'victim.example';
 const FEDERATION = '/_matrix/federation/v1';
 const RULE = `[[rules]]\nname = "origins"\non = ["federation"]\nby = "origin"\nlimit = 5\nwindow = "1h"\n`;
 
-/** A signature that no server has made. */
+/** A signature that no server has created. */
 const CLAIM = `X-Matrix origin="${VICTIM}",destination="b.example",key="ed25519:1",sig="aaaa"`;
 
 onHomeservers('an origin that a stranger only claims, in front of', (homeserver) => {
