@@ -7,4 +7,7 @@ import type { ActionId } from '../shared/actions/action.js';
 export const ACTION_FORMS: Readonly<Partial<Record<ActionId, ActionForm>>> = { move: MoveDialog, clone: CloneDialog };
 
 /** Those that containers have, too. */
-export const CONTAINER_FORMS: Readonly<Partial<Record<ActionId, InstanceForm>>> = { clone: CloneDialog };
+export const CONTAINER_FORMS: Readonly<Partial<Record<ActionId, InstanceForm>>> = {
+  move: MoveDialog,
+  clone: CloneDialog,
+};

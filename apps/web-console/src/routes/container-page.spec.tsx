@@ -9,6 +9,22 @@ const PATH = '/containers/prod/tailvm/box';
 const API = '/api/ext/cts/tailvm/box';
 const LOGS = `GET ${API}/logs`;
 const PLAN = { steps: [{ name: 'one', detail: 'step' }], warnings: [], refusals: [] };
+const MOVE_PLAN = {
+  ok: true,
+  source: 'ct/prod/tailvm/box',
+  destination: 'ct/rack/default/box',
+  mode: 'cold',
+  steps: [{ name: 'copy', detail: 'Copy the files.' }],
+  warnings: [],
+  dropped: [],
+  refusals: [],
+  estimatedBytes: 1024 ** 2,
+  estimatedDowntimeSeconds: null,
+  minDowntimeSeconds: null,
+  maxDowntimeSeconds: null,
+  format: 'raw',
+  deleteSource: false,
+};
 const USAGE = { cpu: 250, memory: { usedBytes: 2 ** 27, totalBytes: 2 ** 29 }, disk: null, network: null };
 
 const box: ContainerView = {
@@ -244,6 +260,45 @@ describe('the page of a container', () => {
     await again.user.click(await more());
     await again.user.click(screen.getByRole('menuitem', { name: /^Clone/ }));
     expect(screen.getByRole('dialog', { name: 'Clone box' }).textContent).toContain('a copy of the files');
+  });
+
+  test('is moved to another context with its plan, where its context can', async () => {
+    const plan = { ...MOVE_PLAN, dropped: ['The permissions of /data itself.'] };
+    service
+      .on(
+        'GET /api/capabilities',
+        buildCapabilities([buildContext({ containerAbilities: { containerTransfer: true } })]),
+      )
+      .on('GET /api/move/destinations', { destinations: [{ backend: 'incus', context: 'rack', can: true }] })
+      .on('POST /api/move/preflight', plan)
+      .on('POST /api/move', { task: 'move-box-1', plan });
+    const { user } = await open();
+    await user.click(await screen.findByRole('button', { name: 'Move…' }));
+    const dialog = await screen.findByRole('dialog');
+    await within(dialog).findByRole('option', { name: 'rack (incus)' });
+    await user.selectOptions(within(dialog).getByRole('combobox', { name: /Destination/ }), 'rack');
+    await within(dialog).findByText('The permissions of /data itself.');
+    expect(service.asked('GET /api/move/destinations')[0]?.query.get('kind')).toBe('ct');
+    // A container has no other modes.
+    expect(within(dialog).queryByRole('combobox', { name: /Mode/ })).toBeNull();
+    await waitFor(() =>
+      expect((within(dialog).getByRole('button', { name: 'Move' }) as HTMLButtonElement).disabled).toBe(false),
+    );
+    await user.click(within(dialog).getByRole('button', { name: 'Move' }));
+    await screen.findByText('box is being moved');
+    expect(service.asked('POST /api/move')[0]?.body).toEqual({
+      ref: box.ref,
+      toBackend: 'incus',
+      toContext: 'rack',
+      name: 'box',
+      deleteSource: false,
+    });
+  });
+
+  test('has no move where its context has none', async () => {
+    await open();
+    await screen.findByRole('region', { name: 'Folder' });
+    expect(screen.queryByRole('button', { name: 'Move…' })).toBeNull();
   });
 
   test('takes, restores and deletes snapshots with their plans, and clones', async () => {

@@ -39,6 +39,16 @@ export const containerActions = perLanguage(
           inverse: 'start',
         },
       },
+      move: {
+        id: 'move',
+        label: t`Move`,
+        icon: 'migrate',
+        effect: 'interrupts',
+        ability: 'containerTransfer',
+        refusal: () => undefined,
+        done: t`is moving`,
+        consequence: t`The container is stopped while it is copied to another context.`,
+      },
       clone: {
         id: 'clone',
         label: t`Clone`,
@@ -81,6 +91,6 @@ export const containerActions = perLanguage(
         bulk: { request: () => ({ action: 'delete' }), warning: t`Their data volumes are deleted too.` },
       },
     }) as const satisfies Readonly<
-      Record<'start' | 'stop' | 'clone' | 'snapshot' | 'folder' | 'unfolder' | 'delete', Action<ContainerView>>
+      Record<'start' | 'stop' | 'move' | 'clone' | 'snapshot' | 'folder' | 'unfolder' | 'delete', Action<ContainerView>>
     >,
 );

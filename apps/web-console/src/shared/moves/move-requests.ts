@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type {
+  DestinationsQuery,
   MoveAcceptedView,
   MoveDto,
   MovePlanView,
@@ -8,11 +9,14 @@ import type {
 } from '@headgate/api-contracts';
 import { getJson, postJson } from '../api/request.js';
 
-/** The contexts, and why some of them receive no VMs. */
-export const useDestinations = () =>
+/** Of the instances that are moved. */
+export type MovedKind = NonNullable<DestinationsQuery['kind']>;
+
+/** The contexts, and why some of them receive no instances of the kind. */
+export const useDestinations = (kind: MovedKind) =>
   useQuery({
-    queryKey: ['move destinations'],
-    queryFn: async ({ signal }) => (await getJson('/api/move/destinations', { signal })).destinations,
+    queryKey: ['move destinations', kind],
+    queryFn: async ({ signal }) => (await getJson('/api/move/destinations', { query: { kind }, signal })).destinations,
   });
 
 /** The plan of a move; undefined before a destination was chosen. */

@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro';
 import type { ContainerView } from '@headgate/api-contracts';
 import { Link } from 'wouter';
+import { busyReason } from '../../../shared/instances/busy.js';
 import { instanceState } from '../../../shared/instances/instance-state.js';
 import { nodePath } from '../../../shared/location/paths.js';
 import { readableQuantity } from '../../../shared/quantity/quantity.js';
@@ -12,6 +13,7 @@ import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { ActivityCard } from './activity-card.js';
 import { FactCard } from './fact-card.js';
 import { FolderEditor } from './folder-editor.js';
+import { MoveCard } from './move-dialog.js';
 import { RunningTask } from './running-task.js';
 import { TagEditor } from './tag-editor.js';
 import { UsageSection } from './usage-section.js';
@@ -23,7 +25,8 @@ export function ContainerOverviewTab({ ct }: { ct: ContainerView }) {
   const { data: whoami } = useWhoami();
   const { data: capabilities } = useCapabilities();
   const readOnly = readOnlyReason(whoami);
-  const label = contextNamed(capabilities, ct.context)?.label;
+  const context = contextNamed(capabilities, ct.context);
+  const label = context?.label;
   return (
     <div className="hg-page">
       <RunningTask subject={ct.ref} />
@@ -72,6 +75,9 @@ export function ContainerOverviewTab({ ct }: { ct: ContainerView }) {
           <h2>{t`Folder`}</h2>
           <FolderEditor vm={ct} refusal={readOnly} />
         </section>
+        {context?.containerAbilities['containerTransfer'] === true && (
+          <MoveCard vm={ct} refusal={readOnly ?? busyReason(ct)} />
+        )}
         <FactCard
           title={t({ message: 'About', context: 'container' })}
           facts={{

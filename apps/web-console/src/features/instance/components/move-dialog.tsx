@@ -1,6 +1,7 @@
 import { t, plural } from '@lingui/core/macro';
-import type { MoveDto, MoveMode, MovePlanView, VmView } from '@headgate/api-contracts';
+import type { MoveDto, MoveMode, MovePlanView } from '@headgate/api-contracts';
 import { useDeferredValue, useState } from 'react';
+import { isVm, type Instance } from '../../../shared/instances/instance.js';
 import { MoveDialogFrame } from '../../../shared/moves/components/move-dialog-frame.js';
 import { useMoveChoices, useStartMove } from '../../../shared/moves/move-choices.js';
 import { moveVm, useMovePlan } from '../../../shared/moves/move-requests.js';
@@ -13,13 +14,18 @@ import { SelectInput, TextInput } from '../../../shared/ui/inputs.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
 
-/** Opens the dialog that moves a VM to another context. */
-export function MoveCard({ vm, refusal }: { vm: VmView; refusal: string | undefined }) {
+const notes = perLanguage(() => ({
+  vm: t`Copies the VM to another context, or migrates it there while it runs.`,
+  container: t`Stops the container, copies its files and its data volume to another context, and starts it there if it ran.`,
+}));
+
+/** Opens the dialog that moves a VM or a container to another context. */
+export function MoveCard({ vm, refusal }: { vm: Instance; refusal: string | undefined }) {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <section className="hg-card" aria-label={t`Move`}>
       <h2>{t`Move`}</h2>
-      <p className="hg-note">{t`Copies the VM to another context, or migrates it there while it runs.`}</p>
+      <p className="hg-note">{isVm(vm) ? notes().vm : notes().container}</p>
       <ReasonedButton variant="secondary" reason={refusal} onClick={() => setIsOpen(true)}>
         {t`Move…`}
       </ReasonedButton>
@@ -28,8 +34,8 @@ export function MoveCard({ vm, refusal }: { vm: VmView; refusal: string | undefi
   );
 }
 
-/** Chooses where to move a VM, and shows the plan. */
-export function MoveDialog({ vm, onClose }: { vm: VmView; onClose: () => void }) {
+/** Chooses where to move a VM or a container, and shows the plan. */
+export function MoveDialog({ vm, onClose }: { vm: Instance; onClose: () => void }) {
   const { choices, onChange, chosen, isSettled } = useMoveChoices();
   const [name, setName] = useState(vm.name);
   const [mode, setMode] = useState<MoveMode>('cold');
@@ -38,8 +44,8 @@ export function MoveDialog({ vm, onClose }: { vm: VmView; onClose: () => void })
   const settledName = useDeferredValue(name);
   const cold: MoveDto | undefined =
     chosen && nameProblem(settledName) === undefined ? { ref: vm.ref, ...chosen, name: settledName } : undefined;
-  // Only a guest that runs can be moved in several ways.
-  const running = vm.status === 'Running' ? cold : undefined;
+  // Only the guest of a VM that runs can be moved in several ways.
+  const running = isVm(vm) && vm.status === 'Running' ? cold : undefined;
   const requests: Record<MoveMode, MoveDto | undefined> = {
     cold,
     warm: running && { ...running, mode: 'warm' },
@@ -91,6 +97,7 @@ export function MoveDialog({ vm, onClose }: { vm: VmView; onClose: () => void })
 
   return (
     <MoveDialogFrame
+      kind={isVm(vm) ? 'vm' : 'ct'}
       labels={{
         title: t`Move ${vm.name}`,
         description: t`From ${vm.context}. The copy is compared with the source before anything is deleted.`,

@@ -3,17 +3,18 @@ import type { DestinationView } from '@headgate/api-contracts';
 import { messageOf } from '../../api/api-error.js';
 import { Field, helpId } from '../../ui/field.js';
 import { SelectInput } from '../../ui/inputs.js';
-import { useDestinations } from '../move-requests.js';
+import { useDestinations, type MovedKind } from '../move-requests.js';
 
 interface DestinationFieldProps {
+  kind: MovedKind;
   /** The chosen context; empty before one is. */
   value: string;
   onChange: (context: string, destination: DestinationView | undefined) => void;
 }
 
-/** The choice of the context that VMs are moved to. */
-export function DestinationField({ value, onChange }: DestinationFieldProps) {
-  const { data: destinations = [], error } = useDestinations();
+/** The choice of the context that instances of the kind are moved to. */
+export function DestinationField({ kind, value, onChange }: DestinationFieldProps) {
+  const { data: destinations = [], error } = useDestinations(kind);
   return (
     <Field label={t`Destination`} id="move-destination" required problem={error ? messageOf(error) : undefined}>
       <SelectInput

@@ -8,10 +8,13 @@ import { Switch } from '../../ui/inputs.js';
 import { Spinner } from '../../ui/loading.js';
 import type { EditedMoveChoices } from '../move-choices.js';
 import { DestinationField } from './destination-field.js';
+import type { MovedKind } from '../move-requests.js';
 import { NamespaceField } from './namespace-field.js';
 import { TpmLossSwitch } from './tpm-loss-switch.js';
 
 interface MoveDialogFrameProps<Plan> extends EditedMoveChoices {
+  /** VMs by default. */
+  kind?: MovedKind;
   labels: {
     title: string;
     description: string;
@@ -36,8 +39,20 @@ interface MoveDialogFrameProps<Plan> extends EditedMoveChoices {
 export function MoveDialogFrame<Plan extends { readonly refusals: readonly Pick<MoveConcernView, 'code'>[] }>(
   props: MoveDialogFrameProps<Plan>,
 ) {
-  const { labels, choices, onChange, options, plan, renderPlan, concessions, isReady, start, onSubmit, onClose } =
-    props;
+  const {
+    kind = 'vm',
+    labels,
+    choices,
+    onChange,
+    options,
+    plan,
+    renderPlan,
+    concessions,
+    isReady,
+    start,
+    onSubmit,
+    onClose,
+  } = props;
   return (
     <Dialog
       title={labels.title}
@@ -56,6 +71,7 @@ export function MoveDialogFrame<Plan extends { readonly refusals: readonly Pick<
       }
     >
       <DestinationField
+        kind={kind}
         value={choices.destination?.context ?? ''}
         onChange={(_context, destination) => onChange({ destination, namespace: '' })}
       />
