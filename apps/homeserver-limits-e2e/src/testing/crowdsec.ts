@@ -1,9 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { endProcess } from './end-process.js';
 import { describeWhere, installedPeer } from './peers.js';
 import { freePort, untilAccepting } from './ports.js';
 
@@ -14,13 +14,6 @@ const BOUNCER = installedPeer('crowdsec-custom-bouncer');
 
 export const describeWithCrowdsec = describeWhere(CROWDSEC, 'crowdsec');
 export const describeWithBouncer = describeWhere(BOUNCER, 'crowdsec-custom-bouncer');
-
-async function end(process: ChildProcess): Promise<void> {
-  if (process.exitCode !== null || process.signalCode !== null) return;
-  const exited = once(process, 'exit');
-  process.kill('SIGKILL');
-  await exited;
-}
 
 export interface LapiDecision {
   readonly value: string;
@@ -74,7 +67,7 @@ export class CrowdsecApi {
   }
 
   async dispose(): Promise<void> {
-    if (this.process) await end(this.process);
+    if (this.process) await endProcess(this.process);
     await rm(this.folder, { recursive: true, force: true });
   }
 
@@ -163,7 +156,7 @@ prometheus: { enabled: false, listen_addr: 127.0.0.1, listen_port: "0" }
   }
 
   async dispose(): Promise<void> {
-    await end(this.process);
+    await endProcess(this.process);
     await rm(this.folder, { recursive: true, force: true });
   }
 }

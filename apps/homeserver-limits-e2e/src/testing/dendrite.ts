@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endProcess } from './end-process.js';
 import { describeWhere, installedPeer } from './peers.js';
 import { freePort, untilAccepting } from './ports.js';
 
@@ -51,11 +51,7 @@ export class Dendrite {
   }
 
   async dispose(): Promise<void> {
-    if (this.process.exitCode === null && this.process.signalCode === null) {
-      const exited = once(this.process, 'exit');
-      this.process.kill('SIGKILL');
-      await exited;
-    }
+    await endProcess(this.process);
     await rm(this.folder, { recursive: true, force: true });
   }
 }

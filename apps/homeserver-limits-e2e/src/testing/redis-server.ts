@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -7,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Certificate } from './certificate.js';
+import { endProcess } from './end-process.js';
 import { freePort } from './ports.js';
 
 /** The installed Redis or Valkey server; undefined when there is none. */
@@ -116,10 +116,7 @@ export class RedisServer {
   }
 
   async kill(): Promise<void> {
-    const { child } = this;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    if (this.child) await endProcess(this.child);
   }
 
   /** Connections stay open without responses. */
