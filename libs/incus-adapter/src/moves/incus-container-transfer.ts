@@ -66,7 +66,7 @@ export class IncusContainerTransfer extends ContainerTransfer {
   }
 
   override async plan(spec: TransferSpec): Promise<TransferPlan> {
-    return (await planTransfer(this.engine, spec)).plan;
+    return planTransfer(this.engine, spec);
   }
 
   override async receive(spec: TransferSpec, { part, signal }: TransferPart, archive: Readable): Promise<void> {
@@ -77,8 +77,7 @@ export class IncusContainerTransfer extends ContainerTransfer {
       // All parts of an attempt belong together.
       if (isFirst) {
         await this.discard(spec);
-        const { plan } = await planTransfer(engine, spec);
-        throwFirstRefusal(plan);
+        throwFirstRefusal(await planTransfer(engine, spec));
       }
       const project = await finder.projectOf(spec.ref.namespace);
       const pool = await poolOf(engine, project, spec);

@@ -15,25 +15,13 @@ import { DATA_PATH, dataVolumeName, findVolume } from '../provisioning/data-volu
 import { nameRefusals, taken } from '../provisioning/name-refusals.js';
 import { BACKUP_FORMAT, hashOf, PARTS, type ProfileObject } from './describe-container.js';
 
-/** The place of a copy. */
-export interface TransferPlace {
-  readonly project: string;
-  readonly pool: string;
-}
-
-export interface PlannedTransfer {
-  readonly plan: TransferPlan;
-  /** Absent when the plan has refusals. */
-  readonly place?: TransferPlace;
-}
-
 const DATA_ROOT_LOSS = loss(
   'guest',
   `The permissions of ${DATA_PATH} itself, not of its files: they become 711, as for a new container.`,
 );
 
 /** Finds everything that would refuse a copy on this server. Changes nothing. */
-export async function planTransfer(engine: IncusEngine, spec: TransferSpec): Promise<PlannedTransfer> {
+export async function planTransfer(engine: IncusEngine, spec: TransferSpec): Promise<TransferPlan> {
   const { api, finder } = engine;
   const { ref, container } = spec;
   const refusals: Refusal[] = nameRefusals(ref.name);
@@ -47,10 +35,10 @@ export async function planTransfer(engine: IncusEngine, spec: TransferSpec): Pro
   });
   if (container.format !== BACKUP_FORMAT) {
     refuse('NOT_SUPPORTED', `${api.context} takes containers of Incus and LXD only.`, 'Choose another destination.');
-    return { plan: plan() };
+    return plan();
   }
   const project = await attempt(refusals, () => finder.projectOf(ref.namespace));
-  if (project === undefined) return { plan: plan() };
+  if (project === undefined) return plan();
   const isTaken = (await finder.read({ project, name: ref.name })) !== undefined;
   if (isTaken) {
     refusals.push(taken(`An instance ${ref.name} already exists in the project ${project} of ${api.context}.`));
@@ -59,7 +47,7 @@ export async function planTransfer(engine: IncusEngine, spec: TransferSpec): Pro
   await checkArchitecture(api, container.arch, refuse);
   await checkNetworks(api, project, spec, refuse);
   warnings.push(...(await checkProfiles(api, project, spec, refuse)));
-  if (pool === undefined) return { plan: plan() };
+  if (pool === undefined) return plan();
   const volume = { pool, project, name: dataVolumeName(ref.name) };
   const hasData = container.parts.includes(PARTS.data);
   if (hasData && !isTaken && (await findVolume(api, volume))) {
@@ -74,7 +62,7 @@ export async function planTransfer(engine: IncusEngine, spec: TransferSpec): Pro
       'Free space there, or map the storage class to another pool.',
     );
   }
-  const found = plan({
+  return plan({
     steps: [
       ...(hasData ? [{ name: 'volume', detail: `${volume.name} in the storage pool ${pool} of ${api.context}.` }] : []),
       { name: 'create', detail: `Container ${ref.name} in the storage pool ${pool} of ${api.context}.` },
@@ -82,7 +70,6 @@ export async function planTransfer(engine: IncusEngine, spec: TransferSpec): Pro
     losses: hasData ? [DATA_ROOT_LOSS] : [],
     ...(availableBytes !== undefined && { availableBytes }),
   });
-  return { plan: found, ...(refusals.length === 0 && { place: { project, pool } }) };
 }
 
 /** The pool of the mapping; else the one that new containers get. */

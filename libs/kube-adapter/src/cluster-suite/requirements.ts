@@ -31,15 +31,16 @@ export interface SuiteSelection {
 }
 
 /** Abilities that no cluster has. */
-export const UNAVAILABLE: readonly AbilityName[] = [
+export const NEVER_AVAILABLE: readonly AbilityName[] = [
   'diskBuilds',
   'containerTransfer',
   'guestControl',
   'backups',
   'liveDisks',
-  // The suites change nothing outside of their namespace.
-  'nodeScheduling',
 ];
+
+/** Those without suites on a cluster, which change nothing outside of their namespace. */
+export const UNAVAILABLE: readonly AbilityName[] = [...NEVER_AVAILABLE, 'nodeScheduling'];
 
 const DISKS: readonly AbilityName[] = ['images', 'diskMove', 'diskExport', 'diskSource', 'diskIngest'];
 

@@ -1,15 +1,7 @@
-import type { AbilityName } from '@headgate/domain-contracts';
-
 /** KubeVirt keeps no earlier output of the serial line; a newline makes the guest print its prompt. */
 export const consoles = { greeting: /login: /, wake: '\r' };
 export const TIMEOUT_MS = 60_000;
-export const UNAVAILABLE: readonly AbilityName[] = [
-  'diskBuilds',
-  'containerTransfer',
-  'guestControl',
-  'backups',
-  'liveDisks',
-];
+export { NEVER_AVAILABLE as UNAVAILABLE } from '../cluster-suite/requirements.js';
 /** CDI copies the disk of a VM from its image. */
 export const images = { copies: true };
 /**
