@@ -9,15 +9,14 @@ set -eu
 case "${1-}" in
   inside) shift ;;
   *jest-worker*processChild*)
-    export HEADGATE_TEST_FIRST_PID=$$
     exec unshare --mount --net --pid --fork --kill-child --mount-proc "$0" inside "$@"
     ;;
   *) exec "$HEADGATE_TEST_NODE" "$@" ;;
 esac
 
-# Jest names the temporary files of its cache after the number of the process, and workers share the cache. Counting from the
-# number that this process has outside gives them different numbers inside, too.
-echo "$HEADGATE_TEST_FIRST_PID" >/proc/sys/kernel/ns_last_pid
+# Jest names the temporary files of its cache after the number of the process, and workers share the cache: the processes of each
+# worker get numbers of their own.
+echo "$((JEST_WORKER_ID * 1000))" >/proc/sys/kernel/ns_last_pid
 
 folder=$(mktemp -d "$HEADGATE_TEST_FOLDER/XXXXXX")
 # QEMU runs as another user.
