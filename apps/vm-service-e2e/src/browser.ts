@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { chromium, type BrowserContext, type Page } from 'playwright-core';
 import { CHROMIUM } from './machine.js';
 
+/** How long a step of a page may take on a busy machine. */
+const ACTION_TIMEOUT_MS = 120_000;
+
 /** Chromium without its own background traffic. */
 const ARGS = [
   '--no-sandbox',
@@ -31,7 +34,10 @@ export async function openBrowser(url: string): Promise<Browser> {
     headless: true,
     args: ARGS,
     viewport: { width: 1280, height: 900 },
+    timeout: ACTION_TIMEOUT_MS,
   });
+  // Of all pages of the context, also of those that a test opens later.
+  context.setDefaultTimeout(ACTION_TIMEOUT_MS);
   const page = await context.newPage();
   const foreign: string[] = [];
   const errors: string[] = [];
@@ -40,7 +46,6 @@ export async function openBrowser(url: string): Promise<Browser> {
     if (!own) foreign.push(request.url());
   });
   page.on('pageerror', (error) => errors.push(error.message));
-  page.setDefaultTimeout(120_000);
   await page.goto(url);
   return {
     page,

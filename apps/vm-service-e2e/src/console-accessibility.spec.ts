@@ -8,7 +8,7 @@ import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
 import { until } from './until.js';
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 400_000;
 const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
   [400, 800, 1280].map((width) => ({ colorScheme, width })),
 );

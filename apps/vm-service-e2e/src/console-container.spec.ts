@@ -8,7 +8,7 @@ import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
 import { until } from './until.js';
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 400_000;
 const TABS = ['', '/terminal', '/logs', '/hardware', '/snapshots', '/events', '/manifest'];
 const HEARTBEAT = /still running \(simulated\)/;
 
@@ -25,7 +25,6 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the page of a co
     api = new Api(service.url);
     browser = await openBrowser(service.url);
     page = browser.page;
-    page.setDefaultTimeout(30_000);
     const { body } = await api.send<ContainerView[]>('GET', '/api/cts');
     box = body.find(({ phase }) => phase === 'Running') as ContainerView;
   }, TIMEOUT_MS);
@@ -63,7 +62,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the page of a co
           expect([tab, overflow]).toEqual([tab, 0]);
         }
       },
-      90_000,
+      TIMEOUT_MS,
     );
   });
 
@@ -103,7 +102,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the page of a co
     await page.getByLabel('Search the log').fill('no such line');
     await page.getByText(/^0 of /).waitFor();
     expect(await log().innerText()).toBe('');
-  }, 60_000);
+  });
 
   test('reads the log when the service answers again', async () => {
     await page.route('**/logs?*', (route) => route.abort());
@@ -123,7 +122,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the page of a co
     await api.send('POST', `/api/cts/${box.namespace}/${box.name}/start?context=${box.context}`);
     await until('the container runs', phase, (now) => now === 'Running');
     await log().getByText('simulated container').waitFor();
-  }, 60_000);
+  });
 
   test('has a shell, the events and the manifest', async () => {
     await open('/terminal');

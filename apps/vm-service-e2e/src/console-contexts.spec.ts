@@ -8,7 +8,7 @@ import { RunningService } from './running-service.js';
 import { SimulatedCluster } from './simulated-cluster.js';
 import { until } from './until.js';
 
-const TIMEOUT_MS = 240_000;
+const TIMEOUT_MS = 400_000;
 const ARGS = ['--sandbox=5'];
 
 /** A second cluster that an administrator adds on the page of the settings, while the service runs. */

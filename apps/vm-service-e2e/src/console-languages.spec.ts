@@ -8,7 +8,7 @@ import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
 import { unbracketed } from './unbracketed.js';
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 400_000;
 const TEXTS = '/api/ext/page/de.json';
 const TABS = ['overview', 'guest', 'metrics', 'hardware', 'snapshots', 'events'];
 const CONTAINER_TABS = ['', '/logs', '/hardware', '/snapshots', '/events'];
@@ -81,7 +81,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
       }
       expect(problems).toEqual([]);
     },
-    2 * TIMEOUT_MS,
+    TIMEOUT_MS,
   );
 
   /** From then on, the page puts each text of the catalog into brackets. */
@@ -125,7 +125,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
         }
         expect(raw).toEqual([]);
       },
-      2 * TIMEOUT_MS,
+      TIMEOUT_MS,
     );
 
     test(

@@ -12,7 +12,7 @@ import { PluginIndex } from './plugin-index.js';
 import { RunningService } from './running-service.js';
 import { until } from './until.js';
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 400_000;
 
 /**
  * The pages of the console that the service fills from its own stores, and the tabs of a VM, over two simulated

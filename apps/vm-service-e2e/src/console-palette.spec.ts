@@ -7,7 +7,7 @@ import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
 import { until } from './until.js';
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 400_000;
 const COUNT = 60;
 
 describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the command palette, with the keyboard alone', () => {

@@ -8,7 +8,7 @@ import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
 import { tooSmall } from './too-small.js';
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 400_000;
 const HEIGHT = 800;
 /** A window without room for bars at its edges, as with a zoom of 200%. */
 const LOW = 500;

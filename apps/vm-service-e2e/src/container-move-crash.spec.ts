@@ -3,7 +3,7 @@ import type { TaskView } from '@headgate/api-contracts';
 import { INCUS_FLAVORS, NodeProgram, PrivateIncusd, TINY_ALIAS, whyIncusIsUnavailable } from '@headgate/testing';
 import { describeIf } from './machine.js';
 
-const TIMEOUT_MS = 540_000;
+const TIMEOUT_MS = 900_000;
 const MODULE = '../../vm-service/src/moves/testing/move-process.ts';
 const FILES = 'cat /root/file /data/file; stat -c %u:%g /data/file';
 const CONTENT = 'grüße\ngrüße\n7:8\n';

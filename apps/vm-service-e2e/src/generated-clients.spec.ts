@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '../../..');
 const CLIENTS = join(import.meta.dirname, '../clients');
 const COMPILER = join(root, 'node_modules/typescript-native/bin/tsc');
 const COMPILE_OPTIONS = '--strict --target es2023 --module nodenext --noUncheckedIndexedAccess --types node'.split(' ');
-const MAX_RUN_MS = 120_000;
+const MAX_RUN_MS = 360_000;
 
 /** The output of a client. */
 interface Result {

@@ -31,7 +31,7 @@ describeIf(KUBECTL ? undefined : 'kubectl is not installed', 'kubectl against th
     cluster = await SimulatedCluster.start('lab', { sandbox: { namespaces: ['lab'] } });
     writeFileSync(join(folder, 'kubeconfig'), cluster.sandbox.kubeconfig(), { mode: 0o600 });
     writeFileSync(join(folder, 'vm.yaml'), VM);
-  }, 60_000);
+  });
   afterAll(async () => {
     await cluster?.close();
     rmSync(folder, { recursive: true });
@@ -46,7 +46,7 @@ describeIf(KUBECTL ? undefined : 'kubectl is not installed', 'kubectl against th
     'lab',
   ];
   const kubectl = async (...args: string[]): Promise<string> =>
-    (await promisify(execFile)(KUBECTL ?? '', [...options(), ...args], { timeout: 60_000 })).stdout;
+    (await promisify(execFile)(KUBECTL ?? '', [...options(), ...args], { timeout: 180_000 })).stdout;
 
   test('applies, labels, patches, shows, describes and watches a VM', async () => {
     expect(await kubectl('apply', '-f', join(folder, 'vm.yaml'))).toMatch(/virtualmachine.kubevirt.io\/web created/);
@@ -64,7 +64,7 @@ describeIf(KUBECTL ? undefined : 'kubectl is not installed', 'kubectl against th
     );
     await kubectl('label', 'vm', 'web', 'team=blue');
     await kubectl('patch', 'vm', 'web', '--type', 'merge', '-p', '{"spec":{"runStrategy":"Always"}}');
-    await kubectl('wait', 'vm', 'web', '--for=condition=Ready', '--timeout=60s');
+    await kubectl('wait', 'vm', 'web', '--for=condition=Ready', '--timeout=180s');
     await until(
       'the watch shows it running',
       async () => watched,
@@ -78,14 +78,14 @@ describeIf(KUBECTL ? undefined : 'kubectl is not installed', 'kubectl against th
 
   test('runs commands in a pod and reads its log', async () => {
     cluster.simulation.seedContainer({ namespace: 'lab', name: 'box' });
-    await kubectl('wait', 'pod', 'box', '--for=condition=Ready', '--timeout=60s');
+    await kubectl('wait', 'pod', 'box', '--for=condition=Ready', '--timeout=180s');
     expect(await kubectl('exec', 'box', '--', 'echo', 'hello')).toBe('hello\n');
     expect((await kubectl('logs', 'box')).length).toBeGreaterThan(0);
   });
 
   test('deletes a VM with everything that belongs to it', async () => {
-    await kubectl('delete', 'vm', 'web', '--wait=true', '--timeout=60s');
-    await kubectl('wait', 'vmi', 'web', '--for=delete', '--timeout=60s');
+    await kubectl('delete', 'vm', 'web', '--wait=true', '--timeout=180s');
+    await kubectl('wait', 'vmi', 'web', '--for=delete', '--timeout=180s');
     expect(await kubectl('get', 'vm,vmi', '-o', 'name')).toBe('');
   });
 });

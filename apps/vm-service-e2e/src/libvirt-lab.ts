@@ -18,8 +18,6 @@ import { requestOn, type HeldOperation } from './likely-pairs.js';
 import { RunningService } from './running-service.js';
 import { until } from './until.js';
 
-const REST_PATIENCE_MS = 60_000;
-
 export type Reply = Answer<Record<string, unknown>>;
 
 /** The built service over two libvirts, `here` and `there`. */
@@ -142,7 +140,6 @@ export class LibvirtLab {
         ...(await this.differences(prefix)),
       ],
       (unrest) => unrest.length === 0,
-      REST_PATIENCE_MS,
     );
   }
 
@@ -170,7 +167,6 @@ export class LibvirtLab {
       `${prefix} is no longer listed`,
       () => this.entries(prefix),
       (entries) => entries.length === 0,
-      REST_PATIENCE_MS,
     );
     return (await this.contents()).filter((one) => one.includes(prefix));
   }

@@ -16,7 +16,7 @@ import { Terminal } from './terminal.js';
 import { until } from './until.js';
 
 const START_TIMEOUT_MS = 600_000;
-const BOOT_TIMEOUT_MS = 400_000;
+const BOOT_TIMEOUT_MS = 900_000;
 
 const RECORD_BYTES = 256 * 1024;
 const RING_RECORDS = 32;

@@ -7,9 +7,9 @@ import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
 import { until } from './until.js';
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 400_000;
 /** A simulated migration takes as long as a real one. */
-const DRAIN_MS = 240_000;
+const DRAIN_MS = 600_000;
 
 /** A node is drained from its page, over a simulated cluster of several nodes. */
 describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the drain of a node in the web console', () => {

@@ -26,9 +26,8 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the jobs of an o
     api = new Api(service.url);
     browser = await openBrowser(service.url);
     page = browser.page;
-    page.setDefaultTimeout(30_000);
     vms = (await api.send<VmView[]>('GET', '/api/vms')).body;
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await service?.stop();
@@ -276,7 +275,6 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the jobs of an o
       'the pasted lines have logged in',
       async () => (await page.locator('.xterm-rows').innerText()).replaceAll('\u00a0', ' '),
       (text) => text.includes('Last login'),
-      30_000,
     );
     expect(await clicks()).toBe(4);
   });
@@ -301,7 +299,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the jobs of an o
     const download = new AbortController();
     const exported = await fetch(`${service.url}${pathOf(held, '/export')}`, { signal: download.signal });
     expect(exported.status).toBe(200);
-    // A body without a reader is cancelled as soon as its response is garbage.
+    // A body without a reader is canceled as soon as its response is garbage.
     exported.body?.getReader();
     await confirm(/^Start \d/);
     const shows = (summary: string): Promise<string> =>

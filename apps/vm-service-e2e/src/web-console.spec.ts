@@ -224,7 +224,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     });
     const tabs = await Promise.all(Array.from({ length: 8 }, () => context.newPage()));
     for (const tab of tabs) await tab.goto(`${service.url}/#/vms`);
-    for (const tab of tabs) await tab.locator('.hg-row').first().waitFor({ timeout: 120_000 });
+    for (const tab of tabs) await tab.locator('.hg-row').first().waitFor();
     expect(streams).toBeLessThanOrEqual(1);
     for (const tab of tabs) await tab.close();
   });
