@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { WAIT_TIMEOUT_MS } from './until.js';
@@ -61,8 +62,8 @@ export class Terminal {
     await this.expect(/[Pp]assword: $/);
     for (let attempt = 1; ; attempt++) {
       this.type(`${password}\r`);
+      if (attempt === 6) return void (await this.expect(PROMPT));
       const shell = this.expect(PROMPT, 5000);
-      if (attempt === 6) return void (await shell);
       if (
         await shell.then(
           () => true,
@@ -79,11 +80,14 @@ export class Terminal {
    */
   async run(command: string): Promise<string> {
     this.seen = '';
+    // A console repeats what earlier viewers have seen, also the output of earlier commands.
+    const mark = randomBytes(3).toString('hex');
     // The markers are split in the command, so that its echo does not match.
-    this.type(`echo "[be""gin]"; ${command}; echo "[en""d]"\r`);
+    this.type(`echo "[be""gin ${mark}]"; ${command}; echo "[en""d ${mark}]"\r`);
     // Programs in the background may print after the prompt.
-    const output = await this.expect(/\[begin\]\r?\n[\s\S]*\[end\]\r?\n[\s\S]*[$#] /);
-    return (/\[begin\]\r?\n([\s\S]*)\[end\]/.exec(output)?.[1] ?? '').replaceAll('\r', '').trim();
+    const whole = new RegExp(`\\[begin ${mark}\\]\\r?\\n([\\s\\S]*)\\[end ${mark}\\]\\r?\\n[\\s\\S]*[$#] `);
+    const output = await this.expect(whole);
+    return (whole.exec(output)?.[1] ?? '').replaceAll('\r', '').trim();
   }
 
   type(text: string): void {
