@@ -80,10 +80,10 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
       // The headers are those of a browser on the host and of a trusted proxy.
       const servicePort = Number(new URL(service.url).port);
       const head = `GET /api/whoami HTTP/1.0\\r\\nHost: 127.0.0.1:${servicePort}\\r\\nTailscale-User-Login: root\\r\\n\\r\\n`;
-      await terminal.run(`ask() { printf '${head}' | nc -w 3 $1 $2 2>/dev/null | tr -d '\\r\\n'; }`);
+      await terminal.run(`ask() { printf '${head}' | nc -w $3 $1 $2 2>/dev/null | tr -d '\\r\\n'; }`);
       const ports = [servicePort, loopback.port];
       const answers = (hosts: readonly string[]): Promise<string> =>
-        terminal.run(`for h in ${hosts.join(' ')}; do for p in ${ports.join(' ')}; do ask $h $p; done; done`);
+        terminal.run(`for h in ${hosts.join(' ')}; do for p in ${ports.join(' ')}; do ask $h $p 3; done; done`);
 
       expect(await answers(['10.0.2.2', gateway, ...hostAddresses().filter((one) => one !== gateway)])).toBe('');
       // The loopback address itself, sent over the network.
@@ -94,7 +94,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
 
       // The same request does reach a port that listens on the network of the guests.
       onBridge = await Listener.open(gateway);
-      expect(await terminal.run(`ask ${gateway} ${onBridge.port}`)).toContain('reached');
+      expect(await terminal.run(`ask ${gateway} ${onBridge.port} 60`)).toContain('reached');
       expect(onBridge.requests).toEqual(['/api/whoami']);
     } finally {
       await terminal.close();
@@ -192,7 +192,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
     beforeAll(async () => {
       browser = await openBrowser(service.url);
       page = browser.page;
-    }, 120_000);
+    });
     afterAll(() => browser?.close());
 
     const frame = (): Promise<string> =>
