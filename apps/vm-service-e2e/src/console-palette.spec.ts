@@ -89,7 +89,8 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the command pale
     await active().getByText(`${namespace} in ${context}`).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name, level: 1 }).waitFor();
-    expect(await focused()).toContain(name);
+    // A new page takes the focus once it is shown.
+    await until('the page has the focus', focused, (text) => text.includes(name));
     await openPalette('activity');
     await active().getByText('Activity').waitFor();
     await page.keyboard.press('Enter');
