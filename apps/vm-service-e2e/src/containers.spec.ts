@@ -8,6 +8,7 @@ import { violations } from './axe.js';
 import { openBrowser, type Browser } from './browser.js';
 import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
+import { untilRehearsed } from './until-rehearsed.js';
 import { until } from './until.js';
 
 const CONTEXT = 'local-containers';
@@ -96,6 +97,7 @@ describe.each(INCUS_FLAVORS)('%s', (flavor) => {
       await form.getByRole('spinbutton', { name: 'CPUs' }).fill('1');
       await form.getByLabel('Memory', { exact: true }).fill('64Mi');
       await form.getByLabel('Data volume', { exact: true }).fill('64Mi');
+      await untilRehearsed(page);
       await form.getByRole('button', { name: `Create ${NAME}` }).click();
       await untilPhase('Running');
       expect(await list()).toMatchObject([{ name: NAME, context: CONTEXT, image: TINY_ALIAS, node: 'node-1' }]);

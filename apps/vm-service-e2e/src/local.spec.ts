@@ -9,6 +9,7 @@ import { CHROMIUM, describeIf, noGuestsBecause } from './machine.js';
 import { processesWith } from './processes.js';
 import { RunningService } from './running-service.js';
 import { PROMPT, Terminal } from './terminal.js';
+import { untilRehearsed } from './until-rehearsed.js';
 import { until } from './until.js';
 
 /** The first start builds the service and the guest's image. */
@@ -212,6 +213,7 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
       await dialog.getByLabel('Memory', { exact: true }).fill('192Mi');
       await dialog.getByLabel('Disk', { exact: true }).fill('64Mi');
       await dialog.getByRole('switch', { name: 'Start when the disk is ready' }).check({ force: true });
+      await untilRehearsed(page);
       await dialog.getByRole('button', { name: `Create ${inBrowser}` }).click();
       await api.untilVm(inBrowser, 'runs', (vm) => vm?.status === 'Running');
     });
