@@ -94,6 +94,7 @@ export function clusterRoutes(served: () => Served): void {
     expect(
       (await send('POST', '/api/vms', { name: 'hgtest-ci', containerDisk: 'images/tiny:1', cloudInit })).status,
     ).toBe(201);
+    await api.untilVm('hgtest-ci', 'is listed', (vm) => vm !== undefined);
     expect((await send('DELETE', '/api/vms/tailvm/hgtest-ci')).body).toEqual({ status: 'deleted' });
     await api.untilVm('hgtest-ci', 'is gone', (vm) => vm === undefined);
   });

@@ -141,6 +141,7 @@ describe('npm start -- --config FILE, with clusters', () => {
 
     const body = { name: 'meanwhile', context: 'prod', containerDisk: 'images/tiny:1' };
     expect(await api.send('POST', '/api/vms', body)).toMatchObject({ status: 201 });
+    await api.untilVm('meanwhile', 'is listed', (vm) => vm !== undefined);
     expect((await api.send('DELETE', '/api/vms/tailvm/meanwhile')).status).toBe(200);
     const refused = await api.send('POST', `/api/vms/${changed?.namespace}/${changed?.name}/start`);
     expect(refused).toMatchObject({ status: 503, body: { code: 'BACKEND_UNREACHABLE' } });
@@ -211,6 +212,7 @@ describe('npm start -- --config FILE, with clusters', () => {
     for (const name of missing) {
       const again = await api.send('POST', '/api/vms', { name, context: 'lab', containerDisk: 'images/tiny:1' });
       expect([name, again.status]).toEqual([name, 201]);
+      await api.untilVm(name, 'is listed', (vm) => vm !== undefined);
     }
     for (const name of names) expect((await api.send('DELETE', `/api/vms/tailvm/${name}`)).status).toBe(200);
     await untilRight();
@@ -408,6 +410,7 @@ describe('npm start -- --config FILE, with clusters that refuse', () => {
     expect(refused).toMatchObject({ status: 501, body: { code: 'NOT_SUPPORTED' } });
     expect(refused.body['error']).toMatch(/^[^.]*\bCDI\b[^]*\.$/);
     expect((await api.send('POST', '/api/vms', { ...wanted, containerDisk: 'images/tiny:1' })).status).toBe(201);
+    await api.untilVm('hgtest', 'is listed', (vm) => vm !== undefined);
     expect((await api.send('DELETE', '/api/vms/tailvm/hgtest')).status).toBe(200);
   });
 });
