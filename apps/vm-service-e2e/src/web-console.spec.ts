@@ -46,6 +46,8 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
 
   const untilLoaded = (): Promise<void> =>
     page.getByText(`${COUNT.toLocaleString('en')} VMs`, { exact: true }).waitFor();
+  /** Until then, the list has the first rows only, of which a filter finds fewer. */
+  const untilFiltered = (): Promise<void> => page.getByText(/^[\d,]+ of [\d,]+ VMs$/).waitFor();
 
   test('draws the visible rows, and every row appears when scrolled to', async () => {
     await open('/vms');
@@ -105,6 +107,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     const [gone] = stopped;
     if (!gone) throw new Error('The sandbox has no stopped instance in the namespace lab.');
     await open(`/vms?${context}`);
+    await untilFiltered();
     await page.getByRole('checkbox', { name: 'Select all shown' }).check();
     await page.getByText(`${stopped.length} selected`).waitFor();
     const planned = page.waitForResponse((response) => response.url().includes('/api/ext/bulk?dryRun=true'));
@@ -137,7 +140,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
 
   test('continues bulk work without the page, and shows it in the list of tasks after a reload', async () => {
     await open('/vms?namespace=web');
-    await table().waitFor();
+    await untilFiltered();
     const members = vms.filter(({ namespace }) => namespace === 'web');
     expect(members.length).toBeGreaterThan(20);
     await page.getByRole('checkbox', { name: 'Select all shown' }).check();
