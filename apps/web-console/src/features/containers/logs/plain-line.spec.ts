@@ -27,7 +27,8 @@ describe('a line of a log', () => {
 
   test('is read in a time that grows with its length only', () => {
     const began = performance.now();
-    for (const part of ['\u001b]', '\u001b[', '\u001b]x\u001b', '\r', '\u001b[1']) plainLine(part.repeat(30_000));
+    for (const part of ['\u001b]', '\u001b[', '\u001b]x\u001b', '\r', '\u001b[1'])
+      plainLine(`${part.repeat(200_000)}x`);
     expect(performance.now() - began).toBeLessThan(2000);
   });
 });

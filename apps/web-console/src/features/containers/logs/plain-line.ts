@@ -14,8 +14,11 @@ const UNPRINTABLE = /(?!\t)[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
  * return in it begins the line again, as a terminal shows the progress of a download.
  */
 export function plainLine(line: string): string {
-  const text = line.replace(SEQUENCES, '').replace(/\r+$/, '');
-  const last = text.slice(text.lastIndexOf('\r') + 1).replace(UNPRINTABLE, '');
+  const text = line.replace(SEQUENCES, '');
+  let end = text.length;
+  // A regular expression would look for the end of the line after each of many carriage returns.
+  while (text[end - 1] === '\r') end--;
+  const last = text.slice(text.lastIndexOf('\r', end - 1) + 1, end).replace(UNPRINTABLE, '');
   if (last.length <= MAX_LINE_CHARS) return last;
   const shown = last.slice(0, MAX_LINE_CHARS);
   const others = last.length - MAX_LINE_CHARS;
