@@ -53,7 +53,8 @@ export async function openBrowser(url: string): Promise<Browser> {
     errors,
     close: async () => {
       await context.close();
-      rmSync(folder, { recursive: true, force: true });
+      // Processes of Chromium may write until they end, a little later.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }
