@@ -7,7 +7,7 @@ import { TextDecoder, TextEncoder } from 'node:util';
 i18n.load('en', {});
 i18n.activate('en');
 
-configure({ asyncUtilTimeout: 20_000 });
+configure({ asyncUtilTimeout: 50_000 });
 
 // Every query and mutation is kept for minutes after its page is gone, with a timer.
 const clients = new Set<QueryClient>();
