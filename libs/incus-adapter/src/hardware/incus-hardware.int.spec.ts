@@ -1,7 +1,8 @@
 import { DomainError, type InstanceHardware, type InstanceRef, type ScaleChange } from '@headgate/domain-contracts';
-import { containerHardwareContract, describeOnIncus, InventoryRecorder } from '@headgate/testing';
+import { containerHardwareContract, describeOnIncus, InventoryRecorder, TINY_ALIAS } from '@headgate/testing';
 import { dataContainer } from '../contracts/data-container.contract.js';
 import { IncusHarness } from '../contracts/incus-harness.contract.js';
+import type { IncusEngine } from '../engine/incus-engine.js';
 import { connectTo } from '../testing/connect-to.js';
 import { IncusHardware } from './incus-hardware.js';
 import { Restarts } from './restarts.js';
@@ -183,6 +184,27 @@ describeOnIncus('limits', (flavor) => {
     await recorder.untilContainer(ref, ({ phase }) => phase === 'Running');
     expect(await recorder.untilContainer(other, () => true)).toMatchObject({ phase: 'Stopped' });
     await watch.stop();
+  });
+
+  test('leave a container stopped that was stopped after its restart had ended, whatever an older list shows', async () => {
+    const [ref, deleted] = [await dataContainer(harness), await dataContainer(harness)];
+    for (const { name } of [ref, deleted]) {
+      await harness.daemon.run('config', 'set', name, `${RESTARTING}=true`);
+      await harness.daemon.run('stop', '--force', name);
+    }
+    const lines: string[] = [];
+    const engine = { ...connectTo(harness.daemon), log: { warn: (_fields: object, line: string) => lines.push(line) } };
+    const older = await engine.finder.all();
+    // Another process ends the restart, and a user stops the container: it is as in the list, but for the mark.
+    await harness.daemon.run('config', 'unset', ref.name, RESTARTING);
+    await harness.daemon.run('delete', deleted.name);
+    await harness.daemon.run('init', TINY_ALIAS, deleted.name);
+    await new Restarts(engine as unknown as IncusEngine).resume(older);
+    const stopped = await engine.finder.all();
+    engine.api.close();
+    for (const { name } of [ref, deleted])
+      expect(stopped.find((one) => one.name === name)).toMatchObject({ name, status: 'Stopped' });
+    expect(lines).toEqual([]);
   });
 
   test('of a project are enforced by the server, which changes nothing beyond them', async () => {

@@ -40,22 +40,32 @@ export class Restarts {
     }
   }
 
-  /** Starts the containers that were stopped for a change and not started again. Never fails. */
-  async resume(instances: readonly InstanceObject[]): Promise<void> {
-    for (const instance of instances) {
-      if (instance.config[KEY.restarting] === undefined || this.underWay.has(uidOf(instance))) continue;
-      const { name } = instance;
-      try {
-        if (isStopped(instance)) await startContainer(this.engine.api, instance);
-        await configureInstance(this.engine, refOf(this.engine.context, instance), instance, {
-          [KEY.restarting]: undefined,
-        });
-        this.engine.log.warn({ container: name }, 'a container was started whose restart was interrupted');
-      } catch (error) {
-        const fields = { container: name, reason: messageOf(error) };
-        this.engine.log.warn(fields, 'a container whose restart was interrupted can not be started');
-      }
+  /**
+   * Starts the containers that were stopped for a change and not started again. Never fails.
+   * @param listed may be old: each one is read again before it is started
+   */
+  async resume(listed: readonly InstanceObject[]): Promise<void> {
+    for (const instance of listed) if (this.isInterrupted(instance)) await this.complete(instance);
+  }
+
+  private async complete(listed: InstanceObject): Promise<void> {
+    const { api, context, finder, log } = this.engine;
+    const { name } = listed;
+    try {
+      const instance = await finder.read(listed);
+      // Its restart has ended since, and it may have been stopped by a user afterwards.
+      if (!instance || uidOf(instance) !== uidOf(listed) || !this.isInterrupted(instance)) return;
+      if (isStopped(instance)) await startContainer(api, instance);
+      await configureInstance(this.engine, refOf(context, instance), instance, { [KEY.restarting]: undefined });
+      log.warn({ container: name }, 'a container was started whose restart was interrupted');
+    } catch (error) {
+      const fields = { container: name, reason: messageOf(error) };
+      log.warn(fields, 'a container whose restart was interrupted can not be started');
     }
+  }
+
+  private isInterrupted(instance: InstanceObject): boolean {
+    return instance.config[KEY.restarting] !== undefined && !this.underWay.has(uidOf(instance));
   }
 
   private async start(ref: InstanceRef): Promise<void> {
