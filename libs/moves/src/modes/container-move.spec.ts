@@ -144,13 +144,42 @@ describe('the move of a container', () => {
     expect(phases()).toEqual({ source: 'Running', copy: 'Stopped' });
   });
 
-  test('keeps a source that was changed while the service was away', async () => {
+  test.each<KillPoint>([
+    { step: 'commit', when: 'finished' },
+    { step: 'start', when: 'finished' },
+    { step: 'delete', when: 'before' },
+  ])('keeps a source that was changed while the service was away: $when $step', async (kill) => {
     const run = begin();
-    await expect(run.run({ step: 'delete', when: 'before' })).rejects.toBeInstanceOf(Killed);
+    await expect(run.run(kill)).rejects.toBeInstanceOf(Killed);
     moving.lab.engine.disks.set(`${BOX} root`, Buffer.from('written meanwhile'));
     const restarted = run.after(moving.task).restart();
     await expect(restarted).rejects.toThrow('the source is kept: its part root has changed since.');
     expect(phases()).toEqual({ source: 'Stopped', copy: 'Running' });
+  });
+
+  test.each<KillPoint>([
+    { step: 'start', when: 'finished' },
+    { step: 'delete', when: 'before' },
+  ])('keeps a source that was started while the service was away: $when $step', async (kill) => {
+    const run = begin();
+    await expect(run.run(kill)).rejects.toBeInstanceOf(Killed);
+    set(box, 'Running');
+    await expect(run.after(moving.task).restart()).rejects.toThrow('the source is kept: box is Running.');
+    expect(phases()).toEqual({ source: 'Running', copy: 'Running' });
+  });
+
+  test('keeps a source that another client has started, changed and stopped after the comparison', async () => {
+    during('other', 'commit', () => moving.lab.engine.disks.set(`${BOX} data`, Buffer.from('written meanwhile')));
+    await expect(begin().run()).rejects.toThrow('the source is kept: its part data has changed since.');
+    expect(phases()).toEqual({ source: 'Stopped', copy: 'Running' });
+  });
+
+  test('keeps a source that another client starts while it is compared for the last time', async () => {
+    let count = 0;
+    // Two parts before the commit, and two before the deletion.
+    during('lab', 'fingerprint', () => ++count === 4 && set(box, 'Running'));
+    await expect(begin().run()).rejects.toThrow('the source is kept: box is Running.');
+    expect(phases()).toEqual({ source: 'Running', copy: 'Running' });
   });
 
   test('does not delete another container that has got the name of the source', async () => {

@@ -212,24 +212,36 @@ export class ContainerMove implements MoveStrategy {
     log(`${ref.name} was started in ${ref.context}.`);
   }
 
-  private async deleteSource({ input, caller, attempt, signal, result }: StepContext<MoveInput>): Promise<void> {
+  private async deleteSource(context: StepContext<MoveInput>): Promise<void> {
+    const { input, caller, result } = context;
     const ends = this.ends(input);
-    const { ref, source } = ends;
+    const { ref } = ends;
     if (ends.container) {
-      const kept = 'The copy is complete, but the source is kept:';
-      const { phase } = ends.expectContainer();
-      if (phase !== 'Stopped') throw new DomainError('WRONG_STATE', `${kept} ${ref.name} is ${phase}.`);
-      // While the service was away, other clients may have used it.
-      if (attempt > 1)
-        for (const [part, hash] of Object.entries(result<Verified>('verify').hashes))
-          if ((await ends.sender.fingerprint(source, { part, signal })) !== hash)
-            throw new DomainError('WRONG_STATE', `${kept} its part ${part} has changed since.`);
+      await this.expectUnchanged(ends, context);
       await this.deps.audit.of(caller, 'delete after move', ref, () => ends.containersOf(ref).delete(ref));
       await this.deps.directory.waitFor(ref, (found) => found?.uid !== input.uid);
     }
     // Also if it was deleted before a restart of the service.
     if (result<CarriedOver>('folder').isCarriedOver)
       await this.deps.records.forget({ ref: input.source, uid: input.uid });
+  }
+
+  /**
+   * Other clients may have started, changed and stopped the source since it was compared, also while the service was
+   * away. Their changes are nowhere else, so its content is read once more.
+   */
+  private async expectUnchanged(ends: ContainerEnds, { signal, result }: StepContext<MoveInput>): Promise<void> {
+    const kept = 'The copy is complete, but the source is kept:';
+    const { name } = ends.ref;
+    const expectStopped = (): void => {
+      const { phase } = ends.expectContainer();
+      if (phase !== 'Stopped') throw new DomainError('WRONG_STATE', `${kept} ${name} is ${phase}.`);
+    };
+    expectStopped();
+    for (const [part, hash] of Object.entries(result<Verified>('verify').hashes))
+      if ((await ends.sender.fingerprint(ends.source, { part, signal })) !== hash)
+        throw new DomainError('WRONG_STATE', `${kept} its part ${part} has changed since.`);
+    expectStopped();
   }
 
   private async startSource(ends: ContainerEnds, context: TaskContext): Promise<void> {

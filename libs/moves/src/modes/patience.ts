@@ -35,5 +35,5 @@ export const CONTAINER_PATIENCE = {
   commit: ofContainer(15, 'the destination to complete the container'),
   folder: ofContainer(15, 'the folder of the container'),
   start: ofContainer(15, 'the copy to start'),
-  delete: ofContainer(60, 'the deletion of the source'),
+  delete: ofContainer(120, 'the last comparison and the deletion of the source'),
 } as const satisfies Readonly<Record<string, Patience>>;
