@@ -46,6 +46,10 @@ describeIf(why, 'the move of a container whose process is killed', () => {
     (await daemon.run('storage', 'volume', 'list', 'default', 'type=custom', '-c', 'n', '-f', 'csv'))
       .split('\n')
       .filter((name) => name !== '');
+  const remove = async (daemon: PrivateIncusd, name: string): Promise<void> => {
+    await daemon.run('delete', '--force', name);
+    await daemon.run('storage', 'volume', 'delete', 'default', `${name}-ct-data`);
+  };
 
   const openWorld = (alpha: PrivateIncusd, beta: PrivateIncusd, name: string) => {
     const index = count++;
@@ -82,8 +86,7 @@ describeIf(why, 'the move of a container whose process is killed', () => {
         expect([await volumes(here), await volumes(gone)]).toEqual([[`${name}-ct-data`], []]);
         expect([moment, folders]).toEqual([moment, { [`ct/${there}/default/${name}`]: 'prod' }]);
         expect(JSON.parse(await here.run('query', `/1.0/instances/${name}/backups`))).toEqual([]);
-        await here.run('delete', '--force', name);
-        await here.run('storage', 'volume', 'delete', 'default', `${name}-ct-data`);
+        await remove(here, name);
       };
       await given(alpha, 'whole');
       const { writes, ...outcome } = await openWorld(alpha, beta, 'whole').begin();
@@ -98,6 +101,38 @@ describeIf(why, 'the move of a container whose process is killed', () => {
         const world = openWorld(alpha, beta, name);
         await world.kill(moment);
         await expectWhole(await world.complete(), name, moment);
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'keeps the source when another client has used it while the service was away, and says so',
+    async () => {
+      const [alpha, beta] = [daemons.incus, daemons.lxd];
+      const write = ['exec', 'used', '--', 'sh', '-c', 'echo later > /data/file; sync'] as const;
+      await given(alpha, 'whole');
+      const { writes } = await openWorld(alpha, beta, 'whole').begin();
+      await remove(beta, 'whole');
+      // Between two steps, so that no step was interrupted.
+      const moment = `after:${writes.indexOf('end start') + 1}`;
+      for (const [isStopped, reason] of [
+        [true, 'its part data has changed since.'],
+        [false, 'used is Running.'],
+      ] as const) {
+        await given(alpha, 'used');
+        const world = openWorld(alpha, beta, 'used');
+        await world.kill(moment);
+        await alpha.run('start', 'used');
+        await alpha.run(...write);
+        if (isStopped) await alpha.run('stop', '--force', 'used');
+        const { tasks } = await world.complete();
+        const error = `The copy is complete, but the source is kept: ${reason}`;
+        expect(tasks).toMatchObject([{ status: 'error', error: expect.stringContaining(error) as string }]);
+        if (isStopped) await alpha.run('start', 'used');
+        expect(await alpha.run('exec', 'used', '--', 'cat', '/data/file')).toBe('later\n');
+        expect(await beta.run('exec', 'used', '--', 'cat', '/data/file')).toBe('grüße\n');
+        for (const daemon of [alpha, beta]) await remove(daemon, 'used');
       }
     },
     TIMEOUT_MS,
