@@ -1,6 +1,7 @@
 import type { ContainerView } from '@headgate/api-contracts';
 import { act, screen, waitFor, within } from '@testing-library/react';
 import { buildCapabilities, buildContext } from '../testing/build-capabilities.js';
+import { buildTask } from '../testing/build-task.js';
 import { MockText, type MockService } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 import { PANEL } from '../testing/panel.js';
@@ -299,6 +300,21 @@ describe('the page of a container', () => {
     await open();
     await screen.findByRole('region', { name: 'Folder' });
     expect(screen.queryByRole('button', { name: 'Move…' })).toBeNull();
+  });
+
+  test('shows a snapshot that the engine lists only at the end of its task', async () => {
+    service.on('GET /api/capabilities', buildCapabilities([ALL]));
+    let listed: readonly object[] = [];
+    service.on(`GET ${API}/snapshots`, () => ({ body: listed }));
+    service.on(`POST ${API}/snapshots`, { name: 'late', task: '7' });
+    const { user, receive } = await open('/snapshots');
+    await screen.findByText('No snapshots yet');
+    await user.click(screen.getByRole('button', { name: 'Create snapshot' }));
+    await screen.findByText('Created snapshot late');
+    expect(screen.queryByRole('button', { name: 'Restore late' })).toBeNull();
+    listed = [{ name: 'late', phase: 'Succeeded', creationTime: '2026-01-01T00:00:00Z', ready: true }];
+    await receive(() => service.pageStream.emit('tasks.changed', buildTask({ id: '7', status: 'done' })));
+    expect(await screen.findByRole('button', { name: 'Restore late' })).toBeTruthy();
   });
 
   test('takes, restores and deletes snapshots with their plans, and clones', async () => {

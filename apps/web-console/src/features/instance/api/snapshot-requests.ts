@@ -9,6 +9,7 @@ import type {
 import type { ApiRequest } from '../../../shared/actions/api-request.js';
 import { instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { getJson, postJson } from '../../../shared/api/request.js';
+import { SNAPSHOTS_KEY } from '../../../shared/queries/snapshots-key.js';
 import { detailsKey, detailsPath, type ReadInstance } from './details-path.js';
 
 const snapshotsPath = (instance: ReadInstance) => `${detailsPath(instance)}/snapshots` as const;
@@ -19,7 +20,7 @@ const inContext = ({ context }: InstanceAddress) => ({ query: { context } });
 /** How often a list with unfinished snapshots is read again. */
 const UNFINISHED_INTERVAL_MS = 2000;
 
-export const snapshotsKey = (instance: ReadInstance) => ['snapshots', ...detailsKey(instance)];
+export const snapshotsKey = (instance: ReadInstance) => [SNAPSHOTS_KEY, ...detailsKey(instance)];
 
 /** The snapshots of an instance, the oldest first. */
 export const useSnapshots = (vm: ReadInstance) =>

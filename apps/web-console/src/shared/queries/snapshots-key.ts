@@ -1,0 +1,2 @@
+/** The first part of the keys of all lists of snapshots. */
+export const SNAPSHOTS_KEY = 'snapshots';
