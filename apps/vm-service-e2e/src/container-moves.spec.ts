@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { ContainerView, MovePlanView } from '@headgate/api-contracts';
 import { INCUS_FLAVORS, PrivateIncusd, TINY_ALIAS, whyIncusIsUnavailable } from '@headgate/testing';
 import { Api } from './api.js';
-import { openBrowser, type Browser } from './browser.js';
-import { CHROMIUM, describeIf } from './machine.js';
+import { describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
 import { until } from './until.js';
 
@@ -117,30 +116,6 @@ describe.each(INCUS_FLAVORS)('%s', (flavor) => {
       await untilPhase('alpha', 'Running');
       expect(await inside(alpha, FILES)).toBe('grüße\ndata\n');
       expect([await beta.instances(), await volumes(beta)]).toEqual([[], []]);
-    });
-
-    describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'in the console', () => {
-      let browser: Browser;
-      beforeAll(async () => void (browser = await openBrowser(service.url)));
-      afterAll(() => browser?.close());
-
-      test('are chosen on the page of the container, with their plan', async () => {
-        await untilPhase('alpha', 'Running');
-        const { page } = browser;
-        await page.goto(`${service.url}/#/containers/alpha/default/${NAME}`);
-        await page.getByRole('button', { name: 'Move…' }).click();
-        const dialog = page.getByRole('dialog');
-        await dialog.getByLabel('Destination').selectOption('beta');
-        await dialog.getByRole('switch', { name: 'Delete the source after the copy was verified' }).check();
-        await dialog.getByText(`Delete ${NAME} in alpha`).waitFor();
-        await dialog.getByRole('button', { name: 'Move', exact: true }).click();
-        await page.getByText(`${NAME} is being moved`).waitFor();
-        await untilPhase('beta', 'Running');
-        expect(await inside(beta, FILES)).toBe('grüße\ndata\n');
-        expect(browser.errors).toEqual([]);
-        expect(await move(request('beta', 'alpha'))).toMatchObject({ status: 'done', error: '' });
-        await untilPhase('alpha', 'Running');
-      });
     });
 
     test('refuses a name that another client uses there', async () => {
