@@ -43,7 +43,11 @@ export class IncusConsoles extends ConsoleSource {
     );
   }
 
-  /** The console that the guest itself writes to, which one client at a time can have open. */
+  /**
+   * The console that the guest itself writes to, which one client at a time can have open. Its earlier output is taken
+   * from the server, and other readers no longer get it. The service opens it for VMs only, and shows none of this
+   * engine: a terminal of a container is a shell.
+   */
   override async openSerial(ref: InstanceRef): Promise<SerialLine> {
     const instance = await this.running(ref);
     const backlog = await this.backlogOf(instance);
