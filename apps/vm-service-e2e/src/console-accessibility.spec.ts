@@ -30,7 +30,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the accessibilit
     running = vms.find(({ status }) => status === 'Running') as VmView;
     const stopped = vms.find(({ status }) => status === 'Stopped') as VmView;
     await api.send('POST', `/api/vms/${stopped.namespace}/${stopped.name}/template?context=${stopped.context}`, {
-      template: true,
+      on: true,
     });
     const tags = `/api/vms/${running.namespace}/${running.name}/tags?context=${running.context}`;
     await api.send('POST', tags, { tag: 'seen', on: true });

@@ -304,15 +304,15 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the jobs of an o
     await panel()
       .getByRole('button', { name: `Start ${stopped.length} VMs` })
       .waitFor();
-    // Another client downloads its disk, so that it can't be started. The page leaves out a machine that it sees busy,
-    // so that begins when the page has sent its request.
-    let download: Response | undefined;
+    // Another client makes it a template, which can't be started. The page leaves out a template that it sees, so that
+    // happens when the page has sent its request.
+    const setTemplate = (template: boolean) => api.send('POST', pathOf(held, '/template'), { on: template });
     const isRequest = (url: URL): boolean => url.pathname === '/api/ext/bulk' && !url.searchParams.has('dryRun');
-    const downloadFirst = async (route: Route): Promise<void> => {
-      download = await fetch(`${service.url}${pathOf(held, '/export')}`);
+    const changeFirst = async (route: Route): Promise<void> => {
+      expect((await setTemplate(true)).status).toBe(200);
       await route.continue();
     };
-    await page.route(isRequest, downloadFirst, { times: 1 });
+    await page.route(isRequest, changeFirst, { times: 1 });
     await confirm(/^Start \d/);
     const shows = (summary: string): Promise<string> =>
       until(
@@ -321,9 +321,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the jobs of an o
         (text) => text.includes(summary),
       );
     await shows(`${stopped.length - 1} succeeded, 1 failed, 0 skipped.`);
-    expect(download?.status).toBe(200);
-    await download?.body?.cancel();
-    await api.untilVm(held.name, 'is not busy', (vm) => vm !== undefined && vm.busy === undefined);
+    expect((await setTemplate(false)).status).toBe(200);
     await panel().getByRole('button', { name: 'Retry 1 failed' }).click();
     await shows('1 succeeded, 0 failed, 0 skipped.');
     await api.untilVm(held.name, 'is started', (vm) => vm !== undefined && vm.status !== 'Stopped');
