@@ -86,6 +86,10 @@ export class DeskBrowser {
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   return page.evaluate(async () => {
+    // A color on its way to another one has less contrast than both.
+    const transitions = (): Animation[] =>
+      document.getAnimations().filter((animation) => animation instanceof CSSTransition);
+    while (transitions().length > 0) await Promise.allSettled(transitions().map(({ finished }) => finished));
     const rules = Object.fromEntries(
       ['target-size', 'label-content-name-mismatch', 'focus-order-semantics'].map((rule) => [rule, { enabled: true }]),
     );
