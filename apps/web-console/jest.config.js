@@ -17,7 +17,7 @@ export default {
   // A page leaves its document, language and stores behind: each file needs its own.
   runner: 'jest-runner',
   testEnvironment: '../../tools/test/timers/jsdom-environment.js',
-  testMatch: ['<rootDir>/src/**/*.spec.{ts,tsx}'],
+  testMatch: ['<rootDir>/{src,components}/**/*.spec.{ts,tsx}'],
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
   // A whole page in jsdom is slow on a busy machine.
   testTimeout: 60_000,
