@@ -43,8 +43,8 @@ describeIf(noGuestsBecause(), 'the guest and the disk of a VM on libvirt, over H
   }, START_TIMEOUT_MS);
 
   afterAll(async () => {
-    await service?.stop();
     await removeLeftovers(name);
+    await service?.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -54,8 +54,8 @@ describeIf(noGuestsBecause(), 'a service that is killed during an import', () =>
   afterAll(async () => {
     for (const response of asked) response.destroy();
     image?.close();
-    await service?.stop();
     await removeLeftovers(name);
+    await service?.stop();
   });
 
   /** How many bytes of the image the service knows to have stored, if it is killed now. */

@@ -20,7 +20,10 @@ export async function leftoversOf(name: string): Promise<string[]> {
   return [...domains, ...disks, ...processesWith(`guest=${name},`)];
 }
 
-/** Removes the leftovers of a failed test. */
+/**
+ * Removes the leftovers of a failed test, and guests that a test leaves running. libvirt has to run, so this comes
+ * before the end of a service that has started it.
+ */
 export async function removeLeftovers(name: string): Promise<void> {
   await virsh('destroy', name).catch(() => undefined);
   await virsh('undefine', name, '--nvram', '--checkpoints-metadata').catch(() =>

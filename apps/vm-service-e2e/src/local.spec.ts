@@ -30,8 +30,8 @@ describeIf(noGuestsBecause(), 'npm start -- --local', () => {
   }, FIRST_START_TIMEOUT_MS);
 
   afterAll(async () => {
-    await service?.stop();
     for (const left of [name, inBrowser]) await removeLeftovers(left);
+    await service?.stop();
   });
 
   const small = { image: 'tiny', cpu: 1, mem: '192Mi', disk: '64Mi' };

@@ -67,8 +67,8 @@ describeIf(noGuestsBecause(), 'moves between libvirts and a cluster', () => {
   }, START_TIMEOUT_MS);
 
   afterAll(async () => {
-    await service?.stop();
     for (const letter of ['a', 'b', 'c', 'd']) await removeLeftovers(`${name}-${letter}`);
+    await service?.stop();
     await second?.close();
     await third?.close();
     await cluster?.close();
