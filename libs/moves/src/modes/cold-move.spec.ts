@@ -335,6 +335,19 @@ describe('a cold move', () => {
     expect([moving.copied()?.status, source()]).toEqual(['Stopped', 'Running']);
   });
 
+  test.each<KillPoint>([
+    { step: 'verify', when: 'finished' },
+    { step: 'commit', when: 'finished' },
+    { step: 'folder', when: 'finished' },
+    { step: 'delete', when: 'before' },
+  ])('keeps a source whose disk has changed while the service was away: $when $step', async (kill) => {
+    const run = begin({ deleteSource: true });
+    await expect(run.run(kill)).rejects.toBeInstanceOf(Killed);
+    moving.lab.engine.disks.set(`${WEB} vda`, Buffer.alloc(1024, 'changed'));
+    await expect(run.restart()).rejects.toThrow('the source is kept: its disk vda has changed since.');
+    expect([moving.copied()?.status, source()]).toEqual(['Stopped', 'Stopped']);
+  });
+
   test('leaves a VM that has the name of the copy alone', async () => {
     const taken = { ...moving.lab.engine.vm(refOf('web')), uid: 'theirs', ref: { ...refOf('web'), context: 'other' } };
     moving.other.engine.put(taken);

@@ -109,6 +109,9 @@ export class CopySteps {
     run: (context) => this.deleteSource(context),
   };
 
+  /** The tasks that were interrupted after the comparison: their sources may have been used meanwhile. */
+  private readonly interrupted = new Set<string>();
+
   constructor(private readonly deps: CopyStepsDeps) {}
 
   ends(input: MoveInput): MoveEnds {
@@ -117,6 +120,7 @@ export class CopySteps {
 
   /** Every step looks at the real state, so each can be repeated, unless the copy is gone. */
   async resume({ input, steps }: TaskJournal<MoveInput>, context: TaskContext): Promise<Resumption> {
+    if (steps.some(({ name, isFinished }) => name === 'verify' && isFinished)) this.interrupted.add(context.task);
     const ends = this.ends(input);
     const { target } = ends;
     await untilListed(this.deps, ends.ref);
@@ -234,14 +238,15 @@ export class CopySteps {
     // Also if it was deleted before a restart of the service.
     const { isCarriedOver = true } = context.result<CarriedOver | undefined>('folder') ?? {};
     if (isCarriedOver) await this.deps.records.forget({ ref: input.source, uid: input.uid });
+    this.interrupted.delete(context.task);
   }
 
   /** A source that was changed after the copy is kept: its changes are nowhere else. */
-  private async expectUnchanged(ends: MoveEnds, { attempt, signal, result }: StepContext<MoveInput>): Promise<void> {
+  private async expectUnchanged(ends: MoveEnds, { task, signal, result }: StepContext<MoveInput>): Promise<void> {
     const { status, ref } = ends.expectVm();
     const kept = 'The copy is complete, but the source is kept:';
     if (status !== 'Stopped') throw new DomainError('WRONG_STATE', `${kept} ${ref.name} is ${status}.`);
-    if (attempt === 1) return;
+    if (!this.interrupted.has(task)) return;
     const { hashes, variablesHash } = result<Verified>('verify');
     if (variablesHash !== undefined && (await hashVariables(ends)) !== variablesHash)
       throw new DomainError('WRONG_STATE', `${kept} the variables of its firmware have changed since.`);
