@@ -85,6 +85,17 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the layout of th
     return names;
   };
 
+  test.each([320, 400])('a long name of the only context makes no page of %i px wider', async (width) => {
+    await open('/nodes', width);
+    const summary = page.locator('.hg-connection > .hg-button > span').first();
+    await summary.waitFor({ state: 'attached' });
+    const overflow = await summary.evaluate((element) => {
+      element.textContent = `${'production-'.repeat(5)}frankfurt is reachable`;
+      return document.documentElement.scrollWidth - window.innerWidth;
+    });
+    expect(overflow).toBe(0);
+  });
+
   test.each([
     [400, LOW],
     ...[640, 700, 701, 1023, 1024, 1101, 1280, 1440].map((width) => [width, HEIGHT] as const),
