@@ -1,5 +1,5 @@
 import { UnavailableAbility, SystemClock } from '@headgate/domain-contracts';
-import { InventoryRecorder } from '@headgate/testing';
+import { InventoryRecorder, stopwatch } from '@headgate/testing';
 import { KubeBackend } from './kube-backend.js';
 import { NAMESPACE, SandboxHarness, type SandboxHarnessOptions } from './testing/sandbox-harness.contract.js';
 
@@ -10,18 +10,6 @@ const TEAM_ROLE = {
   metadata: { name: 'team', namespace: 'tailvm' },
   rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
 };
-
-const TICK_MS = 50;
-
-/** Measures time in ticks of this process, so that the time in which a busy machine does not run it does not count. */
-function stopwatch(): () => number {
-  let ticks = 0;
-  const timer = setInterval(() => ticks++, TICK_MS);
-  return () => {
-    clearInterval(timer);
-    return ticks * TICK_MS;
-  };
-}
 
 describe('KubeBackend and a failing cluster', () => {
   let harness: SandboxHarness;

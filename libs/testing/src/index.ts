@@ -82,3 +82,4 @@ export * from './incus/tiny-container.js';
 export * from './libvirt-gate.js';
 export * from './private-libvirtd.js';
 export * from './small-disk.js';
+export * from './stopwatch.js';

@@ -1,5 +1,5 @@
 import { SystemClock, type DomainError } from '@headgate/domain-contracts';
-import { describeOnRealApiServer, RealApiServer } from '@headgate/testing';
+import { describeOnRealApiServer, RealApiServer, stopwatch } from '@headgate/testing';
 import { KubeApi } from '../api/kube-api.js';
 import { KubeConnection } from '../api/kube-connection.js';
 import { KubeCredentials } from '../api/kube-credentials.js';
@@ -129,17 +129,17 @@ describeOnRealApiServer('a real API server', () => {
       await secret('kept');
       const { changes, stepOf } = follow();
       await until(() => changes.includes('following') && changes.includes('up'));
-      const lostFrom = Date.now();
+      const untilLost = stopwatch();
       if (how === 'killed') await server.server.kill();
       else server.server.freeze();
       await until(() => changes.includes('lost'));
-      expect(Date.now() - lostFrom).toBeLessThan(NOTICE_LIMIT_MS);
+      expect(untilLost()).toBeLessThan(NOTICE_LIMIT_MS);
       changes.length = 0;
       if (how === 'killed') await server.server.start();
       else server.server.thaw();
-      const backFrom = Date.now();
+      const untilBack = stopwatch();
       await until(() => changes.includes('up') && changes.includes('following'));
-      expect(Date.now() - backFrom).toBeLessThan(RETURN_LIMIT_MS);
+      expect(untilBack()).toBeLessThan(RETURN_LIMIT_MS);
       await mark('kept', '1');
       await until(() => stepOf('kept') === '1');
     });

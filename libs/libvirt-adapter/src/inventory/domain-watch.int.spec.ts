@@ -1,5 +1,5 @@
 import { SystemClock } from '@headgate/domain-contracts';
-import { InventoryRecorder, PrivateLibvirtd } from '@headgate/testing';
+import { InventoryRecorder, PrivateLibvirtd, stopwatch } from '@headgate/testing';
 import { LibvirtBackend } from '../libvirt-backend.js';
 import { foreignDomainXml } from '../testing/domain-xml.js';
 import { whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
@@ -68,9 +68,9 @@ describeWithLibvirt(
 
         await daemon.start();
         await define(foreignDomainXml({ name: ref.name }));
-        const returned = Date.now();
+        const untilListed = stopwatch();
         await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
-        expect(Date.now() - returned).toBeLessThan(5000);
+        expect(untilListed()).toBeLessThan(5000);
         expect(recorder.calls.filter((call) => call.startsWith('lost'))).toHaveLength(1);
       },
       timeoutMs,
@@ -79,14 +79,14 @@ describeWithLibvirt(
     test(
       'is reported as lost within 10 s when it hangs, and listed again when it resumes',
       async () => {
-        const frozen = Date.now();
+        const untilLost = stopwatch();
         daemon.freeze();
         await recorder.until(() => recorder.calls.includes('lost BACKEND_UNREACHABLE'));
-        expect(Date.now() - frozen).toBeLessThan(10_000);
-        const thawed = Date.now();
+        expect(untilLost()).toBeLessThan(10_000);
+        const untilListed = stopwatch();
         daemon.thaw();
         await recorder.until(() => recorder.calls.at(-1) === 'listed');
-        expect(Date.now() - thawed).toBeLessThan(5000);
+        expect(untilListed()).toBeLessThan(5000);
       },
       timeoutMs,
     );
