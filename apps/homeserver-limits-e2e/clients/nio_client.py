@@ -35,11 +35,19 @@ async def log_in(options, user, **config):
 
 
 async def text_in(reader, room, body):
-    """The event with this text, once a sync has it."""
+    """The event with this text, once a sync has it. Its key may come with a later sync."""
+    locked = []
     for _ in range(ROUNDS):
         response = succeeded(await reader.sync(timeout=2000))
         joined = response.rooms.join.get(room)
-        for event in joined.timeline.events if joined else []:
+        events = [*locked, *(joined.timeline.events if joined else [])]
+        locked = []
+        for event in events:
+            if isinstance(event, nio.MegolmEvent):
+                try:
+                    event = reader.decrypt_event(event)
+                except nio.EncryptionError:
+                    locked.append(event)
             if getattr(event, "body", None) == body:
                 return event
     raise RuntimeError(f"no sync has {body}")

@@ -36,7 +36,7 @@ describeOnServers('RedisRateLimiter behind Sentinel', (program) => {
       const lines = [
         `port ${port}`,
         `sentinel monitor limits 127.0.0.1 ${primary.port} 1`,
-        'sentinel down-after-milliseconds limits 1000',
+        'sentinel down-after-milliseconds limits 4000',
         'sentinel failover-timeout limits 2000',
       ];
       writeFileSync(file, `${lines.join('\n')}\n`);
