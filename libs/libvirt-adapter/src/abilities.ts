@@ -114,7 +114,9 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
   return { abilities, close };
 }
 
-const NO_CONTAINERS = new UnavailableAbility('Containers need Kubernetes: libvirt runs virtual machines only.');
+const NO_CONTAINERS = new UnavailableAbility(
+  'A libvirt context runs virtual machines only. Containers run in clusters and on Incus and LXD.',
+);
 const NO_OTHER_HOST = new UnavailableAbility(
   'Live migration needs a second libvirt context: each one is a single machine.',
 );
