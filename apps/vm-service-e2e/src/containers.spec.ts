@@ -138,6 +138,19 @@ describe.each(INCUS_FLAVORS)('%s', (flavor) => {
       expect(await list()).toMatchObject([{ name: NAME, context: CONTEXT, image: TINY_ALIAS, node: 'node-1' }]);
     });
 
+    test('shows it on the first page, which has no VMs', async () => {
+      const { page } = browser;
+      await page.goto(`${service.url}/`);
+      const card = page.locator('.hg-first-way', { has: page.getByRole('heading', { name: 'Containers' }) });
+      await card.getByText('Running').waitFor();
+      for (const width of [400, 1280]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect([width, await violations(page)]).toEqual([width, []]);
+      }
+      await card.getByRole('link', { name: NAME, exact: true }).click();
+      await page.getByRole('heading', { name: NAME, level: 1 }).waitFor();
+    });
+
     test('writes to it in the terminal of the page', async () => {
       await open('/terminal');
       await run('echo root > /root/file; echo data > /data/file; hostname | tr a-z A-Z', /BOX/);

@@ -1,9 +1,15 @@
 import { t } from '@lingui/core/macro';
 import { Icon } from '../../../shared/ui/icon.js';
 import type { IconName } from '../../../icons.js';
-import { useCapabilities, type ContextCapabilities } from '../../../shared/queries/use-capabilities.js';
+import {
+  unavailableReason,
+  useCapabilities,
+  type ContextCapabilities,
+} from '../../../shared/queries/use-capabilities.js';
 import { Button } from '../../../shared/ui/button.js';
 import { Copyable } from '../../../shared/ui/copy.js';
+import { ContextFacts } from './context-facts.js';
+import { FirstContainers } from './first-containers.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
 
 interface Way {
@@ -40,11 +46,37 @@ const ways = perLanguage((): readonly Way[] => [
   },
 ]);
 
-/** The first thing a new operator sees: three ways to a first machine, of which one can be used at once. */
+const runsVms = (context: ContextCapabilities): boolean => unavailableReason(context, 'provisioning') === undefined;
+
+/** The first thing a new operator sees: three ways to a first machine, one of which can be used at once. */
 export function FirstRun({ onCreate, refusal }: { onCreate: () => void; refusal?: string | undefined }) {
   const { data } = useCapabilities();
-  const contexts = data?.contexts ?? [];
-  const best = ways().find(({ has }) => contexts.some((context) => context.up && has(context))) ?? ways()[0];
+  const all = data?.contexts ?? [];
+  const contexts = all.filter(runsVms);
+  const others = all.filter((context) => !runsVms(context));
+  const usable = ways().find(({ has }) => contexts.some((context) => context.up && has(context)));
+  const best = usable ?? (others.length === 0 ? ways()[0] : undefined);
+  const cards = ways().map((way) => (
+    <li key={way.title} className="hg-first-way" data-best={way === best}>
+      <Icon name={way.icon} />
+      <h3>{way.title}</h3>
+      <p>{way.text}</p>
+      <ContextFacts contexts={contexts.filter(way.has)} />
+      {way === best ? (
+        <div className="hg-first-action">
+          <Button onClick={onCreate} isDisabled={refusal !== undefined}>
+            {t`Create VM`}
+          </Button>
+          {refusal && <p>{refusal}</p>}
+        </div>
+      ) : (
+        <div className="hg-first-action hg-note">
+          {contexts.some(way.has) ? t`Choose the context on the page that creates the VM.` : t`Start Headgate with`}
+          {!contexts.some(way.has) && <Copyable text={way.command} what={t`the command`} />}
+        </div>
+      )}
+    </li>
+  ));
   return (
     <div className="hg-first-run">
       <h2>{t`No virtual machines yet`}</h2>
@@ -52,42 +84,10 @@ export function FirstRun({ onCreate, refusal }: { onCreate: () => void; refusal?
         {t`Where should the first one run? You can add the others later. Nothing is installed or changed before you say so.`}
       </p>
       <ul>
-        {ways().map((way) => (
-          <li key={way.title} className="hg-first-way" data-best={way === best}>
-            <Icon name={way.icon} />
-            <h3>{way.title}</h3>
-            <p>{way.text}</p>
-            <ContextFacts contexts={contexts.filter(way.has)} />
-            {way === best ? (
-              <div className="hg-first-action">
-                <Button onClick={onCreate} isDisabled={refusal !== undefined}>
-                  {t`Create VM`}
-                </Button>
-                {refusal && <p>{refusal}</p>}
-              </div>
-            ) : (
-              <div className="hg-first-action hg-note">
-                {contexts.some(way.has)
-                  ? t`Choose the context on the page that creates the VM.`
-                  : t`Start Headgate with`}
-                {!contexts.some(way.has) && <Copyable text={way.command} what={t`the command`} />}
-              </div>
-            )}
-          </li>
-        ))}
+        {cards[0]}
+        <FirstContainers contexts={others} refusal={refusal} />
+        {cards.slice(1)}
       </ul>
     </div>
   );
 }
-
-/** The contexts of one way, and whether they respond. */
-const ContextFacts = ({ contexts }: { contexts: readonly ContextCapabilities[] }) => (
-  <ul className="hg-first-facts">
-    {contexts.map(({ context, label, up }) => (
-      <li key={context}>
-        <Icon name={up ? 'check' : 'triangle'} className={up ? 'hg-status--success' : 'hg-status--warning'} />
-        {up ? t`${context} (${label}) responds` : t`${context} (${label}) does not respond`}
-      </li>
-    ))}
-  </ul>
-);
