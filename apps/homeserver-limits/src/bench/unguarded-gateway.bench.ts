@@ -5,6 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { pino } from 'pino';
 import { Bounds } from '../bounds/bounds.js';
+import { AbandonedRequests } from '../edge/abandoned-requests.js';
 import { CallerAddress } from '../edge/caller-address.js';
 import { Dispatcher } from '../edge/dispatcher.js';
 import { matrixAdapter } from '../edge/matrix-adapter.js';
@@ -47,6 +48,7 @@ const dispatcher = new Dispatcher({
   homeserver,
   addresses,
   bodies: new BodyBudget(),
+  abandoned: new AbandonedRequests({ addresses, maxPerSource: 1_024, onRefused: () => undefined }),
   log,
 });
 

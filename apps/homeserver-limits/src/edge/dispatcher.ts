@@ -16,6 +16,7 @@ import type { Bounds } from '../bounds/bounds.js';
 import type { OperationRules } from '../bounds/operation-rules.js';
 import { errorResponse } from '../errors/error-response.js';
 import type { DenyGate } from '../deny/deny-gate.js';
+import type { AbandonedRequests } from './abandoned-requests.js';
 import type { CallerAddress } from './caller-address.js';
 import type { RequestPlaces } from './request-limit.js';
 
@@ -27,6 +28,8 @@ export interface DispatcherDeps {
   addresses: CallerAddress;
   /** The memory that buffered request bodies share. */
   bodies: BodyBudget;
+  /** Bounds those whose callers have hung up. */
+  abandoned: Pick<AbandonedRequests, 'follow'>;
   /** Bounds the requests of one source that are in progress; absent if they are not bounded. */
   limit?: RequestPlaces | undefined;
   /** Refuses the addresses of deny lists; absent without any. */
@@ -41,17 +44,19 @@ export class Dispatcher {
   constructor(private readonly deps: DispatcherDeps) {}
 
   async dispatch(raw: IncomingMessage, outgoing: ServerResponse, target: string): Promise<void> {
-    const { limit, addresses } = this.deps;
-    if (!limit) return this.answer(raw, outgoing, target, () => this.respond(raw, outgoing, target));
+    const { limit, addresses, abandoned } = this.deps;
     let leave: (() => void) | undefined;
+    let end: (() => void) | undefined;
     try {
       await this.answer(raw, outgoing, target, async () => {
         const caller = addresses.of(raw);
-        leave = await limit.enter(raw, target, caller);
+        end = abandoned.follow(caller, outgoing);
+        leave = await limit?.enter(raw, target, caller);
         return this.respond(raw, outgoing, target, caller);
       });
     } finally {
       leave?.();
+      end?.();
     }
   }
 
@@ -76,7 +81,7 @@ export class Dispatcher {
     raw: IncomingMessage,
     outgoing: ServerResponse,
     target: string,
-    caller?: KnownCaller,
+    caller: KnownCaller,
   ): Promise<MatrixResponse> {
     const { table, bounds, rules, homeserver } = this.deps;
     const method = raw.method === 'HEAD' ? 'GET' : (raw.method ?? 'GET');
@@ -84,13 +89,12 @@ export class Dispatcher {
     if (classified.kind === 'ambiguous') return Promise.reject(MatrixError.unrecognized());
     if (hasTwoHosts(raw)) return Promise.reject(twoHosts());
     if (hasUnsupportedEncoding(raw)) return Promise.reject(unsupportedEncoding());
-    const known = caller ?? this.deps.addresses.of(raw);
     const { deny } = this.deps;
     if (deny && !deny.isOpen) {
-      const refusal = deny.refusalOf(known, withoutSecrets(target));
+      const refusal = deny.refusalOf(caller, withoutSecrets(target));
       if (refusal) return Promise.reject(refusal);
     }
-    const request = this.requestOf({ raw, response: outgoing, target }, classified, known);
+    const request = this.requestOf({ raw, response: outgoing, target }, classified, caller);
     if (raw.method === 'OPTIONS') return homeserver.preflight(request);
     if (classified.kind === 'unknown') {
       const handle = () => homeserver.handleUnknown(request, () => table.methodsOf(classified.target));

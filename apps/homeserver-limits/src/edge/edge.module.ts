@@ -15,6 +15,7 @@ import { RefusalLog } from '../reports/refusal-log.js';
 import { ReportsModule } from '../reports/reports.module.js';
 import { Rules } from '../rules/rules.js';
 import { RulesModule } from '../rules/rules.module.js';
+import { AbandonedRequests } from './abandoned-requests.js';
 import { CallerAddress } from './caller-address.js';
 import { CallerAddressModule } from './caller-address.module.js';
 import { ConnectionDrain } from './connection-drain.js';
@@ -25,6 +26,11 @@ import { RequestLimit, type RequestPlaces } from './request-limit.js';
 import { MatrixController } from './matrix.controller.js';
 
 const MIB = 1024 * 1024;
+/**
+ * Requests without a caller are before the others in the queue to the homeserver, so a source may have fewer of
+ * them than connections.
+ */
+const ABANDONED_SHARE = 8;
 
 /** Takes requests in and writes responses. */
 @Module({})
@@ -62,6 +68,16 @@ export class EdgeModule {
           inject: [LiveConfig],
         },
         {
+          provide: AbandonedRequests,
+          useFactory: ({ current: { server } }: LiveConfig, addresses: CallerAddress, metrics: LimitsMetrics) =>
+            new AbandonedRequests({
+              addresses,
+              maxPerSource: Math.ceil(server.connections_per_source / ABANDONED_SHARE / server.workers),
+              onRefused: metrics.countRefusedAfterHangUps,
+            }),
+          inject: [LiveConfig, CallerAddress, LimitsMetrics],
+        },
+        {
           provide: Dispatcher,
           useFactory: (
             table: PathTable<string>,
@@ -72,6 +88,7 @@ export class EdgeModule {
             bodies: BodyBudget,
             log: Logger,
             deny: DenyGate,
+            abandoned: AbandonedRequests,
             limit?: RequestPlaces,
           ) =>
             new Dispatcher({
@@ -81,6 +98,7 @@ export class EdgeModule {
               homeserver: backend,
               addresses,
               bodies,
+              abandoned,
               limit,
               deny,
               log,
@@ -94,6 +112,7 @@ export class EdgeModule {
             BodyBudget,
             LOGGER,
             DenyGate,
+            AbandonedRequests,
             RequestLimit,
           ],
         },

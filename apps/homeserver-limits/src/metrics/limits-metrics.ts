@@ -53,6 +53,11 @@ export class LimitsMetrics {
     help: 'Connections closed because their source has too many open, by server.connections_per_source.',
     registers: [this.registry],
   });
+  private readonly refusedAfterHangUps = new Counter({
+    name: 'limits_refused_after_hangups_total',
+    help: 'Requests refused because their source hung up before too many others that are still carried out.',
+    registers: [this.registry],
+  });
 
   /** Receives each decision of a rule. */
   readonly watch: DecisionListener;
@@ -117,6 +122,8 @@ export class LimitsMetrics {
     this.cacheLookups.inc({ cache, result: isHit ? 'hit' : 'miss' });
 
   readonly countRefusedConnection = (): void => this.refusedConnections.inc();
+
+  readonly countRefusedAfterHangUps = (): void => this.refusedAfterHangUps.inc();
 
   readonly countUntrustedForwarded = (): void => this.untrustedForwarded.inc();
 
