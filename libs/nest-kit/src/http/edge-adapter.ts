@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type ServerOptions } from 'node:http';
+import type { ServerOptions as TlsServerOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -17,6 +18,13 @@ export interface EdgeLimits {
   readonly refuse: (error: Error) => RawAnswer;
   /** Whether the application has begun to shut down. The server itself begins later, when it stops to listen. */
   readonly isShuttingDown?: () => boolean;
+  /** The certificate and the key, both as PEM, of a server that speaks TLS only. */
+  readonly tls?: CertificateAndKey | undefined;
+}
+
+export interface CertificateAndKey {
+  readonly cert: string;
+  readonly key: string;
 }
 
 /** A request that came during the shutdown. */
@@ -34,7 +42,14 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** Fastify as both applications run it: with limits, without logging of its own, and with an ID on each request. */
 export function edgeAdapter(limits: EdgeLimits): FastifyAdapter {
-  const { bodyBytes, requestMs, parameterLength, refuse, isShuttingDown = () => false } = limits;
+  const { bodyBytes, requestMs, parameterLength, refuse, isShuttingDown = () => false, tls } = limits;
+  const server = {
+    // Without a Host the server itself would answer, without a body.
+    requireHostHeader: false,
+    // HTTP lets a server ignore an upgrade that it does not support; clients such as Java's offer h2c with every
+    // request.
+    shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+  } as ServerOptions;
   const adapter = new FastifyAdapter({
     bodyLimit: bodyBytes,
     requestTimeout: requestMs,
@@ -50,13 +65,7 @@ export function edgeAdapter(limits: EdgeLimits): FastifyAdapter {
       answer(request, reply, refuse(error)),
     // Parse errors and timeouts come before any route; the server would answer them without a body.
     clientErrorHandler: (error, socket) => answerRaw(socket, refuse(error)),
-    http: {
-      // Without a Host the server itself would answer, without a body.
-      requireHostHeader: false,
-      // HTTP lets a server ignore an upgrade that it does not support; clients such as Java's offer h2c with every
-      // request.
-      shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
-    } as ServerOptions,
+    ...(tls ? { https: { ...server, ...tls, minVersion: 'TLSv1.2' } as TlsServerOptions } : { http: server }),
     logger: false,
     trustProxy: false,
     // The server's own response has no error body of the application.

@@ -43,8 +43,8 @@ export class ListenAddress {
   }
 
   /** Where a client on this machine reaches it. */
-  urlOn(port = this.port): string {
-    return `http://${this.isWildcard ? '127.0.0.1' : this.urlHost}:${port}`;
+  urlOn(port = this.port, scheme: 'http' | 'https' = 'http'): string {
+    return `${scheme}://${this.isWildcard ? '127.0.0.1' : this.urlHost}:${port}`;
   }
 
   toString(): string {
