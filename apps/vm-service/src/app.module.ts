@@ -27,7 +27,7 @@ import { NodesModule } from './nodes/nodes.module.js';
 import { PageModule } from './page/page.module.js';
 import { PluginsModule } from './plugins/plugins.module.js';
 import { PlatformModule } from './platform/platform.module.js';
-import type { AppDeps } from './platform/tokens.js';
+import type { OpenedDeps } from './platform/tokens.js';
 import { SshKeysModule } from './ssh-keys/ssh-keys.module.js';
 import { SnapshotsModule } from './snapshots/snapshots.module.js';
 import { StreamModule } from './stream/stream.module.js';
@@ -44,7 +44,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
  */
 @Module({})
 export class AppModule {
-  static forRoot(deps: AppDeps): DynamicModule {
+  static forRoot(deps: OpenedDeps): DynamicModule {
     return {
       module: AppModule,
       imports: [

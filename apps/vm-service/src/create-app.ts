@@ -1,6 +1,6 @@
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { edgeAdapter, PinoNestLogger, ShuttingDownError } from '@headgate/nest-kit';
+import { edgeAdapter, ListenAddress, PinoNestLogger, ShuttingDownError, TlsFiles } from '@headgate/nest-kit';
 import { PathWsAdapter } from '@headgate/nest-kit/websockets';
 import { AppModule } from './app.module.js';
 import { ConsoleRequests } from './consoles/console-request.js';
@@ -17,6 +17,7 @@ import { HttpListener } from './platform/http-listener.js';
 import { refuseEarly } from './platform/refuse-early.js';
 import { acceptJsonOnly } from './platform/json-body.js';
 import type { AppDeps } from './platform/tokens.js';
+import type { Settings } from './config/load-config.js';
 
 /** The largest body is a creation with cloud-init user data. */
 const MAX_BODY_BYTES = 1_048_576;
@@ -25,6 +26,10 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_PARAMETER_CHARS = 16_384;
 /** The largest message on a console socket is a pasted clipboard. */
 const MAX_CONSOLE_MESSAGE_BYTES = 1_048_576;
+
+const HTTPS_PORT = 443;
+/** 180 days. */
+const HSTS_SECONDS = 15_552_000;
 
 /** The service, as main and the tests run it. */
 export interface Service {
@@ -39,16 +44,20 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** @throws ConfigError when the files of the certificate can't be used */
 export async function createService(deps: AppDeps): Promise<Service> {
   let isShuttingDown = false;
+  const { settings } = deps;
+  const tls = settings.tls && new TlsFiles(settings.tls, 'the configuration');
   const adapter = edgeAdapter({
     bodyBytes: MAX_BODY_BYTES,
     requestMs: REQUEST_TIMEOUT_MS,
     parameterLength: MAX_PARAMETER_CHARS,
     refuse: (error) => errorBody(error),
     isShuttingDown: () => isShuttingDown,
+    tls: tls?.current,
   });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(deps), adapter, {
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot({ ...deps, tls }), adapter, {
     logger: new PinoNestLogger(deps.log),
     bodyParser: false,
     abortOnError: false,
@@ -58,7 +67,7 @@ export async function createService(deps: AppDeps): Promise<Service> {
   refuseEarly(app);
   keepAnswers(app);
   recordRequests(app, deps.log);
-  addCommonHeaders(app);
+  addCommonHeaders(app, asksForHttps(settings));
   const edge = app.get(EdgePolicy);
   const consoles = app.get(ConsoleRequests);
   const sockets = new SocketRecorder(app);
@@ -90,8 +99,12 @@ export async function createService(deps: AppDeps): Promise<Service> {
   };
 }
 
+/** A browser applies the header to all ports of the host, which may have other services. */
+const asksForHttps = ({ tls, listen }: Settings): boolean =>
+  tls !== undefined && (tls.hsts ?? ListenAddress.parse(listen).port === HTTPS_PORT);
+
 /** Adds the headers that every response has. */
-function addCommonHeaders(app: NestFastifyApplication): void {
+function addCommonHeaders(app: NestFastifyApplication, hasHsts: boolean): void {
   app
     .getHttpAdapter()
     .getInstance()
@@ -101,6 +114,7 @@ function addCommonHeaders(app: NestFastifyApplication): void {
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',
         'cache-control': 'no-store',
+        ...(hasHsts && { 'strict-transport-security': `max-age=${HSTS_SECONDS}` }),
       });
       done();
     });

@@ -36,7 +36,7 @@ async function main(): Promise<void> {
   };
   runUntilSignal({ close }, { log: (line) => log.info(line) });
   for (const note of contexts.notes) print(note);
-  const url = ListenAddress.parse(settings.listen).urlOn(service.port());
+  const url = ListenAddress.parse(settings.listen).urlOn(service.port(), settings.tls ? 'https' : 'http');
   for (const sentence of describeTrust(service.app.get(LocalTrust), url)) print(sentence);
   print(`Headgate serves ${url}`);
 }

@@ -6,6 +6,8 @@ export interface CommandLine {
   readonly config?: string;
   readonly listen?: string;
   readonly dataDir?: string;
+  /** The files of the certificate and of its key. */
+  readonly tls?: { readonly certificate: string; readonly key: string };
   readonly metrics: boolean;
   /** Trust every user of this machine. */
   readonly open: boolean;
@@ -26,6 +28,8 @@ export const USAGE = `headgate vm-service: virtual machines and containers on Ku
 
   --config FILE         configuration (YAML)
   --listen HOST:PORT    where to listen; default 127.0.0.1:8006
+  --tls-cert FILE       serve HTTPS with this certificate (PEM)
+  --tls-key FILE        the key of that certificate (PEM)
   --data-dir DIR        directory of the registry file
   --open                let every user and program on this machine in
   --metrics             expose all series at /metrics
@@ -53,11 +57,14 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   if (accelerator !== undefined && accelerator !== 'kvm' && accelerator !== 'tcg') {
     throw problem('--accelerator must be kvm or tcg');
   }
+  const { 'tls-cert': certificate, 'tls-key': key } = values;
+  if ((certificate === undefined) !== (key === undefined)) throw problem('--tls-cert and --tls-key need each other');
   if (values.containers !== undefined && !values.local) throw problem('--containers needs --local');
   return {
     config: values.config,
     listen: values.listen,
     dataDir: values['data-dir'],
+    ...(certificate !== undefined && key !== undefined && { tls: { certificate, key } }),
     metrics: values.metrics ?? false,
     open: values.open ?? false,
     local: values.local ?? false,
@@ -77,6 +84,8 @@ function read(args: string[]) {
         config: { type: 'string' },
         listen: { type: 'string' },
         'data-dir': { type: 'string' },
+        'tls-cert': { type: 'string' },
+        'tls-key': { type: 'string' },
         metrics: { type: 'boolean' },
         open: { type: 'boolean' },
         local: { type: 'boolean' },

@@ -16,6 +16,12 @@ describe('parseCommandLine', () => {
     expect(parseCommandLine(['--sandbox=0', '--local'])).toMatchObject({ sandbox: 0, local: true });
     expect(parseCommandLine(['--local', '--containers', '/a'])).toMatchObject({ local: true, containers: '/a' });
     expect(() => parseCommandLine(['--containers', '/a'])).toThrow('--containers needs --local');
+    expect(parseCommandLine(['--tls-cert', '/c', '--tls-key', '/k']).tls).toEqual({ certificate: '/c', key: '/k' });
+    for (const one of [
+      ['--tls-cert', '/c'],
+      ['--tls-key', '/k'],
+    ])
+      expect(() => parseCommandLine(one)).toThrow('--tls-cert and --tls-key need each other');
   });
 
   test.each([['--sandbox=x'], ['--sandbox=-1'], ['--sandbox=10001'], ['--accelerator=xen'], ['--nope'], ['word']])(
@@ -51,6 +57,19 @@ describe('loadSettings', () => {
       loginHeader: 'Tailscale-User-Login',
     });
     expect(settings.contexts[0]).toMatchObject({ name: 'a/b' });
+  });
+
+  test('reads the certificate from the file, and its files from the command line', () => {
+    const yaml = 'tls: { certificate: /a, key: /b, redirectFrom: "0.0.0.0:80" }';
+    expect(load(yaml).tls).toMatchObject({ certificate: '/a', key: '/b', redirectFrom: '0.0.0.0:80' });
+    expect(load(yaml, {}, ['--tls-cert', '/c', '--tls-key', '/k']).tls).toMatchObject({
+      certificate: '/c',
+      key: '/k',
+      redirectFrom: '0.0.0.0:80',
+    });
+    expect(load('').tls).toBeUndefined();
+    expect(() => load('tls: { certificate: /a }')).toThrow(/tls\.key/);
+    expect(() => load('tls: { certificate: /a, key: /b, redirectFrom: 80 }')).toThrow(/redirectFrom/);
   });
 
   test('reads the exceptions for imports from the file and the environment', () => {

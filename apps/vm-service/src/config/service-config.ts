@@ -131,6 +131,21 @@ export class AddedContextsSection {
   paths: string[] = [];
 }
 
+/** The certificate of the service. With it, the service speaks TLS only. */
+export class TlsSection {
+  /** A PEM file with the certificate, followed by those of the authorities that signed it. */
+  @IsString() @IsNotEmpty() certificate!: string;
+  /** A PEM file with the key of the certificate, without a passphrase. */
+  @IsString() @IsNotEmpty() key!: string;
+  /**
+   * Whether responses have Strict-Transport-Security, with which browsers use HTTPS for every port of this host name.
+   * Absent: if the port is 443.
+   */
+  @IsOptional() @IsBoolean() hsts?: boolean;
+  /** HOST:PORT of a second listener, which redirects HTTP to HTTPS. Absent: none. */
+  @IsOptional() @IsListenAddress() redirectFrom?: string;
+}
+
 /** How much of the audit log is kept. */
 export class JournalSection {
   @IsInt() @Min(1000) @Max(10_000_000) entries = 100_000;
@@ -142,6 +157,8 @@ export class ServiceConfig {
   /** HOST:PORT */
   @IsListenAddress()
   listen = '127.0.0.1:8006';
+  /** Absent: the service speaks plain HTTP, for this machine or a proxy. */
+  @IsOptional() @ValidateNested() @Type(() => TlsSection) tls?: TlsSection;
   /** Directory of the registry file. */
   @IsOptional() @IsString() @IsNotEmpty() dataDir?: string;
   /** Whether /metrics exposes all series. */

@@ -7,6 +7,7 @@ import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
 import { DoctorController } from './doctor.controller.js';
 import { FindingsController } from './findings.controller.js';
+import { ListenerCheck } from './listener-check.js';
 import { ReadChecks } from './read-checks.js';
 
 /** Checks of the backends and their fixes. */
@@ -16,6 +17,7 @@ import { ReadChecks } from './read-checks.js';
   providers: [
     provideClass(CheckBackends, [BackendDirectory]),
     provideClass(FindingHistory, [Clock]),
+    ListenerCheck,
     ReadChecks,
     provideClass(FixBackends, [BackendDirectory, CheckBackends, Audit]),
     provideClass(FixCheck, [BackendDirectory, CheckBackends, Audit]),

@@ -3,12 +3,13 @@ import type { CheckView, FindingView } from '@headgate/api-contracts';
 import { CheckBackends, FindingHistory, type ContextCheck } from '@headgate/doctor';
 import { formatRef } from '@headgate/domain-contracts';
 import { PluginChecks, type CheckOfPlugin } from '@headgate/plugins';
+import { ListenerCheck } from './listener-check.js';
 import { Readiness } from '../platform/readiness.js';
 import { checkRegistryDisk } from '../store/registry-check.js';
 
 const MAX_AFFECTED = 100;
 
-/** Runs the checks of each backend, of the disk of the registry and of the installed plugins. */
+/** Runs the checks of each backend, of the disk of the registry, of the listener and of the installed plugins. */
 @Injectable()
 export class ReadChecks {
   constructor(
@@ -16,6 +17,7 @@ export class ReadChecks {
     private readonly pluginChecks: PluginChecks,
     private readonly readiness: Readiness,
     private readonly history: FindingHistory,
+    private readonly listener: ListenerCheck,
   ) {}
 
   async read(): Promise<CheckView[]> {
@@ -29,7 +31,7 @@ export class ReadChecks {
   private async run(): Promise<ContextCheck[]> {
     const observe = this.history.begin();
     const [ofBackends, ofPlugins] = await Promise.all([this.checkBackends.run(), this.pluginChecks.run()]);
-    const all = [...ofBackends, checkRegistryDisk(this.readiness), ...ofPlugins.map(withContext)];
+    const all = [...ofBackends, checkRegistryDisk(this.readiness), this.listener.run(), ...ofPlugins.map(withContext)];
     observe(all);
     return all;
   }

@@ -7,6 +7,8 @@ export interface EdgePolicyOptions {
   readonly listen: string;
   /** Further Host headers, with or without a port. */
   readonly allowedHosts: readonly string[];
+  /** Present: the service speaks TLS only. */
+  readonly tls?: object | undefined;
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
@@ -17,8 +19,11 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
  */
 export class EdgePolicy {
   private readonly hosts: ReadonlySet<string>;
+  /** A proxy may speak TLS for a service without. */
+  private readonly schemes: readonly string[];
 
-  constructor({ listen, allowedHosts }: EdgePolicyOptions) {
+  constructor({ listen, allowedHosts, tls }: EdgePolicyOptions) {
+    this.schemes = tls ? ['https'] : ['http', 'https'];
     const { isWildcard, urlHost } = ListenAddress.parse(listen);
     this.hosts = new Set(
       [...LOOPBACK, ...(isWildcard ? [] : [urlHost]), ...allowedHosts].map((host) => host.toLowerCase()),
@@ -42,7 +47,7 @@ export class EdgePolicy {
     if (origin === undefined) return;
     const own = (host ?? '').toLowerCase();
     const given = origin.toLowerCase();
-    if (given === `http://${own}` || given === `https://${own}`) return;
+    if (this.schemes.some((scheme) => given === `${scheme}://${own}`)) return;
     throw foreignOrigin();
   }
 

@@ -16,6 +16,7 @@ import { CallerIdentity } from './caller-identity.js';
 import { CallerResolver } from './caller-resolver.js';
 import { EdgeGuard } from './edge.guard.js';
 import { EdgePolicy } from './edge-policy.js';
+import { HttpsRedirect } from './https-redirect.js';
 import { IdentityGuard } from './identity.guard.js';
 import { InstanceAccess } from './instance-access.js';
 import { LocalTrust } from './local-trust.js';
@@ -42,6 +43,7 @@ import { WhoamiController } from './whoami.controller.js';
     provideClass(InstanceAccess, [FleetReader, InstanceDirectory, FolderDirectory]),
     provideClass(RequestTargets, [InstanceAccess]),
     provideClass(EdgePolicy, [SETTINGS]),
+    HttpsRedirect,
     { provide: APP_GUARD, useClass: EdgeGuard },
     { provide: APP_GUARD, useClass: IdentityGuard },
     { provide: APP_GUARD, useClass: AccessGuard },

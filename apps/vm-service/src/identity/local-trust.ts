@@ -12,6 +12,8 @@ export interface LocalTrustOptions {
   readonly open: boolean;
   /** User IDs that are trusted besides root's, the service's own and that of the user who used sudo to start it. */
   readonly trustedUids: readonly number[];
+  /** Present: browsers send the cookie of the session over TLS only. */
+  readonly tls?: object | undefined;
 }
 
 export type PeerRequest = Pick<IncomingMessage, 'headers' | 'socket' | 'rawHeaders'>;
@@ -35,12 +37,14 @@ export class LocalTrust {
   private readonly users = new WeakMap<object, number | undefined>();
   private readonly session = randomToken();
   private token: string | undefined;
+  private readonly cookieFlags: string;
 
   constructor(
-    { open, trustedUids }: LocalTrustOptions,
+    { open, trustedUids, tls }: LocalTrustOptions,
     private readonly peers: PeerUsers,
     guests: readonly number[] = guestUids(),
   ) {
+    this.cookieFlags = `Path=/; HttpOnly; SameSite=Strict${tls ? '; Secure' : ''}`;
     this.kind = open ? 'open' : peers.isSupported ? 'users' : 'token';
     const all = [0, process.getuid?.(), sudoUid(), ...trustedUids].filter((uid) => uid !== undefined);
     this.trusted = new Set(all.filter((uid) => !guests.includes(uid)));
@@ -76,7 +80,7 @@ export class LocalTrust {
   redeem(token: string): string | undefined {
     if (this.token === undefined || !isSame(token, this.token)) return undefined;
     this.token = undefined;
-    return `${COOKIE}=${this.session}; Path=/; HttpOnly; SameSite=Strict`;
+    return `${COOKIE}=${this.session}; ${this.cookieFlags}`;
   }
 
   private hasSession({ headers }: PeerRequest): boolean {

@@ -4,7 +4,8 @@ import { Clock, SystemClock } from '@headgate/domain-contracts';
 import { ProcPeerUsers } from './peer-users.js';
 import { DomainErrorFilter } from './domain-error.filter.js';
 import { HttpListener } from './http-listener.js';
-import { CONTEXTS, LOGGER, PAGE_DIR, PEER_USERS, SETTINGS, type AppDeps } from './tokens.js';
+import { CONTEXTS, LOGGER, PAGE_DIR, PEER_USERS, SETTINGS, TLS_FILES, type OpenedDeps } from './tokens.js';
+import { ServiceCertificate } from './service-certificate.js';
 import { WireValidationPipe } from './wire-validation.pipe.js';
 
 /**
@@ -14,7 +15,14 @@ import { WireValidationPipe } from './wire-validation.pipe.js';
 @Global()
 @Module({})
 export class PlatformModule {
-  static forRoot({ settings, contexts, log, pageDir, peerUsers = new ProcPeerUsers() }: AppDeps): DynamicModule {
+  static forRoot({
+    settings,
+    contexts,
+    log,
+    pageDir,
+    tls,
+    peerUsers = new ProcPeerUsers(),
+  }: OpenedDeps): DynamicModule {
     return {
       module: PlatformModule,
       providers: [
@@ -24,11 +32,13 @@ export class PlatformModule {
         { provide: PAGE_DIR, useValue: pageDir },
         { provide: PEER_USERS, useValue: peerUsers },
         { provide: Clock, useClass: SystemClock },
+        { provide: TLS_FILES, useValue: tls },
         HttpListener,
+        ServiceCertificate,
         { provide: APP_PIPE, useClass: WireValidationPipe },
         { provide: APP_FILTER, useClass: DomainErrorFilter },
       ],
-      exports: [SETTINGS, CONTEXTS, LOGGER, PAGE_DIR, PEER_USERS, Clock],
+      exports: [HttpListener, SETTINGS, CONTEXTS, LOGGER, PAGE_DIR, PEER_USERS, Clock, ServiceCertificate],
     };
   }
 }

@@ -1,3 +1,4 @@
+import type { TlsFiles } from '@headgate/nest-kit';
 import type { Logger } from 'pino';
 import type { ChosenContexts } from '../composition/choose-contexts.js';
 import type { Settings } from '../config/load-config.js';
@@ -14,6 +15,11 @@ export interface AppDeps {
   readonly peerUsers?: PeerUsers;
 }
 
+/** `AppDeps`, and the certificate that the settings name. */
+export interface OpenedDeps extends AppDeps {
+  readonly tls?: TlsFiles | undefined;
+}
+
 /** Injects `AppDeps['settings']`. */
 export const SETTINGS = Symbol('SETTINGS');
 /** Injects `AppDeps['contexts']`. */
@@ -24,3 +30,5 @@ export const LOGGER = Symbol('LOGGER');
 export const PAGE_DIR = Symbol('PAGE_DIR');
 /** Injects `AppDeps['peerUsers']`. */
 export const PEER_USERS = Symbol('PEER_USERS');
+/** Injects `OpenedDeps['tls']`. */
+export const TLS_FILES = Symbol('TLS_FILES');

@@ -136,8 +136,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The checks of each backend, of the disk of the registry and of the installed plugins
-         * @description The checks of each backend, of the disk of the registry and of the installed plugins.
+         * The checks of each backend, of the disk of the registry, of the listener and of the installed plugins
+         * @description The checks of each backend, of the disk of the registry, of the listener and of the installed plugins.
          */
         get: operations["Doctor.checks"];
         put?: never;

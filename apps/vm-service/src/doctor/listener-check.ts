@@ -1,0 +1,85 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock } from '@headgate/domain-contracts';
+import type { ContextCheck } from '@headgate/doctor';
+import { ListenAddress, TrustedProxies } from '@headgate/nest-kit';
+import type { Settings } from '../config/load-config.js';
+import { ServiceCertificate } from '../platform/service-certificate.js';
+import { SETTINGS } from '../platform/tokens.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Programs that renew certificates do so earlier. */
+const RENEWAL_DAYS = 14;
+
+const CHECK = { name: 'listener', context: 'service/listener', fixable: false } as const;
+const OK = { ...CHECK, status: 'ok', remedy: '' } as const;
+const RENEW = 'Replace the files of tls.certificate and tls.key. The service reads them again within a minute.';
+
+/** The doctor's check of the port of the service: its encryption and its certificate. */
+@Injectable()
+export class ListenerCheck {
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'listen' | 'trustedProxies'>,
+    private readonly certificate: ServiceCertificate,
+    private readonly clock: Clock,
+  ) {}
+
+  run(): ContextCheck {
+    return this.certificate.current ? this.checkCertificate(this.certificate.current.leaf) : this.checkAddress();
+  }
+
+  private checkAddress(): ContextCheck {
+    const { listen } = this.settings;
+    if (ListenAddress.parse(listen).isLoopback)
+      return { ...OK, message: `The service listens on ${listen}, which only this machine reaches.` };
+    if (this.hasOtherProxies()) return { ...OK, message: `The service listens on ${listen} for the trusted proxies.` };
+    return {
+      ...CHECK,
+      status: 'warning',
+      title: 'The service is on the network without encryption',
+      message: `The service listens on ${listen} without TLS. Others on the network can read API tokens and consoles, and change requests.`,
+      remedy:
+        'Set tls.certificate and tls.key, or listen on 127.0.0.1 behind a proxy that speaks TLS. If the proxy is on another machine, name it in trustedProxies.',
+    };
+  }
+
+  private checkCertificate(leaf: {
+    validTo: string;
+    subjectAltName?: string | undefined;
+    subject: string;
+  }): ContextCheck {
+    const days = Math.floor((Date.parse(leaf.validTo) - this.clock.now()) / DAY_MS);
+    const names = leaf.subjectAltName ?? leaf.subject;
+    const until = new Date(leaf.validTo).toISOString().slice(0, 10);
+    const { problem } = this.certificate;
+    if (days < 0)
+      return {
+        ...CHECK,
+        status: 'error',
+        title: 'The certificate of the service has expired',
+        message: `The certificate for ${names} expired on ${until}. Browsers refuse the connection.`,
+        remedy: RENEW,
+      };
+    if (problem !== undefined)
+      return {
+        ...CHECK,
+        status: 'warning',
+        title: 'The renewed certificate of the service is not used',
+        message: `${problem}. The service still uses the certificate that is valid until ${until}.`,
+        remedy: RENEW,
+      };
+    if (days < RENEWAL_DAYS)
+      return {
+        ...CHECK,
+        status: 'warning',
+        title: 'The certificate of the service expires soon',
+        message: `The certificate for ${names} is valid until ${until}.`,
+        remedy: RENEW,
+      };
+    return { ...OK, message: `The service speaks TLS with a certificate for ${names}, which is valid until ${until}.` };
+  }
+
+  private hasOtherProxies(): boolean {
+    const loopback: readonly string[] = TrustedProxies.loopback;
+    return this.settings.trustedProxies.some((proxy) => !loopback.includes(proxy));
+  }
+}
