@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
-import { SettingError, SILENT_LOG, SystemClock } from '@headgate/domain-contracts';
+import { SettingError, SILENT_LOG, SystemClock, type SettingsChange } from '@headgate/domain-contracts';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { addedIncus, type AddedIncusSettings } from './added-incus.js';
@@ -57,6 +57,86 @@ describe('the settings of an added server', () => {
       { path: '/run/incus/unix.socket' },
     ]);
     expect(addedIncus.usualPaths).toContain('/run/incus/unix.socket');
+  });
+});
+
+describe('a change of the settings of an added server', () => {
+  const other = 'cd'.repeat(32);
+  const trustToken = tokenFor(fingerprint);
+  const before = { address: 'https://host:8443', trustToken, project: 'web' };
+  const pinned = { address: 'https://host:8443', fingerprint };
+  const merge = (kept: AddedIncusSettings, change: SettingsChange) => addedIncus.merge('far', kept, change);
+
+  test.each<[string, AddedIncusSettings, SettingsChange, object]>([
+    ['keeps what it does not name', before, { project: 'db' }, { ...before, project: 'db' }],
+    ['removes a key that is null', before, { project: null }, { address: before.address, trustToken }],
+    ['keeps a token for the same place', before, { address: before.address }, before],
+    ['takes the fingerprint of a new token', pinned, { trustToken }, { address: pinned.address, trustToken }],
+    [
+      'may give a token and a fingerprint',
+      pinned,
+      { trustToken, fingerprint: other },
+      { ...pinned, trustToken, fingerprint: other },
+    ],
+    [
+      'keeps the fingerprint for another address',
+      pinned,
+      { address: 'https://new' },
+      { address: 'https://new', fingerprint },
+    ],
+    [
+      'accepts a fingerprint in capitals',
+      pinned,
+      { fingerprint: fingerprint.toUpperCase() },
+      { ...pinned, fingerprint: fingerprint.toUpperCase() },
+    ],
+    ['replaces an address by a socket', before, { socket: '/s' }, { socket: '/s', project: 'web' }],
+    ['replaces a socket by an address', { socket: '/s' }, { address: 'https://new' }, { address: 'https://new' }],
+    [
+      'sends a token that is given to another server',
+      before,
+      { address: 'https://new', trustToken },
+      { ...before, address: 'https://new' },
+    ],
+    [
+      'removes a token for another server',
+      before,
+      { address: 'https://new', trustToken: null },
+      { address: 'https://new', project: 'web' },
+    ],
+  ])('%s', (_what, kept, change, merged) => {
+    expect(merge(kept, change)).toEqual(merged);
+  });
+
+  test.each<[SettingsChange]>([
+    [{ address: 'https://evil.example' }],
+    [{ fingerprint: other }],
+    [{ address: 'https://host:9443' }],
+    [{ address: 'https://evil.example', fingerprint: other }],
+    [{ address: 'https://evil.example', trustToken: undefined }],
+    [{ address: null, socket: null, fingerprint: other }],
+  ])('sends a kept token nowhere else: %j', (change) => {
+    expect(() => merge(before, change)).toThrow(SettingError);
+    expect(() => merge(before, change)).toThrow('trustToken must be given again');
+    expect(() => merge({ ...before, fingerprint }, change)).toThrow('trustToken must be given again');
+  });
+
+  test('leaves unknown keys and wrong values to the check of the settings', () => {
+    const merged = merge(before, { admin: 'yes', address: 5, trustToken });
+    expect(problemsOf(merged)).toEqual(['admin', 'address']);
+  });
+
+  test('forgets a used token, but not the certificate in it', () => {
+    expect(addedIncus.withoutUsedSecrets?.(before)).toEqual({ address: before.address, project: 'web', fingerprint });
+    expect(addedIncus.withoutUsedSecrets?.({ ...before, fingerprint: other })).toMatchObject({ fingerprint: other });
+    expect(addedIncus.withoutUsedSecrets?.({ socket: '/s' })).toEqual({ socket: '/s' });
+  });
+
+  test('leads to another engine with another address or project, but not with another token', () => {
+    const engine = addedIncus.engineOf(before);
+    expect(addedIncus.engineOf({ ...pinned, project: 'web' })).toBe(engine);
+    expect(addedIncus.engineOf({ ...before, project: 'db' })).not.toBe(engine);
+    expect(addedIncus.engineOf({ ...before, address: 'https://new' })).not.toBe(engine);
   });
 });
 

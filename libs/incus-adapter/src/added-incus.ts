@@ -1,7 +1,16 @@
 import 'reflect-metadata';
-import { SettingError, type AddedKind, type BackendDeps, type DiagnosticCheck } from '@headgate/domain-contracts';
+import {
+  mergeSettings,
+  SettingError,
+  type AddedKind,
+  type BackendDeps,
+  type DiagnosticCheck,
+  type SettingsChange,
+} from '@headgate/domain-contracts';
 import { IsOptional, Matches, MaxLength } from 'class-validator';
+import { identityFileOf } from './api/identity-file.js';
 import { parseAddress } from './api/server-target.js';
+import { parseTrustToken } from './api/trust-token.js';
 import { LOCAL_SOCKETS } from './discover-incus.js';
 import { openIncus, targetOf } from './open-incus.js';
 
@@ -51,6 +60,14 @@ export const addedIncus: AddedKind<AddedIncusSettings> = {
       ...(project !== undefined && { project }),
     };
   },
+  merge: mergeIncus,
+  engineOf: ({ socket, address, project }) => JSON.stringify([socket, address, project]),
+  // The fingerprint in the token goes on to be expected.
+  withoutUsedSecrets: ({ trustToken, ...settings }) => {
+    const fingerprint = settings.fingerprint ?? fingerprintIn(trustToken);
+    return { ...settings, ...(fingerprint !== undefined && { fingerprint }) };
+  },
+  identityFile: identityFileOf,
   targets: ({ socket, address }) => [
     ...(socket === undefined ? [] : [{ path: socket }]),
     ...(address === undefined ? [] : [parseAddress(address)]),
@@ -64,6 +81,39 @@ export const addedIncus: AddedKind<AddedIncusSettings> = {
   open: (deps) => openIncus(deps),
   probe: async (deps) => (deps.settings.trustToken === undefined ? undefined : probeWithToken(deps)),
 };
+
+/**
+ * The key of the service never leaves it, so only a token that was not used yet is kept from another server. A new
+ * token brings its own fingerprint, and a socket has neither.
+ */
+function mergeIncus(
+  context: string,
+  before: Readonly<AddedIncusSettings>,
+  change: SettingsChange,
+): Record<string, unknown> {
+  const isGiven = (key: keyof AddedIncusSettings): boolean => typeof change[key] === 'string';
+  const { socket, address, fingerprint, trustToken, project } = before;
+  if (isGiven('socket') && !isGiven('address')) return mergeSettings({ socket, project }, change);
+  const kept = {
+    address,
+    project,
+    ...(!isGiven('address') && { socket }),
+    ...(!isGiven('trustToken') && { fingerprint, trustToken }),
+  };
+  const merged = mergeSettings(kept, change);
+  const isElsewhere =
+    merged['address'] !== address || String(merged['fingerprint']).toLowerCase() !== String(fingerprint);
+  if (!isGiven('trustToken') && merged['trustToken'] !== undefined && isElsewhere) {
+    throw new SettingError(
+      context,
+      'trustToken must be given again with another address or fingerprint, because it was not used yet',
+    );
+  }
+  return merged;
+}
+
+const fingerprintIn = (trustToken: string | undefined): string | undefined =>
+  trustToken === undefined ? undefined : parseTrustToken(trustToken)?.fingerprint;
 
 function expectUrl(context: string, address: string | undefined): void {
   try {

@@ -2,10 +2,10 @@ import 'reflect-metadata';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SILENT_LOG, SettingError, SystemClock } from '@headgate/domain-contracts';
+import { SILENT_LOG, SettingError, SystemClock, type SettingsChange } from '@headgate/domain-contracts';
 import { KubeSandbox } from '@headgate/kube-sandbox';
 import { stringify } from 'yaml';
-import { addedKubevirt } from './added-kubevirt.js';
+import { addedKubevirt, type AddedKubevirtSettings } from './added-kubevirt.js';
 
 interface Parts {
   readonly cluster?: object;
@@ -146,5 +146,46 @@ describe('an added cluster', () => {
     await backend.close();
     await sandbox.close();
     rmSync(folder, { recursive: true });
+  });
+});
+
+describe('a change of the settings of an added cluster', () => {
+  const kept = reduce(kubeconfig());
+  const file = { kubeconfigFile: '/etc/kube/far', kubeContext: 'prod' };
+  const merge = (change: SettingsChange, before: AddedKubevirtSettings = kept) =>
+    addedKubevirt.merge('far', before, change);
+
+  test('replaces the credentials only together with the server', () => {
+    const text = kubeconfig({ user: { token: 'rotated' } });
+    const changed = addedKubevirt.reduce('far', merge({ kubeconfig: text }));
+    expect(changed.kubeconfig).toContain('rotated');
+    expect(changed.kubeconfig).not.toContain('hush');
+    expect(addedKubevirt.engineOf(changed)).toBe(addedKubevirt.engineOf(kept));
+    const elsewhere = kubeconfig({ cluster: { server: 'https://evil.example' }, user: {} });
+    expect(() => addedKubevirt.reduce('far', merge({ kubeconfig: elsewhere }))).toThrow('has no credentials');
+  });
+
+  test('takes the current context of a new kubeconfig, or a named one', () => {
+    expect(merge({ kubeconfig: 'a' }, file)).toEqual({ kubeconfig: 'a' });
+    expect(merge({ kubeconfig: 'a', kubeContext: 'lab' })).toEqual({ kubeconfig: 'a', kubeContext: 'lab' });
+    expect(addedKubevirt.engineOf(reduce(kubeconfig(), 'lab'))).not.toBe(addedKubevirt.engineOf(kept));
+  });
+
+  test('needs the kubeconfig for another context of it', () => {
+    expect(() => merge({ kubeContext: 'lab' })).toThrow(SettingError);
+    expect(() => merge({ kubeContext: 'lab' })).toThrow('kubeconfig must be given again');
+    expect(merge({ kubeContext: 'lab' }, file)).toEqual({ ...file, kubeContext: 'lab' });
+  });
+
+  test('replaces a text by a file without the kept credentials', () => {
+    expect(merge({ kubeconfigFile: '/etc/kube/far' })).toEqual({ kubeconfigFile: '/etc/kube/far' });
+    expect(merge({ kubeconfigFile: '/etc/kube/new', kubeContext: null }, file)).toEqual({
+      kubeconfigFile: '/etc/kube/new',
+    });
+    expect(addedKubevirt.engineOf(file)).not.toBe(addedKubevirt.engineOf({ ...file, kubeContext: 'lab' }));
+  });
+
+  test('leaves unknown keys to the check of the settings', () => {
+    expect(merge({ server: 'https://evil.example' })).toEqual({ ...kept, server: 'https://evil.example' });
   });
 });

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { SettingError, type AddedKind } from '@headgate/domain-contracts';
+import { mergeSettings, SettingError, type AddedKind } from '@headgate/domain-contracts';
 import { IsNotEmpty, IsOptional, IsString, Matches, MaxLength } from 'class-validator';
 import { reduceKubeconfig, readReducedKubeconfig } from './api/reduced-kubeconfig.js';
 
@@ -32,6 +32,21 @@ export const addedKubevirt: AddedKind<AddedKubevirtSettings> = {
       ? { kubeconfigFile, ...(kubeContext !== undefined && { kubeContext }) }
       : { kubeconfig: reduceKubeconfig(context, kubeconfig, kubeContext) };
   },
+  merge: (context, before, change) => {
+    const isGiven = (key: keyof AddedKubevirtSettings): boolean => typeof change[key] === 'string';
+    // The server and the credentials are one text, so the kept ones never get another server.
+    if (isGiven('kubeconfig')) return mergeSettings({}, change);
+    if (before.kubeconfig !== undefined && isGiven('kubeContext') && !isGiven('kubeconfigFile')) {
+      const problem = 'kubeconfig must be given again for another kubeContext, because only one context of it is kept';
+      throw new SettingError(context, problem);
+    }
+    const { kubeconfig: _kept, ...others } = before;
+    return mergeSettings(isGiven('kubeconfigFile') ? others : before, change);
+  },
+  engineOf: ({ kubeconfig, kubeconfigFile, kubeContext }) =>
+    kubeconfigFile === undefined
+      ? readReducedKubeconfig(kubeconfig).server
+      : JSON.stringify([kubeconfigFile, kubeContext]),
   targets: ({ kubeconfig, kubeconfigFile }) => {
     if (kubeconfigFile !== undefined) return [{ path: kubeconfigFile }];
     const { server } = readReducedKubeconfig(kubeconfig);

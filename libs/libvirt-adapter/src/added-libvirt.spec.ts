@@ -70,3 +70,19 @@ describe('the URI of an added host', () => {
     expect(libvirtKind.describe?.({})).toEqual({ uri: 'qemu:///system' });
   });
 });
+
+describe('a change of the URI of an added host', () => {
+  const before = { uri: 'qemu:///system' };
+
+  test('replaces it, and leads to another engine', () => {
+    const uri = 'qemu+ssh://vms@host/system';
+    expect(addedLibvirt.merge('far', before, { uri })).toEqual({ uri });
+    expect(addedLibvirt.merge('far', before, {})).toEqual(before);
+    expect(addedLibvirt.engineOf({ uri })).not.toBe(addedLibvirt.engineOf(before));
+  });
+
+  test('leaves a missing URI and unknown keys to the check of the settings', () => {
+    const merged = addedLibvirt.merge('far', before, { uri: null, keyfile: '/etc/shadow' });
+    expect(merged).toEqual({ keyfile: '/etc/shadow' });
+  });
+});

@@ -1,4 +1,4 @@
-import { SettingError, type AddedKind, type ContextTarget } from '@headgate/domain-contracts';
+import { mergeSettings, SettingError, type AddedKind, type ContextTarget } from '@headgate/domain-contracts';
 import { Matches, MaxLength } from 'class-validator';
 import { LibvirtBackend } from './libvirt-backend.js';
 
@@ -27,6 +27,9 @@ export const addedLibvirt: AddedKind<AddedLibvirtSettings> = {
     if (!targetOf(uri)) throw new SettingError(context, RULE);
     return { uri };
   },
+  // The settings have no secret: ssh and TLS use the keys of the machine, as for a new context.
+  merge: (_context, before, change) => mergeSettings(before, change),
+  engineOf: ({ uri }) => uri,
   targets: ({ uri }) => {
     const target = targetOf(uri);
     // ssh resolves the name itself, as its configuration says.

@@ -42,6 +42,22 @@ describe('SqliteAddedContextStore', () => {
     expect(store.all()).toEqual([context('web')]);
   });
 
+  test('replaces the settings of one, in its place, over a restart', async () => {
+    for (const name of ['web', 'db']) await store.add(context(name));
+    const settings = { kubeconfig: 'new' };
+    expect(await store.update('web', settings)).toBe(true);
+    database.close();
+    database.open();
+    expect(store.all()).toEqual([context('web', { settings }), context('db')]);
+  });
+
+  test('adds none by a change of one that was deleted', async () => {
+    await store.add(context('web'));
+    await store.delete('web');
+    expect(await store.update('web', {})).toBe(false);
+    expect(store.all()).toEqual([]);
+  });
+
   test('deletes one, once', async () => {
     await store.add(context('web'));
     await store.add(context('db'));

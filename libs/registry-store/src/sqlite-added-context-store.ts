@@ -25,6 +25,11 @@ export class SqliteAddedContextStore extends AddedContextStore {
     if (added === 0) throw new DomainError('ALREADY_EXISTS', `There is a context "${name}" already.`);
   }
 
+  override async update(name: string, settings: AddedContext['settings']): Promise<boolean> {
+    const text = JSON.stringify(settings);
+    return this.database.run('UPDATE added_context SET settings = ? WHERE name = ?', text, name) > 0;
+  }
+
   override async delete(name: string): Promise<boolean> {
     return this.database.run('DELETE FROM added_context WHERE name = ?', name) > 0;
   }

@@ -5,7 +5,14 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContextsView, ContextTestView } from '@headgate/api-contracts';
-import { DomainError, workOn, Reservations, SettingError, type BackendKind } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  mergeSettings,
+  workOn,
+  Reservations,
+  SettingError,
+  type BackendKind,
+} from '@headgate/domain-contracts';
 import { buildVm, MEMORY_TRAITS, MemoryBackend, withStatus } from '@headgate/testing';
 import { IsInt, IsOptional, IsString } from 'class-validator';
 import { pino } from 'pino';
@@ -22,6 +29,10 @@ class MemorySettings {
   @IsString() token!: string;
   @IsOptional() @IsString() file?: string;
   @IsOptional() @IsString() host?: string;
+  /** The machine behind the port. */
+  @IsOptional() @IsString() engine?: string;
+  /** A secret for the first connection. */
+  @IsOptional() @IsString() ticket?: string;
 }
 
 describe('/api/ext/contexts', () => {
@@ -46,6 +57,21 @@ describe('/api/ext/contexts', () => {
         if (token === 'run') throw new SettingError(context, 'token must not run a program');
         return settings;
       },
+      merge: (context, before, change) => {
+        const { token, port: to, host } = before as MemorySettings;
+        const merged = mergeSettings(before, change);
+        const isElsewhere = merged['port'] !== to || merged['host'] !== host;
+        if (change['token'] === undefined && token !== '' && isElsewhere) {
+          throw new SettingError(context, 'token must be given again');
+        }
+        return merged;
+      },
+      engineOf: (settings) => String((settings as MemorySettings).engine),
+      withoutUsedSecrets: (settings) => {
+        const { ticket: _used, ...others } = settings as MemorySettings;
+        return others;
+      },
+      identityFile: () => 'key',
       targets: (settings) => {
         const { port: to, file, host = '127.0.0.1' } = settings as MemorySettings;
         return [{ host, port: to }, ...(file === undefined ? [] : [{ path: file }])];

@@ -15,6 +15,11 @@ export interface AddedContext {
 export abstract class AddedContextStore {
   /** @throws DomainError ALREADY_EXISTS */
   abstract add(context: AddedContext): Promise<void>;
+  /**
+   * Replaces the settings of a context in one write: a crash leaves the former or the new ones.
+   * @returns whether there was one
+   */
+  abstract update(name: string, settings: AddedContext['settings']): Promise<boolean>;
   /** @returns whether there was one */
   abstract delete(name: string): Promise<boolean>;
   /** In the order in which they were added. */

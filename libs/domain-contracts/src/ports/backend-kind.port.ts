@@ -53,6 +53,30 @@ export interface AddedKind<S extends object = object> {
    * @throws SettingError for settings that would make the service read other files or run programs
    */
   reduce(context: string, settings: Readonly<S>): Readonly<S>;
+  /**
+   * The settings of a context after a change, to be checked and reduced like those of a new one. Does no I/O. A secret
+   * that the change does not give is kept, but never for another place: a caller who can't read it could send it to a
+   * server of theirs.
+   * @param before the reduced settings that are kept now
+   * @param change values as they were received, unchecked; `null` removes a key
+   * @throws SettingError for a secret that must be given again
+   */
+  merge(context: string, before: Readonly<S>, change: SettingsChange): Readonly<Record<string, unknown>>;
+  /**
+   * The engine, or the part of it, to which reduced settings lead, without credentials. A context whose settings have
+   * another one after a change lists other instances.
+   */
+  engineOf(settings: Readonly<S>): string;
+  /**
+   * The settings after the first connection, without secrets that the other side accepts only once. Absent: there are
+   * none.
+   */
+  withoutUsedSecrets?(settings: Readonly<S>): Readonly<S>;
+  /**
+   * The file of `dataDir` with which the service identifies itself to the other side. The test of a change has a copy
+   * of it. Absent: there is none.
+   */
+  identityFile?(context: string): string;
   /** Where reduced settings lead to. */
   targets(settings: Readonly<S>): readonly ContextTarget[];
   /** Files and sockets that contexts of this kind may always name. */
@@ -66,6 +90,16 @@ export interface AddedKind<S extends object = object> {
    * @returns undefined for all other settings
    */
   probe?(deps: BackendDeps<S>): Promise<readonly DiagnosticCheck[] | undefined>;
+}
+
+/** New values of settings by their keys. `null` removes a key, and others are kept. */
+export type SettingsChange = Readonly<Record<string, unknown>>;
+
+/** The kept settings with the new values of a change, without removed keys. */
+export function mergeSettings(before: Readonly<object>, change: SettingsChange): Record<string, unknown> {
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  const merged = Object.entries({ ...before, ...Object.fromEntries(given) });
+  return Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined));
 }
 
 /** A host with a port, or a file or socket of this machine. */

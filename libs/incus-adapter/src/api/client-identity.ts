@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { randomUUID } from 'node:crypto';
+import { IDENTITY_FILE } from './identity-file.js';
 import { createSelfSignedCertificate, type KeyAndCertificate } from './self-signed-certificate.js';
 
 export interface IdentityFiles {
@@ -33,7 +34,7 @@ export class ClientIdentity {
 
   private async own(): Promise<KeyAndCertificate> {
     // One file, so that a key never meets the certificate of another.
-    const file = join(this.folder, 'client.json');
+    const file = join(this.folder, IDENTITY_FILE);
     try {
       return JSON.parse(await readFile(file, 'utf8')) as KeyAndCertificate;
     } catch (error) {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { SILENT_LOG, type Clock, type Log } from '@headgate/domain-contracts';
 import { ClientIdentity, type IdentityFiles } from '../api/client-identity.js';
+import { identityFolderOf } from '../api/identity-file.js';
 import { IncusApi } from '../api/incus-api.js';
 import { IncusConnection } from '../api/incus-connection.js';
 import type { ServerTarget } from '../api/server-target.js';
@@ -29,7 +30,7 @@ export interface IncusEngineOptions {
 /** Creates the parts that the abilities of one server share. Does no I/O. */
 export function openEngine(options: IncusEngineOptions): IncusEngine {
   const { context, target, clock, log = SILENT_LOG, project, pool, remotes = new Map<string, ImageRemote>() } = options;
-  const folder = join(options.dataDir, 'incus', encodeURIComponent(context));
+  const folder = join(options.dataDir, identityFolderOf(context));
   const identity = new ClientIdentity(folder, () => clock.now(), options.identity);
   const api = new IncusApi(new IncusConnection(context, target, identity, clock), clock, options.mayWrite);
   const finder = new InstanceFinder(context, api, project);
