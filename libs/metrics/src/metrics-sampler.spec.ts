@@ -117,6 +117,25 @@ describe('MetricsSampler', () => {
     expect([sampler.latest(vm), sampler.history(vm), clock.pending]).toEqual([undefined, [], 0]);
   });
 
+  test('samples another backend in place of one, whose samples stay and whose late reading does not count', async () => {
+    over();
+    const [former, next] = [new ManualBackend('far'), new ManualBackend('far')];
+    const vm = buildVm({ ref: { context: 'far' }, status: 'Running' });
+    given(vm);
+    sampler.attach(former);
+    await former.metrics.answer({ instances: [reading(vm)], nodes: [] });
+    await advance(2000);
+    sampler.replace(next);
+    await former.metrics.answer({ instances: [reading(vm, { memoryUsedBytes: 666 })], nodes: [] });
+    await next.metrics.answer({ instances: [reading(vm, { memoryUsedBytes: 2 })], nodes: [] });
+    expect(sampler.history(vm).map(({ memoryUsedBytes }) => memoryUsedBytes)).toEqual([1, 2]);
+    for (let i = 0; i < 4; i++) await advance(SAMPLE_INTERVAL_MS);
+    expect(former.metrics.calls).toBe(2);
+    sampler.replace(new ManualBackend('new'));
+    sampler.detach('new');
+    sampler.detach('far');
+  });
+
   test('samples at the start, soon again for the rates, and then every 15 seconds', async () => {
     const backend = new MemoryBackend('lab');
     const vm = buildVm({ status: 'Running' });

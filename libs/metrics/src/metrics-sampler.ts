@@ -75,13 +75,20 @@ export class MetricsSampler {
     );
   }
 
-  /** Samples a further context from now on. */
-  attach(backend: Backend): void {
-    const sampler = new ContextSampler(backend, this.deps, (context) => {
+  /** Samples a further context from now on. @param store with the samples that there are already */
+  attach(backend: Backend, store = new UsageStore(this.deps.directory, this.deps.recorder)): void {
+    const sampler = new ContextSampler(backend, store, this.deps, (context) => {
       for (const listener of this.listeners) listener(context);
     });
     this.contexts.set(backend.context, sampler);
     if (this.isReading) sampler.start();
+  }
+
+  /** Samples another backend in place of the one of its context, with the history of the former. */
+  replace(backend: Backend): void {
+    const former = this.contexts.get(backend.context);
+    this.detach(backend.context);
+    this.attach(backend, former?.store);
   }
 
   /** Ends the samples of a context. Its history in files stays. */
@@ -151,7 +158,6 @@ const isRunning = (instance: Instance): boolean =>
   isVm(instance) ? isRunningStatus(instance.status) : instance.phase === 'Running';
 
 class ContextSampler {
-  readonly store: UsageStore;
   problem: DomainError | undefined;
   private isReading = false;
   /**
@@ -166,11 +172,10 @@ class ContextSampler {
 
   constructor(
     private readonly backend: Backend,
+    readonly store: UsageStore,
     private readonly deps: MetricsSamplerDeps,
     private readonly onRound: (context: string) => void,
-  ) {
-    this.store = new UsageStore(deps.directory, deps.recorder);
-  }
+  ) {}
 
   private get isActive(): boolean {
     return this.term % 2 === 1;
