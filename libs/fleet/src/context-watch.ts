@@ -1,10 +1,10 @@
 import {
+  DomainError,
   formatRef,
   plainText,
   UnavailableAbility,
   isSameInstance,
   type Backend,
-  type DomainError,
   type Instance,
   type InstanceRef,
   type InventoryListener,
@@ -15,8 +15,15 @@ import type { ContextState } from './fleet-entry.js';
 /** Receives the changes of one context. */
 export interface ContextWatchListener {
   upsert(instance: Instance): void;
-  remove(instance: Instance): void;
+  /** `isUnknown`: it is not known whether the instance was deleted. */
+  remove(instance: Instance, isUnknown?: boolean): void;
   state(state: ContextState): void;
+}
+
+/** The last known state of a context whose backend is replaced. */
+export interface FormerWatch {
+  readonly state: ContextState;
+  instances(): Iterable<Instance>;
 }
 
 /** Watches the inventory of one backend and passes on real changes only. */
@@ -25,12 +32,18 @@ export class ContextWatch implements InventoryListener {
   private readonly watch: InventoryWatch;
   private current: ContextState;
   private isStopped = false;
+  /** Whether the instances that are known are those of a former backend, until this one has listed. */
+  private isInherited: boolean;
 
+  /** @param former its instances are known until the backend has listed */
   constructor(
     backend: Backend,
     private readonly fleet: ContextWatchListener,
+    former?: FormerWatch,
   ) {
-    this.current = { context: backend.context, kind: backend.kind, state: 'connecting' };
+    this.isInherited = former !== undefined;
+    this.current = former?.state ?? { context: backend.context, kind: backend.kind, state: 'connecting' };
+    for (const instance of former?.instances() ?? []) this.known.set(formatRef(instance.ref), instance);
     const inventory = backend.ability('inventory');
     if (inventory instanceof UnavailableAbility)
       throw new Error(`${backend.context} has no inventory: ${inventory.reason}`);
@@ -45,6 +58,19 @@ export class ContextWatch implements InventoryListener {
     return this.known.values();
   }
 
+  /** Forgets the instances. */
+  take(): readonly Instance[] {
+    const instances = [...this.known.values()];
+    this.known.clear();
+    return instances;
+  }
+
+  /** Counts as lost from now on. No change is passed on afterwards. */
+  suspend(reason: string): Promise<void> {
+    this.lost(new DomainError('BACKEND_UNREACHABLE', reason));
+    return this.stop();
+  }
+
   /** No change is passed on afterwards, although the backend may report some until it has stopped. */
   stop(): Promise<void> {
     this.isStopped = true;
@@ -57,6 +83,7 @@ export class ContextWatch implements InventoryListener {
     // The state comes first, so that the entries below count as live and not as stale.
     this.setState({ context: this.current.context, kind: this.current.kind, state: 'up' });
     for (const [key, instance] of this.known) if (!present.has(key)) this.removed(instance.ref);
+    this.isInherited = false;
     for (const instance of instances) this.changed(instance);
   }
 
@@ -75,7 +102,7 @@ export class ContextWatch implements InventoryListener {
     const instance = this.known.get(key);
     if (!instance) return;
     this.known.delete(key);
-    this.fleet.remove(instance);
+    this.fleet.remove(instance, this.isInherited);
   }
 
   lost(error: DomainError): void {

@@ -27,8 +27,11 @@ export interface ContextState {
 /** One change of the fleet. */
 export type FleetEvent =
   | { readonly type: 'changed'; readonly entry: FleetEntry }
-  /** `isDetached`: the instance goes on, but its context is not part of the fleet any more. */
+  /**
+   * `isDetached`: the instance may go on, but its context is not part of the fleet any more, or leads to another place.
+   */
   | { readonly type: 'removed'; readonly instance: Instance; readonly isDetached?: true }
-  | { readonly type: 'status'; readonly state: ContextState };
+  /** `isReplaced`: the backend of the context is about to be closed, and another one takes its place. */
+  | { readonly type: 'status'; readonly state: ContextState; readonly isReplaced?: true };
 
 export type FleetListener = (event: FleetEvent) => void;

@@ -91,6 +91,133 @@ describe('Fleet', () => {
     expect(refs()).toEqual(['vm/lab/default/web', 'vm/prod/default/web']);
   });
 
+  describe('a context whose backend is replaced', () => {
+    let next: ScriptedBackend;
+    let closing: PromiseWithResolvers<void>;
+    const replace = (isAnother = false): Promise<void> =>
+      fleet.replace(next.backend, { isAnother, whenStopped: () => closing.promise });
+    const stale = (): boolean[] => [...fleet.all('vm')].map((entry) => entry.stale);
+    const stateOfLab = () => fleet.states().find(({ context }) => context === 'lab');
+
+    beforeEach(() => {
+      next = new ScriptedBackend('lab');
+      closing = Promise.withResolvers();
+      prod.list();
+    });
+
+    test('keeps its instances as stale until the new one has listed, and takes no late change of the former', async () => {
+      lab.list(buildVm());
+      events.length = 0;
+      const replaced = replace();
+      // In the same turn, so that no request uses them with the new backend.
+      expect(stateOfLab()).toMatchObject({ state: 'lost', reason: expect.stringContaining('not listed again yet') });
+      expect(stale()).toEqual([true]);
+      expect(events.at(-1)).toEqual({ type: 'status', state: stateOfLab(), isReplaced: true });
+      lab.listener.changed(buildVm({ ref: { name: 'late' } }));
+      lab.listener.removed(buildVm().ref);
+      lab.list();
+      expect(refs()).toEqual(['vm/lab/default/web']);
+      await Promise.resolve();
+      expect([lab.stopped, next.listener]).toEqual([true, undefined]);
+      closing.resolve();
+      await replaced;
+      expect(stale()).toEqual([true]);
+      next.list(buildVm());
+      expect([stale(), stateOfLab()]).toEqual([[false], { context: 'lab', kind: 'kubevirt', state: 'up' }]);
+      expect(fleet.states().map(({ context }) => context)).toEqual(['lab', 'prod']);
+    });
+
+    test('does not claim that an instance was deleted which only the former one has listed', async () => {
+      lab.list(buildVm({ ref: { name: 'a' } }), buildVm({ ref: { name: 'b' } }));
+      closing.resolve();
+      await replace();
+      events.length = 0;
+      next.list(buildVm({ ref: { name: 'b' } }), buildVm({ ref: { name: 'c' } }));
+      const removals = () => events.filter(({ type }) => type === 'removed');
+      expect(removals()).toEqual([
+        {
+          type: 'removed',
+          instance: expect.objectContaining({ ref: buildVm({ ref: { name: 'a' } }).ref }),
+          isDetached: true,
+        },
+      ]);
+      expect(refs()).toEqual(['vm/lab/default/b', 'vm/lab/default/c']);
+      next.list(buildVm({ ref: { name: 'c' } }));
+      next.listener.removed(buildVm({ ref: { name: 'c' } }).ref);
+      expect(removals().slice(1)).toEqual([
+        { type: 'removed', instance: expect.anything() },
+        { type: 'removed', instance: expect.anything() },
+      ]);
+    });
+
+    test('shows another object of a name that the new one lists', async () => {
+      lab.list(buildVm({ uid: 'uid-former' }));
+      closing.resolve();
+      await replace();
+      next.list(buildVm({ uid: 'uid-next' }));
+      expect(fleet.resolve(query).uid).toBe('uid-next');
+      expect(() => fleet.resolve({ ...query, uid: 'uid-former' })).toThrow('was replaced');
+    });
+
+    test('drops its instances at once if it leads to another engine, and leaves other contexts alone', async () => {
+      lab.list(buildVm(), buildContainer());
+      prod.list(buildVm({ ref: { context: 'prod' } }));
+      events.length = 0;
+      const replaced = replace(true);
+      expect(refs()).toEqual(['vm/prod/default/web']);
+      expect(fleet.count('ct')).toBe(0);
+      expect(events.filter(({ type }) => type === 'removed')).toEqual([
+        { type: 'removed', instance: expect.anything(), isDetached: true },
+        { type: 'removed', instance: expect.anything(), isDetached: true },
+      ]);
+      closing.resolve();
+      await replaced;
+      expect(stateOfLab()).toEqual({ context: 'lab', kind: 'kubevirt', state: 'connecting' });
+      expect(() => fleet.resolve({ ...query, context: 'lab' })).toThrow(expect.objectContaining({ code: 'NOT_READY' }));
+      next.list(buildVm({ ref: { name: 'new' } }));
+      expect(refs()).toEqual(['vm/lab/default/new', 'vm/prod/default/web']);
+    });
+
+    test('keeps its instances as stale while the new one is lost, with its reason', async () => {
+      lab.list(buildVm());
+      closing.resolve();
+      await replace();
+      next.listener.lost(unreachable);
+      expect([stale(), stateOfLab()?.reason]).toEqual([[true], 'lab does not answer.']);
+      next.list(buildVm());
+      expect(stale()).toEqual([false]);
+    });
+
+    test('stays connecting if it was never listed', async () => {
+      closing.resolve();
+      await replace();
+      expect(stateOfLab()?.state).toBe('connecting');
+    });
+
+    test('drops its instances when it is detached meanwhile, and does not watch the new one', async () => {
+      lab.list(buildVm());
+      const replaced = replace();
+      await fleet.detach('lab');
+      closing.resolve();
+      await replaced;
+      expect([refs(), next.listener]).toEqual([[], undefined]);
+    });
+
+    test('does not watch the new one of a fleet that was closed meanwhile', async () => {
+      const replaced = replace();
+      await fleet.close();
+      closing.resolve();
+      await replaced;
+      expect(next.listener).toBeUndefined();
+    });
+
+    test('has to be attached', async () => {
+      await expect(
+        fleet.replace(new ScriptedBackend('gone').backend, { isAnother: false, whenStopped: async () => undefined }),
+      ).rejects.toThrow('is not attached');
+    });
+  });
+
   test('waits for no detached context', async () => {
     prod.list();
     const synced = fleet.whenSynced();

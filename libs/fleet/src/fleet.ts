@@ -10,7 +10,7 @@ import {
   type InstanceQuery,
   type InstanceRef,
 } from '@headgate/domain-contracts';
-import { ContextWatch } from './context-watch.js';
+import { ContextWatch, type ContextWatchListener } from './context-watch.js';
 import type { ContextState, FleetEntry, FleetEvent, FleetListener } from './fleet-entry.js';
 import { FleetReader, type FleetList } from './fleet-reader.js';
 import { sortKey } from './sort-key.js';
@@ -29,6 +29,13 @@ export interface FleetOptions {
   readonly busyOf?: (ref: string) => Required<Holder> | undefined;
 }
 
+export interface Replacement {
+  /** Whether the backend leads to another engine than the former one. */
+  readonly isAnother: boolean;
+  /** Closes the former backend, whose watch has stopped. The new one is not watched before. Does not fail. */
+  readonly whenStopped: () => Promise<void>;
+}
+
 /** How long a write waits until the watch reports it, in milliseconds. */
 const WAIT_TIMEOUT_MS = 3000;
 
@@ -42,6 +49,7 @@ export class Fleet extends FleetReader {
   private readonly lists: Record<InstanceKind, SortedPages<FleetEntry>>;
   private readonly versions: Record<InstanceKind, number> = { vm: 0, ct: 0 };
   private readonly listeners = new Set<FleetListener>();
+  private isClosed = false;
 
   constructor(private readonly options: FleetOptions) {
     super();
@@ -51,12 +59,30 @@ export class Fleet extends FleetReader {
   /** Starts to watch a backend. */
   attach(backend: Backend): void {
     if (this.contexts.has(backend.context)) throw new Error(`the context ${backend.context} is already attached`);
-    const watch = new ContextWatch(backend, {
-      upsert: (instance) => this.put(instance, false),
-      remove: (instance) => this.drop(instance),
-      state: (state) => this.setState(state),
-    });
-    this.contexts.set(backend.context, watch);
+    this.watch(backend);
+  }
+
+  /**
+   * Watches another backend in place of the one of its context. The context counts as lost at once, so that no request
+   * uses the last known instances with the new backend before it has listed its own. Until then, they are stale, or
+   * they leave the fleet if the backend leads to another engine. Nothing is known of those that it does not list: they
+   * leave like those of a detached context.
+   * @returns when the new backend is watched
+   */
+  async replace(backend: Backend, { isAnother, whenStopped }: Replacement): Promise<void> {
+    const { context } = backend;
+    const former = this.contexts.get(context);
+    if (!former) throw new Error(`the context ${context} is not attached`);
+    const wasListed = former.state.state !== 'connecting';
+    const stopped = former.suspend(`The settings of ${context} were changed; its instances are not listed again yet.`);
+    if (isAnother) for (const instance of former.take()) this.drop(instance, true);
+    this.emit({ type: 'status', state: former.state, isReplaced: true });
+    await stopped;
+    await whenStopped();
+    // It was detached meanwhile, or the service is about to stop.
+    if (this.isClosed || this.contexts.get(context) !== former) return;
+    const { state } = this.watch(backend, !isAnother && wasListed ? former : undefined);
+    if (state.state === 'connecting') this.emit({ type: 'status', state });
   }
 
   /**
@@ -75,6 +101,7 @@ export class Fleet extends FleetReader {
 
   /** Stops all watches. */
   async close(): Promise<void> {
+    this.isClosed = true;
     await Promise.all([...this.contexts.values()].map((watch) => watch.stop()));
     this.listeners.clear();
   }
@@ -178,6 +205,17 @@ export class Fleet extends FleetReader {
       if (entry.folder !== folderOf?.({ ref, uid: entry.instance.uid }) || entry.busy?.task !== busyOf?.(ref)?.task)
         this.put(entry.instance, entry.stale);
     }
+  }
+
+  private watch(backend: Backend, former?: ContextWatch): ContextWatch {
+    const listener: ContextWatchListener = {
+      upsert: (instance) => this.put(instance, false),
+      remove: (instance, isUnknown) => this.drop(instance, isUnknown),
+      state: (state) => this.setState(state),
+    };
+    const watch = new ContextWatch(backend, listener, former);
+    this.contexts.set(backend.context, watch);
+    return watch;
   }
 
   private put(instance: Instance, stale: boolean): void {
