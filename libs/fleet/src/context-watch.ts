@@ -1,10 +1,10 @@
 import {
-  DomainError,
   formatRef,
   plainText,
   UnavailableAbility,
   isSameInstance,
   type Backend,
+  type DomainError,
   type Instance,
   type InstanceRef,
   type InventoryListener,
@@ -17,7 +17,8 @@ export interface ContextWatchListener {
   upsert(instance: Instance): void;
   /** `isUnknown`: it is not known whether the instance was deleted. */
   remove(instance: Instance, isUnknown?: boolean): void;
-  state(state: ContextState): void;
+  /** `isReplaced`: the backend is about to be closed, and another one takes its place. */
+  state(state: ContextState, isReplaced?: true): void;
 }
 
 /** The last known state of a context whose backend is replaced. */
@@ -67,7 +68,8 @@ export class ContextWatch implements InventoryListener {
 
   /** Counts as lost from now on. No change is passed on afterwards. */
   suspend(reason: string): Promise<void> {
-    this.lost(new DomainError('BACKEND_UNREACHABLE', reason));
+    this.current = { context: this.current.context, kind: this.current.kind, state: 'lost', reason };
+    this.fleet.state(this.current, true);
     return this.stop();
   }
 

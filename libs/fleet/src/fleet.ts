@@ -76,7 +76,6 @@ export class Fleet extends FleetReader {
     const wasListed = former.state.state !== 'connecting';
     const stopped = former.suspend(`The settings of ${context} were changed; its instances are not listed again yet.`);
     if (isAnother) for (const instance of former.take()) this.drop(instance, true);
-    this.emit({ type: 'status', state: former.state, isReplaced: true });
     await stopped;
     await whenStopped();
     // It was detached meanwhile, or the service is about to stop.
@@ -211,7 +210,7 @@ export class Fleet extends FleetReader {
     const listener: ContextWatchListener = {
       upsert: (instance) => this.put(instance, false),
       remove: (instance, isUnknown) => this.drop(instance, isUnknown),
-      state: (state) => this.setState(state),
+      state: (state, isReplaced) => this.setState(state, isReplaced),
     };
     const watch = new ContextWatch(backend, listener, former);
     this.contexts.set(backend.context, watch);
@@ -239,12 +238,12 @@ export class Fleet extends FleetReader {
   }
 
   /** Marks the entries of a lost context as stale, and those of a context that is back as live. */
-  private setState(state: ContextState): void {
+  private setState(state: ContextState, isReplaced?: true): void {
     const stale = state.state === 'lost';
     for (const instance of this.contexts.get(state.context)?.instances() ?? []) {
       if (this.entries.get(formatRef(instance.ref))?.stale !== stale) this.put(instance, stale);
     }
-    this.emit({ type: 'status', state });
+    this.emit({ type: 'status', state, ...(isReplaced && { isReplaced }) });
   }
 
   private emit(event: FleetEvent): void {
