@@ -20,6 +20,17 @@ export class AddContextDto extends TestContextDto {
   @Optional() @IsBoolean() despiteErrors?: boolean;
 }
 
+/** PATCH /api/ext/contexts/{name} */
+export class ChangeContextDto {
+  /**
+   * New values of settings; null removes one, and all others are kept. A secret that is not given is kept for the same
+   * server only.
+   */
+  @IsMap({ type: ['string', 'null'] }) settings!: Record<string, string | null>;
+  /** Changes the context although its test fails. Default false. */
+  @Optional() @IsBoolean() despiteErrors?: boolean;
+}
+
 /** `{name}` of a path. */
 export class ContextPath {
   /** The name of a context. */
@@ -82,7 +93,7 @@ export class ContextsView {
   @Optional() @IsString() refusal?: string;
 }
 
-/** The response to a new context. */
+/** The response to a new or changed context. */
 export class AddedContextView {
   /** The context. */
   @Nested(() => ContextView) context!: ContextView;

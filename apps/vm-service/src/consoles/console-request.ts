@@ -78,11 +78,12 @@ export class ConsoleRequests {
     );
   }
 
-  /** Closes a socket when the context of its instance is removed from the service. */
+  /** Closes a socket when the context of its instance is removed from the service, or gets another connection. */
   closeWithContext({ ref: { context } }: Pick<Instance, 'ref'>, socket: Pick<WebSocket, 'close' | 'once'>): void {
     const unsubscribe = this.fleet.subscribe((event) => {
-      if (event.type !== 'status' || event.state.context !== context || event.state.state !== 'detached') return;
-      socket.close(CONTEXT_GONE, 'the context was removed from the service');
+      if (event.type !== 'status' || event.state.context !== context) return;
+      if (event.isReplaced) socket.close(CONTEXT_GONE, 'the settings of the context were changed');
+      if (event.state.state === 'detached') socket.close(CONTEXT_GONE, 'the context was removed from the service');
     });
     socket.once('close', unsubscribe);
   }

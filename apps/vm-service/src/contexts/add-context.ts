@@ -11,7 +11,7 @@ import {
 import type { AddedContexts, ParsedContext } from '../fleet/added-contexts.js';
 import type { Backends } from '../fleet/backends.js';
 import type { LiveContexts } from '../fleet/live-contexts.js';
-import type { ContextCheck, ContextTests } from './context-tests.js';
+import { testFailed, testStep, type ContextCheck, type ContextTests } from './context-tests.js';
 
 /** Each is a connection with watches of its own. */
 const MAX_ADDED = 32;
@@ -52,10 +52,9 @@ export class AddContext extends Change<[request: ContextRequest], readonly Conte
   }
 
   protected override async planPrepared({ context, despiteErrors }: Prepared): Promise<Plan> {
-    const { name, word, kind, settings } = context;
-    const shown = Object.entries(kind.describe(settings)).map(([key, value]) => `${key} ${value}`);
+    const { name } = context;
     return buildPlan([
-      { name: 'test context', detail: `${word}: ${shown.join(', ')}` },
+      testStep(context),
       {
         name: 'add context',
         detail: `${name}${despiteErrors ? ', although its test fails' : ', if its test succeeds'}`,
@@ -90,7 +89,7 @@ export class AddContext extends Change<[request: ContextRequest], readonly Conte
     const { name, word, settings } = context;
     const { store, live, tests, clock } = this.deps;
     const { ok, checks } = await tests.run(context);
-    if (!ok && !despiteErrors) throw testFailed(checks);
+    if (!ok && !despiteErrors) throw testFailed(checks, 'add');
     await store.add({ name, kind: word, settings: { ...settings }, creator: login, addedAt: clock.iso() });
     try {
       await live.attach(context);
@@ -112,10 +111,4 @@ export class AddContext extends Change<[request: ContextRequest], readonly Conte
       throw new DomainError('CONFLICT', `At most ${MAX_ADDED} contexts can be added; remove one before.`);
     }
   }
-}
-
-function testFailed(checks: readonly ContextCheck[]): DomainError {
-  const failed = checks.find(({ status }) => status === 'error');
-  const message = `The test of the context has failed: ${failed?.message ?? 'no check was carried out.'} Correct the settings, or add it with despiteErrors.`;
-  return new DomainError('CONFLICT', message, { details: { checks } });
 }

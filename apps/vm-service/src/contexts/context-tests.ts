@@ -1,6 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CheckBackends } from '@headgate/doctor';
 import {
   DomainError,
@@ -13,14 +13,15 @@ import {
   type ContextTarget,
   type DiagnosticCheck,
   type OpenedBackend,
+  type PlanStep,
 } from '@headgate/domain-contracts';
 import type { ContextOpener } from '../composition/context-opener.js';
 import type { ContextTargets } from '../composition/context-targets.js';
 import type { ParsedContext } from '../fleet/added-contexts.js';
+import { closeOpened } from '../fleet/close-opened.js';
 
 /** How long the checks of the opened backend may take. */
 const CHECKS_TIMEOUT_MS = 15_000;
-const CLOSE_TIMEOUT_MS = 5000;
 /** Tests open connections, and each takes up to 25 seconds. */
 const MAX_TESTS = 3;
 
@@ -52,33 +53,37 @@ export class ContextTests {
 
   constructor(private readonly deps: ContextTestsDeps) {}
 
-  /** @throws DomainError INVALID_INPUT for a host to which no context may lead; BUSY */
-  async run(context: ParsedContext): Promise<ContextTest> {
+  /**
+   * @param isChange whether the context exists, and has other settings: the other side knows its key
+   * @throws DomainError INVALID_INPUT for a host to which no context may lead; BUSY
+   */
+  async run(context: ParsedContext, isChange = false): Promise<ContextTest> {
     if (this.running >= MAX_TESTS) {
       throw new DomainError('BUSY', `${MAX_TESTS} contexts are being tested; try again in a moment.`);
     }
     this.running++;
     try {
-      const checks = await this.checksOf(context);
+      const checks = await this.checksOf(context, isChange);
       return { ok: checks.every(({ status }) => status !== 'error'), checks };
     } finally {
       this.running--;
     }
   }
 
-  private async checksOf(context: ParsedContext): Promise<ContextCheck[]> {
+  private async checksOf(context: ParsedContext, isChange: boolean): Promise<ContextCheck[]> {
     const connections: ContextCheck[] = [];
     for (const target of context.kind.targets(context.settings))
       if ('host' in target) connections.push(await this.dial(target));
     // Everything else would only fail for the same reason, much later.
     if (connections.some(({ status }) => status === 'error')) return connections;
-    return [...connections, ...(await this.checkEngine(context)), ...this.checkOthers(context)];
+    return [...connections, ...(await this.checkEngine(context, isChange)), ...this.checkOthers(context, isChange)];
   }
 
   /** Two contexts of one engine list its instances twice, and each of them changes them. */
-  private checkOthers({ word, kind, settings }: ParsedContext): ContextCheck[] {
+  private checkOthers({ name, word, kind, settings }: ParsedContext, isChange: boolean): ContextCheck[] {
     const shown = sorted(kind.describe(settings));
-    const same = this.deps.known().find((one) => one.kind === word && sorted(one.settings) === shown);
+    const others = this.deps.known().filter((one) => !isChange || one.name !== name);
+    const same = others.find((one) => one.kind === word && sorted(one.settings) === shown);
     if (!same) return [];
     const message = `${same.name} has the same settings, so its instances would be listed twice.`;
     return [{ name: 'other contexts', status: 'warning', message, remedy: `Use ${same.name}, or remove it before.` }];
@@ -96,13 +101,15 @@ export class ContextTests {
     }
   }
 
-  private async checkEngine({ name, kind, settings }: ParsedContext): Promise<ContextCheck[]> {
+  private async checkEngine({ name, kind, settings }: ParsedContext, isChange: boolean): Promise<ContextCheck[]> {
     const { opener } = this.deps;
     if (!opener) throw new DomainError('NOT_SUPPORTED', 'This service opens no further contexts.');
     const dataDir = await mkdtemp(join(tmpdir(), 'headgate-test-'));
     const deps: BackendDeps = { ...opener.depsOf(name, settings), dataDir, mayWrite: () => false };
     let opened: OpenedBackend | undefined;
     try {
+      const key = isChange ? kind.identityFile?.(name) : undefined;
+      if (key !== undefined) await copyIfThere(join(opener.folderOf(name), key), join(dataDir, key));
       const probed = await kind.probe?.(deps);
       if (probed) return probed.map(plain);
       opened = await kind.open(deps);
@@ -114,25 +121,32 @@ export class ContextTests {
       const remedy = 'Correct the settings.';
       return [{ name: 'settings', status: 'error', message: plainText(messageOf(error)), remedy }];
     } finally {
-      await this.close(opened);
+      if (opened) await closeOpened(opened, this.deps.clock);
       await rm(dataDir, { recursive: true, force: true });
     }
   }
+}
 
-  /** A connection that hangs must not hold the response. */
-  private async close(opened: OpenedBackend | undefined): Promise<void> {
-    if (!opened) return;
-    const closed = opened.backend.close().then(
-      () => opened.close?.(),
-      () => undefined,
-    );
-    await new Promise<void>((resolve) => {
-      const cancel = this.deps.clock.after(CLOSE_TIMEOUT_MS, resolve);
-      void closed.finally(() => {
-        cancel();
-        resolve();
-      });
-    });
+/** @param action for the way out */
+export function testFailed(checks: readonly ContextCheck[], action: 'add' | 'change'): DomainError {
+  const failed = checks.find(({ status }) => status === 'error');
+  const message = `The test of the context has failed: ${failed?.message ?? 'no check was carried out.'} Correct the settings, or ${action} it with despiteErrors.`;
+  return new DomainError('CONFLICT', message, { details: { checks } });
+}
+
+/** The test in the plan of a change, without secrets. */
+export function testStep({ word, kind, settings }: ParsedContext): PlanStep {
+  const shown = Object.entries(kind.describe(settings)).map(([key, value]) => `${key} ${value}`);
+  return { name: 'test context', detail: `${word}: ${shown.join(', ')}` };
+}
+
+/** The backend under test gets a copy, so that it changes nothing of the one in use. */
+async function copyIfThere(from: string, to: string): Promise<void> {
+  try {
+    await mkdir(dirname(to), { recursive: true });
+    await copyFile(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
 

@@ -1,8 +1,9 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { everything } from '@headgate/access';
 import {
   AddContextDto,
   AddedContextView,
+  ChangeContextDto,
   ChangeQuery,
   ContextPath,
   ContextsView,
@@ -20,6 +21,8 @@ import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { Needs } from '../platform/needs.decorator.js';
 import { AddContext } from './add-context.js';
 import { AddingRights } from './adding-rights.js';
+import { ChangeContext } from './change-context.js';
+import type { ContextCheck } from './context-tests.js';
 import { ReadContexts } from './read-contexts.js';
 import { RemoveContext } from './remove-context.js';
 import { TestContext } from './test-context.js';
@@ -32,6 +35,7 @@ export class ContextsController {
     private readonly rights: AddingRights,
     private readonly testContext: TestContext,
     private readonly addContext: AddContext,
+    private readonly changeContext: ChangeContext,
     private readonly removeContext: RemoveContext,
   ) {}
 
@@ -70,11 +74,28 @@ export class ContextsController {
     @Changing() request: ChangeRequest,
   ): Promise<AddedContextView | PlanView> {
     this.rights.expect(caller);
-    return request.answer(query, this.addContext, [{ name, kind, settings, despiteErrors }], (checks) => {
-      const context = this.readContexts.find(name);
-      if (!context) throw new DomainError('ADDED_CONTEXT_NOT_FOUND', `The context "${name}" was removed meanwhile.`);
-      return { context, checks: [...checks] };
-    });
+    return request.answer(query, this.addContext, [{ name, kind, settings, despiteErrors }], (checks) =>
+      this.present(name, checks),
+    );
+  }
+
+  @Needs(everything('manage'))
+  @Patch(':name')
+  @Describe(
+    'Changes settings of a context that was added, after a test, and lists its instances again. Secrets that are not given are kept.',
+    answer(200, AddedContextView),
+  )
+  change(
+    @Param() { name }: ContextPath,
+    @Body() { settings, despiteErrors = false }: ChangeContextDto,
+    @CurrentCaller() caller: Caller,
+    @Query() query: ChangeQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<AddedContextView | PlanView> {
+    this.rights.expect(caller);
+    return request.answer(query, this.changeContext, [{ name, settings, despiteErrors }], (checks) =>
+      this.present(name, checks),
+    );
   }
 
   @Needs(everything('manage'))
@@ -90,5 +111,11 @@ export class ContextsController {
     @Changing() request: ChangeRequest,
   ): Promise<StatusView | PlanView> {
     return request.answer(query, this.removeContext, [name], () => ({ status: 'removed' }));
+  }
+
+  private present(name: string, checks: readonly ContextCheck[]): AddedContextView {
+    const context = this.readContexts.find(name);
+    if (!context) throw new DomainError('ADDED_CONTEXT_NOT_FOUND', `The context "${name}" was removed meanwhile.`);
+    return { context, checks: [...checks] };
   }
 }

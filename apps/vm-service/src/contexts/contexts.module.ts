@@ -11,17 +11,20 @@ import { LiveContexts } from '../fleet/live-contexts.js';
 import { CallerIdentity } from '../identity/caller-identity.js';
 import { IdentityModule } from '../identity/identity.module.js';
 import { provideClass } from '../platform/provide-class.js';
+import { provideDeps } from '../platform/provide-deps.js';
 import { CONTEXTS, LOGGER, SETTINGS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { AddContext } from './add-context.js';
 import { AddingRights } from './adding-rights.js';
+import { ChangeContext } from './change-context.js';
+import { ChangeableContexts } from './changeable-contexts.js';
 import { ContextTests } from './context-tests.js';
 import { ContextsController } from './contexts.controller.js';
 import { ReadContexts } from './read-contexts.js';
 import { RemoveContext } from './remove-context.js';
 import { TestContext } from './test-context.js';
 
-/** Contexts that administrators list, test, add and remove while the service runs. */
+/** Contexts that administrators list, test, add, change and remove while the service runs. */
 @Module({
   imports: [StoreModule, BackendsModule, FleetModule, IdentityModule],
   controllers: [ContextsController],
@@ -48,15 +51,24 @@ import { TestContext } from './test-context.js';
         clock: Clock,
       ) => new AddContext({ store, added, backends, live, tests, audit, clock }),
     },
+    provideClass(ChangeableContexts, [AddedContexts, Backends, Reservations]),
+    provideDeps(ChangeContext, {
+      store: AddedContextStore,
+      added: AddedContexts,
+      changeable: ChangeableContexts,
+      live: LiveContexts,
+      tests: ContextTests,
+      audit: Audit,
+      clock: Clock,
+    }),
     {
       provide: RemoveContext,
       inject: [
         AddedContextStore,
         AddedContexts,
-        Backends,
+        ChangeableContexts,
         LiveContexts,
         FleetReader,
-        Reservations,
         CONTEXTS,
         Audit,
         LOGGER,
@@ -64,14 +76,13 @@ import { TestContext } from './test-context.js';
       useFactory: (
         store: AddedContextStore,
         added: AddedContexts,
-        backends: Backends,
+        changeable: ChangeableContexts,
         live: LiveContexts,
         fleet: FleetReader,
-        reservations: Reservations,
         { opener }: ChosenContexts,
         audit: Audit,
         log: Log,
-      ) => new RemoveContext({ store, added, backends, live, fleet, reservations, opener, audit, log }),
+      ) => new RemoveContext({ store, added, changeable, live, fleet, opener, audit, log }),
     },
   ],
 })

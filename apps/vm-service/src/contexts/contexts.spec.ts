@@ -5,18 +5,11 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContextsView, ContextTestView } from '@headgate/api-contracts';
-import {
-  DomainError,
-  mergeSettings,
-  workOn,
-  Reservations,
-  SettingError,
-  type BackendKind,
-} from '@headgate/domain-contracts';
-import { buildVm, MEMORY_TRAITS, MemoryBackend, withStatus } from '@headgate/testing';
-import { IsInt, IsOptional, IsString } from 'class-validator';
+import { DomainError, workOn, Reservations } from '@headgate/domain-contracts';
+import { MemoryBackend } from '@headgate/testing';
 import { pino } from 'pino';
 import { BACKEND_KINDS } from '../engines/backend-kinds.js';
+import { AddedMemory } from '../testing/added-memory.js';
 import { AddingEdge } from '../testing/adding-edge.js';
 
 const CONTEXTS = '/api/ext/contexts';
@@ -24,79 +17,23 @@ const ann = { 'tailscale-user-login': 'ann' };
 const bob = { 'tailscale-user-login': 'bob' };
 const SECRET = 'hush-hush-4711';
 
-class MemorySettings {
-  @IsInt() port!: number;
-  @IsString() token!: string;
-  @IsOptional() @IsString() file?: string;
-  @IsOptional() @IsString() host?: string;
-  /** The machine behind the port. */
-  @IsOptional() @IsString() engine?: string;
-  /** A secret for the first connection. */
-  @IsOptional() @IsString() ticket?: string;
-}
-
 describe('/api/ext/contexts', () => {
   let edge: AddingEdge;
   let server: Server;
   let port: number;
-  /** Every backend that was opened, in order. */
-  let opened: MemoryBackend[];
+  let memory: AddedMemory;
+  let opened: readonly MemoryBackend[];
   let lines: string;
-  /** Opening a backend waits for it. */
-  let gate: Promise<void>;
-
-  const memoryKind: BackendKind<object> = {
-    traits: MEMORY_TRAITS,
-    settings: MemorySettings,
-    open: () => Promise.reject(new Error('only added')),
-    added: {
-      settings: MemorySettings,
-      usualPaths: [],
-      reduce: (context, settings) => {
-        const { token } = settings as MemorySettings;
-        if (token === 'run') throw new SettingError(context, 'token must not run a program');
-        return settings;
-      },
-      merge: (context, before, change) => {
-        const { token, port: to, host } = before as MemorySettings;
-        const merged = mergeSettings(before, change);
-        const isElsewhere = merged['port'] !== to || merged['host'] !== host;
-        if (change['token'] === undefined && token !== '' && isElsewhere) {
-          throw new SettingError(context, 'token must be given again');
-        }
-        return merged;
-      },
-      engineOf: (settings) => String((settings as MemorySettings).engine),
-      withoutUsedSecrets: (settings) => {
-        const { ticket: _used, ...others } = settings as MemorySettings;
-        return others;
-      },
-      identityFile: () => 'key',
-      targets: (settings) => {
-        const { port: to, file, host = '127.0.0.1' } = settings as MemorySettings;
-        return [{ host, port: to }, ...(file === undefined ? [] : [{ path: file }])];
-      },
-      describe: (settings) => ({ port: String((settings as MemorySettings).port) }),
-      open: async ({ context, log }) => {
-        log.warn({ context }, 'memory opened');
-        await gate;
-        const backend = new MemoryBackend(context, { nodeCount: 1 });
-        backend.engine.put(withStatus(buildVm({ ref: { context, name: 'far' } }), 'Running'));
-        opened.push(backend);
-        return { backend };
-      },
-    },
-  };
 
   beforeEach(async () => {
-    opened = [];
+    memory = new AddedMemory();
+    opened = memory.opened;
     lines = '';
-    gate = Promise.resolve();
     server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await once(server, 'listening');
     port = (server.address() as { port: number }).port;
     edge = new AddingEdge();
-    edge.kinds = { ...BACKEND_KINDS, memory: memoryKind };
+    edge.kinds = { ...BACKEND_KINDS, memory: memory.kind };
     edge.log = pino({ level: 'trace' }, { write: (line: string) => void (lines += line) });
     await edge.open();
   });
@@ -208,7 +145,7 @@ describe('/api/ext/contexts', () => {
 
   test('neither removes a context that is being added, nor adds one twice', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    gate = promise;
+    memory.gate = promise;
     const adding = add('far', {}, { despiteErrors: true });
     while (!lines.includes('memory opened')) await new Promise((next) => setImmediate(next));
     const again = await add('far');
@@ -223,7 +160,7 @@ describe('/api/ext/contexts', () => {
 
   test('tests three contexts at a time', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    gate = promise;
+    memory.gate = promise;
     const tests = [1, 2, 3].map((number) => test_(`far-${number}`));
     while (lines.split('memory opened').length < 4) await new Promise((next) => setImmediate(next));
     const refused = await test_('far-4');

@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import {
   buildPlan,
-  busyRefusal,
   Change,
   DomainError,
   messageOf,
@@ -13,29 +12,23 @@ import {
   type Log,
   type Plan,
   type PlanStep,
-  type Refusal,
-  type Reservations,
 } from '@headgate/domain-contracts';
 import type { FleetReader } from '@headgate/fleet';
 import type { ContextOpener } from '../composition/context-opener.js';
 import type { AddedContexts } from '../fleet/added-contexts.js';
-import type { Backends } from '../fleet/backends.js';
 import type { LiveContexts } from '../fleet/live-contexts.js';
+import type { ChangeableContexts } from './changeable-contexts.js';
 
 export interface RemoveContextDeps {
   readonly store: AddedContextStore;
   readonly added: AddedContexts;
-  readonly backends: Backends;
+  readonly changeable: ChangeableContexts;
   readonly live: LiveContexts;
   readonly fleet: FleetReader;
-  readonly reservations: Reservations;
   readonly opener: ContextOpener | undefined;
   readonly audit: Audit;
   readonly log: Log;
 }
-
-const FROM_FILE =
-  'is from the configuration file, the command line, or was found when the service started: remove it there, and restart the service.';
 
 /** Removes a context that was added, and its instances from the lists. Never touches the instances themselves. */
 export class RemoveContext extends Change<[name: string], void, string> {
@@ -44,13 +37,12 @@ export class RemoveContext extends Change<[name: string], void, string> {
   }
 
   protected override prepare(name: string): string {
-    if (this.deps.added.stored().some((one) => one.name === name)) return name;
-    if (this.deps.backends.find(name)) throw new DomainError('CONFLICT', `The context "${name}" ${FROM_FILE}`);
-    throw new DomainError('ADDED_CONTEXT_NOT_FOUND', `There is no context "${name}" that was added.`);
+    return this.deps.changeable.find(name, 'remove').name;
   }
 
   protected override async planPrepared(name: string): Promise<Plan> {
-    if (!this.isUsed(name)) return buildPlan([this.forgetting(name)]);
+    const { changeable } = this.deps;
+    if (!changeable.isUsed(name)) return buildPlan([this.forgetting(name)]);
     const [vms, containers] = [this.count('vm', name), this.count('ct', name)];
     const steps: PlanStep[] = [
       { name: 'remove from the lists', detail: `${vms} VMs and ${containers} containers of ${name}` },
@@ -61,7 +53,7 @@ export class RemoveContext extends Change<[name: string], void, string> {
       'The VMs and containers go on: nothing is changed on the other side.',
       'Their folders and their usage history are kept, for a context that is added again under this name.',
     ];
-    return buildPlan(steps, { warnings, refusals: this.refusals(name) });
+    return buildPlan(steps, { warnings, refusals: changeable.refusals(name) });
   }
 
   protected override async runPrepared(name: string, caller: Caller): Promise<void> {
@@ -70,9 +62,9 @@ export class RemoveContext extends Change<[name: string], void, string> {
   }
 
   private async remove(name: string): Promise<void> {
-    const { store, live, added } = this.deps;
-    const isUsed = this.isUsed(name);
-    if (isUsed) throwFirstRefusal({ refusals: this.refusals(name) });
+    const { store, live, added, changeable } = this.deps;
+    const isUsed = changeable.isUsed(name);
+    throwFirstRefusal({ refusals: changeable.refusals(name) });
     // In the same turn as the check, so that no operation begins in between.
     const undo = isUsed ? live.hide(name) : (): void => undefined;
     try {
@@ -96,15 +88,6 @@ export class RemoveContext extends Change<[name: string], void, string> {
     } catch (error) {
       log.warn({ context: name, reason: messageOf(error) }, 'the files of a removed context were not deleted');
     }
-  }
-
-  /** A stored context is not used when it could not be opened, or when the configuration has one of its name. */
-  private isUsed(name: string): boolean {
-    return this.deps.added.reasonOf(name) === undefined && this.deps.backends.find(name) !== undefined;
-  }
-
-  private refusals(name: string): Refusal[] {
-    return this.deps.reservations.inContext(name).map(busyRefusal);
   }
 
   private forgetting(name: string): PlanStep {

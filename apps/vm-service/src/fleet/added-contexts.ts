@@ -5,14 +5,17 @@ import {
   SettingError,
   type AddedContext,
   type AddedKind,
+  type Clock,
   type Log,
   type OpenedBackend,
+  type SettingsChange,
 } from '@headgate/domain-contracts';
 import { ConfigError, parseSection } from '@headgate/nest-kit';
 import type { ContextOpener } from '../composition/context-opener.js';
 import type { ContextTargets } from '../composition/context-targets.js';
 import type { Settings } from '../config/load-config.js';
 import type { Backends } from './backends.js';
+import { closeOpened } from './close-opened.js';
 
 export interface AddedContextsDeps {
   readonly store: AddedContextStore;
@@ -20,6 +23,7 @@ export interface AddedContextsDeps {
   readonly opener: ContextOpener | undefined;
   readonly targets: ContextTargets;
   readonly settings: Pick<Settings, 'addedContexts' | 'store'>;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -37,7 +41,7 @@ export class AddedContexts {
   private readonly opened = new Map<string, OpenedBackend>();
   /** Why stored contexts are not used, by name. */
   private readonly reasons = new Map<string, string>();
-  /** The names that requests add or remove at this moment. */
+  /** The names that requests add, change or remove at this moment. */
   private readonly changing = new Set<string>();
 
   constructor(private readonly deps: AddedContextsDeps) {}
@@ -69,12 +73,12 @@ export class AddedContexts {
   }
 
   /**
-   * Adds or removes a context while no other request does that with its name.
+   * Adds, changes or removes a context while no other request does that with its name.
    * @throws DomainError BUSY
    */
   async during<T>(name: string, change: () => Promise<T>): Promise<T> {
     if (this.changing.has(name)) {
-      throw new DomainError('BUSY', `The context "${name}" is being added or removed; try again in a moment.`);
+      throw new DomainError('BUSY', `The context "${name}" is being added, changed or removed; try again in a moment.`);
     }
     this.changing.add(name);
     try {
@@ -119,31 +123,79 @@ export class AddedContexts {
    * @throws DomainError INVALID_INPUT with the key that is wrong
    */
   parse(name: string, word: string, raw: Readonly<object>): ParsedContext {
-    const { opener, targets } = this.deps;
-    const kind = this.kinds.includes(word) ? opener?.kinds[word]?.added : undefined;
-    if (!kind) throw new DomainError('INVALID_INPUT', `kind must be one of ${this.kinds.join(', ')}.`);
-    try {
+    const { targets } = this.deps;
+    const kind = this.kindOf(word);
+    return withPlainErrors(() => {
       const settings = kind.reduce(name, parseSection(kind.settings, { ...raw }, 'settings', name));
       targets.expectPaths(kind.targets(settings), kind);
       return { name, word, kind, settings };
-    } catch (error) {
-      if (error instanceof ConfigError) throw new DomainError('INVALID_INPUT', `${error.problems.join('; ')}.`);
-      if (error instanceof SettingError) throw new DomainError('INVALID_INPUT', `${error.problem}.`);
-      throw error;
-    }
+    });
   }
 
-  /** @throws DomainError INVALID_INPUT for a setting that can't be used */
-  async open({ name, kind, settings }: ParsedContext): Promise<OpenedBackend> {
+  /**
+   * Checks the settings that a stored context has after a change, like those of a new one.
+   * @throws DomainError INVALID_INPUT with the key that is wrong, or with the secret that must be given again
+   */
+  parseChange({ name, kind: word, settings }: AddedContext, change: SettingsChange): ParsedContext {
+    const kind = this.kindOf(word);
+    return this.parse(
+      name,
+      word,
+      withPlainErrors(() => kind.merge(name, settings, change)),
+    );
+  }
+
+  /** Opens a context, and uses it. @throws DomainError INVALID_INPUT for a setting that can't be used */
+  async open(context: ParsedContext): Promise<OpenedBackend> {
+    const opened = await this.openUnused(context);
+    await this.use(context.name, opened)();
+    return opened;
+  }
+
+  /**
+   * Opens a context next to the one that is used.
+   * @throws DomainError INVALID_INPUT for a setting that can't be used
+   */
+  async openUnused({ name, kind, settings }: ParsedContext): Promise<OpenedBackend> {
     const { opener } = this.deps;
     if (!opener) throw new DomainError('NOT_SUPPORTED', 'This service opens no further contexts.');
     try {
-      const opened = await kind.open(opener.depsOf(name, settings));
-      this.opened.set(name, opened);
-      opener.keep(opened.backend);
-      return opened;
+      return await kind.open(opener.depsOf(name, settings));
     } catch (error) {
       throw error instanceof SettingError ? new DomainError('INVALID_INPUT', `${error.problem}.`) : error;
+    }
+  }
+
+  /**
+   * Uses an opened context in place of the former one of its name.
+   * @returns closes the former one, and does not fail
+   */
+  use(name: string, opened: OpenedBackend): () => Promise<void> {
+    const { opener, clock, log } = this.deps;
+    const former = this.opened.get(name);
+    this.reasons.delete(name);
+    this.opened.set(name, opened);
+    opener?.keep(opened.backend);
+    if (former) opener?.forget(former.backend);
+    return async () => {
+      const failure = former && (await closeOpened(former, clock));
+      if (failure !== undefined) log.warn({ context: name, reason: failure }, 'replaced context not closed');
+    };
+  }
+
+  /**
+   * Forgets the secrets that the other side accepts only once, when it has accepted the connection. A secret that can't
+   * be forgotten now is forgotten after the next connection.
+   */
+  async forgetUsedSecrets(name: string): Promise<void> {
+    const { store, log } = this.deps;
+    try {
+      const stored = this.stored().find((one) => one.name === name);
+      if (!stored || this.reasons.has(name)) return;
+      const kept = this.kindOf(stored.kind).withoutUsedSecrets?.(stored.settings) ?? stored.settings;
+      if (Object.keys(stored.settings).some((key) => !(key in kept))) await store.update(name, { ...kept });
+    } catch (error) {
+      log.warn({ context: name, reason: messageOf(error) }, 'used secrets of a context not forgotten');
     }
   }
 
@@ -160,5 +212,21 @@ export class AddedContexts {
 
   async closeAll(): Promise<void> {
     await Promise.all([...this.opened.keys()].map((name) => this.close(name)));
+  }
+
+  private kindOf(word: string): AddedKind {
+    const kind = this.kinds.includes(word) ? this.deps.opener?.kinds[word]?.added : undefined;
+    if (!kind) throw new DomainError('INVALID_INPUT', `kind must be one of ${this.kinds.join(', ')}.`);
+    return kind;
+  }
+}
+
+function withPlainErrors<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof ConfigError) throw new DomainError('INVALID_INPUT', `${error.problems.join('; ')}.`);
+    if (error instanceof SettingError) throw new DomainError('INVALID_INPUT', `${error.problem}.`);
+    throw error;
   }
 }

@@ -31,15 +31,16 @@ export const CONFIGURED_BACKENDS = Symbol('CONFIGURED_BACKENDS');
     },
     {
       provide: AddedContexts,
-      inject: [AddedContextStore, Backends, CONTEXTS, ContextTargets, SETTINGS, LOGGER],
+      inject: [AddedContextStore, Backends, CONTEXTS, ContextTargets, SETTINGS, Clock, LOGGER],
       useFactory: (
         store: AddedContextStore,
         backends: Backends,
         { opener }: ChosenContexts,
         targets: ContextTargets,
         settings: Settings,
+        clock: Clock,
         log: Log,
-      ) => new AddedContexts({ store, backends, opener, targets, settings, log }),
+      ) => new AddedContexts({ store, backends, opener, targets, settings, clock, log }),
     },
   ],
   exports: [CONFIGURED_BACKENDS, Backends, ContextTargets, AddedContexts],

@@ -34,4 +34,16 @@ export class Backends extends BackendDirectory {
     const index = this.backends.findIndex((one) => one.context === context);
     if (index >= 0) this.backends.splice(index, 1);
   }
+
+  /**
+   * Removes one for as long as another takes its place.
+   * @returns puts the other one, or by default the same again, where it was
+   */
+  takeOut(context: string): (next?: Backend) => void {
+    const index = this.backends.findIndex((one) => one.context === context);
+    const [former] = index < 0 ? [] : this.backends.splice(index, 1);
+    return (next = former) => {
+      if (next) this.backends.splice(index < 0 ? this.backends.length : index, 0, next);
+    };
+  }
 }

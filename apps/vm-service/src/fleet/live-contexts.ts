@@ -1,4 +1,4 @@
-import { BackendDirectory, Clock } from '@headgate/domain-contracts';
+import { BackendDirectory, Clock, type OpenedBackend } from '@headgate/domain-contracts';
 import { Fleet } from '@headgate/fleet';
 import { MetricsSampler } from '@headgate/metrics';
 import { AddedContexts, type ParsedContext } from './added-contexts.js';
@@ -16,15 +16,31 @@ export interface LiveContextsDeps {
   readonly clock: Clock;
 }
 
-/** Adds contexts to the fleet, and removes them, while the service runs. */
-export class LiveContexts {
-  constructor(private readonly deps: LiveContextsDeps) {}
+export interface LiveReplacement {
+  undo(): void;
+  /** @param isAnother whether the backend leads to another engine than the former one */
+  replace(opened: OpenedBackend, isAnother: boolean): Promise<void>;
+}
 
-  /** Opens a context. @returns when its instances are listed, or the context is lost, or after a while */
-  async attach(context: ParsedContext): Promise<void> {
+/** Adds contexts to the fleet, replaces and removes them, while the service runs. */
+export class LiveContexts {
+  constructor(private readonly deps: LiveContextsDeps) {
+    const { added, fleet } = deps;
+    fleet.subscribe((event) => {
+      if (event.type !== 'status' || event.state.state !== 'up' || added.isChanging(event.state.context)) return;
+      void added.forgetUsedSecrets(event.state.context);
+    });
+  }
+
+  /**
+   * Opens a context, if it is not open yet.
+   * @returns when its instances are listed, or the context is lost, or after a while
+   */
+  async attach(context: ParsedContext, unused?: OpenedBackend): Promise<void> {
     const { added, backends, directory, fleet, sampler } = this.deps;
     const { name } = context;
-    const { backend } = await added.open(context);
+    if (unused) await added.use(name, unused)();
+    const { backend } = unused ?? (await added.open(context));
     try {
       backends.add(backend);
       const listed = this.whenListed(name);
@@ -36,14 +52,38 @@ export class LiveContexts {
       await this.detach(name);
       throw error;
     }
+    await this.forgetUsedSecrets(name);
   }
 
-  /** No request finds the context from now on. @returns undoes it, as long as the context was not detached */
+  /**
+   * No request finds the context from now on.
+   * @returns undoes it, as long as the context was not detached
+   */
   hide(name: string): () => void {
-    const { backends } = this.deps;
-    const backend = backends.find(name);
-    backends.remove(name);
-    return () => void (backend && backends.add(backend));
+    const show = this.deps.backends.takeOut(name);
+    return () => show();
+  }
+
+  /**
+   * Hides a context until another backend takes its place.
+   * @returns `undo`, or `replace`, which ends when the new backend has listed, or is lost, or after a while
+   */
+  beginReplacement(name: string): LiveReplacement {
+    const show = this.deps.backends.takeOut(name);
+    return {
+      undo: () => show(),
+      replace: async (opened, isAnother) => {
+        const { added, directory, fleet, sampler } = this.deps;
+        show(opened.backend);
+        const whenStopped = added.use(name, opened);
+        const listed = this.whenListed(name);
+        const replaced = fleet.replace(opened.backend, { isAnother, whenStopped });
+        sampler.replace(directory.get(name));
+        await replaced;
+        await listed;
+        await this.forgetUsedSecrets(name);
+      },
+    };
   }
 
   /** Removes the instances of a hidden context from the fleet, and closes it. */
@@ -52,6 +92,13 @@ export class LiveContexts {
     sampler.detach(name);
     await fleet.detach(name);
     await added.close(name);
+  }
+
+  private async forgetUsedSecrets(name: string): Promise<void> {
+    const { added, fleet } = this.deps;
+    if (fleet.states().some(({ context, state }) => context === name && state === 'up')) {
+      await added.forgetUsedSecrets(name);
+    }
   }
 
   private whenListed(name: string): Promise<void> {
@@ -64,7 +111,8 @@ export class LiveContexts {
       };
       const cancel = clock.after(LIST_TIMEOUT_MS, end);
       const unsubscribe = fleet.subscribe((event) => {
-        if (event.type === 'status' && event.state.context === name && event.state.state !== 'connecting') end();
+        if (event.type !== 'status' || event.state.context !== name || event.isReplaced) return;
+        if (event.state.state !== 'connecting') end();
       });
     });
   }

@@ -61,6 +61,7 @@ DELETE /api/ext/views/{id}                              no       yes    yes   ye
 GET    /api/ext/contexts                                no       no     yes   no    -       no     no       no    no
 POST   /api/ext/contexts                                no       no     yes   no    -       no     no       no    no
 POST   /api/ext/contexts/test                           no       no     yes   no    -       no     no       no    no
+PATCH  /api/ext/contexts/{name}                         no       no     yes   no    -       no     no       no    no
 DELETE /api/ext/contexts/{name}                         no       no     yes   no    -       no     no       no    no
 POST   /api/ext/cloud-init/check                        no       no     yes   no    -       no     no       no    no
 GET    /api/sources                                     no       yes    yes   no    -       yes    yes      yes   no

@@ -133,6 +133,7 @@ const REHEARSED: Readonly<Record<string, Example>> = {
 /** Routes whose dry runs are tested in another way, with the spec that does. */
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /api/ext/contexts': '../contexts/contexts.spec.ts',
+  'PATCH /api/ext/contexts/{name}': '../contexts/change-context.spec.ts',
   'DELETE /api/ext/contexts/{name}': '../contexts/contexts.spec.ts',
   'POST /api/ext/tokens': '../tokens/tokens.controller.spec.ts',
   'DELETE /api/ext/tokens/{id}': '../tokens/tokens.controller.spec.ts',

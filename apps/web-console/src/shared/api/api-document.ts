@@ -329,7 +329,11 @@ export interface paths {
         delete: operations["Contexts.remove"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes settings of a context that was added, after a test, and lists its instances again
+         * @description Changes settings of a context that was added, after a test, and lists its instances again. Secrets that are not given are kept.
+         */
+        patch: operations["Contexts.change"];
         trace?: never;
     };
     "/api/ext/contexts/test": {
@@ -2401,7 +2405,7 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** @description The response to a new context. */
+        /** @description The response to a new or changed context. */
         AddedContextView: {
             /** @description The checks of its test. */
             checks: components["schemas"]["ContextCheckView"][];
@@ -2735,6 +2739,15 @@ export interface components {
             name: string;
             /** @description Where an image of the kinds `url` and `iso` is downloaded from. */
             uri?: string;
+        };
+        /** @description PATCH /api/ext/contexts/{name} */
+        ChangeContextDto: {
+            /** @description Changes the context although its test fails. Default false. */
+            despiteErrors?: boolean;
+            /** @description New values of settings; null removes one, and all others are kept. A secret that is not given is kept for the same server only. */
+            settings: {
+                [key: string]: string | null;
+            };
         };
         /** @description POST /api/ext/vms/{ns}/{name}/drives/{drive} */
         ChangeMediumDto: {
@@ -6290,6 +6303,60 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Contexts.change": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The name of a context. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeContextDto"];
+                "application/merge-patch+json": components["schemas"]["ChangeContextDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedContextView"] | components["schemas"]["PlanView"];
                 };
             };
         };
