@@ -1,13 +1,23 @@
 import type { Readable } from 'node:stream';
-import { findInstance, type InstanceQuery, type InstanceSources, type LogRequest } from '@headgate/domain-contracts';
+import {
+  findInstance,
+  type InstanceQuery,
+  type InstanceRef,
+  type InstanceSources,
+  type LogRequest,
+} from '@headgate/domain-contracts';
 
 /** Opens the logs of containers. */
 export class ReadContainerLog {
   constructor(private readonly deps: InstanceSources) {}
 
-  /** Checks that there may be a log, without opening it. @throws DomainError like `findInstance` */
-  check(query: InstanceQuery): void {
-    findInstance(this.deps, query, 'containerLogs');
+  /**
+   * Checks that there may be a log, without opening it.
+   * @returns the container
+   * @throws DomainError like `findInstance`
+   */
+  check(query: InstanceQuery): InstanceRef {
+    return findInstance(this.deps, query, 'containerLogs').ref;
   }
 
   /**

@@ -35,9 +35,9 @@ export class ContainerLogsController {
   ): Promise<void> {
     const wanted = requestOf(query);
     const container = instanceQuery('ct', path, query);
-    if (method === 'HEAD') this.readLog.check(container);
-    const open = (signal: AbortSignal) => this.readLog.open(container, wanted, signal);
-    await this.connections.answer({ reply, caller, method, follows: wanted.follow === true }, open);
+    const { context } = this.readLog.check(container);
+    const open = (signal: AbortSignal) => this.readLog.open({ ...container, context }, wanted, signal);
+    await this.connections.answer({ reply, caller, context, method, follows: wanted.follow === true }, open);
   }
 }
 

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { ApiTokens } from '@headgate/access';
 import { Clock, DomainError, type Caller } from '@headgate/domain-contracts';
+import { FleetReader } from '@headgate/fleet';
 import type { FastifyReply } from 'fastify';
 import { LogPump } from './log-pump.js';
 
@@ -17,14 +18,16 @@ export const MAX_FOLLOWERS = 200;
 export interface LogClient {
   readonly reply: FastifyReply;
   readonly caller: Caller;
+  /** The context of the container. */
+  readonly context: string;
   readonly method: string;
   /** Whether the response continues until the client leaves. */
   readonly follows: boolean;
 }
 
 /**
- * The responses that send logs. Each ends with its client, with the API token of its caller, with the service, or at
- * the limit of bytes. A client that reads nothing is disconnected.
+ * The responses that send logs. Each ends with its client, with the API token of its caller, with the connection of its
+ * context, with the service, or at the limit of bytes. A client that reads nothing is disconnected.
  */
 @Injectable()
 export class LogConnections implements BeforeApplicationShutdown {
@@ -36,6 +39,7 @@ export class LogConnections implements BeforeApplicationShutdown {
   constructor(
     private readonly clock: Clock,
     private readonly tokens: ApiTokens,
+    private readonly fleet: FleetReader,
   ) {}
 
   /**
@@ -44,7 +48,7 @@ export class LogConnections implements BeforeApplicationShutdown {
    * @throws DomainError TOO_MANY_STREAMS, and the errors of `openLog`
    */
   async answer(
-    { reply, caller, method, follows }: LogClient,
+    { reply, caller, context, method, follows }: LogClient,
     openLog: (signal: AbortSignal) => Promise<Readable>,
   ): Promise<void> {
     if (method === 'HEAD') return void reply.headers(HEADERS).send();
@@ -52,11 +56,11 @@ export class LogConnections implements BeforeApplicationShutdown {
     const { raw } = reply;
     const leaves = new AbortController();
     this.open.add(leaves);
-    const end = this.endWith(caller, leaves);
+    const ends = [this.endWith(caller, leaves), this.endWithContext(context, leaves)];
     const close = (): void => {
       leaves.abort(new Error('The client has left.'));
       this.open.delete(leaves);
-      end();
+      for (const end of ends) end();
       release();
     };
     // A client that went away while its request waited emits no further `close`.
@@ -103,6 +107,16 @@ export class LogConnections implements BeforeApplicationShutdown {
       else this.followers.set(owner, rest);
       this.followerCount--;
     };
+  }
+
+  /** The backend of a context that was removed, or that has other settings now, is closed. */
+  private endWithContext(context: string, connection: AbortController): () => void {
+    return this.fleet.subscribe((event) => {
+      if (event.type !== 'status' || event.state.context !== context) return;
+      if (event.isReplaced || event.state.state === 'detached') {
+        connection.abort(new DomainError('CONTEXT_NOT_FOUND', 'The connection of the context was closed.'));
+      }
+    });
   }
 
   private endWith({ token }: Caller, connection: AbortController): () => void {

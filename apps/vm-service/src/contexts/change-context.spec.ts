@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import type { ContextsView, VmView } from '@headgate/api-contracts';
 import { AddedContextStore, DomainError, Reservations, workOn } from '@headgate/domain-contracts';
-import { MemoryBackend } from '@headgate/testing';
+import { buildContainer, MemoryBackend } from '@headgate/testing';
 import { pino } from 'pino';
 import { BACKEND_KINDS } from '../engines/backend-kinds.js';
 import { AddedMemory } from '../testing/added-memory.js';
@@ -304,6 +304,20 @@ describe('PATCH /api/ext/contexts/{name}', () => {
     const again = edge.socket('/api/tty/default/far', { origin });
     await once(again, 'open');
     for (const one of [again, other]) one.close();
+  });
+
+  test.each(['changed', 'removed'])('ends a followed log of a context that is %s, and no others', async (what) => {
+    memory.prepare = ({ engine }) =>
+      engine.put(buildContainer({ ref: { context: 'far', name: 'crate' }, phase: 'Running' }));
+    await add();
+    const follow = (name: string) => fetch(`http://${edge.base}/api/ext/cts/default/${name}/logs?follow=true`);
+    const [ended, other] = [await follow('crate'), await follow('box')];
+    expect([ended.status, other.status]).toEqual([200, 200]);
+    const hasEnded = expect(ended.text()).rejects.toThrow('terminated');
+    expect((await (what === 'changed' ? change({ token: NEW_SECRET }) : remove())).status).toBe(200);
+    await hasEnded;
+    expect(edge.lab.logs.followerCount).toBe(1);
+    await other.body?.cancel();
   });
 
   test('shows the last known instances as stale while the new settings reach nothing, and changes none of them', async () => {
