@@ -46,7 +46,7 @@ describe('the health page', () => {
       finding(),
     ]);
     const { user } = await openConsole('/doctor', [], service);
-    expect(await screen.findByText('1 needs you, 1 worth knowing, 1 fine')).toBeTruthy();
+    expect(await screen.findByText('1 needs attention, 1 warning, 1 passed')).toBeTruthy();
     expect(cards()).toEqual(['The namespace is missing', 'No imports']);
     const warning = await cardOf('No imports');
     expect(warning.getByText('Install CDI.')).toBeTruthy();
@@ -89,7 +89,7 @@ describe('the health page', () => {
     expect(panel.getByText('Nothing has happened yet.')).toBeTruthy();
     await user.click(panel.getByRole('button', { name: 'Fix it' }));
     expect(await screen.findByText('The namespace is missing: fixed')).toBeTruthy();
-    expect(await screen.findByRole('heading', { name: 'Nothing needs you' })).toBeTruthy();
+    expect(await screen.findByRole('heading', { name: 'Nothing needs attention' })).toBeTruthy();
     expect(service.asked(FIX).map(({ body }) => body)).toEqual(
       Array.from({ length: 2 }, () => ({ context: 'prod', name: 'namespace' })),
     );
@@ -182,21 +182,21 @@ describe('the health page', () => {
   test('keeps the last results when the next checks fail, and does not say that all is well', async () => {
     service.on(FINDINGS, [passed]);
     const { user } = await openConsole('/doctor', [], service);
-    expect(await screen.findByRole('heading', { name: 'Nothing needs you' })).toBeTruthy();
+    expect(await screen.findByRole('heading', { name: 'Nothing needs attention' })).toBeTruthy();
     service.fails(FINDINGS, 503, 'No context is reachable.');
     await user.click(screen.getByRole('button', { name: 'Check again' }));
     expect(await screen.findByText('No context is reachable.')).toBeTruthy();
-    expect(screen.queryByRole('heading', { name: 'Nothing needs you' })).toBeNull();
+    expect(screen.queryByRole('heading', { name: 'Nothing needs attention' })).toBeNull();
     expect(screen.getByRole('button', { name: '1 check passed' })).toBeTruthy();
   });
 
   test('blames no context while the service itself does not respond', async () => {
     service.on(FINDINGS, [passed]);
     const { receive } = await openConsole('/doctor', [buildVm()], service);
-    expect(await screen.findByRole('heading', { name: 'Nothing needs you' })).toBeTruthy();
+    expect(await screen.findByRole('heading', { name: 'Nothing needs attention' })).toBeTruthy();
     for (const list of ['vms', 'cts']) service.fails(`GET /api/${list}`, 500, 'The service has an internal error.');
     await receive(() => service.pageStream.break());
-    await waitFor(() => expect(screen.queryByRole('heading', { name: 'Nothing needs you' })).toBeNull());
+    await waitFor(() => expect(screen.queryByRole('heading', { name: 'Nothing needs attention' })).toBeNull());
     expect(screen.queryByText(/does not answer/)).toBeNull();
   });
 
@@ -206,6 +206,6 @@ describe('the health page', () => {
     const { receive } = await openConsole('/doctor', [], service);
     expect(await screen.findByText('Running the checks')).toBeTruthy();
     await receive(() => answer({ body: [passed] }));
-    expect(await screen.findByRole('heading', { name: 'Nothing needs you' })).toBeTruthy();
+    expect(await screen.findByRole('heading', { name: 'Nothing needs attention' })).toBeTruthy();
   });
 });

@@ -85,7 +85,7 @@ export function DoctorPage() {
       )}
       {urgent > 0 && (
         <section aria-labelledby="hg-health-urgent">
-          <h2 id="hg-health-urgent">{t`Needs you`}</h2>
+          <h2 id="hg-health-urgent">{t`Needs attention`}</h2>
           <ul className="hg-problems">
             {down.map((context) => (
               <ContextCard
@@ -103,7 +103,7 @@ export function DoctorPage() {
       )}
       {warnings.length > 0 && (
         <section aria-labelledby="hg-health-warnings">
-          <h2 id="hg-health-warnings">{t`Worth knowing`}</h2>
+          <h2 id="hg-health-warnings">{t`Warnings`}</h2>
           <ul className="hg-problems">{warnings.map(card)}</ul>
         </section>
       )}
@@ -114,7 +114,7 @@ export function DoctorPage() {
         </EmptyState>
       )}
       {findings && findings.length > 0 && isConnected && !error && urgent + warnings.length === 0 && (
-        <EmptyState title={t`Nothing needs you`} level={2} icon="check">
+        <EmptyState title={t`Nothing needs attention`} level={2} icon="check">
           {t`All checks passed, and no VM or container has failed.`}
         </EmptyState>
       )}
@@ -125,9 +125,9 @@ export function DoctorPage() {
 
 function summaryOf(urgent: number, warnings: number, passed: number): string {
   const parts = [
-    urgent > 0 && t`${plural(urgent, { one: '# needs', other: '# need' })} you`,
-    warnings > 0 && t`${warnings} worth knowing`,
-    passed > 0 && t`${passed} fine`,
+    urgent > 0 && plural(urgent, { one: '# needs attention', other: '# need attention' }),
+    warnings > 0 && plural(warnings, { one: '# warning', other: '# warnings' }),
+    passed > 0 && t`${passed} passed`,
   ];
   return parts.filter(Boolean).join(', ') || t`No checks`;
 }
