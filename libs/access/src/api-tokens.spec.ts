@@ -8,7 +8,10 @@ import {
 } from '@headgate/domain-contracts';
 import { FixedClock, MemoryApiTokenStore, MemoryAuditLog } from '@headgate/testing';
 import { ApiTokens } from './api-tokens.js';
-import { CreateToken, MAX_TOKENS, RevokeToken } from './token-changes.js';
+import { CreateToken, MAX_TOKENS } from './create-token.js';
+import { ChangeToken } from './change-token.js';
+import { RevokeToken } from './revoke-token.js';
+import { RotateToken } from './rotate-token.js';
 import { newToken } from './token-text.js';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -39,9 +42,11 @@ function setUp(store = new CountingStore()) {
   const tokens = new ApiTokens(store, clock);
   const create = new CreateToken(store, clock, audit);
   const revoke = new RevokeToken(tokens, store, audit);
+  const change = new ChangeToken({ tokens, store, clock, audit });
+  const rotate = new RotateToken({ tokens, store, clock, audit });
   const add = (name: string, days = 10, actions: readonly TokenAction[] = ['power', 'read']) =>
     create.run({ name, actions, scope: { folder: 'prod' }, days }, ann);
-  return { clock, store, log, tokens, create, revoke, add };
+  return { clock, store, log, tokens, create, revoke, change, rotate, add };
 }
 
 describe('API tokens', () => {
@@ -111,6 +116,48 @@ describe('API tokens', () => {
     expect(closed).toEqual(['stream']);
     tokens.closeWith(first.token.id, () => closed.push('late'));
     expect(closed).toEqual(['stream', 'late']);
+  });
+
+  test('close their connections when another replica changes or rotates them, and keep those that come later', async () => {
+    const a = setUp();
+    const b = setUp(a.store);
+    const [first, second, third] = [await a.add('first'), await a.add('second'), await a.add('third')];
+    const closed: string[] = [];
+    const open = (id: string, name: string) => b.tokens.closeWith(id, () => closed.push(name));
+    open(first.token.id, 'first');
+    open(second.token.id, 'second');
+    open(third.token.id, 'third');
+    await a.change.run(first.token.id, { actions: ['read'] }, ann);
+    await a.rotate.run(second.token.id, undefined, ann);
+    expect(closed).toEqual(['first', 'second']);
+    const end = open(first.token.id, 'again');
+    await a.change.run(third.token.id, { days: 3 }, ann);
+    expect(closed).toEqual(['first', 'second', 'third']);
+    end();
+    await a.change.run(first.token.id, { days: 3 }, ann);
+    expect(closed).toEqual(['first', 'second', 'third']);
+  });
+
+  test('close a connection whose end comes after their others were closed once only', async () => {
+    const { tokens, change, add } = setUp();
+    const { token } = await add('ci');
+    const closed: string[] = [];
+    const end = tokens.closeWith(token.id, () => closed.push('old'));
+    await change.run(token.id, { days: 3 }, ann);
+    tokens.closeWith(token.id, () => closed.push('new'));
+    // The closed connection reports its end late; the new one stays known.
+    end();
+    await change.run(token.id, { days: 4 }, ann);
+    expect(closed).toEqual(['old', 'new']);
+  });
+
+  test('that have expired are rotated with a new time only', async () => {
+    const { clock, tokens, rotate, add } = setUp();
+    const { token } = await add('ci', 1);
+    clock.advance(2 * DAY_MS);
+    await expect(rotate.run(token.id, undefined, ann)).rejects.toMatchObject({ code: 'CONFLICT' });
+    const { text } = await rotate.run(token.id, 1, ann);
+    expect(tokens.authenticate(text).id).toBe(token.id);
   });
 
   test('close their connections when another replica revokes them, and no others', async () => {

@@ -1,5 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
-import { DomainError, type ApiToken, type ApiTokenStore, type Clock } from '@headgate/domain-contracts';
+import {
+  DomainError,
+  type ApiToken,
+  type ApiTokenChange,
+  type ApiTokenStore,
+  type Clock,
+} from '@headgate/domain-contracts';
 import { hashToken, tokenId } from './token-text.js';
 
 /** A busy token must not cost a write per request. */
@@ -10,6 +16,8 @@ const NO_HASH = hashToken('');
 /** Recognizes API tokens, and ends the connections of those that expire or are revoked, also by another replica. */
 export class ApiTokens {
   private readonly connections = new Map<string, Set<() => void>>();
+  /** The tokens with which connections were opened, by ID and as text. */
+  private readonly opened = new Map<string, string>();
   /** When this process has last recorded a use, by the ID of the token. */
   private readonly recordedAt = new Map<string, number>();
 
@@ -18,7 +26,7 @@ export class ApiTokens {
     private readonly clock: Clock,
   ) {
     // For as long as the store is open: an instance lives as long as its process.
-    store.subscribe(() => this.closeRevoked());
+    store.subscribe(() => this.closeChanged());
   }
 
   /**
@@ -52,31 +60,48 @@ export class ApiTokens {
       close();
       return () => undefined;
     }
+    // Another replica has changed the token, and its report is still on the way.
+    if (!this.isSame(id)) this.closeAll(id);
     const connections = this.connections.get(id) ?? new Set();
     this.connections.set(id, connections.add(close));
+    this.opened.set(id, rightsOf(token));
     const cancel = this.closeAt(Date.parse(token.expiresAt), close);
     return () => {
       cancel();
       connections.delete(close);
-      if (connections.size === 0) this.connections.delete(id);
+      if (connections.size === 0 && this.connections.get(id) === connections) this.forget(id);
     };
   }
 
   /** @throws DomainError TOKEN_NOT_FOUND */
   async revoke(id: string): Promise<void> {
-    if (!(await this.store.delete(id)))
-      throw new DomainError('TOKEN_NOT_FOUND', `There is no API token ${id.slice(0, 40)}.`);
+    if (!(await this.store.delete(id))) throw tokenNotFound(id);
     this.closeAll(id);
   }
 
-  private closeRevoked(): void {
-    for (const id of [...this.connections.keys(), ...this.recordedAt.keys()]) if (!this.isUsable(id)) this.closeAll(id);
+  /**
+   * Changes a token, and closes the connections that were opened before.
+   * @param formerHash changes it only if it has this hash
+   * @throws DomainError TOKEN_NOT_FOUND; CONFLICT for another hash
+   */
+  async change(id: string, change: ApiTokenChange, formerHash?: string): Promise<void> {
+    if (!(await this.store.update(id, change, formerHash))) {
+      if (this.store.get(id) === undefined) throw tokenNotFound(id);
+      throw new DomainError('CONFLICT', 'The API token was rotated by another request at the same time.');
+    }
+    this.closeAll(id);
   }
 
-  /** A token that can't be checked may have been revoked. */
-  private isUsable(id: string): boolean {
+  private closeChanged(): void {
+    for (const id of [...this.connections.keys(), ...this.recordedAt.keys()]) if (!this.isSame(id)) this.closeAll(id);
+  }
+
+  /** A token that can't be checked may have been changed or revoked. */
+  private isSame(id: string): boolean {
     try {
-      return this.store.get(id) !== undefined;
+      const token = this.store.get(id);
+      const opened = this.opened.get(id);
+      return token !== undefined && (opened === undefined || opened === rightsOf(token));
     } catch {
       return false;
     }
@@ -84,8 +109,13 @@ export class ApiTokens {
 
   private closeAll(id: string): void {
     for (const close of [...(this.connections.get(id) ?? [])]) close();
-    this.connections.delete(id);
+    this.forget(id);
     this.recordedAt.delete(id);
+  }
+
+  private forget(id: string): void {
+    this.connections.delete(id);
+    this.opened.delete(id);
   }
 
   /** A timer can't wait for longer than `MAX_TIMER_MS`. */
@@ -109,5 +139,12 @@ export class ApiTokens {
     this.store.setLastUsed(id, this.clock.iso()).catch(() => undefined);
   }
 }
+
+export const tokenNotFound = (id: string): DomainError =>
+  new DomainError('TOKEN_NOT_FOUND', `There is no API token ${id.slice(0, 40)}.`);
+
+/** All that decides who may use a token for what, as text. */
+const rightsOf = ({ hash, creator, actions, scope, expiresAt }: ApiToken): string =>
+  JSON.stringify([hash, creator, actions, scope, expiresAt]);
 
 const MAX_TIMER_MS = 24 * 60 * 60_000;

@@ -17,8 +17,8 @@ export interface TokenText {
   readonly text: string;
 }
 
-export function newToken(): TokenText {
-  const id = randomText(ID_CHARS);
+/** @param id of the token that gets a new secret; a new one by default */
+export function newToken(id = randomText(ID_CHARS)): TokenText {
   const body = `${TOKEN_PREFIX}${id}${randomText(SECRET_CHARS)}`;
   return { id, text: body + checksumOf(body) };
 }

@@ -60,6 +60,27 @@ export class CreateTokenDto {
   @Optional() @IsInt() @Min(1) @Max(MAX_TOKEN_DAYS) days?: number;
 }
 
+/** PATCH /api/ext/tokens/{id}. At least one field. */
+export class ChangeTokenDto {
+  /** Each of them includes `read`. Default: as before. */
+  @Optional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayUnique()
+  @IsIn(TOKEN_ACTIONS, { each: true })
+  actions?: TokenAction[];
+  /** The instances that the token is for; `{}` is all. Default: as before. */
+  @Optional() @IsObject() @Nested(() => TokenScopeDto) scope?: TokenScopeDto;
+  /** How many days it is valid from now on. Default: as long as before. */
+  @Optional() @IsInt() @Min(1) @Max(MAX_TOKEN_DAYS) days?: number;
+}
+
+/** POST /api/ext/tokens/{id}/rotate */
+export class RotateTokenDto {
+  /** How many days it is valid from now on. Default: as long as before. */
+  @Optional() @IsInt() @Min(1) @Max(MAX_TOKEN_DAYS) days?: number;
+}
+
 /** `{id}` of a path. */
 export class TokenPath {
   /** The ID of an API token, as in the list. */
@@ -88,7 +109,7 @@ export class TokenView {
   @Nullable() @IsString() lastUsedAt!: string | null;
 }
 
-/** 201 of a new API token. */
+/** An API token with its secret. */
 export class CreatedTokenView extends TokenView {
   /** Sent as `Authorization: Bearer`. Shown this one time only. */
   @IsString() token!: string;

@@ -1,4 +1,4 @@
-import { ApiTokenStore, type ApiToken } from '@headgate/domain-contracts';
+import { ApiTokenStore, type ApiToken, type ApiTokenChange } from '@headgate/domain-contracts';
 import type { RegistryDatabase } from './registry-database.js';
 
 interface TokenRow extends Omit<ApiToken, 'scope' | 'actions'> {
@@ -48,6 +48,26 @@ export class SqliteApiTokenStore extends ApiTokenStore {
 
   override all(): readonly ApiToken[] {
     return this.database.all<TokenRow>(`${COLUMNS} ORDER BY created_at DESC, id`).map(tokenOf);
+  }
+
+  override async update(
+    id: string,
+    { hash, creator, actions, scope, expiresAt }: ApiTokenChange,
+    formerHash?: string,
+  ): Promise<boolean> {
+    const changed = this.database.run(
+      `UPDATE api_token SET hash = coalesce(?, hash), creator = coalesce(?, creator), actions = coalesce(?, actions),
+         scope = coalesce(?, scope), expires_at = coalesce(?, expires_at)
+         WHERE id = ? AND hash = coalesce(?, hash)`,
+      hash ?? null,
+      creator ?? null,
+      actions === undefined ? null : JSON.stringify(actions),
+      scope === undefined ? null : JSON.stringify(scope),
+      expiresAt ?? null,
+      id,
+      formerHash ?? null,
+    );
+    return changed > 0;
   }
 
   override async setLastUsed(id: string, time: string): Promise<void> {

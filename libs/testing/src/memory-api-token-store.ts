@@ -1,4 +1,4 @@
-import { ApiTokenStore, DomainError, type ApiToken } from '@headgate/domain-contracts';
+import { ApiTokenStore, DomainError, type ApiToken, type ApiTokenChange } from '@headgate/domain-contracts';
 
 /** ApiTokenStore in memory, which several replicas may share. */
 export class MemoryApiTokenStore extends ApiTokenStore {
@@ -19,6 +19,14 @@ export class MemoryApiTokenStore extends ApiTokenStore {
 
   override all(): readonly ApiToken[] {
     return [...this.tokens.values()].map((token) => structuredClone(token)).sort(byAge);
+  }
+
+  override async update(id: string, change: ApiTokenChange, formerHash?: string): Promise<boolean> {
+    const token = this.tokens.get(id);
+    if (!token || token.hash !== (formerHash ?? token.hash)) return false;
+    this.tokens.set(id, structuredClone({ ...token, ...change }));
+    this.notify();
+    return true;
   }
 
   override async setLastUsed(id: string, time: string): Promise<void> {

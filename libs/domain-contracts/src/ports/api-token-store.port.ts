@@ -17,6 +17,9 @@ export interface ApiToken {
   readonly lastUsedAt: string | null;
 }
 
+/** The parts of a token that change while it keeps its ID and its name. */
+export type ApiTokenChange = Partial<Pick<ApiToken, 'hash' | 'creator' | 'actions' | 'scope' | 'expiresAt'>>;
+
 /**
  * Stores the API tokens. A write that has returned is durable. Reads return the writes of this process, and soon
  * afterwards those of other replicas.
@@ -33,6 +36,13 @@ export abstract class ApiTokenStore {
   abstract get(id: string): ApiToken | undefined;
   /** The newest first. */
   abstract all(): readonly ApiToken[];
+  /**
+   * Changes some parts of a token and keeps the others, also those that another process changes at the same time. Never
+   * brings a deleted token back.
+   * @param formerHash changes it only if it has this hash
+   * @returns whether it was changed
+   */
+  abstract update(id: string, change: ApiTokenChange, formerHash?: string): Promise<boolean>;
   /** Does nothing if the token is gone. */
   abstract setLastUsed(id: string, time: string): Promise<void>;
   /** @returns whether it existed */

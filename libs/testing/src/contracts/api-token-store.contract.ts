@@ -55,6 +55,29 @@ export function apiTokenStoreContract(
       expect(again.get('gone')).toBeUndefined();
     });
 
+    test('changes the given parts of one token, and none of one that is gone', async () => {
+      await harness.store.put(token('a'));
+      await harness.store.put(token('b'));
+      await harness.store.setLastUsed('a', '2026-01-05T00:00:00.000Z');
+      const change = { hash: 'b'.repeat(64), creator: '', actions: [], scope: {} } as const;
+      expect(await harness.store.update('a', change)).toBe(true);
+      expect(await harness.store.update('a', { expiresAt: '2026-03-01T00:00:00.000Z' })).toBe(true);
+      expect(await harness.store.update('gone', change)).toBe(false);
+      const again = await harness.reopen();
+      const expiresAt = '2026-03-01T00:00:00.000Z';
+      expect(again.get('a')).toEqual({ ...token('a'), ...change, expiresAt, lastUsedAt: '2026-01-05T00:00:00.000Z' });
+      expect(again.get('b')).toEqual(token('b'));
+      expect(again.get('gone')).toBeUndefined();
+    });
+
+    test('changes a token only if it has the expected hash', async () => {
+      await harness.store.put(token('a'));
+      const rotated = { hash: 'b'.repeat(64) };
+      expect(await harness.store.update('a', rotated, token('a').hash)).toBe(true);
+      expect(await harness.store.update('a', { hash: 'c'.repeat(64) }, token('a').hash)).toBe(false);
+      expect((await harness.reopen()).get('a')).toEqual({ ...token('a'), ...rotated });
+    });
+
     test('deletes one token and reports whether it existed', async () => {
       await harness.store.put(token('a'));
       await harness.store.put(token('b'));
@@ -95,6 +118,36 @@ export function sharedApiTokenStoreContract(
       await a.put(token('a'));
       await untilSeen(b, () => b.get('a') !== undefined);
       await Promise.all([a.delete('a'), b.setLastUsed('a', '2026-01-05T00:00:00.000Z')]);
+      await untilSeen(b, () => b.get('a') === undefined);
+      const c = await harness.join('c');
+      expect([a.all(), b.all(), c.all()]).toEqual([[], [], []]);
+    });
+
+    test('reports a change to the other replicas, and keeps what another one has changed', async () => {
+      await a.put(token('a'));
+      await untilSeen(b, () => b.get('a') !== undefined);
+      const [hash, expiresAt] = ['b'.repeat(64), '2026-03-01T00:00:00.000Z'];
+      expect(await Promise.all([a.update('a', { hash }), b.update('a', { expiresAt })])).toEqual([true, true]);
+      const both = { ...token('a'), hash, expiresAt };
+      await untilSeen(a, () => a.get('a')?.expiresAt === expiresAt);
+      await untilSeen(b, () => b.get('a')?.hash === hash);
+      expect([a.get('a'), b.get('a')]).toEqual([both, both]);
+    });
+
+    test('changes a token at one replica only if both expect the same hash', async () => {
+      await a.put(token('a'));
+      await untilSeen(b, () => b.get('a') !== undefined);
+      const { hash } = token('a');
+      const [one, two] = ['b'.repeat(64), 'c'.repeat(64)];
+      const changed = await Promise.all([a.update('a', { hash: one }, hash), b.update('a', { hash: two }, hash)]);
+      expect([...changed].sort()).toEqual([false, true]);
+      expect((await harness.join('c')).get('a')?.hash).toBe(changed[0] ? one : two);
+    });
+
+    test('does not bring a deleted token back when it is changed', async () => {
+      await a.put(token('a'));
+      await untilSeen(b, () => b.get('a') !== undefined);
+      await Promise.all([a.delete('a'), b.update('a', { hash: 'b'.repeat(64) })]);
       await untilSeen(b, () => b.get('a') === undefined);
       const c = await harness.join('c');
       expect([a.all(), b.all(), c.all()]).toEqual([[], [], []]);

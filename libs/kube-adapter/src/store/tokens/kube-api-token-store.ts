@@ -3,6 +3,7 @@ import {
   DomainError,
   SILENT_LOG,
   type ApiToken,
+  type ApiTokenChange,
   type Clock,
   type Log,
   type Replicas,
@@ -108,6 +109,18 @@ export class KubeApiTokenStore extends ApiTokenStore {
       .all()
       .map(({ spec }) => structuredClone(spec.token))
       .sort((a, b) => (a.createdAt === b.createdAt ? (a.id < b.id ? -1 : 1) : a.createdAt < b.createdAt ? 1 : -1));
+  }
+
+  override async update(id: string, change: ApiTokenChange, formerHash?: string): Promise<boolean> {
+    const object = this.find(id);
+    if (!object) return false;
+    let isSame = false;
+    await this.objects.update(object.metadata.name ?? '', ({ token }) => {
+      // Another token may have got the name meanwhile.
+      isSame = token.id === id && token.hash === (formerHash ?? token.hash);
+      return isSame ? { token: { ...token, ...change } } : undefined;
+    });
+    return isSame;
   }
 
   override async setLastUsed(id: string, time: string): Promise<void> {

@@ -12,7 +12,6 @@ import {
   type Plan,
   type TokenAction,
 } from '@headgate/domain-contracts';
-import type { ApiTokens } from './api-tokens.js';
 import { hashToken, newToken } from './token-text.js';
 
 export const MAX_TOKENS = 100;
@@ -20,6 +19,9 @@ export const MAX_TOKEN_DAYS = 366;
 const DAY_MS = 24 * 60 * 60_000;
 /** Expired tokens stay in the list for this long. */
 const KEEP_EXPIRED_MS = 30 * DAY_MS;
+
+/** In so many days, in ISO 8601. */
+export const expiryIn = (days: number, clock: Clock): string => new Date(clock.now() + days * DAY_MS).toISOString();
 
 export interface CreateTokenRequest {
   readonly name: string;
@@ -76,7 +78,7 @@ export class CreateToken extends Change<[request: CreateTokenRequest], CreatedTo
           scope: request.scope,
           actions: TOKEN_ACTIONS.filter((action) => request.actions.includes(action)),
           createdAt: this.clock.iso(),
-          expiresAt: new Date(this.clock.now() + request.days * DAY_MS).toISOString(),
+          expiresAt: expiryIn(request.days, this.clock),
           lastUsedAt: null,
         };
         await this.store.put(token);
@@ -104,37 +106,5 @@ export class CreateToken extends Change<[request: CreateTokenRequest], CreatedTo
 
   private isOld({ expiresAt }: ApiToken): boolean {
     return Date.parse(expiresAt) + KEEP_EXPIRED_MS < this.clock.now();
-  }
-}
-
-/** Revokes an API token. Its streams and consoles are closed. */
-export class RevokeToken extends Change<[id: string], void, ApiToken> {
-  constructor(
-    private readonly tokens: ApiTokens,
-    private readonly store: ApiTokenStore,
-    private readonly audit: Audit,
-  ) {
-    super();
-  }
-
-  protected override async planPrepared({ name }: ApiToken): Promise<Plan> {
-    return buildPlan([{ name: 'revoke token', detail: name }]);
-  }
-
-  protected override async runPrepared({ id, name }: ApiToken, caller: Caller): Promise<void> {
-    await this.audit.of(
-      caller,
-      'revoke token',
-      `token/${name}`,
-      () => this.tokens.revoke(id),
-      () => id,
-    );
-  }
-
-  /** @throws DomainError TOKEN_NOT_FOUND */
-  protected override prepare(id: string): ApiToken {
-    const token = this.store.get(id);
-    if (!token) throw new DomainError('TOKEN_NOT_FOUND', `There is no API token ${id.slice(0, 40)}.`);
-    return token;
   }
 }
