@@ -164,6 +164,8 @@ POST   /api/plugins/{name}/install                      no       no     yes   no
 DELETE /api/plugins/{name}                              no       no     yes   no    -       no     no       no    no
 GET    /api/ext/tokens                                  no       no     yes   no    -       no     no       no    no
 POST   /api/ext/tokens                                  no       no     yes   no    -       no     no       no    no
+PATCH  /api/ext/tokens/{id}                             no       no     yes   no    -       no     no       no    no
+POST   /api/ext/tokens/{id}/rotate                      no       no     yes   no    -       no     no       no    no
 DELETE /api/ext/tokens/{id}                             no       no     yes   no    -       no     no       no    no
 GET    /api/ext/journal                                 no       no     yes   no    -       no     no       no    no
 GET    /api/ext/journal/activity                        no       yes    yes   no    -       no     no       no    no

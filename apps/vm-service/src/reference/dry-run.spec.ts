@@ -136,6 +136,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'PATCH /api/ext/contexts/{name}': '../contexts/change-context.spec.ts',
   'DELETE /api/ext/contexts/{name}': '../contexts/contexts.spec.ts',
   'POST /api/ext/tokens': '../tokens/tokens.controller.spec.ts',
+  'PATCH /api/ext/tokens/{id}': '../tokens/change-tokens.spec.ts',
+  'POST /api/ext/tokens/{id}/rotate': '../tokens/change-tokens.spec.ts',
   'DELETE /api/ext/tokens/{id}': '../tokens/tokens.controller.spec.ts',
   'POST /api/ext/views': '../views/views.spec.ts',
   'PATCH /api/ext/views/{id}': '../views/views.spec.ts',

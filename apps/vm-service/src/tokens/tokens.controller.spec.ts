@@ -1,9 +1,10 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { FleetAuditLog } from '@headgate/domain-contracts';
 import { pino } from 'pino';
 import { Edge, type Reply } from '../testing/edge.js';
+import { openStream } from '../testing/open-stream.js';
 import { ProcPeerUsers } from '../platform/peer-users.js';
 
 const ann = { 'tailscale-user-login': 'ann' };
@@ -339,29 +340,3 @@ describe('/api/ext/tokens', () => {
     }
   });
 });
-
-interface OpenStream {
-  text(): string;
-  until(text: string): Promise<void>;
-  readonly ended: Promise<unknown>;
-  close(): void;
-}
-
-async function openStream(edge: Edge, headers: Record<string, string>, path = '/api/vms'): Promise<OpenStream> {
-  const request = get(`http://${edge.base}${path}`, { headers: { ...headers, accept: 'text/event-stream' } });
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  let seen = '';
-  response.on('data', (data: Buffer) => (seen += String(data)));
-  const ended = new Promise((resolve) => {
-    response.once('close', resolve);
-    response.on('error', resolve);
-  });
-  return {
-    text: () => seen,
-    until: async (text) => {
-      while (!seen.includes(text)) await once(response, 'data');
-    },
-    ended,
-    close: () => request.destroy(),
-  };
-}

@@ -1,15 +1,17 @@
-import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import {
   ChangeQuery,
+  ChangeTokenDto,
   CreatedTokenView,
   CreateTokenDto,
   EmptyBody,
+  RotateTokenDto,
   StatusView,
   TokenPath,
   TokenView,
   type PlanView,
 } from '@headgate/api-contracts';
-import { ApiTokens, CreateToken, everything, RevokeToken } from '@headgate/access';
+import { ApiTokens, ChangeToken, CreateToken, everything, RevokeToken, RotateToken } from '@headgate/access';
 import { ApiTokenStore, type ApiToken } from '@headgate/domain-contracts';
 import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
@@ -23,6 +25,8 @@ export class TokensController {
     private readonly tokens: ApiTokens,
     private readonly store: ApiTokenStore,
     private readonly createToken: CreateToken,
+    private readonly changeToken: ChangeToken,
+    private readonly rotateToken: RotateToken,
     private readonly revokeToken: RevokeToken,
   ) {}
 
@@ -50,6 +54,42 @@ export class TokensController {
         token: text,
       }),
     );
+  }
+
+  @Needs(everything('manage'))
+  @Patch(':id')
+  @Describe(
+    'Changes the rights of an API token or how long it is valid, and closes its streams and consoles.',
+    answer(200, TokenView),
+  )
+  change(
+    @Param() { id }: TokenPath,
+    @Body() { actions, scope, days }: ChangeTokenDto,
+    @Query() query: ChangeQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<TokenView | PlanView> {
+    return request.answer(query, this.changeToken, [id, { actions, scope: scope && { ...scope }, days }], (token) =>
+      this.present(token),
+    );
+  }
+
+  @Needs(everything('manage'))
+  @Post(':id/rotate')
+  @HttpCode(200)
+  @Describe(
+    'Gives an API token a new secret, which only this response contains. The former one is refused at once.',
+    answer(200, CreatedTokenView),
+  )
+  rotate(
+    @Param() { id }: TokenPath,
+    @Body() { days }: RotateTokenDto,
+    @Query() query: ChangeQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<CreatedTokenView | PlanView> {
+    return request.answer(query, this.rotateToken, [id, days], ({ token, text }) => ({
+      ...this.present(token),
+      token: text,
+    }));
   }
 
   @Needs(everything('manage'))

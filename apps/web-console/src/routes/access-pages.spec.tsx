@@ -145,6 +145,27 @@ describe('API tokens', () => {
     expect(await screen.findByText('ci was revoked')).toBeTruthy();
   });
 
+  test('are rotated after a look at the plan, and the new secret is shown once', async () => {
+    service.on('GET /api/ext/tokens', [token, { ...token, id: 'klmnopqrst', name: 'old', expired: true }]);
+    service.on('GET /api/ext/webhooks', []);
+    service.on('POST /api/ext/tokens/abcdefghij/rotate', ({ query }: { query: URLSearchParams }) =>
+      query.get('dryRun') === 'true'
+        ? { body: { steps: [{ name: 'rotate token', detail: 'ci gets a new secret' }], warnings: [], refusals: [] } }
+        : { body: { ...token, token: 'hgt_rotated' } },
+    );
+    const { user } = await openConsole('/integrations', [], service);
+    expect((await screen.findByRole('button', { name: 'Rotate old' })).getAttribute('aria-disabled')).toBe('true');
+    await user.click(screen.getByRole('button', { name: 'Rotate ci' }));
+    const panel = within(await screen.findByRole(...PANEL));
+    expect(await panel.findByText('ci gets a new secret')).toBeTruthy();
+    expect(screen.queryByText('hgt_rotated')).toBeNull();
+    await user.click(panel.getByRole('button', { name: 'Rotate' }));
+    expect(await screen.findByText('hgt_rotated')).toBeTruthy();
+    expect(screen.getByText('Copy the token of ci now: it is not shown again.')).toBeTruthy();
+    await user.click(screen.getByRole('button', { name: /Dismiss/ }));
+    expect(screen.queryByText('hgt_rotated')).toBeNull();
+  });
+
   test('have pages in the navigation of administrators only', async () => {
     const { user } = await openConsole('/vms', [], service);
     expect(await screen.findByRole('link', { name: 'Integrations' })).toBeTruthy();

@@ -1013,6 +1013,30 @@ export interface paths {
         delete: operations["Tokens.revoke"];
         options?: never;
         head?: never;
+        /**
+         * Changes the rights of an API token or how long it is valid, and closes its streams and consoles
+         * @description Changes the rights of an API token or how long it is valid, and closes its streams and consoles.
+         */
+        patch: operations["Tokens.change"];
+        trace?: never;
+    };
+    "/api/ext/tokens/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives an API token a new secret, which only this response contains
+         * @description Gives an API token a new secret, which only this response contains. The former one is refused at once.
+         */
+        post: operations["Tokens.rotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -2770,6 +2794,15 @@ export interface components {
              */
             nad?: string;
         };
+        /** @description PATCH /api/ext/tokens/{id}. At least one field. */
+        ChangeTokenDto: {
+            /** @description Each of them includes `read`. Default: as before. */
+            actions?: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            /** @description How many days it is valid from now on. Default: as long as before. */
+            days?: number;
+            /** @description The instances that the token is for; `{}` is all. Default: as before. */
+            scope?: components["schemas"]["TokenScopeDto"];
+        };
         /** @description POST /api/ext/cloud-init/check */
         CheckCloudInitDto: {
             /** @description A network configuration of cloud-init, of version 1 or 2. */
@@ -3069,7 +3102,7 @@ export interface components {
             /** @description The task that follows the snapshot to its end, if that takes time. */
             task?: string;
         };
-        /** @description 201 of a new API token. */
+        /** @description An API token with its secret. */
         CreatedTokenView: {
             /** @description What a caller with the token may do. Each action includes `read`. */
             actions: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
@@ -4826,6 +4859,11 @@ export interface components {
              * @enum {string}
              */
             role: "viewer" | "operator" | "admin";
+        };
+        /** @description POST /api/ext/tokens/{id}/rotate */
+        RotateTokenDto: {
+            /** @description How many days it is valid from now on. Default: as long as before. */
+            days?: number;
         };
         /** @description A view that the caller has saved. */
         SavedViewView: {
@@ -8207,6 +8245,113 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Tokens.change": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The ID of an API token, as in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeTokenDto"];
+                "application/merge-patch+json": components["schemas"]["ChangeTokenDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Tokens.rotate": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The ID of an API token, as in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateTokenDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedTokenView"] | components["schemas"]["PlanView"];
                 };
             };
         };

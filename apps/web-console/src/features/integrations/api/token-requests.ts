@@ -9,6 +9,12 @@ export const useTokens = () => useQuery({ queryKey: TOKENS_KEY, queryFn: ({ sign
 
 export const createToken = (order: CreateTokenDto): Promise<CreatedTokenView> => postJson(PATH, { body: order });
 
+export const previewRotation = (id: string, signal: AbortSignal): Promise<PlanView> =>
+  postJson(`${PATH}/${id}/rotate`, { query: { dryRun: true }, signal });
+
+/** @returns the token with its new secret */
+export const rotateToken = (id: string): Promise<CreatedTokenView> => postJson(`${PATH}/${id}/rotate`);
+
 export const previewRevocation = (id: string, signal: AbortSignal): Promise<PlanView> =>
   deleteJson(`${PATH}/${id}`, { query: { dryRun: true }, signal });
 

@@ -10,7 +10,14 @@ import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
-import { previewRevocation, revokeToken, TOKENS_KEY, useTokens } from '../api/token-requests.js';
+import {
+  previewRevocation,
+  previewRotation,
+  revokeToken,
+  rotateToken,
+  TOKENS_KEY,
+  useTokens,
+} from '../api/token-requests.js';
 import { tokenActions, TokenForm } from './token-form.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
 
@@ -28,6 +35,7 @@ const columns = perLanguage(() => [
 export function TokenList() {
   const { data: tokens, error, refetch } = useTokens();
   const [created, setCreated] = useState<CreatedTokenView>();
+  const [rotated, setRotated] = useState<TokenView>();
   const [revoked, setRevoked] = useState<TokenView>();
   const queries = useQueryClient();
   const notify = useNotify();
@@ -40,7 +48,7 @@ export function TokenList() {
       {created && (
         <Alert
           variant="success"
-          title={t`${created.name} was created. Copy the token now: it is not shown again.`}
+          title={t`Copy the token of ${created.name} now: it is not shown again.`}
           onDismiss={() => setCreated(undefined)}
         >
           <code>{created.token}</code>
@@ -62,6 +70,14 @@ export function TokenList() {
               <td>
                 <ReasonedButton
                   variant="link"
+                  aria-label={t`Rotate ${token.name}`}
+                  reason={token.expired ? t`It has expired: create another one.` : undefined}
+                  onClick={() => setRotated(token)}
+                >
+                  {t`Rotate`}
+                </ReasonedButton>
+                <ReasonedButton
+                  variant="link"
                   aria-label={t`Revoke ${token.name}`}
                   reason={undefined}
                   onClick={() => setRevoked(token)}
@@ -80,6 +96,22 @@ export function TokenList() {
           reload();
         }}
       />
+      {rotated && (
+        <PlanPanel
+          title={t`Rotate ${rotated.name}?`}
+          label={t`Rotate`}
+          failure={t`Couldn't rotate ${rotated.name}`}
+          isDanger
+          preview={(signal) => previewRotation(rotated.id, signal)}
+          run={() => rotateToken(rotated.id)}
+          onClose={() => setRotated(undefined)}
+          onDone={(token) => {
+            setRotated(undefined);
+            setCreated(token);
+            reload();
+          }}
+        />
+      )}
       {revoked && (
         <PlanPanel
           title={t`Revoke ${revoked.name}?`}
