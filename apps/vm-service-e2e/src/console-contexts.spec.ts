@@ -50,7 +50,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the contexts in 
     );
 
   test(
-    'are tested, added with their VMs, there after a restart, and removed without a change of their VMs',
+    'are tested, added with their VMs, there after a restart, changed, and removed without a change of their VMs',
     async () => {
       const before = cluster.objects('tailvm');
       let page = await openSettings();
@@ -91,13 +91,30 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the contexts in 
       page = await openSettings();
       await page.getByRole('row', { name: /^far/ }).getByText('Reachable').waitFor();
 
+      await page.getByRole('button', { name: 'Change far' }).click();
+      const panel = page.locator('.hg-side-panel');
+      const kubeconfig = panel.getByRole('textbox', { name: /^Kubeconfig/ });
+      expect(await kubeconfig.inputValue()).toBe('');
+      await panel.getByText('Nothing has changed yet.').waitFor();
+      await kubeconfig.fill('nonsense');
+      await panel.getByText(/has no current-context/).waitFor();
+      await kubeconfig.fill(cluster.sandbox.kubeconfig('rotated'));
+      await panel.getByText('kubeconfig of far, if the test succeeds').waitFor();
+      expect(await violations(page)).toEqual([]);
+      await panel.getByRole('button', { name: 'Change', exact: true }).click();
+      await page.getByText('far was changed').waitFor();
+      await page
+        .getByRole('row', { name: /^far/ })
+        .getByText(/user: rotated/)
+        .waitFor();
+      await untilListed(true);
+
       await page.setViewportSize({ width: 400, height: 900 });
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
       expect(await violations(page)).toEqual([]);
       await page.setViewportSize({ width: 1280, height: 900 });
 
       await page.getByRole('button', { name: 'Remove far' }).click();
-      const panel = page.locator('.hg-side-panel');
       await panel.getByText(/1 VMs and 0 containers of far/).waitFor();
       await panel.getByRole('button', { name: 'Remove', exact: true }).click();
       await page.getByText('far was removed').waitFor();
@@ -105,7 +122,11 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the contexts in 
       expect(cluster.vmNames()).toEqual(['far-away']);
       expect(cluster.objects('tailvm')).toEqual(before);
       expect(browser?.errors).toEqual([]);
-      expect(service.said).not.toContain(cluster.sandbox.kubeconfig());
+      for (const user of [undefined, 'rotated']) {
+        const token = /token: (\S+)/.exec(cluster.sandbox.kubeconfig(user))?.[1] ?? '';
+        expect(token).not.toBe('');
+        expect(service.said).not.toContain(token);
+      }
     },
     TIMEOUT_MS,
   );

@@ -55,7 +55,7 @@ describe('the settings', () => {
     const rows = within(await screen.findByRole('table', { name: 'Contexts' })).getAllByRole('row');
     expect(rows.slice(1).map(({ textContent }) => textContent)).toEqual([
       'prodCluster with KubeVirtReachablekubeconfig: /etc/headgate/kubeconfigFrom the configuration',
-      'labMachine with libvirtUnreachablelab does not answer.uri: qemu+ssh://vms@lab/systemRemove',
+      'labMachine with libvirtUnreachablelab does not answer.uri: qemu+ssh://vms@lab/systemChangeRemove',
     ]);
     await user.click(screen.getByRole('button', { name: 'Remove lab' }));
     const panel = within(await screen.findByRole(...PANEL));
@@ -119,6 +119,104 @@ describe('the settings', () => {
     });
   });
 
+  describe('of a context', () => {
+    const PATCH = 'PATCH /api/ext/contexts/lab';
+    const incus: ContextView = {
+      ...added,
+      kind: 'incus',
+      settings: { address: 'https://lab:8443', fingerprint: 'ab'.repeat(32), project: 'web' },
+    };
+    const plan = {
+      steps: [{ name: 'test context', detail: 'lab' }],
+      warnings: ['It leads to another place.'],
+      refusals: [],
+    };
+    const sent = () =>
+      service
+        .asked(PATCH)
+        .filter(({ query }) => query.get('dryRun') !== 'true')
+        .map(({ body }) => body);
+    const openPanel = async (context: ContextView) => {
+      view = { ...view, contexts: [configured, context] };
+      const { user } = await openConsole('/settings', [], service);
+      await user.click(await screen.findByRole('button', { name: 'Change lab' }));
+      return { user, panel: within(await screen.findByRole(...PANEL)) };
+    };
+
+    test('change after their plan, and only those that were typed', async () => {
+      service.on(PATCH, ({ query }: MockRequest) => ({
+        body: query.get('dryRun') === 'true' ? plan : { context: incus, checks: [] },
+      }));
+      const { user, panel } = await openPanel(incus);
+      expect((panel.getByLabelText(/^Address/) as HTMLInputElement).value).toBe('https://lab:8443');
+      const button = panel.getByRole('button', { name: 'Change' });
+      expect([button.hasAttribute('disabled'), panel.queryByText('Nothing has changed yet.') !== null]).toEqual([
+        true,
+        true,
+      ]);
+      await user.clear(panel.getByLabelText(/^Address/));
+      await user.type(panel.getByLabelText(/^Address/), 'https://new:8443');
+      await user.clear(panel.getByLabelText(/^Project/));
+      expect(await panel.findByText('It leads to another place.')).toBeTruthy();
+      expect(sent()).toEqual([]);
+      await user.click(button);
+      expect(await screen.findByText('lab was changed')).toBeTruthy();
+      expect(sent()).toEqual([{ settings: { address: 'https://new:8443', project: null } }]);
+      expect(screen.queryByRole(...PANEL)).toBeNull();
+    });
+
+    test('show no secret, keep it while its field is empty, and send a new one', async () => {
+      service.on(PATCH, ({ query }: MockRequest) => ({
+        body: query.get('dryRun') === 'true' ? plan : { context: added, checks: [] },
+      }));
+      const cluster = { ...added, kind: 'kubevirt', settings: { server: 'https://lab:6443', user: 'ann' } };
+      const { user, panel } = await openPanel(cluster);
+      const field = panel.getByLabelText(/^Kubeconfig/) as HTMLTextAreaElement;
+      expect(field.value).toBe('');
+      expect(panel.getByText('The present one is never shown. It is kept if this is empty.')).toBeTruthy();
+      fireEvent.change(field, { target: { value: KUBECONFIG } });
+      await user.click(panel.getByRole('button', { name: 'Change' }));
+      expect(await screen.findByText('lab was changed')).toBeTruthy();
+      expect(sent()).toEqual([{ settings: { kubeconfig: KUBECONFIG } }]);
+      expect(JSON.stringify({ ...sessionStorage, ...localStorage })).not.toContain('hush');
+    });
+
+    test('say at the field that a secret must be given again, and why a test has failed', async () => {
+      service.on(PATCH, ({ body, query }: MockRequest) => {
+        const { settings, despiteErrors } = body as { settings: Record<string, string>; despiteErrors?: boolean };
+        if (settings['trustToken'] === undefined)
+          return { status: 400, body: { error: 'trustToken must be given again.', code: 'INVALID_INPUT' } };
+        if (query.get('dryRun') === 'true') return { body: plan };
+        if (despiteErrors) return { body: { context: incus, checks: [] } };
+        const checks = [check('error', 'new:8443 does not accept a connection.', 'Start the server.')];
+        return { status: 409, body: { error: 'The test failed.', code: 'CONFLICT', details: { checks } } };
+      });
+      const { user, panel } = await openPanel(incus);
+      await user.type(panel.getByLabelText(/^Address/), '0');
+      expect(await panel.findByText('trustToken must be given again.')).toBeTruthy();
+      expect(panel.getByLabelText(/^Trust token/).getAttribute('aria-invalid')).toBe('true');
+      await user.type(panel.getByLabelText(/^Trust token/), 'abc');
+      expect(panel.queryByRole('button', { name: 'Change despite the errors' })).toBeNull();
+      await user.click(panel.getByRole('button', { name: 'Change' }));
+      expect(await panel.findByText('Start the server.')).toBeTruthy();
+      await user.click(panel.getByRole('button', { name: 'Change despite the errors' }));
+      expect(await screen.findByText('lab was changed')).toBeTruthy();
+      expect(sent().at(-1)).toEqual({
+        settings: { address: 'https://lab:84430', trustToken: 'abc' },
+        despiteErrors: true,
+      });
+    });
+
+    test('are not sent without a required one', async () => {
+      const { user, panel } = await openPanel(added);
+      await user.clear(panel.getByLabelText(/^URI/));
+      expect(panel.getByText('Enter a value for URI.')).toBeTruthy();
+      expect(panel.getByRole('button', { name: 'Change' }).hasAttribute('disabled')).toBe(true);
+      await user.keyboard('{Enter}');
+      expect(service.asked(PATCH)).toEqual([]);
+    });
+  });
+
   test('send nothing while a field has a problem, and show refusals of the service at their field', async () => {
     service.on('POST /api/ext/contexts/test', () => ({
       status: 400,
@@ -161,5 +259,6 @@ describe('the settings', () => {
     expect(await screen.findByText(/only from the machine of the service/)).toBeTruthy();
     expect(screen.queryByRole('form', { name: 'New context' })).toBeNull();
     expect(screen.getByRole('button', { name: 'Remove lab' })).toBeTruthy();
+    expect(screen.queryByRole('button', { name: 'Change lab' })).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 import { t } from '@lingui/core/macro';
-import type { AddContextDto } from '@headgate/api-contracts';
+import type { AddContextDto, ChangeContextDto, ContextView } from '@headgate/api-contracts';
 import type { FieldErrors } from '../../shared/api/field-errors.js';
 import { onlyProblems } from '../../shared/creation/form-problems.js';
 import { nameProblem } from '../../shared/names/name-rule.js';
@@ -90,11 +90,44 @@ export const kindFields = perLanguage((): Readonly<Record<string, KindFields>> =
 
 export const fieldsOf = (kind: string): readonly SettingField[] => kindFields()[kind]?.fields ?? [];
 
+/** The fields of a change. A secret is empty, and kept if it stays so. */
+export const changeFieldsOf = (kind: string): readonly SettingField[] =>
+  fieldsOf(kind).map((field) =>
+    field.isSecret
+      ? { ...field, isRequired: false, hint: t`The present one is never shown. It is kept if this is empty.` }
+      : field,
+  );
+
+/** The form with the settings that a context has. Secrets are not known to the page. */
+export const formOfContext = ({ name, kind, settings }: ContextView): ContextForm => ({
+  ...EMPTY_CONTEXT,
+  ...Object.fromEntries(changeFieldsOf(kind).map((field) => [field.name, settings[field.name] ?? ''])),
+  name,
+  kind,
+});
+
+/** The problems of each field of a change. */
+export const changeProblems = (form: ContextForm): FieldErrors<ContextField> =>
+  settingProblems(form, changeFieldsOf(form.kind));
+
+/** The settings that a form changes: null removes one. */
+export function changedSettings(context: ContextView, form: ContextForm): ChangeContextDto['settings'] {
+  const before = formOfContext(context);
+  const changed = changeFieldsOf(form.kind).filter(({ name }) => form[name].trim() !== before[name]);
+  return Object.fromEntries(changed.map(({ name }) => [name, form[name].trim() || null]));
+}
+
 /** The problems of each field. The service has the last word. */
 export function contextProblems(form: ContextForm): FieldErrors<ContextField> {
-  const missing = fieldsOf(form.kind).filter(({ name, isRequired = false }) => isRequired && form[name].trim() === '');
+  return {
+    ...onlyProblems<ContextField>({ name: nameProblem(form.name) }),
+    ...settingProblems(form, fieldsOf(form.kind)),
+  };
+}
+
+function settingProblems(form: ContextForm, fields: readonly SettingField[]): FieldErrors<ContextField> {
+  const missing = fields.filter(({ name, isRequired = false }) => isRequired && form[name].trim() === '');
   return onlyProblems<ContextField>({
-    name: nameProblem(form.name),
     ...Object.fromEntries(missing.map(({ name, label }) => [name, t`Enter a value for ${label}.`])),
     ...(form.kind === 'incus' && form.address.trim() === '' && form.socket.trim() === ''
       ? { address: t`Enter an address or a socket.` }

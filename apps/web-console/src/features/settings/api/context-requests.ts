@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import type { AddContextDto, PlanView, TestContextDto } from '@headgate/api-contracts';
-import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
+import type { AddContextDto, ChangeContextDto, PlanView, TestContextDto } from '@headgate/api-contracts';
+import { deleteJson, getJson, patchJson, postJson } from '../../../shared/api/request.js';
 
 const PATH = '/api/ext/contexts';
 const REFRESH_INTERVAL_MS = 5000;
@@ -17,7 +17,15 @@ export const testContext = (order: TestContextDto) => postJson(`${PATH}/test`, {
 
 export const addContext = (order: AddContextDto) => postJson(PATH, { body: order });
 
-export const previewRemoval = (name: string, signal: AbortSignal): Promise<PlanView> =>
-  deleteJson(`${PATH}/${encodeURIComponent(name)}`, { query: { dryRun: true }, signal });
+const pathOf = (name: string) => `${PATH}/${encodeURIComponent(name)}` as const;
 
-export const removeContext = (name: string): Promise<unknown> => deleteJson(`${PATH}/${encodeURIComponent(name)}`);
+export const previewChange = (name: string, order: ChangeContextDto, signal: AbortSignal): Promise<PlanView> =>
+  patchJson(pathOf(name), { body: order, query: { dryRun: true }, signal }) as Promise<PlanView>;
+
+export const changeContext = (name: string, order: ChangeContextDto): Promise<unknown> =>
+  patchJson(pathOf(name), { body: order });
+
+export const previewRemoval = (name: string, signal: AbortSignal): Promise<PlanView> =>
+  deleteJson(pathOf(name), { query: { dryRun: true }, signal });
+
+export const removeContext = (name: string): Promise<unknown> => deleteJson(pathOf(name));

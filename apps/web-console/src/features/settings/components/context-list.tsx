@@ -13,6 +13,7 @@ import type { StatusWording } from '../../../shared/ui/status-tone.js';
 import { Table } from '../../../shared/ui/table.js';
 import { CONTEXTS_KEY, previewRemoval, removeContext, useContextList } from '../api/context-requests.js';
 import { kindFields } from '../context-form.js';
+import { ChangeContext } from './change-context.js';
 import { NewContext } from './new-context.js';
 import { Data } from '../../../shared/ui/data.js';
 import { ServiceText } from '../../../shared/ui/service-text.js';
@@ -24,11 +25,19 @@ const states = perLanguage((): Readonly<Record<ContextView['state'], StatusWordi
   unused: { tone: 'neutral', icon: 'ring', words: t`Not used` },
 }));
 
+/** The panel next to the list. */
+interface OpenPanel {
+  /** The context whose form is open. */
+  readonly changed?: ContextView;
+  readonly removal?: ConfirmedRequest;
+}
+
 /** The contexts of the service, with a form to add one. */
 export function ContextList() {
   const { data, error, refetch } = useContextList();
-  const [change, setChange] = useState<ConfirmedRequest>();
+  const [{ changed, removal }, open] = useState<OpenPanel>({});
   const queries = useQueryClient();
+  const close = (): void => open({});
   const reload = (): void => void queries.invalidateQueries({ queryKey: CONTEXTS_KEY });
 
   return (
@@ -48,7 +57,8 @@ export function ContextList() {
             <ContextRow
               key={`${context.origin}/${context.name}`}
               context={context}
-              onRemove={() => setChange(removalOf(context.name))}
+              onChange={data.refusal === undefined ? () => open({ changed: context }) : undefined}
+              onRemove={() => open({ removal: removalOf(context.name) })}
             />
           ))}
         </Table>
@@ -59,11 +69,12 @@ export function ContextList() {
         </Alert>
       )}
       {data && data.refusal === undefined && <NewContext kinds={data.kinds} onAdded={reload} />}
-      {change && (
+      {changed && <ChangeContext key={changed.name} context={changed} onClose={close} onChanged={reload} />}
+      {removal && (
         <PlannedChangePanel
-          change={change}
+          change={removal}
           failure={t`Couldn't remove the context`}
-          onClose={() => setChange(undefined)}
+          onClose={close}
           onChanged={reload}
         />
       )}
@@ -80,7 +91,14 @@ const removalOf = (name: string): ConfirmedRequest => ({
   run: () => removeContext(name),
 });
 
-function ContextRow({ context, onRemove }: { context: ContextView; onRemove: () => void }) {
+interface ContextRowProps {
+  context: ContextView;
+  /** Absent: the user may not change contexts. */
+  onChange: (() => void) | undefined;
+  onRemove: () => void;
+}
+
+function ContextRow({ context, onChange, onRemove }: ContextRowProps) {
   const { name, kind, origin, state, reason, settings } = context;
   const shown = Object.entries(settings).map(([key, value]) => `${key}: ${value}`);
   return (
@@ -98,9 +116,16 @@ function ContextRow({ context, onRemove }: { context: ContextView; onRemove: () 
       <td>{shown.length === 0 ? t`None` : <Data>{shown.join(', ')}</Data>}</td>
       <td>
         {origin === 'added' ? (
-          <Button variant="link" aria-label={t`Remove ${name}`} onClick={onRemove}>
-            {t`Remove`}
-          </Button>
+          <>
+            {onChange && kind in kindFields() && (
+              <Button variant="link" aria-label={t`Change ${name}`} onClick={onChange}>
+                {t`Change`}
+              </Button>
+            )}
+            <Button variant="link" aria-label={t`Remove ${name}`} onClick={onRemove}>
+              {t`Remove`}
+            </Button>
+          </>
         ) : (
           <span className="hg-note">{t`From the configuration`}</span>
         )}

@@ -7,8 +7,8 @@ import { TextField } from '../../../shared/creation/components/text-field.js';
 import { deleteDraft, draftOf, saveDraft } from '../../../shared/creation/drafts.js';
 import { Button } from '../../../shared/ui/button.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
-import { Field, helpId } from '../../../shared/ui/field.js';
-import { SelectInput, TextArea } from '../../../shared/ui/inputs.js';
+import { Field } from '../../../shared/ui/field.js';
+import { SelectInput } from '../../../shared/ui/inputs.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { addContext, testContext } from '../api/context-requests.js';
 import {
@@ -20,12 +20,11 @@ import {
   withoutSecrets,
   type ContextField,
   type ContextForm,
-  type SettingField,
 } from '../context-form.js';
 import { checksIn, ContextChecks } from './context-checks.js';
+import { ContextSetting } from './context-setting.js';
 
 const DRAFT = 'contexts';
-const LONG_ROWS = 8;
 
 interface NewContextProps {
   /** The kinds that the service can add. */
@@ -106,8 +105,9 @@ export function NewContext({ kinds, onAdded }: NewContextProps) {
         onChange={(name) => change({ name })}
       />
       {fieldsOf(form.kind).map((field) => (
-        <Setting
+        <ContextSetting
           key={field.name}
+          id={`context-${field.name}`}
           field={field}
           value={form[field.name]}
           problem={(problems as Partial<Record<ContextField, string>>)[field.name]}
@@ -143,41 +143,5 @@ export function NewContext({ kinds, onAdded }: NewContextProps) {
         )}
       </div>
     </form>
-  );
-}
-
-interface SettingProps {
-  field: SettingField;
-  value: string;
-  problem: string | undefined;
-  onChange: (value: string) => void;
-}
-
-function Setting({ field, value, problem, onChange }: SettingProps) {
-  const { name, label, hint, placeholder, isRequired = false, isLong = false } = field;
-  const id = `context-${name}`;
-  if (!isLong) {
-    return (
-      <TextField
-        {...{ id, label, hint, value, problem, onChange }}
-        required={isRequired}
-        placeholder={placeholder ?? ''}
-      />
-    );
-  }
-  return (
-    <Field label={label} id={id} required={isRequired} problem={problem} hint={hint}>
-      <TextArea
-        id={id}
-        rows={LONG_ROWS}
-        value={value}
-        required={isRequired}
-        autoComplete="off"
-        spellCheck={false}
-        isInvalid={problem !== undefined}
-        aria-describedby={helpId(id)}
-        onChange={onChange}
-      />
-    </Field>
   );
 }
