@@ -22,11 +22,13 @@ class ScriptedBackend {
     const inventory = {
       watch: (listener: InventoryListener) => {
         this.listener = listener;
-        return { stop: async () => void (this.stopped = true) };
+        return { stop: () => this.stop() };
       },
     } as unknown as InstanceInventory;
     this.backend = { context, kind: 'kubevirt', ability: () => inventory } as unknown as Backend;
   }
+
+  stop = async (): Promise<void> => void (this.stopped = true);
 
   list(...instances: Instance[]): void {
     this.listener.listed(instances);
@@ -186,6 +188,20 @@ describe('Fleet', () => {
       expect([stale(), stateOfLab()?.reason]).toEqual([[true], 'lab does not answer.']);
       next.list(buildVm());
       expect(stale()).toEqual([false]);
+    });
+
+    test.each<[string, () => Promise<void>]>([
+      ['hangs', () => new Promise(() => undefined)],
+      ['fails', () => Promise.reject(new Error('gone'))],
+    ])('does not wait for a former watch whose end %s', async (_what, stop) => {
+      lab.stop = stop;
+      closing.resolve();
+      const replaced = replace();
+      await Promise.resolve();
+      clock.advance(5000);
+      await replaced;
+      next.list(buildVm());
+      expect([refs(), clock.pending]).toEqual([['vm/lab/default/web'], 0]);
     });
 
     test('stays connecting if it was never listed', async () => {

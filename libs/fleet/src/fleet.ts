@@ -32,12 +32,14 @@ export interface FleetOptions {
 export interface Replacement {
   /** Whether the backend leads to another engine than the former one. */
   readonly isAnother: boolean;
-  /** Closes the former backend, whose watch has stopped. The new one is not watched before. Does not fail. */
+  /** Closes the former backend, whose watch has stopped or hangs. The new one is not watched before. Does not fail. */
   readonly whenStopped: () => Promise<void>;
 }
 
 /** How long a write waits until the watch reports it, in milliseconds. */
 const WAIT_TIMEOUT_MS = 3000;
+/** How long the end of the watch of a replaced backend may take, which is closed then. */
+const STOP_TIMEOUT_MS = 5000;
 
 /**
  * The instances of every backend in memory, kept up to date by watches. All reads of the service are answered from
@@ -76,7 +78,7 @@ export class Fleet extends FleetReader {
     const wasListed = former.state.state !== 'connecting';
     const stopped = former.suspend(`The settings of ${context} were changed; its instances are not listed again yet.`);
     if (isAnother) for (const instance of former.take()) this.drop(instance, true);
-    await stopped;
+    await this.settle(stopped);
     await whenStopped();
     // It was detached meanwhile, or the service is about to stop.
     if (this.isClosed || this.contexts.get(context) !== former) return;
@@ -204,6 +206,18 @@ export class Fleet extends FleetReader {
       if (entry.folder !== folderOf?.({ ref, uid: entry.instance.uid }) || entry.busy?.task !== busyOf?.(ref)?.task)
         this.put(entry.instance, entry.stale);
     }
+  }
+
+  /** Waits until a watch has stopped. One that hangs or fails is given up: it passes nothing on any more. */
+  private settle(stopped: Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        cancel();
+        resolve();
+      };
+      const cancel = this.options.clock.after(STOP_TIMEOUT_MS, end);
+      stopped.then(end, end);
+    });
   }
 
   private watch(backend: Backend, former?: ContextWatch): ContextWatch {
