@@ -8,7 +8,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
-import { SettingError, SILENT_LOG, SystemClock, type SettingsChange } from '@headgate/domain-contracts';
+import {
+  SettingError,
+  SILENT_LOG,
+  SystemClock,
+  type BackendDeps,
+  type DomainError,
+  type SettingsChange,
+} from '@headgate/domain-contracts';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { addedIncus, type AddedIncusSettings } from './added-incus.js';
@@ -174,19 +181,37 @@ describeWithOpenssl(`the test of a server with a token${why}`, () => {
     await rm(folder, { recursive: true });
   });
 
-  const probe = (trustToken: string | undefined) => {
-    const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    return addedIncus.probe?.({
-      context: 'far',
-      settings: { address, ...(trustToken !== undefined && { trustToken }) },
-      dataDir: folder,
-      clock: new SystemClock(),
-      log: SILENT_LOG,
-      peers: () => [],
-      mayWrite: () => false,
-      importAllow: [],
+  const depsOf = (settings: AddedIncusSettings): BackendDeps<AddedIncusSettings> => ({
+    context: 'far',
+    settings: { address: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, ...settings },
+    dataDir: folder,
+    clock: new SystemClock(),
+    log: SILENT_LOG,
+    peers: () => [],
+    mayWrite: () => false,
+    importAllow: [],
+  });
+  const probe = (trustToken: string | undefined) =>
+    addedIncus.probe?.(depsOf(trustToken === undefined ? {} : { trustToken }));
+
+  test('finds the key of an opened server in the file that a test of a change copies', async () => {
+    const { backend } = await addedIncus.open(depsOf({ fingerprint: actual }));
+    const lost = Promise.withResolvers<DomainError>();
+    const watch = backend.require('inventory').watch({
+      listed: () => undefined,
+      changed: () => undefined,
+      removed: () => undefined,
+      lost: lost.resolve,
     });
-  };
+    expect((await lost.promise).message).toContain('not trusted');
+    await watch.stop();
+    await backend.close();
+    const file = join(folder, addedIncus.identityFile?.('far') ?? '');
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      key: expect.any(String),
+      certificate: expect.any(String),
+    });
+  });
 
   test('does not use the token up', async () => {
     expect(await probe(tokenFor(actual))).toMatchObject([{ name: 'server', status: 'ok' }]);
