@@ -96,6 +96,21 @@ describe('PATCH /api/ext/contexts/{name}', () => {
     expect(await kept()).not.toHaveProperty('engine');
   });
 
+  test('leaves the context in its place, next to the others', async () => {
+    await add();
+    await add({ host: 'localhost' }, 'near');
+    const order = async () =>
+      ((await edge.send('GET', '/api/capabilities')).json['contexts'] as { context: string }[]).map(
+        ({ context }) => context,
+      );
+    const answers = await Promise.all([change({ token: NEW_SECRET }), change({ token: NEW_SECRET }, {}, 'near')]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await order()).toEqual(['lab', 'other', 'far', 'near']);
+    await change({ token: SECRET });
+    expect(await order()).toEqual(['lab', 'other', 'far', 'near']);
+    expect((await contexts()).map(({ name }) => name)).toEqual(['lab', 'other', 'far', 'near']);
+  });
+
   test('shows no secret in an answer, a line of the log, a plan or the journal', async () => {
     await add();
     const answers = [
