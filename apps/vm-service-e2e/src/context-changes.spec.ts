@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ContextsView, ContextView, VmView } from '@headgate/api-contracts';
 import { Api, type Answer } from './api.js';
 import { processesWith } from './processes.js';
@@ -139,6 +141,7 @@ describe('the settings of an added cluster', () => {
         const { settings } = await untilUp();
         expect(['ann', 'bob']).toContain(settings['user']);
         if (status !== undefined) expect([status, settings['user']]).toEqual([200, next]);
+        expect(existsSync(join(service.dataDir, 'context-tests'))).toBe(false);
         outcomes.add(settings['user'] === next ? 'new' : 'former');
         current = String(settings['user']);
         await expectUsable();

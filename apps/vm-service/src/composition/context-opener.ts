@@ -55,6 +55,11 @@ export class ContextOpener {
     return join(this.service.settings.dataDir, 'fetch', encodeURIComponent(context));
   }
 
+  /** The folder for the files of tests, which may contain keys. */
+  get testsFolder(): string {
+    return join(this.service.settings.dataDir, 'context-tests');
+  }
+
   /** Makes a backend known to the others. */
   keep(backend: Backend): void {
     this.peers.add(backend);

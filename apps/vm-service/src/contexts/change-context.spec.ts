@@ -1,6 +1,15 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -192,10 +201,22 @@ describe('PATCH /api/ext/contexts/{name}', () => {
     expect(json['checks']).not.toContainEqual(expect.objectContaining({ name: 'other contexts' }));
     expect(memory.keys).toEqual(['the key', 'the key']);
     expect(readFileSync(join(folder, 'key'), 'utf8')).toBe('the key');
+    expect(readdirSync(join(edge.folder, 'context-tests'))).toEqual([]);
+    expect(statSync(join(edge.folder, 'context-tests')).mode & 0o077).toBe(0);
     await add({}, 'twin');
     expect((await change({ token: SECRET })).json['checks']).toContainEqual(
       expect.objectContaining({ name: 'other contexts', message: expect.stringContaining('twin') }),
     );
+  });
+
+  test('removes the key in the files of a test that a crash has interrupted', async () => {
+    const folder = join(edge.folder, 'context-tests');
+    mkdirSync(join(folder, 'test-a/keys'), { recursive: true });
+    writeFileSync(join(folder, 'test-a/keys/key'), 'the key');
+    await edge.reopen();
+    expect(existsSync(folder)).toBe(false);
+    await add();
+    expect(await listed()).toEqual(['far']);
   });
 
   test.each([

@@ -1,5 +1,4 @@
 import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CheckBackends } from '@headgate/doctor';
 import {
@@ -53,6 +52,12 @@ export class ContextTests {
 
   constructor(private readonly deps: ContextTestsDeps) {}
 
+  /** Removes the files of tests that a crash has interrupted. */
+  async removeLeftovers(): Promise<void> {
+    const { opener } = this.deps;
+    if (opener) await rm(opener.testsFolder, { recursive: true, force: true });
+  }
+
   /**
    * @param isChange whether the context exists, and has other settings: the other side knows its key
    * @throws DomainError INVALID_INPUT for a host to which no context may lead; BUSY
@@ -104,7 +109,8 @@ export class ContextTests {
   private async checkEngine({ name, kind, settings }: ParsedContext, isChange: boolean): Promise<ContextCheck[]> {
     const { opener } = this.deps;
     if (!opener) throw new DomainError('NOT_SUPPORTED', 'This service opens no further contexts.');
-    const dataDir = await mkdtemp(join(tmpdir(), 'headgate-test-'));
+    await mkdir(opener.testsFolder, { recursive: true, mode: 0o700 });
+    const dataDir = await mkdtemp(join(opener.testsFolder, 'test-'));
     const deps: BackendDeps = { ...opener.depsOf(name, settings), dataDir, mayWrite: () => false };
     let opened: OpenedBackend | undefined;
     try {

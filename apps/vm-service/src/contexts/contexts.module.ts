@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { AddedContextStore, Audit, Clock, Reservations, type Log } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
 import type { ChosenContexts } from '../composition/choose-contexts.js';
@@ -86,4 +86,10 @@ import { TestContext } from './test-context.js';
     },
   ],
 })
-export class ContextsModule {}
+export class ContextsModule implements OnApplicationBootstrap {
+  constructor(private readonly tests: ContextTests) {}
+
+  onApplicationBootstrap(): Promise<void> {
+    return this.tests.removeLeftovers();
+  }
+}
