@@ -73,7 +73,7 @@ export function NewContext({ kinds, onAdded }: NewContextProps) {
   return (
     <form
       aria-label={t`New context`}
-      className="hg-form"
+      className="hg-form hg-form--narrow"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
