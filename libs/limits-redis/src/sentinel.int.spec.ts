@@ -43,7 +43,7 @@ describeOnServers('RedisRateLimiter behind Sentinel', (program) => {
       return [file, '--sentinel'];
     });
     await until(sentinel, ['INFO', 'sentinel'], /slaves=1\b/);
-    limiter = RedisRateLimiter.open({ sentinel: { name: 'limits', nodes: [sentinel.url] }, timeoutMs: 1000 });
+    limiter = RedisRateLimiter.open({ sentinel: { name: 'limits', nodes: [sentinel.url] }, timeoutMs: 5000 });
     await waitUntilReachable(limiter);
   });
   afterAll(async () => {
