@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, type ExecFileException } from 'node:child_process';
 
 export interface RunOptions {
   /** The program is killed after this time. */
@@ -32,7 +32,10 @@ export interface ProgramResult {
   readonly missing?: boolean;
 }
 
-/** Runs one program with an argument array. Never rejects: the result describes the failure. */
+/**
+ * Runs one program with an argument array. Resolves once it has ended, also when it was canceled. Never rejects: the
+ * result describes the failure.
+ */
 export type RunProgram = (program: string, args: readonly string[], options: RunOptions) => Promise<ProgramResult>;
 
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
@@ -70,15 +73,11 @@ const execute: RunProgram = (program, args, { timeoutMs, signal, maxBytes = MAX_
         ...user,
       },
       (error, stdout, stderr) => {
-        if (!error) return resolve({ code: 0, stdout, stderr });
-        const code = typeof error.code === 'number' ? error.code : null;
-        resolve({
-          code,
-          stdout,
-          stderr,
-          missing: (error as NodeJS.ErrnoException).code === 'ENOENT',
-          ...(code === null && { ended: howItEnded(error, signal) }),
-        });
+        const settle = (): void =>
+          resolve(error ? failureOf(error, { stdout, stderr, signal }) : { code: 0, stdout, stderr });
+        // Node calls back when it has canceled a program, which may still use its files then.
+        if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) settle();
+        else child.once('exit', settle);
       },
     );
     // A program that ends early does not read its input.
@@ -86,6 +85,20 @@ const execute: RunProgram = (program, args, { timeoutMs, signal, maxBytes = MAX_
   });
 
 export const englishEnvironment = (): NodeJS.ProcessEnv => ({ ...process.env, LC_ALL: 'C', LANGUAGE: 'C' });
+
+function failureOf(
+  error: ExecFileException,
+  { stdout, stderr, signal }: { stdout: string; stderr: string; signal: AbortSignal | undefined },
+): ProgramResult {
+  const code = typeof error.code === 'number' ? error.code : null;
+  return {
+    code,
+    stdout,
+    stderr,
+    missing: error.code === 'ENOENT',
+    ...(code === null && { ended: howItEnded(error, signal) }),
+  };
+}
 
 function howItEnded(error: Error & { code?: unknown }, signal: AbortSignal | undefined): ProgramResult['ended'] {
   if (signal?.aborted) return 'aborted';
