@@ -6,6 +6,7 @@ import { DeskBrowser, type DeskTab, violations } from './testing/desk-browser.js
 import { call } from './testing/http-client.js';
 import { LimitsProcess } from './testing/limits-process.js';
 import { freshAddress, MatrixUser } from './testing/matrix-user.js';
+import { freePort } from './testing/ports.js';
 import { describeWithSynapse, Synapse } from './testing/synapse.js';
 
 const LOGIN = '/_matrix/client/v3/login';
@@ -28,9 +29,11 @@ describeWithSynapse("the operator's desk, in front of Synapse", () => {
 
   beforeAll(async () => {
     synapse = await Synapse.start();
+    // The restart takes it again, so it must be none that the kernel gives to a connection meanwhile.
+    const port = await freePort();
     config = (alice) =>
       `[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.1"]\n[gateway]\nupstream = "${synapse.url}"\n` +
-      `[operator]\nlisten = "127.0.0.1:0"\n${tokens(alice)}[log]\nrequests_file = "${limits.folder}/requests.jsonl"\n` +
+      `[operator]\nlisten = "127.0.0.1:${port}"\n${tokens(alice)}[log]\nrequests_file = "${limits.folder}/requests.jsonl"\n` +
       '[rates.login_account]\nwindow = "10m"\nblock = { after = 2, for = "1h", max = "1d" }\n';
     limits = await LimitsProcess.prepare('');
     await limits.configure(config(ALICE));
@@ -290,9 +293,8 @@ describeWithSynapse("the operator's desk, in front of Synapse", () => {
     const before = (await ask('GET', '/journal?limit=1000')).body.journal;
     expect(before.length).toBeGreaterThan(0);
     const next = 'operator-token-renewed';
-    const { port } = new URL(operatorUrl);
     await limits.end();
-    await limits.configure(config(next).replace('listen = "127.0.0.1:0"', `listen = "127.0.0.1:${port}"`));
+    await limits.configure(config(next));
     await limits.launch();
     expect(limits.operatorUrl).toBe(operatorUrl);
     await tab.page.getByText('The token is not accepted any more: it was replaced.').waitFor();

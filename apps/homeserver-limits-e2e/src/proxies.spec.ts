@@ -87,7 +87,12 @@ describeWithSynapse('a proxy with TLS in front of the gateway and behind it', ()
             .replace('localhost:9443', `localhost:${ports.desk}`)
             .replace(/(127\.0\.0\.1|https:\/\/localhost):8449( ssl| \{)/, `$1:${ports.behind}$2`);
         const setup = setupOf(adapt, await readFile(join(FOLDER, name), 'utf8'));
-        proxy = await ProxyProgram.start({ program, port: ports.front, ...setup });
+        proxy = await ProxyProgram.start({
+          program,
+          port: ports.front,
+          morePorts: [ports.desk, ports.behind],
+          ...setup,
+        });
       });
       afterAll(async () => {
         await proxy?.dispose();

@@ -50,7 +50,11 @@ suite(`gateways that share windows on ${redisProgram ?? `a server (${missing})`}
     `[server]\nname = "b.example"\ntrusted_proxies = ["127.0.0.0/8"]\n[gateway]\nupstream = "${upstream.url}"\n` +
     `[shared]\ntimeout_ms = ${TIMEOUT_MS}\n${shared}\n`;
 
-  const startGateway = async (shared: string) => keep(await LimitsProcess.start(toml(shared)));
+  const startGateway = async (shared: string): Promise<LimitsProcess> => {
+    const gateway = keep(await LimitsProcess.start(toml(shared)));
+    await gateway.untilShared();
+    return gateway;
+  };
 
   async function login(gateway: LimitsProcess, user: string, from = freshAddress()): Promise<number> {
     const body = { type: 'm.login.password', user, password: 'guess' };
@@ -79,7 +83,6 @@ suite(`gateways that share windows on ${redisProgram ?? `a server (${missing})`}
       await startGateway(`cluster = ["redis://127.0.0.1:${nodes[0]!.port}"]`),
       await startGateway(`cluster = ["redis://127.0.0.1:${nodes[2]!.port}"]`),
     ];
-    for (const gateway of gateways) await until(() => isShared(gateway));
     for (const user of ['nora', 'olga', 'pavel', 'quinn']) {
       upstream.requests.length = 0;
       const statuses = await Promise.all(Array.from({ length: 250 }, (_, i) => login(gateways[i % 2]!, user)));
@@ -106,10 +109,9 @@ suite(`gateways that share windows on ${redisProgram ?? `a server (${missing})`}
     // Sentinel closes the connections of a server when it changes its role, also that of this command.
     const role = () => replica.run('INFO replication').catch(() => 'unknown');
     await until(async () => (await role()).includes('role:master'));
-    for (const gateway of gateways) await until(() => isShared(gateway));
+    for (const gateway of gateways) await gateway.untilShared();
     // A third gateway has no windows of its own.
     const third = await startGateway(shared);
-    await until(() => isShared(third));
     expect(await login(third, 'nora')).toBe(429);
   });
 
@@ -121,6 +123,7 @@ suite(`gateways that share windows on ${redisProgram ?? `a server (${missing})`}
           `[shared]\nurl = "redis://127.0.0.1:${redis.port}"\n`,
       ),
     );
+    await gateway.untilShared();
     const statuses = await Promise.all(Array.from({ length: 1_000 }, () => login(gateway, 'nora')));
     expect(statuses.filter((status) => status === 403)).toHaveLength(5);
     expect(upstream.requests).toHaveLength(5);
@@ -136,6 +139,7 @@ suite(`gateways that share windows on ${redisProgram ?? `a server (${missing})`}
       await writeFile(secretPath, `${secret}\n`);
       await gateway.configure(toml(secret === undefined ? url : `${url}\nsecret_file = "${secretPath}"`));
       await gateway.launch();
+      await gateway.untilShared();
       expect(await login(gateway, 'nora', '203.0.113.7')).toBe(403);
       const keys = await redis.run('KEYS *');
       await gateway.end();

@@ -35,6 +35,7 @@ suite(`two gateways that share windows on ${redisProgram ?? `a server (${missing
     };
     const shared = toml(`${OPERATOR}[shared]\nurl = "redis://127.0.0.1:${redis.port}"\ntimeout_ms = ${TIMEOUT_MS}\n`);
     gateways = await Promise.all([LimitsProcess.start(shared), LimitsProcess.start(shared)]);
+    for (const gateway of gateways) await gateway.untilShared();
   });
   afterAll(async () => {
     for (const gateway of gateways) await gateway.dispose();
@@ -143,9 +144,7 @@ suite(`two gateways that share windows on ${redisProgram ?? `a server (${missing
         toml(`${OPERATOR}[shared]\nurl = "${url}"\npassword_file = "${password}"\nca_file = "${ca}"\n`),
       );
       await gateway.launch();
-      const metric = async () => (await call(gateway.operatorUrl, 'GET', '/metrics')).bytes.toString();
-      // A start on a busy machine may end before its connection is open.
-      while (!(await metric()).includes('limits_windows_are_shared 1'));
+      await gateway.untilShared();
       await gateway.end();
       await gateway.configure(toml(`[shared]\nurl = "${url}"\npassword_file = "${password}"\n`));
       const trusted = gateway.log.length;

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 const MAIN = resolve(import.meta.dirname, '../../homeserver-limits/dist/main.js');
 
 const run = (args: string[], env: Record<string, string> = {}) => {
-  const options = { env: { ...process.env, NODE_OPTIONS: '', ...env }, encoding: 'utf8', timeout: 20_000 } as const;
+  const options = { env: { ...process.env, NODE_OPTIONS: '', ...env }, encoding: 'utf8', timeout: 180_000 } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], options);
   return { status, stdout, stderr };
 };

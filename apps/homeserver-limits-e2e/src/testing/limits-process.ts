@@ -5,6 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setImmediate } from 'node:timers/promises';
+import { call } from './http-client.js';
 
 const MAIN = resolve(import.meta.dirname, '../../../homeserver-limits/dist/main.js');
 
@@ -115,15 +117,25 @@ export class LimitsProcess {
       const line = this.log.slice(from).find(matches);
       if (line) return line;
       if (Date.now() > end) throw new Error(`no such line; it logged:\n${this.log.map(({ msg }) => msg).join('\n')}`);
-      await new Promise((resume) => setImmediate(resume));
+      await setImmediate();
     }
   }
 
+  /**
+   * Resolves when the shared windows decide: a start on a busy machine may end before the connection is open.
+   * @param url the listener with the metrics
+   */
+  async untilShared(url = this.operatorUrl || this.url): Promise<void> {
+    const metrics = async () => (await call(url, 'GET', '/metrics')).bytes.toString();
+    while (!(await metrics()).includes('limits_windows_are_shared 1\n')) await setImmediate();
+  }
+
+  /** Resolves when the process and its workers have ended: these hold its log, its files and its ports until then. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const child = this.child;
     if (!child || !this.isRunning) return;
     child.kill(signal);
-    await once(child, 'exit');
+    await once(child, 'close');
   }
 
   async dispose(): Promise<void> {

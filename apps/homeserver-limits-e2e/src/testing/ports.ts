@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 
 /** A starting server is asked again after this long. */
 const RETRY_MS = 20;
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 180_000;
 
 /**
  * Below the ports that Linux assigns automatically (32768 to 60999): no connection takes one before the program has
@@ -32,7 +32,8 @@ export async function freePort(): Promise<number> {
 export async function untilAccepting(port: number, program: ChildProcess): Promise<void> {
   const end = Date.now() + START_TIMEOUT_MS;
   while (!(await accepts(port))) {
-    if (program.exitCode !== null) throw new Error(`${program.spawnfile} exited with status ${program.exitCode}`);
+    if (program.exitCode !== null || program.signalCode !== null)
+      throw new Error(`${program.spawnfile} exited with ${program.exitCode ?? program.signalCode}`);
     if (Date.now() > end) throw new Error(`${program.spawnfile} does not listen`);
     await setTimeout(RETRY_MS);
   }

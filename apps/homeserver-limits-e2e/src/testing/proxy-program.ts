@@ -12,6 +12,8 @@ export interface ProxySetup {
   readonly config: (port: number, folder: string) => string;
   /** The port of a configuration that has several; a free one when left out. */
   readonly port?: number;
+  /** Its other ports: a proxy may open one after the other. */
+  readonly morePorts?: readonly number[];
 }
 
 /** Whether a program can be started. Each of these prints its version with another option. */
@@ -26,7 +28,7 @@ export class ProxyProgram {
     readonly port: number,
   ) {}
 
-  static async start({ program, args, config, ...given }: ProxySetup): Promise<ProxyProgram> {
+  static async start({ program, args, config, morePorts = [], ...given }: ProxySetup): Promise<ProxyProgram> {
     const folder = await mkdtemp(join(tmpdir(), 'limits-e2e-proxy-'));
     const port = given.port ?? (await freePort());
     const file = join(folder, 'proxy.conf');
@@ -36,7 +38,7 @@ export class ProxyProgram {
       env: { ...globalThis.process.env, HOME: folder },
     });
     const proxy = new ProxyProgram(process, folder, port);
-    await untilAccepting(port, process);
+    for (const one of [port, ...morePorts]) await untilAccepting(one, process);
     return proxy;
   }
 
@@ -45,7 +47,7 @@ export class ProxyProgram {
   }
 
   async dispose(): Promise<void> {
-    if (this.process.exitCode === null) {
+    if (this.process.exitCode === null && this.process.signalCode === null) {
       const exited = once(this.process, 'exit');
       this.process.kill('SIGTERM');
       await exited;

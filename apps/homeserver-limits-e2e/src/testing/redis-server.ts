@@ -56,14 +56,17 @@ export class RedisServer {
     return RedisServer.startWith((port) => ['--port', String(port), '--replicaof', source, '--save', '']);
   }
 
-  /** A sentinel that monitors a primary under a name, and replaces it as soon as it is gone. */
+  /**
+   * A sentinel that monitors a primary under a name, and replaces it soon after it has gone. A primary that a busy
+   * machine holds for a moment has not.
+   */
   static startSentinel(name: string, primary: RedisServer): Promise<RedisServer> {
     return RedisServer.startWith((port, _busPort, folder) => {
       const file = join(folder, 'sentinel.conf');
       const lines = [
         `port ${port}`,
         `sentinel monitor ${name} 127.0.0.1 ${primary.port} 1`,
-        `sentinel down-after-milliseconds ${name} 1000`,
+        `sentinel down-after-milliseconds ${name} 4000`,
         `sentinel failover-timeout ${name} 2000`,
       ];
       writeFileSync(file, `${lines.join('\n')}\n`);
