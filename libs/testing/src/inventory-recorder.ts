@@ -84,28 +84,30 @@ export class InventoryRecorder implements InventoryListener {
     return this.until(() => this.calls.includes('listed'));
   }
 
-  /** Resolves with the VM once the condition holds. */
+  /** Resolves with the VM as it was when the condition held: it may have changed again since. */
   async untilVm(ref: InstanceRef, isMet: (vm: VirtualMachine) => boolean): Promise<VirtualMachine> {
-    const met = (): boolean => {
+    return this.untilFound(() => {
       const vm = this.vm(ref);
-      return vm !== undefined && isMet(vm);
-    };
-    await this.until(met);
-    return this.vm(ref) as VirtualMachine;
+      return vm && isMet(vm) ? vm : undefined;
+    });
   }
 
-  /** Resolves with the container once the condition holds. */
+  /** Resolves with the container as it was when the condition held. */
   async untilContainer(ref: InstanceRef, isMet: (container: Container) => boolean): Promise<Container> {
-    const found = (): Container | undefined => {
+    return this.untilFound(() => {
       const container = this.container(ref);
       return container && isMet(container) ? container : undefined;
-    };
-    await this.until(() => found() !== undefined);
-    return this.container(ref) as Container;
+    });
   }
 
   async stop(): Promise<void> {
     await this.watch?.stop();
+  }
+
+  private async untilFound<T extends Instance>(find: () => T | undefined): Promise<T> {
+    let found: T | undefined;
+    await this.until(() => (found = find()) !== undefined);
+    return found as T;
   }
 
   private record(call: string): void {
