@@ -76,7 +76,8 @@ export class FakePodman {
 
   close(): void {
     this.kill();
-    rmSync(this.folder, { recursive: true });
+    // The killed process may have created another file in the meantime.
+    rmSync(this.folder, { recursive: true, maxRetries: 10 });
   }
 
   /** Replaces a file in one step: the container reads it at any time. */

@@ -9,6 +9,8 @@ import { SILENT_LOG, SystemClock } from '@headgate/domain-contracts';
 import { archiveOf } from '../../testing/build-plugin.js';
 import { INSTALL_STEPS, PluginFolder, type InstallStep } from '../plugin-folder.js';
 
+/** Real processes run. */
+const TIMEOUT_MS = 180_000;
 const CONFIG = join(import.meta.dirname, 'vite.config.js');
 
 describe('an upgrade that is killed', () => {
@@ -37,7 +39,7 @@ describe('an upgrade that is killed', () => {
     program = join(folder, 'program/installer.js');
     for (const version of ['1.0.0', '2.0.0'])
       writeFileSync(join(folder, `${version}.tar`), await archiveOf({ version }));
-  }, 60_000);
+  }, TIMEOUT_MS);
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -70,5 +72,6 @@ describe('an upgrade that is killed', () => {
       // And the upgrade can be repeated.
       expect(await install(data, '2.0.0')).toBeNull();
     },
+    TIMEOUT_MS,
   );
 });
