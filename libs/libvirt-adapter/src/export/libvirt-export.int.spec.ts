@@ -19,7 +19,7 @@ import { NbdServer } from './nbd-server.js';
 const ref: InstanceRef = { kind: 'vm', context: 'local', namespace: 'local', name: 'web' };
 const MIB = 1024 ** 2;
 const execute = promisify(execFile);
-const hasPrograms = (await runProgram('qemu-nbd', ['--version'], { timeoutMs: 10_000 })).code === 0;
+const hasPrograms = (await runProgram('qemu-nbd', ['--version'], { timeoutMs: 60_000 })).code === 0;
 const never = new AbortController().signal;
 
 /** Waits for the greeting of a server that is starting. */
@@ -137,7 +137,8 @@ async function greetingOf(path: string): Promise<void> {
     const path = await rawDisk();
     await truncate(path, 512 * MIB);
     const stream = await exportOf(path, 'raw').open(ref, 'raw.gz', never);
-    await once(stream, 'data');
+    // Not its data: a stream that has begun to flow ends without a reader.
+    await once(stream, 'readable');
     expect(await isRunning()).toBe(true);
     const end = closed(stream);
     stream.destroy();

@@ -12,7 +12,7 @@ import { NbdServer, type NbdServerOptions } from './nbd-server.js';
 const MIB = 1024 ** 2;
 const KIB = 1024;
 const execute = promisify(execFile);
-const hasPrograms = (await runProgram('qemu-nbd', ['--version'], { timeoutMs: 10_000 })).code === 0;
+const hasPrograms = (await runProgram('qemu-nbd', ['--version'], { timeoutMs: 60_000 })).code === 0;
 const never = new AbortController().signal;
 
 (hasPrograms ? describe : describe.skip)('a disk whose parts are read and written through qemu-nbd', () => {

@@ -11,7 +11,7 @@ import type { NbdWriter } from './nbd-writer.js';
 
 const MIB = 1024 ** 2;
 const execute = promisify(execFile);
-const hasPrograms = (await runProgram('qemu-nbd', ['--version'], { timeoutMs: 10_000 })).code === 0;
+const hasPrograms = (await runProgram('qemu-nbd', ['--version'], { timeoutMs: 60_000 })).code === 0;
 const never = new AbortController().signal;
 
 (hasPrograms ? describe : describe.skip)('a disk that is written through qemu-nbd', () => {

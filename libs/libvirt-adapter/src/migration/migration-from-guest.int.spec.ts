@@ -90,6 +90,18 @@ describeWithLibvirt(
       const request = `${text} | nc -w 5 ${HOST} $p 2>/dev/null | tr -cd 'a-zA-Z0-9' | head -c 200`;
       return (await shell(guest, `for p in ${ports.join(' ')}; do echo "$p=$(${request})"; done`)).split('\n');
     };
+    /** An emulated guest on a busy machine may get the response after its program has given up. */
+    const answerOf = async (
+      guest: ConsoleStream,
+      port: number,
+      expected: string,
+      options: { greets?: boolean } = {},
+    ): Promise<string> => {
+      let answers: string[] = [];
+      for (let attempt = 0; attempt < MAX_ATTEMPTS && !answers.join().includes(expected); attempt++)
+        answers = await ask(guest, [port], options);
+      return answers.join();
+    };
     const listeners = async () =>
       listenersOf((await Promise.all(pair.machines.map((machine) => machine.guests()))).flat());
 
@@ -102,11 +114,13 @@ describeWithLibvirt(
         let guest = await openShell(alpha.require('consoles'), hostileRef);
         await shell(guest, 'until ip -4 addr show eth0 | grep -q inet; do usleep 50000; done');
         // The same request does reach a port of the loopback address.
-        expect(await ask(guest, [loopback.port])).toEqual([expect.stringMatching(/=.*reached/)]);
+        expect(await answerOf(guest, loopback.port, 'reached')).toMatch(/=.*reached/);
 
         let migration = await beginSlowMigration(pair, alpha, moved);
         expect(await listeners()).toEqual([]);
-        expect(await ask(guest, MIGRATION_PORTS)).toEqual(MIGRATION_PORTS.map((port) => `${port}=`));
+        // The kernel may have given one of them to the server of this test.
+        const ports = MIGRATION_PORTS.filter((port) => port !== loopback.port);
+        expect(await ask(guest, ports)).toEqual(ports.map((port) => `${port}=`));
         await migration.cancel();
         guest.destroy();
         await stop();
@@ -121,15 +135,10 @@ describeWithLibvirt(
         // Only at the address that is configured.
         expect(open.filter(({ address }) => address !== '127.0.0.1')).toEqual([]);
         guest = (await alpha.require('consoles').openSerial(hostileRef)).stream;
-        const isReached = (answers: readonly string[]): boolean => answers.some((one) => one.includes('NBDMAGIC'));
         // The port for the disk, which libvirt takes after that of the memory. Whatever connects to the latter ends
         // the migration, and closes both.
         const diskPort = Math.max(...open.map(({ port }) => port));
-        // An emulated guest on a busy machine may get the greeting after its program has given up.
-        let answers: string[] = [];
-        for (let attempt = 0; attempt < MAX_ATTEMPTS && !isReached(answers); attempt++)
-          answers = await ask(guest, [diskPort], { greets: true });
-        expect(answers).toContainEqual(expect.stringContaining('NBDMAGIC'));
+        expect(await answerOf(guest, diskPort, 'NBDMAGIC', { greets: true })).toContain('NBDMAGIC');
         await migration.cancel();
         guest.destroy();
       },

@@ -12,7 +12,7 @@ import { copyImage } from './copy-image.js';
 const MIB = 1024 ** 2;
 const DISK_BYTES = 32 * MIB;
 const execute = promisify(execFile);
-const hasPrograms = (await runProgram('qemu-img', ['--version'], { timeoutMs: 10_000 })).code === 0;
+const hasPrograms = (await runProgram('qemu-img', ['--version'], { timeoutMs: 60_000 })).code === 0;
 
 (hasPrograms ? describe : describe.skip)('a copy by qemu-img', () => {
   let folder: string;

@@ -321,7 +321,7 @@ describeWithLibvirt(`Snapshots on libvirt${missing === undefined ? '' : `: skipp
     async () => {
       const { ref, uid } = await created({ start: true });
       const run = async (command: string): Promise<string> => {
-        const request = { path: '/bin/sh', args: ['-c', command], timeoutMs: 30_000 };
+        const request = { path: '/bin/sh', args: ['-c', command], timeoutMs: 120_000 };
         for (;;) {
           try {
             return (await backend.require('guestControl').run(ref, request)).stdout.trim();

@@ -12,8 +12,9 @@ import {
 } from '@headgate/testing';
 import { LOCAL_NAMESPACE } from '../domains/instance-name.js';
 import { LibvirtBackend } from '../libvirt-backend.js';
+import { writeIdleDisk } from '../testing/idle-disk.js';
 import { whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
-import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
+import { TINY_ENTRY } from '../testing/tiny-guest.js';
 import { POOL_NAME } from './storage-pool.js';
 
 const why = process.getuid?.() === 0 ? await whyLibvirtIsUnavailable() : 'it needs root';
@@ -32,12 +33,14 @@ suite(`A storage pool on a disk that other programs fill${why === undefined ? ''
   let recorder: InventoryRecorder;
 
   beforeEach(async () => {
-    const image = await tinyGuest();
     machine = await PrivateLibvirtd.create();
     disk = new SmallDisk(machine.images, 4096);
     await chown(machine.images, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
     await machine.start();
     dataDir = await mkdtemp(join(tmpdir(), 'hgtest-data-'));
+    // A guest that boots would take some of the space that is measured.
+    const image = join(dataDir, 'idle.qcow2');
+    await writeIdleDisk(image);
     backend = LibvirtBackend.open({
       context: 'local',
       uri: machine.uri,
