@@ -25,6 +25,9 @@ function hold(target: object, method: string): { readonly begun: Promise<void>; 
   return { begun: begun.promise, release: () => released.resolve() };
 }
 
+/** For a request to each of several hundred routes. */
+const MANY_REQUESTS_MS = 180_000;
+
 const SHUTTING_DOWN = { error: 'The service is shutting down; try again in a moment.', code: 'SHUTTING_DOWN' };
 
 const app = await previewApplication();
@@ -39,25 +42,33 @@ describe('during the shutdown', () => {
   beforeEach(async () => void (edge = await new Edge().open()));
   afterEach(() => edge.close());
 
-  test('every route answers 503 with a code, and so do the sockets and unknown paths', async () => {
-    const tasks = hold(edge.service.app.get(TaskBoard), 'close');
-    const closed = edge.service.close();
-    await tasks.begun;
-    for (const { method, path } of [...routes, { method: 'GET', path: '/nope' }, { method: 'PUT', path: '/api/vms' }]) {
-      const response = await fetch(`http://${edge.base}${path}`, { method });
-      expect([method, path, response.status, await response.json()]).toEqual([method, path, 503, SHUTTING_DOWN]);
-      expect(response.headers.get('x-request-id')).toBeTruthy();
-    }
-    for (const path of ['/api/tty/default/db', '/api/vnc/default/db', '/api/tty/default/none']) {
-      const socket = edge.socket(path);
-      const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
-      const [body] = (await once(response, 'data')) as [Buffer];
-      expect([response.statusCode, JSON.parse(String(body))]).toEqual([503, SHUTTING_DOWN]);
-    }
-    tasks.release();
-    await closed;
-    await edge.open();
-  });
+  test(
+    'every route answers 503 with a code, and so do the sockets and unknown paths',
+    async () => {
+      const tasks = hold(edge.service.app.get(TaskBoard), 'close');
+      const closed = edge.service.close();
+      await tasks.begun;
+      for (const { method, path } of [
+        ...routes,
+        { method: 'GET', path: '/nope' },
+        { method: 'PUT', path: '/api/vms' },
+      ]) {
+        const response = await fetch(`http://${edge.base}${path}`, { method });
+        expect([method, path, response.status, await response.json()]).toEqual([method, path, 503, SHUTTING_DOWN]);
+        expect(response.headers.get('x-request-id')).toBeTruthy();
+      }
+      for (const path of ['/api/tty/default/db', '/api/vnc/default/db', '/api/tty/default/none']) {
+        const socket = edge.socket(path);
+        const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+        const [body] = (await once(response, 'data')) as [Buffer];
+        expect([response.statusCode, JSON.parse(String(body))]).toEqual([503, SHUTTING_DOWN]);
+      }
+      tasks.release();
+      await closed;
+      await edge.open();
+    },
+    MANY_REQUESTS_MS,
+  );
 
   test('a request that follows an unfinished one on its connection gets the same', async () => {
     const info = hold(edge.lab.require('guestInfo'), 'info');

@@ -11,7 +11,8 @@ import type { BuildTarget } from './build-process.js';
 
 const run = promisify(execFile);
 const env = { ...process.env, NODE_OPTIONS: '' };
-const TIMEOUT_MS = 300_000;
+/** Two processes run for each moment. */
+const TIMEOUT_MS = 600_000;
 const NAMESPACE = 'tailvm';
 
 interface Outcome {

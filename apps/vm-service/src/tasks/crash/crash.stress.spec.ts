@@ -6,7 +6,8 @@ import { NodeProgram } from '@headgate/testing';
 
 const STEPS = ['create', 'copy', 'switch'];
 const MEMBERS = Array.from({ length: 10 }, (_none, index) => `v${index}`);
-const TIMEOUT_MS = 120_000;
+/** Two processes run for each moment. */
+const TIMEOUT_MS = 600_000;
 
 interface Outcome {
   readonly writes: number;
