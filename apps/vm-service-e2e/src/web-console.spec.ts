@@ -167,8 +167,8 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
   });
 
   test('shows the task that uses a VM, leads to it, and offers the actions again when it has ended', async () => {
-    // Little memory moves fast.
-    const vm = vms.find(({ status, liveMigratable, mem }) => status === 'Running' && liveMigratable && mem === '4Gi');
+    // Its memory moves for half a minute, in which the page of a busy machine has to show the task.
+    const vm = vms.find(({ status, liveMigratable, mem }) => status === 'Running' && liveMigratable && mem === '16Gi');
     if (!vm) throw new Error('The sandbox has no VM that can migrate.');
     await open(pageOf(vm));
     const actions = page.getByRole('toolbar', { name: `Actions for ${vm.name}` });
