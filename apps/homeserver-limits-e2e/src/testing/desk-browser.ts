@@ -75,7 +75,8 @@ export class DeskBrowser {
 
   async close(): Promise<void> {
     await this.browser.close();
-    rmSync(this.folder, { recursive: true, force: true });
+    // Processes of Chromium may write until they end, a little later.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 
