@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import type { Backend, ContainerLogs, ContainerPhase, InstanceRef, LogRequest } from '@headgate/domain-contracts';
 import type { InventoryRecorder } from '../inventory-recorder.js';
 import { readUntil } from '../read-until.js';
@@ -36,6 +37,8 @@ export function containerLogsContract(
         .require('containers')
         .create({ ref, image: harness.logImage ?? harness.containerImage ?? 'debian:12', ...size });
       await becomes(ref, 'Running');
+      // Its program runs before it has written its first line.
+      while ((await read(ref)) === '') await setImmediate();
       return ref;
     };
     const read = async (ref: InstanceRef, request: LogRequest = {}): Promise<string> =>

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ContainerPhase, Containers, ContainerSpec, InstanceRef } from '@headgate/domain-contracts';
 import type { InventoryRecorder } from '../inventory-recorder.js';
 import { readUntil } from '../read-until.js';
@@ -158,8 +159,9 @@ export function containersContract(
       await becomes(ref, 'Running');
       const objectsOf = async (instance: InstanceRef) =>
         new Set((await events.recent(instance, 50)).map(({ object }) => object));
-      const own = await objectsOf(ref);
-      expect(own.size).toBeGreaterThan(0);
+      let own = await objectsOf(ref);
+      // The backend may report them a moment after the container.
+      for (; own.size === 0; own = await objectsOf(ref)) await setImmediate();
       for (const object of vm ? await objectsOf(vm) : []) expect([...own]).not.toContain(object);
     });
 

@@ -76,7 +76,8 @@ export function instanceSnapshotsContract(
     inTime('saves a running VM, which continues to run, and starts it again after a restore', async () => {
       const { ref, uid } = await createdVm(harness, recorder, { start: true });
       const { name } = await take(ref);
-      expect(recorder.vm(ref)).toMatchObject({ uid, status: 'Running' });
+      // An engine may pause the guest meanwhile.
+      expect(await recorder.untilVm(ref, ({ status }) => status === 'Running')).toMatchObject({ uid });
       await restore(ref, name);
       const vm = await recorder.untilVm(ref, ({ status }) => status === 'Running');
       expect(vm.uid).toBe(uid);

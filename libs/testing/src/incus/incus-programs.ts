@@ -20,14 +20,14 @@ export const INCUS_PROGRAMS: Record<IncusFlavor, IncusPrograms> = {
   incus: {
     daemon: 'incusd',
     client: 'incus',
-    wait: ['incusd', 'waitready', '--timeout', '60'],
+    wait: ['incusd', 'waitready', '--timeout', '240'],
     folderVariable: 'INCUS_DIR',
     clientVariable: 'INCUS_CONF',
   },
   lxd: {
     daemon: 'lxd',
     client: 'lxc',
-    wait: ['lxd', 'waitready', '--timeout', '60'],
+    wait: ['lxd', 'waitready', '--timeout', '240'],
     folderVariable: 'LXD_DIR',
     clientVariable: 'LXD_CONF',
   },
