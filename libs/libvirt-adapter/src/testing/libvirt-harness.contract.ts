@@ -66,7 +66,7 @@ export async function openHarness(connection?: () => LibvirtConnection): Promise
     },
     diskBytes: 4 * IDLE_DISK_BYTES,
     quickSource: () => Promise.resolve({ kind: 'image', entry: TINY_ENTRY }),
-    untilIdle: (ref) => untilPrinted(libvirt.virsh, ref, new RegExp(IDLE_TEXT)),
+    untilIdle: (ref, starts = 1) => untilPrinted(libvirt.virsh, ref, new RegExp(`(${IDLE_TEXT}[^]*){${starts}}`)),
     imageOrigin: async () => {
       const file = join(libvirt.sharedDir, `${libvirt.freshName()}.upload`);
       await copyFile(idle, file);

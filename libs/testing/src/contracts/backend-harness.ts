@@ -44,8 +44,11 @@ export interface BackendHarness {
   quickSource(): Promise<VmSource>;
   /** A source of VMs with a disk that outlives their runs, where `quickSource` creates VMs without one. */
   diskSource?(): Promise<VmSource>;
-  /** Waits until the firmware of a VM from `quickSource` no longer uses its disk, on engines where that takes time. */
-  untilIdle?(ref: InstanceRef): Promise<void>;
+  /**
+   * Waits until the firmware of a VM from `quickSource` no longer uses its disk, on engines where that takes time.
+   * @param starts how often the VM was started. Default: once
+   */
+  untilIdle?(ref: InstanceRef, starts?: number): Promise<void>;
   /** Waits until the use of a VM that runs is known, on engines that measure at intervals. */
   untilMeasured?(ref: InstanceRef): Promise<void>;
   /** An image that the engine can import quickly. Default: a URL. */

@@ -162,7 +162,7 @@ export function instanceBackupsContract(
       await backups.delete(ref, 'one');
       await harness.backend.require('power').apply(ref, 'start');
       await recorder.untilVm(ref, ({ status }) => status === 'Running');
-      await harness.untilIdle?.(ref);
+      await harness.untilIdle?.(ref, 2);
       expect(await backups.list(ref)).toMatchObject([{ name: 'three', ready: true }]);
       await download(ref, { since: 'three', checkpoint: 'one' });
       expect(await namesOf(ref)).toEqual(['three', 'one']);
