@@ -1,11 +1,10 @@
-import type { Task } from '@headgate/domain-contracts';
 import type { OperationRequest } from '@headgate/testing';
 import { CONTESTS, moveTo, setTag, type ContestNames } from './contests.js';
 import { KilledLab } from './killed-lab.js';
 import type { Answer } from './outcome.js';
 import { runSettings } from './run-settings.js';
 import { runStories } from './run-stories.js';
-import { removeAll, settle, stateIn } from './story-world.js';
+import { removeAll, settle, stateIn, taskSeenBy } from './story-world.js';
 
 /** `npm run interleavings` runs more. */
 const settings = runSettings('HEADGATE_TEST_KILLED_INTERLEAVINGS', 50);
@@ -51,8 +50,7 @@ describe('three replicas', () => {
     const task = answer?.json['task'];
     if (typeof task !== 'string') return;
     for (const caller of lab.callers) {
-      const shown = await lab.send(caller, { method: 'GET', path: `/api/tasks/${task}` });
-      const { status, error } = shown?.json as unknown as Task;
+      const { status, error } = await taskSeenBy(lab, caller, task);
       expect([caller, status, error]).toEqual([caller, 'done', '']);
     }
   }

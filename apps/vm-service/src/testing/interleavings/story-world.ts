@@ -56,6 +56,16 @@ async function unrestSeenBy(world: StoryWorld, caller: number, prefix: string): 
   return found.map((text) => `${text}, seen by ${caller}`);
 }
 
+/** A task as a process shows it, which may know it a moment later than the others. @throws Error when it is unknown */
+export async function taskSeenBy(world: StoryWorld, caller: number, id: string): Promise<Task> {
+  let answer: Answer;
+  await world.until(
+    async () => (answer = await world.send(caller, { method: 'GET', path: `/api/tasks/${id}` }))?.status === 200,
+    () => `the task ${id} is unknown to ${caller}: ${JSON.stringify(answer)}`,
+  );
+  return answer!.json as unknown as Task;
+}
+
 /** Deletes the VMs, and waits until none of their objects is left. @throws Error with those that are left over */
 export async function removeAll(world: StoryWorld, prefix: string): Promise<void> {
   const left = (): string[] =>

@@ -1,8 +1,7 @@
-import type { Task } from '@headgate/domain-contracts';
 import type { OperationRequest } from '@headgate/testing';
 import { describeOutcome, isDone, type Answer, type Outcome } from './outcome.js';
 import { folderOf, requestOf, type Sent } from './story-requests.js';
-import { settle, stateIn, type StoryWorld } from './story-world.js';
+import { settle, stateIn, taskSeenBy, type StoryWorld } from './story-world.js';
 import {
   answerViolations,
   existenceViolations,
@@ -122,9 +121,8 @@ export class Story {
       if (typeof id !== 'string') continue;
       // Every process knows every task.
       for (const caller of this.world.callers) {
-        const answer = await this.world.send(caller, { method: 'GET', path: `/api/tasks/${id}` });
-        one.task = answer?.status === 200 ? (answer.json as unknown as Task) : undefined;
-        if (one.task?.status !== 'done') break;
+        one.task = await taskSeenBy(this.world, caller, id);
+        if (one.task.status !== 'done') break;
       }
     }
   }
