@@ -1,0 +1,1 @@
+export default { displayName: 'history', preset: '../../jest.preset.js' };
