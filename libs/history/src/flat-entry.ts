@@ -19,7 +19,9 @@ export function flatten({ instance, stale, folder, busy }: RecordedEntry): FlatE
 }
 
 export function unflatten(flat: FlatEntry): RecordedEntry {
-  const { '@folder': folder, '@stale': stale, '@busy': busy, ...instance } = flat;
+  const { '@folder': folder, '@stale': stale, '@busy': busy } = flat;
+  const instance: Record<string, unknown> = {};
+  for (const name in flat) if (!name.startsWith('@') && flat[name] !== undefined) instance[name] = flat[name];
   return {
     instance: instance as unknown as Instance,
     stale: stale === true,
@@ -46,10 +48,10 @@ export function deltaOf(before: FlatEntry, after: FlatEntry): Delta | undefined 
   return isEqual ? undefined : { set, unset };
 }
 
-export function withDelta(flat: FlatEntry, { set, unset }: Delta): FlatEntry {
-  const changed: Record<string, unknown> = { ...flat, ...set };
-  for (const name of unset) delete changed[name];
-  return changed;
+/** Fields that are gone stay as undefined ones, because an object that loses fields becomes slow. */
+export function applyDelta(flat: Record<string, unknown>, set: FlatEntry, unset: readonly string[] = []): void {
+  for (const name in set) flat[name] = set[name];
+  for (const name of unset) flat[name] = undefined;
 }
 
 /** The values are those of JSON. */

@@ -17,6 +17,7 @@ import { FleetHistory } from './fleet-history.js';
 import type { ChangesQuery, PastChange, PastFleet, RecordedContext, RecordedEntry, RecordedEvent } from './recorded.js';
 import { RandomFleet, textOf } from './testing/random-fleet.js';
 
+const FIRST = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 const UP: RecordedContext = { context: 'lab', kind: 'memory', state: 'up' };
@@ -93,7 +94,7 @@ describe('the history of the fleet', () => {
   const namesOf = ({ entries }: PastFleet): string[] => entries.map(({ instance }) => instance.ref.name).toSorted();
   const namesAt = async (time: number): Promise<string[]> => namesOf(await fleet.history.at(time));
   const changes = async (query: Partial<ChangesQuery> = {}) =>
-    fleet.history.changes({ from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1000, ...query });
+    fleet.history.changes({ from: FIRST, to: Number.MAX_SAFE_INTEGER, limit: 1000, ...query });
   const summary = (all: readonly PastChange[]): string[] =>
     all.map((change) =>
       change.type === 'gap' ? 'gap' : `${change.type} ${(change.after ?? change.before)!.instance.ref.name}`,
@@ -381,7 +382,7 @@ describe('the history of the fleet', () => {
     expect(fleet.history.status).toMatchObject({ state: 'paused', since: clock.now(), reason: /free/ });
     for (let retry = 0; retry < 5; retry++) {
       clock.advance(10_000);
-      await fleet.history.changes({ from: 0, to: 1, limit: 1 });
+      await fleet.history.at(full);
     }
     expect(warnings).toEqual(['the history of the fleet is not recorded']);
     expect(await fleet.history.at(full + 10_000)).toMatchObject({ gap: { from: full } });
@@ -470,6 +471,19 @@ describe('the history of the fleet', () => {
       expect(await count({ ref: 'vm/lab/default/vm-3' })).toBe(1);
       expect(await count({ context: 'other' })).toBe(0);
       expect(await count({ isVisible: ({ type }) => type === 'added' })).toBe(10);
+    });
+
+    test('begin with a gap until the first record, and are refused for a time before it', async () => {
+      expect((await changes({ from: FIRST - 5000, limit: 2 })).changes).toMatchObject([
+        { type: 'gap', since: FIRST - 5000, time: FIRST },
+        { type: 'changed' },
+      ]);
+      const gap = await changes({ from: FIRST - 5000, limit: 1 });
+      expect(summary(gap.changes)).toEqual(['gap']);
+      expect(summary((await changes({ after: gap.cursor!, limit: 1 })).changes)).toEqual(['changed web']);
+      await expect(changes({ from: 0, to: FIRST })).rejects.toThrow(
+        'to: the history of the fleet begins at 2026-01-01T00:00:00.000Z; use a later time.',
+      );
     });
 
     test('of a replaced instance are its end and a new one', async () => {

@@ -92,7 +92,10 @@ export class FleetHistory {
     });
   }
 
-  /** The changes in a time. */
+  /**
+   * The changes in a time.
+   * @throws DomainError INVALID_INPUT when all of it is before the first record
+   */
   changes(query: ChangesQuery): Promise<ChangesPage> {
     return this.enqueue(async () => {
       await this.flush();

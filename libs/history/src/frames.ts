@@ -1,8 +1,7 @@
-import { constants, crc32, deflateRaw, inflateRaw } from 'node:zlib';
+import { constants, crc32, deflateRaw, inflateRawSync } from 'node:zlib';
 import { promisify } from 'node:util';
 
 const deflate = promisify(deflateRaw);
-const inflate = promisify(inflateRaw);
 
 /** checksum u32, length of the payload u32, kind u8, coding u8, u16 unused, first time f64, last time f64 */
 const HEADER_BYTES = 28;
@@ -66,7 +65,7 @@ export function frameAt(file: Buffer, at: number): Frame | undefined {
   };
 }
 
-/** The JSON value of a frame. */
-export async function contentOf({ payload, isPacked }: Frame): Promise<unknown> {
-  return JSON.parse((isPacked ? await inflate(payload) : payload).toString());
+/** The JSON value of a frame. It is unpacked at once: a frame is small, and a list has hundreds of them. */
+export function contentOf({ payload, isPacked }: Frame): unknown {
+  return JSON.parse((isPacked ? inflateRawSync(payload) : payload).toString());
 }

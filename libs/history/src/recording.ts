@@ -37,7 +37,7 @@ interface Written {
 }
 
 const DAY_MS = 86_400_000;
-/** A list as of a moment reads the fleet and at most so many changes, or twice the entries of a larger fleet. */
+/** A list as of a moment reads the fleet and at most so many changes, or one for each entry of a larger fleet. */
 const MIN_CHANGES = 5000;
 const ENTRIES_PER_FRAME = 500;
 const ROWS_PER_FRAME = 2000;
@@ -139,7 +139,11 @@ export class Recording {
     const replay = await replaySegment(segment, {
       gap: () => true,
       until: () => true,
-      change: () => ++this.changes > 0,
+      wants: () => {
+        this.changes++;
+        return false;
+      },
+      change: () => true,
     });
     if (!replay) {
       log.warn({ file: segment.path }, 'a file of the history of the fleet is damaged');
@@ -209,7 +213,7 @@ export class Recording {
       this.rows.push(unset.length === 0 ? [at, known.number, set] : [at, known.number, set, unset]);
     } else {
       this.written.set(key, { number: this.nextNumber++, entry: event.entry });
-      this.rows.push([at, '+', after]);
+      this.rows.push([at, '+', { ...after }]);
     }
   }
 
@@ -230,7 +234,7 @@ export class Recording {
     if (!this.writer) return true;
     const { segment, bytes, firstBytes } = this.writer;
     return (
-      this.changes + this.rows.length >= Math.max(MIN_CHANGES, 2 * this.written.size) ||
+      this.changes + this.rows.length >= Math.max(MIN_CHANGES, this.written.size) ||
       bytes - firstBytes >= this.options.maxBytes / SEGMENT_SHARE ||
       time - segment.start >= DAY_MS
     );

@@ -4,12 +4,17 @@ import { ReplayedFleet, type FlatChange, type HeadContent, type ResumedContent, 
 import { readSegment, type Segment } from './segments.js';
 import { Turns } from './turns.js';
 
+/** The clock is read after so many. */
+const ROWS_PER_TURN = 100;
+
 export interface ReplayVisitor {
   /** A gap that ended at `time`. @returns false to end before its changes */
   gap(since: number, time: number): boolean;
   /** Before frames and changes of that time. @returns false to end before them */
   until(time: number): boolean;
-  /** A change of an entry. @returns false to end after it */
+  /** Whether a change of this entry is wanted. Called once for each change of any entry. */
+  wants(entry: FlatEntry, time: number): boolean;
+  /** A wanted change. @returns false to end after it */
   change(change: FlatChange, time: number, isFromGap: boolean): boolean;
 }
 
@@ -47,13 +52,13 @@ export async function replaySegment(segment: Segment, visitor: ReplayVisitor): P
 async function readBeginning(file: Buffer, fleet: ReplayedFleet, turns: Turns): Promise<number | undefined> {
   const head = frameAt(file, 0);
   if (head?.kind !== 'head') return undefined;
-  const { contexts, count } = (await contentOf(head)) as HeadContent;
+  const { contexts, count } = contentOf(head) as HeadContent;
   for (const state of contexts) fleet.setContext(state);
   let at = head.end;
   while (fleet.nextNumber < count) {
     const frame = frameAt(file, at);
     if (frame?.kind !== 'entries') return undefined;
-    for (const entry of (await contentOf(frame)) as FlatEntry[]) fleet.add(entry);
+    for (const entry of contentOf(frame) as Record<string, unknown>[]) fleet.add(entry);
     at = frame.end;
     await turns.pass();
   }
@@ -63,15 +68,18 @@ async function readBeginning(file: Buffer, fleet: ReplayedFleet, turns: Turns): 
 /** @returns whether the visitor goes on */
 async function replayFrame(frame: Frame, fleet: ReplayedFleet, visitor: ReplayVisitor, turns: Turns): Promise<boolean> {
   const isResumed = frame.kind === 'resumed';
-  const content = await contentOf(frame);
+  let count = 0;
+  let time = frame.first;
+  const isWanted = (entry: FlatEntry): boolean => visitor.wants(entry, time);
+  const content = contentOf(frame);
   if (isResumed && !visitor.gap((content as ResumedContent).since, frame.first)) return false;
   if (!visitor.until(frame.first)) return false;
   for (const row of isResumed ? (content as ResumedContent).records : (content as Row[])) {
-    const time = frame.first + row[0];
+    time = frame.first + row[0];
     if (!visitor.until(time)) return false;
-    const change = fleet.apply(row);
+    const change = fleet.apply(row, isWanted);
     if (change && !visitor.change(change, time, isResumed)) return false;
-    await turns.pass();
+    if (++count % ROWS_PER_TURN === 0) await turns.pass();
   }
   return true;
 }

@@ -1,5 +1,5 @@
 import { formatRef, type InstanceRef } from '@headgate/domain-contracts';
-import { withDelta, type FlatEntry } from './flat-entry.js';
+import { applyDelta, type FlatEntry } from './flat-entry.js';
 import type { RecordedContext } from './recorded.js';
 
 /** The contexts and the number of entries with which a file begins. */
@@ -28,7 +28,7 @@ export const DETACHED = 1;
  * - The end of an entry
  */
 export type Row =
-  | readonly [time: number, type: '+', entry: FlatEntry]
+  | readonly [time: number, type: '+', entry: Record<string, unknown>]
   | readonly [time: number, type: 'context', state: RecordedContext]
   | readonly [time: number, entry: EntryNumber, set: FlatEntry, unset?: readonly string[]]
   | readonly [time: number, entry: EntryNumber, end: typeof REMOVED | typeof DETACHED];
@@ -43,7 +43,7 @@ export interface FlatChange {
 /** The fleet while a file is read from its beginning. */
 export class ReplayedFleet {
   /** By their numbers. */
-  private readonly known: (FlatEntry | undefined)[] = [];
+  private readonly known: (Record<string, unknown> | undefined)[] = [];
   readonly contexts = new Map<string, RecordedContext>();
 
   /** The entries with their numbers. */
@@ -55,7 +55,8 @@ export class ReplayedFleet {
     return this.known.length;
   }
 
-  add(entry: FlatEntry): void {
+  /** The entry belongs to the fleet afterwards, which changes it. */
+  add(entry: Record<string, unknown>): void {
     this.known.push(entry);
   }
 
@@ -64,26 +65,29 @@ export class ReplayedFleet {
     else this.contexts.set(state.context, state);
   }
 
-  /** @returns the change, if it is one of an entry */
-  apply(row: Row): FlatChange | undefined {
-    if (row[1] === '+') {
-      this.known.push(row[2]);
-      return { type: 'added', after: row[2] };
-    }
+  /**
+   * @param isWanted whether a change of this entry is to be returned, which takes copies of it
+   * @returns the change, if it is one of an entry, and is wanted
+   */
+  apply(row: Row, isWanted: (entry: FlatEntry) => boolean): FlatChange | undefined {
     if (row[1] === 'context') {
       this.setContext(row[2]);
       return undefined;
     }
+    if (row[1] === '+') {
+      this.known.push(row[2]);
+      return isWanted(row[2]) ? { type: 'added', after: { ...row[2] } } : undefined;
+    }
     const [, number, content] = row;
-    const before = this.known[number];
-    if (!before) return undefined;
+    const entry = this.known[number];
+    if (!entry) return undefined;
+    const before = isWanted(entry) ? { ...entry } : undefined;
     if (typeof content === 'number') {
       this.known[number] = undefined;
-      return { type: content === DETACHED ? 'detached' : 'removed', before };
+      return before && { type: content === DETACHED ? 'detached' : 'removed', before };
     }
-    const after = withDelta(before, { set: content, unset: row[3] ?? [] });
-    this.known[number] = after;
-    return { type: 'changed', before, after };
+    applyDelta(entry, content, row[3]);
+    return before && { type: 'changed', before, after: { ...entry } };
   }
 }
 

@@ -66,6 +66,7 @@ const namesIn = (folder: string): Promise<string[]> =>
   readdir(folder).catch((error: unknown) => orIfAbsent<string[]>(error, []));
 
 function orIfAbsent<T>(error: unknown, value: T): T {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return value;
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return value;
   throw error;
 }

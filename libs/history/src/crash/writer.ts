@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { FleetHistory } from '../fleet-history.js';
 import { RandomFleet } from '../testing/random-fleet.js';
-import { COUNT, SEED, STEPS_PER_WRITE, StepClock } from './story.js';
+import { COUNT, SEED, STEPS_PER_WRITE, StepClock, timeOf } from './story.js';
 
 // Records the changes of a fleet until it is killed, and prints the number of each step that is on the disk:
 // `writer FOLDER`.
@@ -21,6 +21,6 @@ for (let step = 1; step < MAX_STEPS; step++) {
   fleet.step();
   if (step % STEPS_PER_WRITE !== 0) continue;
   // A read waits until the changes are written.
-  await history.changes({ from: 0, to: 1, limit: 1 });
+  await history.at(timeOf(0));
   writeSync(1, `${step}\n`);
 }
