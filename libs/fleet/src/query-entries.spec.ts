@@ -1,6 +1,6 @@
 import { buildVm } from '@headgate/testing';
 import type { FleetEntry } from './fleet-entry.js';
-import { queryEntries, type EntryQuery } from './query-entries.js';
+import { inListOrder, queryEntries, type EntryQuery } from './query-entries.js';
 
 const entry = (name: string, overrides: Parameters<typeof buildVm>[0] = {}): FleetEntry => ({
   instance: buildVm({ ...overrides, ref: { name, ...overrides.ref } }),
@@ -16,6 +16,17 @@ const fleet = [
 
 const names = (query: EntryQuery): string[] =>
   queryEntries(fleet, query).entries.map(({ instance }) => instance.ref.name);
+
+test('inListOrder sorts by context, namespace and name', () => {
+  const shuffled = [fleet[3]!, fleet[1]!, fleet[0]!, entry('a', { ref: { namespace: 'apps' } }), fleet[2]!];
+  expect(inListOrder(shuffled).map(({ instance: { ref } }) => `${ref.context}/${ref.namespace}/${ref.name}`)).toEqual([
+    'lab/apps/a',
+    'lab/default/a',
+    'lab/default/b',
+    'lab/default/c',
+    'other/default/d',
+  ]);
+});
 
 describe('queryEntries', () => {
   test('finds entries that contain every word', () => {

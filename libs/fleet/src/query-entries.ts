@@ -65,6 +65,13 @@ export function queryEntries(all: Iterable<FleetEntry>, query: EntryQuery): Entr
   return { entries: page, cursor: last && writeCursor(positionOf(last, query.sort), query.sort) };
 }
 
+/** Entries of any order in the order of the list. */
+export function inListOrder(entries: Iterable<FleetEntry>): FleetEntry[] {
+  const keyed = Array.from(entries, (entry) => ({ entry, key: sortKey(entry.instance.ref) }));
+  keyed.sort((one, other) => (one.key < other.key ? -1 : 1));
+  return keyed.map(({ entry }) => entry);
+}
+
 /** Enough digits for any number in a name. */
 const MAX_DIGITS = 12;
 
