@@ -15,6 +15,7 @@ import { FoldersModule } from './folders/folders.module.js';
 import { HardwareModule } from './hardware/hardware.module.js';
 import { GuestsModule } from './guests/guests.module.js';
 import { HealthModule } from './health/health.module.js';
+import { HistoryModule } from './history/history.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { DataVolumesModule } from './images/datavolumes.module.js';
@@ -71,6 +72,7 @@ export class AppModule {
         InstancesModule,
         SnapshotsModule,
         MetricsModule,
+        HistoryModule,
         GuestsModule,
         ExportModule,
         ContainersModule,

@@ -60,6 +60,19 @@ const isByteCount = (text: string): boolean => /^(?:0|[1-9]\d{0,15})$/.test(text
 
 const NAME_RULE = `1 to ${MAX_NAME_LENGTH} characters of a-z, 0-9 and "-", beginning with a letter or a digit`;
 
+/** A day that exists, a time and a time zone. Source: RFC 3339. */
+function isMoment(text: string): boolean {
+  const [, day] = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/.exec(text) ?? [];
+  if (day === undefined || Number.isNaN(Date.parse(text))) return false;
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}
+
+/** A moment, to the millisecond. */
+export const IsMoment = textField('isMoment', isMoment, 'a time of RFC 3339 such as 2026-01-31T12:00:00Z', {
+  maxLength: 40,
+  examples: ['2026-01-31T12:00:00Z'],
+});
+
 /** The name of an instance, namespace, snapshot or volume. */
 export const IsInstanceName = textField('isInstanceName', isInstanceName, NAME_RULE, {
   pattern: '^[a-z0-9][a-z0-9-]*$',

@@ -14,6 +14,7 @@ export * from './fields.js';
 export * from './folders.js';
 export * from './hardware.js';
 export * from './hardware-changes.js';
+export * from './history.js';
 export * from './images.js';
 export * from './infrastructure.js';
 export * from './nodes.js';

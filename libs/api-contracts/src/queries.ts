@@ -1,6 +1,15 @@
 import { INSTANCE_KINDS, POWER_ACTIONS, type InstanceKind } from '@headgate/domain-contracts';
 import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
-import { IsContextName, IsCountText, IsFolderPath, IsInstanceName, IsSwitch, IsWord, Optional } from './fields.js';
+import {
+  IsContextName,
+  IsCountText,
+  IsFolderPath,
+  IsInstanceName,
+  IsMoment,
+  IsSwitch,
+  IsWord,
+  Optional,
+} from './fields.js';
 
 /** `{ns}` and `{name}` of a path. */
 export class InstancePath {
@@ -119,6 +128,11 @@ export class ListQuery extends ContextQuery {
    * Such a list has no ETag, because it changes with every sample.
    */
   @Optional() @IsIn(['true', 'only']) usage?: 'true' | 'only';
+  /**
+   * A time of RFC 3339: the list as it was then, from the history of the fleet. The header Svc-Gap says that nothing
+   * was recorded then, and the entries are the last known ones. Without `usage`, and not for an event stream.
+   */
+  @Optional() @IsMoment() at?: string;
   /** Only for an event stream, where it means the same as the header Last-Event-ID. */
   @Optional() @IsString() @MaxLength(64) lastEventId?: string;
 }

@@ -152,6 +152,15 @@ export class JournalSection {
   @IsInt() @Min(1) @Max(3660) days = 400;
 }
 
+/** The history of the fleet: the list as of any moment. */
+export class HistorySection {
+  /** Whether it is recorded and can be read. */
+  @IsBoolean() record = true;
+  @IsInt() @Min(1) @Max(365) days = 30;
+  /** How much disk it takes at most, in MiB. */
+  @IsInt() @Min(32) @Max(1_048_576) mebibytes = 300;
+}
+
 /** The configuration file of the VM service. Every key has a default; docs/operate.md lists them. */
 export class ServiceConfig {
   /** HOST:PORT */
@@ -181,6 +190,7 @@ export class ServiceConfig {
   @IsArray() @ValidateNested({ each: true }) @Type(() => RoleSection) roles: RoleSection[] = [];
   @ValidateNested() @Type(() => StoreSection) store: StoreSection = new StoreSection();
   @ValidateNested() @Type(() => JournalSection) journal = new JournalSection();
+  @ValidateNested() @Type(() => HistorySection) history = new HistorySection();
   @ValidateNested() @Type(() => AddedContextsSection) addedContexts = new AddedContextsSection();
   /** Private addresses, ranges and hosts to which webhooks may be sent. SVC_WEBHOOK_ALLOW overrides it. */
   @IsArray() @IsString({ each: true }) webhookAllow: string[] = [];

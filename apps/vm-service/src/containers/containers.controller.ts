@@ -33,7 +33,7 @@ export class ContainersController {
   @Get()
   @Describe(
     'All containers of all contexts; with Accept: text/event-stream, a snapshot and then each change.',
-    answerList(200, ContainerView, 'svc-cursor', 'etag', 'svc-partial'),
+    answerList(200, ContainerView, 'svc-cursor', 'etag', 'svc-partial', 'svc-gap'),
     answer(200, 'text/event-stream'),
   )
   list(@Query() query: ListQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

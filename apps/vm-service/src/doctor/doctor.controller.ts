@@ -17,7 +17,7 @@ export class DoctorController {
   @Needs(everything('read'))
   @Get()
   @Describe(
-    'The checks of each backend, of the disk of the registry, of the listener and of the installed plugins.',
+    'The checks of each backend, of the service itself and of the installed plugins.',
     answerList(200, CheckView),
   )
   checks(): Promise<CheckView[]> {

@@ -1,15 +1,17 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { CheckView, FindingView } from '@headgate/api-contracts';
 import { CheckBackends, FindingHistory, type ContextCheck } from '@headgate/doctor';
 import { formatRef } from '@headgate/domain-contracts';
+import { FleetHistory } from '@headgate/history';
 import { PluginChecks, type CheckOfPlugin } from '@headgate/plugins';
 import { ListenerCheck } from './listener-check.js';
+import { checkFleetHistory } from '../fleet/history-check.js';
 import { Readiness } from '../platform/readiness.js';
 import { checkRegistryDisk } from '../store/registry-check.js';
 
 const MAX_AFFECTED = 100;
 
-/** Runs the checks of each backend, of the disk of the registry, of the listener and of the installed plugins. */
+/** Runs the checks of each backend, of the service itself and of the installed plugins. */
 @Injectable()
 export class ReadChecks {
   constructor(
@@ -18,6 +20,7 @@ export class ReadChecks {
     private readonly readiness: Readiness,
     private readonly history: FindingHistory,
     private readonly listener: ListenerCheck,
+    @Inject(FleetHistory) private readonly fleetHistory: FleetHistory | undefined,
   ) {}
 
   async read(): Promise<CheckView[]> {
@@ -31,7 +34,13 @@ export class ReadChecks {
   private async run(): Promise<ContextCheck[]> {
     const observe = this.history.begin();
     const [ofBackends, ofPlugins] = await Promise.all([this.checkBackends.run(), this.pluginChecks.run()]);
-    const all = [...ofBackends, checkRegistryDisk(this.readiness), this.listener.run(), ...ofPlugins.map(withContext)];
+    const all = [
+      ...ofBackends,
+      checkRegistryDisk(this.readiness),
+      checkFleetHistory(this.fleetHistory),
+      this.listener.run(),
+      ...ofPlugins.map(withContext),
+    ];
     observe(all);
     return all;
   }

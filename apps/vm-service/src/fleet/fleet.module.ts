@@ -10,6 +10,7 @@ import {
   type Log,
 } from '@headgate/domain-contracts';
 import { Fleet, FleetReader } from '@headgate/fleet';
+import { FleetHistory } from '@headgate/history';
 import { MetricsSampler, UsageHistory } from '@headgate/metrics';
 import { AccessModule } from '../access/access.module.js';
 import type { Settings } from '../config/load-config.js';
@@ -29,7 +30,10 @@ import { EventStreams } from './event-streams.js';
 import { GzipBlocks } from './gzip/gzip-blocks.js';
 import { ListReader } from './list-reader.js';
 import { StreamConnections } from './stream-connections.js';
+import { PastLists } from './past-lists.js';
 import { presentEntry } from './present.js';
+
+const MIB = 1024 ** 2;
 
 /** The live instances of all backends, for everything that reads. */
 @Module({
@@ -54,6 +58,27 @@ import { presentEntry } from './present.js';
     StreamConnections,
     EventStreams,
     ListReader,
+    PastLists,
+    {
+      provide: FleetHistory,
+      inject: [SETTINGS, Clock, LOGGER, FleetReader],
+      useFactory: (
+        { dataDir, history: { record, days, mebibytes } }: Settings,
+        clock: Clock,
+        log: Log,
+        fleet: FleetReader,
+      ) =>
+        record
+          ? new FleetHistory({
+              folder: join(dataDir, 'fleet-history'),
+              clock,
+              log,
+              days,
+              maxBytes: mebibytes * MIB,
+              fleet: { entries: () => [...fleet.all('vm'), ...fleet.all('ct')], contexts: () => fleet.states() },
+            })
+          : undefined,
+    },
     {
       provide: UsageHistory,
       inject: [SETTINGS, Clock, LOGGER],
@@ -89,6 +114,8 @@ import { presentEntry } from './present.js';
     InstanceDirectory,
     BackendDirectory,
     ListReader,
+    FleetHistory,
+    PastLists,
     MetricsSampler,
     StreamConnections,
     UsageHistory,
@@ -100,15 +127,20 @@ export class FleetModule implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly folders: FolderDirectory,
     private readonly reservations: Reservations,
     @Inject(CONFIGURED_BACKENDS) private readonly backends: BackendDirectory,
+    @Inject(FleetHistory) private readonly history: FleetHistory | undefined,
   ) {}
 
   onApplicationBootstrap(): void {
     this.folders.subscribe((refs) => this.fleet.refresh(refs));
     this.reservations.subscribe((refs) => this.fleet.refresh(refs));
     for (const backend of this.backends.all()) this.fleet.attach(backend);
+    this.fleet.subscribe((event) => this.history?.record(event));
+    // Before, the instances of a context that is not listed yet would count as gone.
+    void this.fleet.whenSynced().then(() => this.history?.start());
   }
 
   async onApplicationShutdown(): Promise<void> {
+    await this.history?.close();
     await this.fleet.close();
   }
 }

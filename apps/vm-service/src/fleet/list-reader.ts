@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { ListQuery, SortField } from '@headgate/api-contracts';
-import { formatRef, type Grant, type InstanceKind } from '@headgate/domain-contracts';
+import { DomainError, formatRef, type InstanceKind } from '@headgate/domain-contracts';
 import { FleetReader, queryEntries, type FleetEntry } from '@headgate/fleet';
 import { MetricsSampler } from '@headgate/metrics';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -12,6 +12,7 @@ import { sendPieces } from '../platform/send-pieces.js';
 import { compileListQuery } from './compile-list-query.js';
 import { EventStreams } from './event-streams.js';
 import { GzipBlocks } from './gzip/gzip-blocks.js';
+import { PastLists } from './past-lists.js';
 import { readable } from './readable.js';
 import { presentUsage } from './present-usage.js';
 import { presentEntry } from './present.js';
@@ -27,13 +28,15 @@ export class ListReader {
     private readonly streams: EventStreams,
     private readonly gzip: GzipBlocks,
     private readonly metrics: MetricsSampler,
+    private readonly past: PastLists,
   ) {}
 
   async answer(kind: InstanceKind, query: ListQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const caller = callerOf(request);
-    if (request.headers.accept?.includes('text/event-stream'))
+    if (request.headers.accept?.includes('text/event-stream') && query.at === undefined)
       return this.streams.begin({ kind, request, reply, caller, lastEventId: query.lastEventId });
     await this.fleet.whenSynced();
+    if (query.at !== undefined) return this.answerPast(kind, query.at, query, request, reply);
     const { version, partial, json, pages } = this.fleet.list(kind);
     const isGzip = acceptsEncoding(request.headers['accept-encoding'], 'gzip');
     void reply.header('cache-control', 'no-cache').header('vary', 'accept, accept-encoding');
@@ -45,19 +48,43 @@ export class ListReader {
       void reply.header('etag', etag);
       if (matchesEtag(request.headers['if-none-match'], etag)) return void reply.status(304).send();
     }
-    const pieces = isWholeList ? (isGzip ? pages : json) : [Buffer.from(this.page(kind, query, reply, grant))];
+    const entries = (): Iterable<FleetEntry> => readable(this.fleet.all(kind), grant);
+    const pieces = isWholeList ? (isGzip ? pages : json) : [this.page(entries(), query, reply)];
+    await this.send(pieces, isGzip, reply);
+  }
+
+  /** The list as of a time. It has no ETag: pages read each moment once. */
+  private async answerPast(
+    kind: InstanceKind,
+    at: string,
+    query: ListQuery,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    if (request.headers.accept?.includes('text/event-stream'))
+      throw new DomainError('INVALID_INPUT', 'at: an event stream begins with the list of now; leave at out.');
+    if (query.usage !== undefined)
+      throw new DomainError('INVALID_INPUT', 'usage: the history of the list has no usage; leave usage or at out.');
+    const { entries, isPartial, gap } = await this.past.read(kind, at, callerOf(request).grant);
+    if (isPartial) void reply.header('svc-partial', 'true');
+    if (gap !== undefined) void reply.header('svc-gap', gap);
+    void reply.header('vary', 'accept, accept-encoding');
+    const isGzip = acceptsEncoding(request.headers['accept-encoding'], 'gzip');
+    await this.send([this.page(entries, query, reply)], isGzip, reply);
+  }
+
+  private async send(pieces: readonly Buffer[], isGzip: boolean, reply: FastifyReply): Promise<void> {
     void reply.header('content-type', 'application/json; charset=utf-8');
     if (isGzip) void reply.header('content-encoding', 'gzip');
     sendPieces(reply, isGzip ? await this.gzip.file(pieces) : pieces);
   }
 
   private page(
-    kind: InstanceKind,
+    entries: Iterable<FleetEntry>,
     { context, folder, q, sort, limit, cursor, usage }: ListQuery,
     reply: FastifyReply,
-    grant: Grant,
-  ): string {
-    const page = queryEntries(readable(this.fleet.all(kind), grant), {
+  ): Buffer {
+    const page = queryEntries(entries, {
       context,
       folder,
       matches: q === undefined ? undefined : compileListQuery(q),
@@ -67,7 +94,8 @@ export class ListReader {
       cursor,
     });
     if (page.cursor !== undefined) void reply.header('svc-cursor', page.cursor);
-    return JSON.stringify(usage === undefined ? page.entries.map(presentEntry) : this.withUsage(page.entries, usage));
+    const presented = usage === undefined ? page.entries.map(presentEntry) : this.withUsage(page.entries, usage);
+    return Buffer.from(JSON.stringify(presented));
   }
 
   /** Each entry with its usage, or the usage alone. */

@@ -167,6 +167,7 @@ POST   /api/ext/tokens                                  no       no     yes   no
 PATCH  /api/ext/tokens/{id}                             no       no     yes   no    -       no     no       no    no
 POST   /api/ext/tokens/{id}/rotate                      no       no     yes   no    -       no     no       no    no
 DELETE /api/ext/tokens/{id}                             no       no     yes   no    -       no     no       no    no
+GET    /api/ext/changes                                 no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /api/ext/journal                                 no       no     yes   no    -       no     no       no    no
 GET    /api/ext/journal/activity                        no       yes    yes   no    -       no     no       no    no
 GET    /api/ext/journal/summary                         no       no     yes   no    -       no     no       no    no

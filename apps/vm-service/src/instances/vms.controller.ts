@@ -55,7 +55,7 @@ export class VmsController {
   @Get()
   @Describe(
     'All VMs of all contexts; with Accept: text/event-stream, a snapshot and then each change.',
-    answerList(200, VmView, 'svc-cursor', 'etag', 'svc-partial'),
+    answerList(200, VmView, 'svc-cursor', 'etag', 'svc-partial', 'svc-gap'),
     answer(200, 'text/event-stream'),
   )
   list(@Query() query: ListQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

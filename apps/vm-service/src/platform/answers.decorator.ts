@@ -21,6 +21,7 @@ export type AnswerHeader =
   | 'last-modified'
   | 'svc-checkpoint'
   | 'svc-cursor'
+  | 'svc-gap'
   | 'svc-partial'
   | 'svc-since'
   | 'svc-taken-at';

@@ -21,6 +21,14 @@ const HEADERS: Readonly<Record<AnswerHeader, readonly [name: string, header: Hea
     'Svc-Cursor',
     { description: 'Leads to the next page: the value of `cursor`. Absent on the last page.', schema: text },
   ],
+  'svc-gap': [
+    'Svc-Gap',
+    {
+      description:
+        'Only with `at`, for a time in which nothing was recorded: its beginning and its end, such as `2026-01-31T12:00:00.000Z/2026-01-31T12:05:00.000Z`. The end is `..` while it lasts.',
+      schema: text,
+    },
+  ],
   'svc-partial': [
     'Svc-Partial',
     {

@@ -131,7 +131,7 @@ describe('the published API document', () => {
 
   test('has the headers that clients need', () => {
     const headers = (route: string) => Object.keys(operationOf(route).responses['200']?.headers ?? {});
-    expect(headers('GET /api/vms')).toEqual(['Svc-Cursor', 'ETag', 'Svc-Partial']);
+    expect(headers('GET /api/vms')).toEqual(['Svc-Cursor', 'ETag', 'Svc-Partial', 'Svc-Gap']);
     expect(headers('GET /api/ext/journal')).toEqual(['Svc-Cursor']);
     expect(headers('GET /api/vms/{ns}/{name}/export')).toContain('Svc-Checkpoint');
     expect(operationOf('GET /api/vms').responses).toHaveProperty('304');

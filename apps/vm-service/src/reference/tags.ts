@@ -4,6 +4,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   ApiDocs: 'The API document.',
   Bulk: 'One action for many instances, as a task.',
   Checkpoints: 'Points in time since which the changes of a disk can be exported.',
+  Changes: 'What has changed in the lists, and the causes.',
   CloudInit: 'The check of texts for cloud-init.',
   Cluster: 'The nodes, networks, instancetypes and capabilities of the contexts.',
   Consoles: 'The graphical and the serial console, as WebSockets.',

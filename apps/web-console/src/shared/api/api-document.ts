@@ -136,8 +136,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The checks of each backend, of the disk of the registry, of the listener and of the installed plugins
-         * @description The checks of each backend, of the disk of the registry, of the listener and of the installed plugins.
+         * The checks of each backend, of the service itself and of the installed plugins
+         * @description The checks of each backend, of the service itself and of the installed plugins.
          */
         get: operations["Doctor.checks"];
         put?: never;
@@ -262,6 +262,26 @@ export interface paths {
          * @description Starts a task for the members of an ended one that failed or never began.
          */
         post: operations["Bulk.retry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What has changed in the lists of VMs and containers, and who or what has probably caused it, the oldest first
+         * @description What has changed in the lists of VMs and containers, and who or what has probably caused it, the oldest first.
+         */
+        get: operations["Changes.read"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2764,6 +2784,22 @@ export interface components {
             /** @description Where an image of the kinds `url` and `iso` is downloaded from. */
             uri?: string;
         };
+        /** @description Who or what has probably changed an instance. */
+        ChangeCauseView: {
+            /** @description The action in the journal, such as `stop`, or the operation of the task. */
+            action?: string;
+            /**
+             * @description `action`: the action that the journal has for the instance, up to 2 minutes before or 15 seconds after. `task`: a task that held the instance. `context`: its context was lost, came back or left. `gap`: unknown, because nothing was recorded then. `outside`: changed outside of Headgate, by its guest or by the backend. `unknown`: added, but created before.
+             * @enum {string}
+             */
+            by: "action" | "task" | "context" | "gap" | "outside" | "unknown";
+            /** @description The login of the caller of the action or of the task; empty for a caller without an identity. */
+            caller?: string;
+            /** @description The ID of the task. */
+            task?: string;
+            /** @description When the action was recorded, in ISO 8601. */
+            time?: string;
+        };
         /** @description PATCH /api/ext/contexts/{name} */
         ChangeContextDto: {
             /** @description Changes the context although its test fails. Default false. */
@@ -2802,6 +2838,32 @@ export interface components {
             days?: number;
             /** @description The instances that the token is for; `{}` is all. Default: as before. */
             scope?: components["schemas"]["TokenScopeDto"];
+        };
+        /** @description A change of an entry of the lists, or a time in which nothing was recorded. */
+        ChangeView: {
+            /** @description The same fields after it. */
+            after?: {
+                [key: string]: unknown;
+            };
+            /** @description The changed fields of the entry of the list as they were before, without those that it did not have. */
+            before?: {
+                [key: string]: unknown;
+            };
+            /** @description Who or what has probably caused it; absent for a gap. */
+            cause?: components["schemas"]["ChangeCauseView"];
+            /** @description Whether it happened at an unknown time in the gap before `time`. */
+            inGap?: boolean;
+            /** @description The instance; absent for a gap. */
+            ref?: string;
+            /** @description Only of a gap: its beginning, in ISO 8601. */
+            since?: string;
+            /** @description When it was changed, or when a gap has ended, in ISO 8601. */
+            time: string;
+            /**
+             * @description `added` and `removed`: to and from the list. `detached`: its context left the list. `gap`: nothing was recorded from `since` until `time`.
+             * @enum {string}
+             */
+            type: "added" | "changed" | "removed" | "detached" | "gap";
         };
         /** @description POST /api/ext/cloud-init/check */
         CheckCloudInitDto: {
@@ -5457,6 +5519,8 @@ export interface operations {
     "Containers.list": {
         parameters: {
             query?: {
+                /** @description A time of RFC 3339: the list as it was then, from the history of the fleet. The header Svc-Gap says that nothing was recorded then, and the entries are the last known ones. Without `usage`, and not for an event stream. */
+                at?: string;
                 /** @description Only this context. Needed if several contexts have an instance of the same name. */
                 context?: string;
                 /** @description The Svc-Cursor of the previous page. */
@@ -5508,6 +5572,8 @@ export interface operations {
                     ETag?: string;
                     /** @description Leads to the next page: the value of `cursor`. Absent on the last page. */
                     "Svc-Cursor"?: string;
+                    /** @description Only with `at`, for a time in which nothing was recorded: its beginning and its end, such as `2026-01-31T12:00:00.000Z/2026-01-31T12:05:00.000Z`. The end is `..` while it lasts. */
+                    "Svc-Gap"?: string;
                     /** @description `true` if a part is missing or out of date, such as the entries of a lost context. */
                     "Svc-Partial"?: "true";
                     [name: string]: unknown;
@@ -6153,6 +6219,59 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AcceptedView"];
+                };
+            };
+        };
+    };
+    "Changes.read": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description The Svc-Cursor of the previous page, requested with the same `from` and `to`. */
+                cursor?: string;
+                /** @description The first moment, a time of RFC 3339. By default 24 hours before the end. */
+                from?: string;
+                /** @description The maximum number of changes, 1 to 1000; default 100. The header Svc-Cursor leads to the next page, also after a page with fewer changes, or none. */
+                limit?: number;
+                /** @description Only the changes of this instance. */
+                ref?: string;
+                /** @description The moment after the last one. By default now. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description Leads to the next page: the value of `cursor`. Absent on the last page. */
+                    "Svc-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeView"][];
                 };
             };
         };
@@ -10747,6 +10866,8 @@ export interface operations {
     "Vms.list": {
         parameters: {
             query?: {
+                /** @description A time of RFC 3339: the list as it was then, from the history of the fleet. The header Svc-Gap says that nothing was recorded then, and the entries are the last known ones. Without `usage`, and not for an event stream. */
+                at?: string;
                 /** @description Only this context. Needed if several contexts have an instance of the same name. */
                 context?: string;
                 /** @description The Svc-Cursor of the previous page. */
@@ -10798,6 +10919,8 @@ export interface operations {
                     ETag?: string;
                     /** @description Leads to the next page: the value of `cursor`. Absent on the last page. */
                     "Svc-Cursor"?: string;
+                    /** @description Only with `at`, for a time in which nothing was recorded: its beginning and its end, such as `2026-01-31T12:00:00.000Z/2026-01-31T12:05:00.000Z`. The end is `..` while it lasts. */
+                    "Svc-Gap"?: string;
                     /** @description `true` if a part is missing or out of date, such as the entries of a lost context. */
                     "Svc-Partial"?: "true";
                     [name: string]: unknown;
