@@ -297,6 +297,36 @@ describe('the page of a VM', () => {
     expect(location.hash).toBe('#/vms/prod/tailvm/web-1/events');
   });
 
+  test('shows the changes of the last day, newest first, with their probable causes', async () => {
+    const { ref } = web;
+    service.on('GET /api/vms/tailvm/web-1/events', []);
+    service.on('GET /api/ext/changes', [
+      { time: '2026-01-01T00:00:00.000Z', type: 'gap', since: '2025-12-31T23:00:00.000Z' },
+      { time: '2026-01-01T01:00:00.000Z', type: 'changed', ref, before: { status: 'Running', ip: '10.0.0.7' }, after: { status: 'Stopped' }, cause: { by: 'outside' } }, // prettier-ignore
+      { time: '2026-01-01T02:00:00.000Z', type: 'changed', ref, before: { tags: [] }, after: { tags: ['db'] }, cause: { by: 'action', action: 'add tag db', caller: 'ann' } }, // prettier-ignore
+      { time: '2026-01-01T03:00:00.000Z', type: 'changed', ref, before: {}, after: { status: 'Migrating' }, cause: { by: 'task', action: 'migrate', caller: 'bob', task: 'migrate-web-1' } }, // prettier-ignore
+    ]);
+    await openConsole('/vms/prod/tailvm/web-1/events', [web], service);
+    const table = within(await screen.findByRole('table', { name: 'Changes' }));
+    const [, ...rows] = table.getAllByRole('row').map(({ textContent }) => textContent);
+    expect(rows).toEqual([
+      expect.stringMatching(/status: – → Migratingmigrate \(bob\)$/),
+      expect.stringMatching(/tags: – → dbadd tag db \(ann\)$/),
+      expect.stringMatching(/status: Running → Stoppedip: 10.0.0.7 → –Outside of Headgate$/),
+      expect.stringMatching(/Nothing was recorded since/),
+    ]);
+    expect(table.getByRole('link').getAttribute('href')).toBe('#/tasks/migrate-web-1');
+    expect(service.asked('GET /api/ext/changes').map(({ query }) => query.get('ref'))).toEqual([ref]);
+  });
+
+  test('says why there are no changes when their recording is switched off', async () => {
+    service.on('GET /api/vms/tailvm/web-1/events', []);
+    const error = 'The history of the fleet is switched off in the configuration: history.record is false.';
+    service.on('GET /api/ext/changes', () => ({ status: 501, body: { error, code: 'NOT_SUPPORTED' } }));
+    await openConsole('/vms/prod/tailvm/web-1/events', [web], service);
+    expect(await screen.findByText(error)).toBeTruthy();
+  });
+
   test('reports an unknown VM', async () => {
     await openConsole('/vms/prod/tailvm/ghost', [web], service);
     expect(screen.getByRole('heading', { name: 'VM ghost not found' })).toBeTruthy();

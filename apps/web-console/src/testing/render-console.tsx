@@ -47,6 +47,7 @@ function givenOverview(service: MockService): void {
   const os = { hostname: '', id: '', name: '', prettyName: '', version: '', kernel: '' };
   const placement = { cpus: null, memory: null };
   service
+    .usually(/^GET \/api\/ext\/changes$/, [])
     .usually(new RegExp(`^GET /api/vms/${vm}/(metrics/history|events)$`), [])
     .usually(new RegExp(`^GET /api/vms/${vm}/metrics$`), { cpu: null })
     .usually(new RegExp(`^GET /api/vms/${vm}/guestinfo$`), { os, users: [], filesystems: [] })

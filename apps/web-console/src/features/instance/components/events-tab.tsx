@@ -6,14 +6,25 @@ import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import type { ReadInstance } from '../api/details-path.js';
 import { useEvents } from '../api/use-events.js';
+import { ChangesSection } from './changes-section.js';
 
-/** What the cluster reported about an instance, and what this service did to it. */
+/** Everything that happened to an instance: its events, and the changes of its entry. */
 export function EventsTab({ address }: { address: ReadInstance }) {
+  return (
+    <div className="hg-page">
+      <Events address={address} />
+      <ChangesSection address={address} />
+    </div>
+  );
+}
+
+/** The events that the cluster reported about an instance, and the actions of this service on it. */
+function Events({ address }: { address: ReadInstance }) {
   const { data: events, error, refetch, isFetching } = useEvents(address);
   if (error) return <ErrorAlert title={t`Couldn't load the events`} error={error} onRetry={() => void refetch()} />;
   if (!events) return <Skeleton height="20rem" label={t`Loading the events`} />;
   return (
-    <div className="hg-page">
+    <>
       <div className="hg-toolbar hg-gap-below">
         <span className="hg-note" role="status">
           {events.length === 0 ? t`No events yet` : t`Latest events, newest first`}
@@ -38,6 +49,6 @@ export function EventsTab({ address }: { address: ReadInstance }) {
           ))}
         </Table>
       )}
-    </div>
+    </>
   );
 }

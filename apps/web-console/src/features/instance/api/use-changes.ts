@@ -1,0 +1,29 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ChangeView } from '@headgate/api-contracts';
+import { getResponse } from '../../../shared/api/request.js';
+import { detailsKey, type ReadInstance } from './details-path.js';
+
+/** The most that the service returns at once. */
+const LIMIT = 1000;
+
+interface Changes {
+  /** The newest first. */
+  readonly changes: readonly ChangeView[];
+  /** Whether there are others after them. */
+  readonly isCut: boolean;
+}
+
+/** How an instance has changed in the last 24 hours. */
+export const useChanges = (instance: ReadInstance) =>
+  useQuery({
+    queryKey: ['changes', ...detailsKey(instance)],
+    queryFn: async ({ signal }): Promise<Changes> => {
+      const query = { ref: refOf(instance), limit: LIMIT };
+      const response = await getResponse('/api/ext/changes', { query, signal });
+      const changes = await response.json();
+      return { changes: changes.toReversed(), isCut: response.headers.get('svc-cursor') !== null };
+    },
+  });
+
+const refOf = ({ collection = 'vms', context, namespace, name }: ReadInstance): string =>
+  [collection === 'vms' ? 'vm' : 'ct', context, namespace, name].map(encodeURIComponent).join('/');
