@@ -20,6 +20,8 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
   let api: Api;
   let running: VmView;
   let box: ContainerView;
+  /** A moment of the history of the fleet. */
+  let started: string;
 
   beforeAll(async () => {
     service = await RunningService.start(['--sandbox=40']);
@@ -30,6 +32,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
     box = containers.find(({ phase }) => phase === 'Running')!;
     browser = await openBrowser(service.url);
     page = browser.page;
+    started = new Date().toISOString();
   }, TIMEOUT_MS);
   afterAll(async () => {
     await browser?.close();
@@ -39,6 +42,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
   const tabOf = (tab: string): string => `/vms/${running.context}/${running.namespace}/${running.name}/${tab}`;
   const places = (): string[] => [
     ...PLACES,
+    `/vms?at=${started}`,
     ...TABS.map(tabOf),
     ...CONTAINER_TABS.map((tab) => `/containers/${box.context}/${box.namespace}/${box.name}${tab}`),
   ];

@@ -58,3 +58,7 @@ export interface ListKind<E extends Instance> {
 
 export const countLabel = ({ counted }: { counted: (count: number) => string }, count: number): string =>
   counted(count);
+
+/** The sort key of a column; that of the name if there is no such column. */
+export const orderOf = <E extends Instance>(columns: ListColumns<E>, sort: string): SortKey<E> =>
+  columns[sort]?.order ?? (({ name }) => name);

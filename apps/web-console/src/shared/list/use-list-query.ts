@@ -3,6 +3,7 @@ import { useSearch } from 'wouter';
 import { currentSearch, navigate } from '../location/hash-location.js';
 import { FILTER_NAMES } from './list-filters.js';
 import { parseListQuery, listQueryParams, type ListSettings } from './list-query.js';
+import { AT } from './use-moment.js';
 import { PEEK } from './use-peek.js';
 
 /**
@@ -30,6 +31,8 @@ export function useListQuery(
       const next = listQueryParams({ ...parseListQuery(params, columns), ...part });
       const peeked = params.get(PEEK);
       if (peeked !== null) next.set(PEEK, peeked);
+      const at = params.get(AT);
+      if (at !== null) next.set(AT, at);
       const text = next.toString();
       navigate(text === '' ? path : `${path}?${text}`, { replace: true });
     },

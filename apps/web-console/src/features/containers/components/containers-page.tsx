@@ -23,6 +23,7 @@ export function ContainersPage({ onCreate }: { onCreate: () => void }) {
   const usages = useUsages('cts', fleet);
   const progresses = useProgresses();
   const kind = useMemo(() => containerKind(usages, progresses), [usages, progresses]);
+  const pastKind = useMemo(() => containerKind(new Map(), {}), []);
   const createRefusal = useCreateRefusal();
   const create = (): void => {
     if (createRefusal === undefined) onCreate();
@@ -37,6 +38,7 @@ export function ContainersPage({ onCreate }: { onCreate: () => void }) {
   return (
     <InstanceList
       kind={kind}
+      pastKind={pastKind}
       fleet={fleet}
       consoleOf={consoleOf}
       renderPeek={renderPeek}

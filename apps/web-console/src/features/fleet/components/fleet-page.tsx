@@ -35,6 +35,7 @@ export function FleetPage({ onCreate, renderPeek }: FleetPageProps) {
   const usages = useUsages('vms', fleet);
   const progresses = useProgresses();
   const kind = useMemo(() => vmKind(usages, progresses), [usages, progresses]);
+  const pastKind = useMemo(() => vmKind(new Map(), {}), []);
   const { data: whoami } = useWhoami();
   const createRefusal = useCreateRefusal();
   const create = (): void => {
@@ -45,6 +46,7 @@ export function FleetPage({ onCreate, renderPeek }: FleetPageProps) {
   return (
     <InstanceList
       kind={kind}
+      pastKind={pastKind}
       fleet={fleet}
       consoleOf={consoleOf}
       dialogs={readOnlyReason(whoami) === undefined ? dialogs() : NO_DIALOGS}

@@ -13,9 +13,12 @@ import { ErrorAlert } from '../../ui/error-alert.js';
 import { Spinner } from '../../ui/loading.js';
 import type { FleetState } from '../../fleet/fleet-store.js';
 import { useRetryFleet } from '../../fleet/fleet-provider.js';
-import { countLabel, type DialogOperation, type ListKind, type ListOperation } from '../list-kind.js';
+import { countLabel, orderOf, type DialogOperation, type ListKind, type ListOperation } from '../list-kind.js';
 import { isByName, withoutFilters } from '../list-query.js';
 import { filterEntries, sortEntries } from '../list-view.js';
+import { PastButton } from './past-button.js';
+import { PastList } from './past-list.js';
+import { useMoment } from '../use-moment.js';
 import { useListActions } from '../use-list-actions.js';
 import { useListQuery } from '../use-list-query.js';
 import { usePeek } from '../use-peek.js';
@@ -33,6 +36,8 @@ import { StatusChips } from './status-chips.js';
 
 interface InstanceListProps<E extends Instance> {
   kind: ListKind<E>;
+  /** The same without the present usage and progress. */
+  pastKind: ListKind<E>;
   fleet: Pick<FleetState<E>, 'entries' | 'firstRows' | 'phase' | 'error'>;
   /** The path of an entry's console. */
   consoleOf: (entry: E) => string;
@@ -46,8 +51,15 @@ interface InstanceListProps<E extends Instance> {
   empty: ReactNode;
 }
 
-/** A table of all instances of one kind, from every context. */
+/** A table of all instances of one kind, from every context: now, or as of a moment. */
 export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
+  const [at, setMoment] = useMoment(props.kind.path);
+  if (at !== undefined) return <PastList kind={props.pastKind} at={at} onMoment={setMoment} />;
+  return <PresentList {...props} onMoment={setMoment} />;
+}
+
+function PresentList<E extends Instance>(props: InstanceListProps<E> & { onMoment: (at: string) => void }) {
+  const { onMoment } = props;
   const { kind, fleet, consoleOf, dialogs = NO_DIALOGS, renderPeek, create, empty } = props;
   const { phase, error } = fleet;
   usePageTitle(kind.title);
@@ -71,7 +83,7 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
     [entries, deferredSearch, filters],
   );
   const rows = useMemo(
-    () => (sort === 'name' && !descending ? found : sortEntries(found, orderOf(kind, sort), descending)),
+    () => (sort === 'name' && !descending ? found : sortEntries(found, orderOf(kind.columns, sort), descending)),
     [found, kind, sort, descending],
   );
   const selection = useSelection(entries, rows);
@@ -143,6 +155,7 @@ export function InstanceList<E extends Instance>(props: InstanceListProps<E>) {
         onColumns={setColumns}
         create={create}
       >
+        <PastButton onMoment={onMoment} />
         {!isPartial && <ExportButton kind={kind} rows={rows} shown={shown} />}
       </ListToolbar>
       {isPartial ? (
@@ -239,6 +252,3 @@ function openUndo<E extends Instance>(
   const inverse = operations.find(({ name }) => name === action);
   return inverse && { operation: inverse, members: [], refs: new Set(refs), text };
 }
-
-const orderOf = <E extends Instance>({ columns }: ListKind<E>, sort: string): ((entry: E) => string | number) =>
-  columns[sort]?.order ?? (({ name }) => name);
