@@ -1,7 +1,8 @@
 import { DomainError, messageOf, SILENT_LOG, type Clock, type Log } from '@headgate/domain-contracts';
 import { readChanges, readFleetAt } from './past-reader.js';
 import type { ChangesPage, ChangesQuery, PastFleet, RecordedEvent, RecordedFleet } from './recorded.js';
-import { Recording, snapshotOf, type TimedEvent } from './recording.js';
+import { snapshotOf } from './recorded-state.js';
+import { Recording, type TimedEvent } from './recording.js';
 
 const MIB = 1024 ** 2;
 const MIN_FREE_BYTES = 64 * MIB;
