@@ -13,9 +13,9 @@ export interface Causes {
 }
 
 /** An action is recorded when its work has ended, and its watch may have reported the change before. */
-const RECORDED_AFTER_MS = 15_000;
+export const AFTER_MS = 15_000;
 /** A graceful shutdown, or the start of a guest, changes the entry again and again. */
-const LASTS_MS = 120_000;
+export const BEFORE_MS = 120_000;
 /** How long ago an instance that is new to the list may have been created. */
 const NEW_MS = 120_000;
 
@@ -62,7 +62,7 @@ function actionOf(
 ): ChangeCauseView | undefined {
   const distance = (entry: JournalEntry): number => Math.abs(time - Date.parse(entry.time));
   const [nearest] = causes
-    .actions(ref, time - LASTS_MS, time + RECORDED_AFTER_MS)
+    .actions(ref, time - BEFORE_MS, time + AFTER_MS)
     .filter((entry) => explains(entry, time, fields))
     .toSorted((one, another) => distance(one) - distance(another));
   return nearest && present(nearest);
@@ -77,7 +77,7 @@ function explains(
   if (outcome === 'denied' || route.startsWith('GET ')) return false;
   const [, only] = FIELDS_OF_ACTIONS.find(([pattern]) => pattern.test(action)) ?? [];
   if (only === undefined) return true;
-  return fields.every((field) => field === only) && changedAt - Date.parse(time) < RECORDED_AFTER_MS;
+  return fields.every((field) => field === only) && changedAt - Date.parse(time) < AFTER_MS;
 }
 
 /** A folder that was moved or removed is another folder for each of its members. */
@@ -90,7 +90,7 @@ function folderActionOf(
   const paths = new Set([before, after].flatMap((entry) => withAncestors(entry?.folder)));
   for (const path of paths) {
     const [found] = causes
-      .actions(`folder/${path}`, time - RECORDED_AFTER_MS, time + RECORDED_AFTER_MS)
+      .actions(`folder/${path}`, time - AFTER_MS, time + AFTER_MS)
       .filter(({ outcome }) => outcome === 'ok');
     if (found) return present(found);
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { ChangeView, ChangesQuery } from '@headgate/api-contracts';
 import {
@@ -15,12 +16,12 @@ import { PastLists } from '../fleet/past-lists.js';
 import { presentEntry } from '../fleet/present.js';
 import { mayReadPast } from '../fleet/readable.js';
 import { mayReadTask } from '../tasks/readable-task.js';
-import { findCause, type Causes, type InstanceChange } from './find-cause.js';
+import { AFTER_MS, BEFORE_MS, findCause, type Causes, type InstanceChange } from './find-cause.js';
+import { JournalCauses } from './journal-causes.js';
 
 const DEFAULT_LIMIT = 100;
 const DEFAULT_MS = 86_400_000;
-/** Actions of one object about the time of a change. */
-const MAX_ACTIONS = 20;
+const CHANGES_PER_TURN = 50;
 
 /** Reads what has changed in the lists, with the probable causes from the journal and the tasks. */
 @Injectable()
@@ -49,8 +50,16 @@ export class ReadChanges {
       limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
       isVisible: (change) => mayRead(change.before) && mayRead(change.after) && isShown(change),
     });
-    const causes = this.causesFor(caller);
-    return { changes: changes.map((change) => present(change, causes)), ...(cursor !== undefined && { cursor }) };
+    const presented: ChangeView[] = [];
+    if (changes.length > 0) {
+      const causes = this.causesOf(changes, caller);
+      for (const [index, change] of changes.entries()) {
+        presented.push(present(change, causes));
+        // Others have their turn: the journal is asked for each instance.
+        if (index % CHANGES_PER_TURN === 0) await nextTurn();
+      }
+    }
+    return { changes: presented, ...(cursor !== undefined && { cursor }) };
   }
 
   private rangeOf({ from, to }: ChangesQuery): { from: number; to: number } {
@@ -67,17 +76,13 @@ export class ReadChanges {
     return { from: start, to: end };
   }
 
-  private causesFor(caller: Caller): Causes {
-    return {
-      actions: (ref, from, to) =>
-        this.journal
-          .find({ ref, since: iso(from), until: iso(to), limit: MAX_ACTIONS })
-          .filter(({ kind }) => kind === 'action'),
-      task: (id) => {
-        const task = this.tasks.get(id);
-        return task && mayReadTask(caller, task) ? task : undefined;
-      },
-    };
+  private causesOf(changes: readonly PastChange[], caller: Caller): Causes {
+    const times = changes.map(({ time }) => time);
+    const [from, to] = [Math.min(...times) - BEFORE_MS, Math.max(...times) + AFTER_MS];
+    return new JournalCauses(this.journal, from, to, (id) => {
+      const task = this.tasks.get(id);
+      return task && mayReadTask(caller, task) ? task : undefined;
+    });
   }
 }
 
