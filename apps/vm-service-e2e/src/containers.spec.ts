@@ -264,7 +264,7 @@ describe.each(INCUS_FLAVORS)('%s', (flavor) => {
       await page.getByRole('button', { name: 'Move…' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Destination').selectOption(OTHER);
-      await dialog.getByRole('switch', { name: 'Delete the source after the copy was verified' }).check();
+      await dialog.getByRole('switch', { name: 'Delete the source after the copy is verified' }).check();
       await dialog.getByText(`Delete ${NAME} in ${CONTEXT}`).waitFor();
       await dialog.getByRole('button', { name: 'Move', exact: true }).click();
       await page.getByText(`${NAME} is being moved`).waitFor();

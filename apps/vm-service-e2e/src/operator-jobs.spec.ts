@@ -342,7 +342,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the jobs of an o
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Destination').selectOption('sandbox');
     await dialog.getByRole('combobox', { name: 'Namespace' }).fill('web');
-    await dialog.getByRole('switch', { name: 'Delete the source after the copy was verified' }).check();
+    await dialog.getByRole('switch', { name: 'Delete the source after the copy is verified' }).check();
     await dialog.getByRole('button', { name: 'Move', exact: true }).click();
     const task = await until(
       'the move has begun',

@@ -176,7 +176,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the web console,
     const { status, body } = await api.send<{ task: string }>('POST', `/api/vms/${vm.namespace}/${vm.name}/migrate`);
     expect(status).toBe(202);
     const link = page.locator(`a[href="#/tasks/${body.task}"]`);
-    const reason = `${vm.name} is busy with a migration. It has to end or be canceled first.`;
+    const reason = `${vm.name} is busy with a migration. It must end or be canceled first.`;
     await actions.locator('[role=tooltip]', { hasText: reason }).first().waitFor({ state: 'attached' });
     await link.click();
     await page.getByRole('heading', { name: `Migrate ${vm.name}`, level: 1 }).waitFor();

@@ -7,7 +7,7 @@ import { closeConsole, givenService, openConsole } from '../testing/render-conso
 import { PANEL } from '../testing/panel.js';
 
 const TASK = 'snapshot-web-1-7';
-const WHY = 'web-1 is busy with a snapshot. It has to end or be canceled first.';
+const WHY = 'web-1 is busy with a snapshot. It must end or be canceled first.';
 const free = buildVm({ name: 'web-1' });
 const busy = { ...free, busy: { task: TASK, action: 'snapshot' as const } };
 

@@ -150,7 +150,7 @@ describe('the hardware of a container', () => {
     expect(await screen.findByText(/box uses 300/)).toBeTruthy();
     await user.click(screen.getByRole('button', { name: 'Review 1 change…' }));
     const panel = await screen.findByRole(...PANEL);
-    await user.click(await within(panel).findByRole('switch', { name: /^Restart box for a size/ }));
+    await user.click(await within(panel).findByRole('switch', { name: /^Restart box if a size/ }));
     expect(await within(panel).findByRole('button', { name: 'Apply 1 change and restart' })).toBeTruthy();
   });
 
@@ -334,7 +334,7 @@ describe('the page of a container', () => {
     await user.click(screen.getByRole('button', { name: 'Create snapshot' }));
     expect(await screen.findByText('Created snapshot two')).toBeTruthy();
     await user.click(screen.getByRole('button', { name: 'Restore one' }));
-    expect(screen.getByRole(...PANEL).textContent).toContain('It is stopped for this, and started again.');
+    expect(screen.getByRole(...PANEL).textContent).toContain('The container is stopped and started again.');
     await screen.findByRole('region', { name: 'Planned changes' });
     await user.click(within(screen.getByRole(...PANEL)).getByRole('button', { name: 'Restore one' }));
     expect(await screen.findByText('box is being restored to one')).toBeTruthy();

@@ -91,7 +91,7 @@ describe('the tree', () => {
     expect(rows().map((text) => text?.split(' ')[0])).toEqual(['lab']);
     expect(peek('web').getByText('prod/web')).toBeTruthy();
     await user.type(screen.getByRole('textbox', { name: 'Find a folder' }), 'zzz');
-    expect(screen.getByText('No folder has this text in its name.')).toBeTruthy();
+    expect(screen.getByText('No folder name contains this text.')).toBeTruthy();
   });
 });
 
@@ -105,7 +105,7 @@ describe('the members of a folder', () => {
       'api',
       'db',
     ]);
-    expect(peek('prod').getByText('3 that do not exist or were not listed yet')).toBeTruthy();
+    expect(peek('prod').getByText('3 (gone, or not listed yet)')).toBeTruthy();
     const list = members.getByRole('link', { name: 'List of machines' }).getAttribute('href');
     expect(new URLSearchParams(list?.split('?')[1]).get('q')).toBe('folder:prod/*');
   });
@@ -174,7 +174,7 @@ describe('a folder', () => {
     const { user } = await open();
     await user.click(screen.getByRole('button', { name: 'New folder' }));
     await user.type(screen.getByRole('textbox', { name: /Name/ }), 'lab');
-    expect(screen.getByText('There is a folder lab already.')).toBeTruthy();
+    expect(screen.getByText('The folder lab already exists.')).toBeTruthy();
     await user.clear(screen.getByRole('textbox', { name: /Name/ }));
     await user.type(screen.getByRole('textbox', { name: /Name/ }), 'stage');
     await user.click(screen.getByRole('button', { name: 'Show the plan' }));
@@ -219,7 +219,7 @@ describe('a folder', () => {
     await user.click(peek('lab').getByRole('button', { name: 'More' }));
     await user.click(screen.getByRole('menuitem', { name: 'Delete…' }));
     const panel = within(await screen.findByRole('complementary', { name: 'Delete the folder lab?' }));
-    expect(panel.getByText('The machines in it keep running. They are in no folder then.')).toBeTruthy();
+    expect(panel.getByText('Its machines keep running, but are no longer in a folder.')).toBeTruthy();
     expect(await panel.findByText('lab, with 0 members')).toBeTruthy();
     expect(sent('DELETE /api/folders')).toEqual([]);
     await user.click(panel.getByRole('button', { name: 'Delete' }));
@@ -231,7 +231,7 @@ describe('a folder', () => {
   test('that another user deletes is gone from the panel', async () => {
     const { receive } = await open('/folders?peek=lab');
     await receive(() => service.pageStream.emit('folders.snapshot', folders(['prod', 'prod/web'])));
-    expect(await screen.findByText('lab is not there any more.')).toBeTruthy();
+    expect(await screen.findByText('lab no longer exists.')).toBeTruthy();
   });
 });
 

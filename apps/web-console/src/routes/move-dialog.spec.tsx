@@ -104,9 +104,9 @@ describe('a move to another context', () => {
     await within(dialog).findByText('The keys are lost.');
     const move = within(dialog).getByRole('button', { name: 'Move' }) as HTMLButtonElement;
     expect(move.disabled).toBe(true);
-    fireEvent.click(within(dialog).getByRole('switch', { name: /Lose the keys/ }));
+    fireEvent.click(within(dialog).getByRole('switch', { name: /Accept the loss of the keys/ }));
     await waitFor(() => expect(move.disabled).toBe(false));
-    expect(within(dialog).getByRole('switch', { name: /Lose the keys/ })).toBeDefined();
+    expect(within(dialog).getByRole('switch', { name: /Accept the loss of the keys/ })).toBeDefined();
     fireEvent.click(move);
     await screen.findByText('web-1 is being moved');
     expect(service.asked('POST /api/move')[0]?.body).toMatchObject({ acceptLoss: ['tpm'] });

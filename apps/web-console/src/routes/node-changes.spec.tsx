@@ -72,7 +72,7 @@ test('drains a node after its plan has said which instances leave, which are int
     'tailvm/web-1: takes 4 to 9 s, measured 5 times.',
   );
   expect(shown.getByRole('list', { name: 'Interrupted' }).textContent).toBe(
-    'tailvm/box: its restart was not measured yet. Files of box outside of /data are lost.',
+    'tailvm/box: no restart has been measured yet. Files of box outside of /data are lost.',
   );
   expect(shown.getByRole<HTMLButtonElement>('button', { name: 'Drain node-1' }).disabled).toBe(true);
   expect(service.asked(DRAIN).every(({ query }) => query.get('dryRun') === 'true')).toBe(true);

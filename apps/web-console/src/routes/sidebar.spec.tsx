@@ -202,7 +202,7 @@ describe('saved views', () => {
     const input = screen.getByRole<HTMLInputElement>('textbox', { name: 'Name' });
     await user.clear(input);
     await user.type(input, 'B');
-    expect(screen.getByText('Another view has this name already.')).toBeTruthy();
+    expect(screen.getByText('Another view already has this name.')).toBeTruthy();
     await user.type(input, '2');
     await user.click(screen.getByRole('button', { name: 'Rename view' }));
     const links = () =>

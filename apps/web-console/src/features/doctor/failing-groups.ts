@@ -41,7 +41,7 @@ function pathOf(group: readonly Instance[]): string {
 /** The meanings of the words of state. */
 export const meanings = perLanguage((): Readonly<Record<string, string>> => ({
   [t`Keeps crashing`]: t`The guest keeps restarting. The serial console and the events show why.`,
-  [t`No node fits`]: t`No node has enough free CPU and memory, or something else that is required.`,
+  [t`No node fits`]: t`No node has enough free CPU and memory, or another requirement is not met.`,
   [t`Image not found`]: t`The image can't be loaded: it does not exist, or the registry refuses it.`,
   [t`Disk missing`]: t`A required disk does not exist.`,
   [t`Disk failed`]: t`The content of a disk could not be loaded. Nothing starts until the VM is deleted and created again.`,

@@ -14,7 +14,7 @@ export const movedPath = (folder: string, target: string): string => folderPath(
  * @param known the paths of all folders
  */
 export function dropProblem(dragged: Dragged, target: string, known: readonly string[]): string | undefined {
-  if ('member' in dragged) return (dragged.member.folder ?? '') === target ? t`It is there already.` : undefined;
-  if (parentOf(dragged.folder) === target) return t`It is there already.`;
+  if ('member' in dragged) return (dragged.member.folder ?? '') === target ? t`It is already there.` : undefined;
+  if (parentOf(dragged.folder) === target) return t`It is already there.`;
   return placeProblem(movedPath(dragged.folder, target), known, dragged.folder);
 }

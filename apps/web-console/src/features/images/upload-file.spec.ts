@@ -77,7 +77,7 @@ describe('uploadFile', () => {
   });
 
   test('gives up when the service accepts the parts but stores nothing', async () => {
-    await expect(upload(Array<Answer>(50).fill({ offset: 0 }))).rejects.toThrow('stores no byte');
+    await expect(upload(Array<Answer>(50).fill({ offset: 0 }))).rejects.toThrow('does not store them');
     expect(sent).toHaveLength(MAX_FAILURES);
   });
 

@@ -40,7 +40,7 @@ export async function uploadFile(options: UploadFileOptions): Promise<ImageAccep
       offset = next;
       onProgress(offset);
       if (answer.task !== undefined || offset >= file.size) return answer;
-      if (failures >= MAX_FAILURES) throw new Error(t`The service accepts the parts, but stores no byte of them.`);
+      if (failures >= MAX_FAILURES) throw new Error(t`The service accepts the parts, but does not store them.`);
     } catch (error) {
       signal.throwIfAborted();
       const reported = reportedOffset(error, file);

@@ -66,7 +66,7 @@ export function typedChanges(hardware: HardwareView, drafts: Drafts): TypedChang
   }
   for (const row of newRows('disk', drafts).filter((one) => isChanged(one, drafts))) {
     const [size, volume] = [compact(text(row, 'size')), text(row, 'volume')];
-    if (!check(row, size !== '' && volume !== '' ? t`Give a size or a volume, not both.` : undefined)) continue;
+    if (!check(row, size !== '' && volume !== '' ? t`Enter a size or choose a volume, not both.` : undefined)) continue;
     if (volume !== '') add([row], { kind: 'attach-volume', pvc: volume });
     else if (check(row, diskProblem(size))) add([row], { kind: 'attach-volume', size });
   }

@@ -6,7 +6,8 @@ export const uncheckedOfSome = perLanguage(() => t`Of some instances:`);
 
 /** `12 restart elsewhere, 1 has no room, 2 stay down.` */
 export function failureSummary({ instances, hidden }: Pick<NodeFailureView, 'instances' | 'hidden'>): string {
-  if (instances.length === 0) return hidden === 0 ? t`No instance runs on it.` : t`You may see none of its instances.`;
+  if (instances.length === 0)
+    return hidden === 0 ? t`No instance runs on it.` : t`You have no access to its instances.`;
   const count = (outcome: string): number => instances.filter((one) => one.outcome === outcome).length;
   const [restarts, noRoom, staysDown] = [count('restarts'), count('no-room'), count('stays-down')];
   const parts = [

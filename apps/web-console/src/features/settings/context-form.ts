@@ -56,7 +56,7 @@ export const kindFields = perLanguage((): Readonly<Record<string, KindFields>> =
         isLong: true,
         isSecret: true,
       },
-      { name: 'kubeContext', label: t`Context in the kubeconfig`, hint: t`Its current one if empty` },
+      { name: 'kubeContext', label: t`Context in the kubeconfig`, hint: t`If empty, its current context` },
     ],
   },
   libvirt: {
@@ -81,7 +81,7 @@ export const kindFields = perLanguage((): Readonly<Record<string, KindFields>> =
         hint: t`From incus config trust add. It is used once, when the context is added.`,
         isSecret: true,
       },
-      { name: 'fingerprint', label: t`Fingerprint of the certificate`, hint: t`That in the token if empty` },
+      { name: 'fingerprint', label: t`Fingerprint of the certificate`, hint: t`If empty, the one in the token` },
       { name: 'socket', label: t`Socket`, hint: t`Instead of an address: a daemon on the machine of the service` },
       { name: 'project', label: t`Project`, hint: t`All projects if empty` },
     ],

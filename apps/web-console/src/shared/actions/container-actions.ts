@@ -88,7 +88,7 @@ export const containerActions = perLanguage(
         request: (ct) => instanceRequest('cts', ct, undefined),
         done: t`was deleted`,
         consequence: t`Its data volume is deleted with it.`,
-        bulk: { request: () => ({ action: 'delete' }), warning: t`Their data volumes are deleted too.` },
+        bulk: { request: () => ({ action: 'delete' }), warning: t`Their data volumes are deleted with them.` },
       },
     }) as const satisfies Readonly<
       Record<'start' | 'stop' | 'move' | 'clone' | 'snapshot' | 'folder' | 'unfolder' | 'delete', Action<ContainerView>>

@@ -156,7 +156,7 @@ export const vmActions = perLanguage(
         consequence: t`Its disks and snapshots are deleted with it.`,
         bulk: {
           request: () => ({ action: 'delete' }),
-          warning: t`Their disks and snapshots are deleted too. Running VMs are powered off.`,
+          warning: t`Their disks and snapshots are deleted with them. Running VMs are powered off.`,
         },
       },
     }) as const satisfies Readonly<Record<ActionId, VmAction>>,

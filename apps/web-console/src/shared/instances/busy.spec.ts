@@ -12,14 +12,14 @@ describe('busyReason', () => {
     ['create', 'its creation', 'Creating'],
   ])('names the operation %s', (action, label, word) => {
     const vm = busyWith(action);
-    expect(busyReason(vm)).toBe(`web is busy with ${label}. It has to end or be canceled first.`);
+    expect(busyReason(vm)).toBe(`web is busy with ${label}. It must end or be canceled first.`);
     expect(busyWord(vm)).toBe(word);
   });
 
   test.each(['a-newer-operation', 'constructor', '__proto__'])(
     'also explains %s, an operation that only a newer service knows',
     (action) => {
-      expect(busyReason(busyWith(action))).toBe('web is busy with a change. It has to end or be canceled first.');
+      expect(busyReason(busyWith(action))).toBe('web is busy with a change. It must end or be canceled first.');
       expect(busyWord(busyWith(action))).toBe('Busy');
     },
   );

@@ -48,5 +48,5 @@ export const busySentence = (name: string, busy: BusyView): string => t`${name} 
  */
 export function busyReason({ name, busy }: Instance, use: 'change' | 'copy' | 'guest' = 'change'): string | undefined {
   if (!busy || (use !== 'change' && COPIES.includes(busy.action))) return undefined;
-  return t`${busySentence(name, busy)} It has to end or be canceled first.`;
+  return t`${busySentence(name, busy)} It must end or be canceled first.`;
 }

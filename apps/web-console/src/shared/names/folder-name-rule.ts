@@ -15,7 +15,7 @@ export const folderName = (typed: string): string => typed.trim().normalize('NFC
 export function folderNameProblem(name: string): string | undefined {
   if (name === '') return t`Enter a name.`;
   if (name.length > MAX_LENGTH) return t`Use at most ${MAX_LENGTH} characters (now ${name.length}).`;
-  if (name === '.' || name === '..') return t`Use another name than "." and "..".`;
+  if (name === '.' || name === '..') return t`Choose a name other than "." or "..".`;
   const wrong = [...new Set(name.match(WRONG))];
   if (wrong.length > 0)
     return t`Use only letters, digits, spaces, "-", "_", and ".". Not allowed: ${wrong.map(visible).join(' ')}`;
@@ -44,7 +44,7 @@ export const isWithin = (path: string, folder: string): boolean => path === fold
  */
 export function placeProblem(to: string, known: readonly string[], from?: string): string | undefined {
   if (from !== undefined && to !== from && isWithin(to, from)) return t`A folder can't be moved into itself.`;
-  if (to !== from && known.includes(to)) return t`There is a folder ${to} already.`;
+  if (to !== from && known.includes(to)) return t`The folder ${to} already exists.`;
   const below = from === undefined ? [] : known.filter((path) => isWithin(path, from));
   const depth = Math.max(0, ...below.map((path) => levels(path) - levels(from ?? ''))) + levels(to);
   return depth > MAX_DEPTH ? t`Folders have up to ${MAX_DEPTH} levels. This one would have ${depth}.` : undefined;

@@ -54,11 +54,7 @@ export function ResourcePeek<T>({ items, keyOf, nameOf, isText, peeked, onPeek, 
       hasPage={false}
       onClose={() => onPeek(undefined)}
     >
-      {item === undefined ? (
-        <p role="status" className="hg-peek-gone">{t`${name} is not there any more.`}</p>
-      ) : (
-        render(item)
-      )}
+      {item === undefined ? <p role="status" className="hg-peek-gone">{t`${name} no longer exists.`}</p> : render(item)}
     </PeekFrame>
   );
 }

@@ -55,7 +55,7 @@ export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorPro
               onChange={(password) => set({ password })}
             />
           </Field>
-          {field('hostname', t`Hostname`, t`By default the name of the VM`)}
+          {field('hostname', t`Hostname`, t`Default: the name of the VM`)}
           {field('packages', t`Packages`, t`Installed on first boot`)}
         </div>
         <Field label={t`SSH keys`} id="keys" hint={t`Public keys, one per line`} problem={problem}>
@@ -75,7 +75,7 @@ export function CloudInitEditor({ value, onChange, problem }: CloudInitEditorPro
       </div>
       <div className="hg-first-boot-text">
         <pre className="hg-code-block" aria-label={t`User data`} tabIndex={0}>
-          {shown === '' ? t`# Nothing: the image starts as it is.` : shown}
+          {shown === '' ? t`# Nothing: the image starts unchanged.` : shown}
         </pre>
         <Button variant="link" onClick={() => onChange(editAsText(value))}>
           {t`Edit user data as text`}

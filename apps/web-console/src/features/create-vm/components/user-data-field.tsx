@@ -46,7 +46,7 @@ export function UserDataField({ value, onChange, problem }: UserDataFieldProps) 
         onChange={(event) => onChange(event.target.value)}
       />
       {problems !== undefined && problems.length > 0 && (
-        <ul className="hg-text-problems" aria-label={t`Problems of the user data`} aria-live="polite">
+        <ul className="hg-text-problems" aria-label={t`Problems in the user data`} aria-live="polite">
           {problems.map((one) => (
             <li key={`${one.line} ${one.column} ${one.message}`}>
               <Icon

@@ -47,7 +47,7 @@ export function ContextCard({ context: { context, reason }, failed }: ContextCar
     >
       <p>
         {count === 0
-          ? t`No action is possible in it.`
+          ? t`No actions are possible there.`
           : t`Its ${plural(count, { one: '# instance', other: '# instances' })} may still run; the console shows their last known state, and no action on them is possible.`}
       </p>
       {why && <p lang="en">{why}</p>}

@@ -27,6 +27,6 @@ export const FixPanel = ({ finding, current, onClose, onDone }: FixPanelProps) =
     run={() => fixCheck(finding)}
     onClose={onClose}
     onDone={onDone}
-    outcome={({ fixed }) => ({ title: fixed.length > 0 ? t`${finding.title}: fixed` : t`It was fixed already` })}
+    outcome={({ fixed }) => ({ title: fixed.length > 0 ? t`${finding.title}: fixed` : t`It was already fixed` })}
   />
 );

@@ -26,7 +26,7 @@ const ways = perLanguage((): readonly Way[] => [
   {
     title: t`This computer`,
     icon: 'machine',
-    text: t`Machines run here with libvirt. Good for a first try and for one host.`,
+    text: t`Runs machines on this host with libvirt. Good for trying it out, and for a single host.`,
     has: ({ isSingleHost, simulated }) => isSingleHost && !simulated,
     command: 'npm start -- --local',
   },
@@ -81,7 +81,7 @@ export function FirstRun({ onCreate, refusal }: { onCreate: () => void; refusal?
     <div className="hg-first-run">
       <h2>{t`No virtual machines yet`}</h2>
       <p className="hg-note">
-        {t`Where should the first one run? You can add the others later. Nothing is installed or changed before you say so.`}
+        {t`Where should the first one run? You can add the others later. Nothing is installed or changed until you confirm.`}
       </p>
       <ul>
         {cards[0]}

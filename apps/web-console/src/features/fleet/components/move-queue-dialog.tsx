@@ -32,7 +32,7 @@ export function MoveQueueDialog({ members, onClose }: { members: readonly VmView
   const start = useStartMove({
     send: moveQueue,
     title: t`${label} in the queue`,
-    body: t`See Tasks to follow or pause it, and to retry what fails.`,
+    body: t`See Tasks to follow or pause it, and to retry failed moves.`,
     onStarted: onClose,
   });
   const canSkip = plan.data?.ok === false && plan.data.members.some(({ ok }) => ok);
@@ -60,7 +60,7 @@ export function MoveQueueDialog({ members, onClose }: { members: readonly VmView
         title: t`Move ${label}`,
         description: t`Each VM is stopped while it is copied. Its copy is compared with the source before anything is deleted.`,
         submit: t`Move ${label}`,
-        deleteSource: t`Delete each source after its copy was verified`,
+        deleteSource: t`Delete each source after its copy is verified`,
         failure: t`The queue was not started`,
       }}
       choices={choices}
@@ -95,7 +95,7 @@ function QueuePlan({ plan }: { plan: MoveQueuePlanView }) {
       ))}
       <NameList
         kind={KIND}
-        title={t`The copies will not have everything`}
+        title={t`The copies will lose some properties`}
         names={movable
           .filter(({ dropped }) => dropped.length > 0)
           .map(({ source, dropped }) => `${nameOfRef(source)}: ${dropped.join(' ')}`)}

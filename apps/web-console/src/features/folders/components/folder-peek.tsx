@@ -37,7 +37,7 @@ export function FolderPeek(props: FolderPeekProps) {
     [t`Path`]: isFolder ? id : undefined,
     [t`Running`]: t`${readableNumber(sums.running)} of ${readableNumber(sums.total)}`,
     [t`Promised`]: t`${readableNumber(sums.cpu)} CPUs, ${readableBytes(sums.memoryBytes)} of memory`,
-    [t`Missing`]: missing > 0 ? t`${readableNumber(missing)} that do not exist or were not listed yet` : undefined,
+    [t`Missing`]: missing > 0 ? t`${readableNumber(missing)} (gone, or not listed yet)` : undefined,
   };
   return (
     <>

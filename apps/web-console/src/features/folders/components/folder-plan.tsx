@@ -27,7 +27,7 @@ export function FolderPlan({ change, to, onClose, onDone }: FolderPlanProps) {
       label={label}
       failure={failure}
       isDanger={isRemoved}
-      consequence={isRemoved ? t`The machines in it keep running. They are in no folder then.` : undefined}
+      consequence={isRemoved ? t`Its machines keep running, but are no longer in a folder.` : undefined}
       preview={(signal) => sendRequest<PlanView>(request, { dryRun: true, signal })}
       run={() => sendRequest<unknown>(request)}
       choice={to}

@@ -113,11 +113,11 @@ export function FoldersPage() {
           </>
         }
         query={query}
-        none={t`A folder holds machines of any context. Create the first one with New folder.`}
+        none={t`A folder can contain machines of any context. Create the first one with New folder.`}
       >
         {found.length === 0 ? (
           <p role="status" className="hg-note">
-            {t`No folder has this text in its name.`}
+            {t`No folder name contains this text.`}
           </p>
         ) : (
           <FolderTree

@@ -27,7 +27,7 @@ interface HardwarePlanProps {
 
 /** The body of the notice after a change that the guest does not have yet. */
 const applyingHint = perLanguage(
-  () => t`A live migration applies the change. The guest has it when the migration has ended.`,
+  () => t`A live migration applies the change. The guest gets it when the migration ends.`,
 );
 
 /** The plan of all typed changes, which are sent as one request. */
@@ -68,7 +68,7 @@ export function HardwarePlan({ vm, typed, hardware, drafts, state, onClose, onCh
         isRunning && (
           <Switch
             id={id}
-            label={t`Restart ${vm.name} for a size or placement that it can't get while it runs`}
+            label={t`Restart ${vm.name} if a size or placement can't change while it runs`}
             isChecked={isRestarted}
             onChange={setIsRestarted}
           />

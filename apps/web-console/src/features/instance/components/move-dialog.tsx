@@ -102,7 +102,7 @@ export function MoveDialog({ vm, onClose }: { vm: Instance; onClose: () => void 
         title: t`Move ${vm.name}`,
         description: t`From ${vm.context}. The copy is compared with the source before anything is deleted.`,
         submit: t`Move`,
-        deleteSource: t`Delete the source after the copy was verified`,
+        deleteSource: t`Delete the source after the copy is verified`,
         failure: t`Couldn't move ${vm.name}`,
       }}
       choices={choices}

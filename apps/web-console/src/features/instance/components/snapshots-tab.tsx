@@ -187,8 +187,8 @@ const afterRestore = (instance: Instance, { memory }: SnapshotView): string =>
     ? t`Its guest continues from the moment of the snapshot.`
     : isMeasured(instance)
       ? isVm(instance)
-        ? t`It is powered off for this, and started again.`
-        : t`It is stopped for this, and started again.`
+        ? t`The VM is powered off and started again.`
+        : t`The container is stopped and started again.`
       : '';
 
 /** The plan of a restore or a deletion, which can't be undone. */
@@ -210,7 +210,7 @@ function ChangePanel({ vm, change, onClose }: { vm: Instance; change: Change; on
           ? [t`${vm.name} loses everything written since the snapshot.`, afterRestore(vm, snapshot)]
               .filter(Boolean)
               .join(' ')
-          : t`The content of ${vm.name} and of its other snapshots stays.`
+          : t`The content of ${vm.name} and of its other snapshots is kept.`
       }
       preview={(signal) => sendRequest<PlanView>(request, { dryRun: true, signal })}
       run={() => sendRequest<ContinuedView>(request)}

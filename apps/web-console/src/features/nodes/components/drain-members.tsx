@@ -49,12 +49,12 @@ const refusalText = ({ ref, refusals }: DrainMemberPlanView): string =>
 function interruptionText({ ref, interruption, warnings }: DrainMemberPlanView): string {
   const name = nameOfRef(ref);
   const time = interruption && readableEstimate(interruption);
-  return [time ? t`${name}: down for ${time}.` : t`${name}: its restart was not measured yet.`, ...warnings].join(' ');
+  return [time ? t`${name}: down for ${time}.` : t`${name}: no restart has been measured yet.`, ...warnings].join(' ');
 }
 
 function runningText({ ref, seconds, interruption }: DrainMemberPlanView): string {
   const name = nameOfRef(ref);
-  if (!seconds) return t`${name}: no migration of this kind was measured yet.`;
+  if (!seconds) return t`${name}: no migration of this kind has been measured yet.`;
   const took = readableEstimate(seconds);
   const pause = interruption && readableEstimate(interruption);
   return pause ? t`${name}: takes ${took}, with a pause of ${pause}.` : t`${name}: takes ${took}.`;

@@ -73,7 +73,7 @@ export function DrainPanel({ node, onClose, onDone }: DrainPanelProps) {
       onClose={onClose}
       onDone={onDone}
       outcome={({ task }) => ({
-        title: task === undefined ? t`${name} is cordoned, and nothing had to leave it` : t`${name} is being drained`,
+        title: task === undefined ? t`${name} is cordoned, and no instance had to move` : t`${name} is being drained`,
         task,
       })}
     />

@@ -37,7 +37,7 @@ export function MigrationPromise({ vm, target }: MigrationPromiseProps) {
         <p>
           {plan.data.seconds
             ? t`Takes ${readableEstimate(plan.data.seconds)}. The guest keeps running.`
-            : t`No migration of this kind was measured yet. The guest keeps running.`}
+            : t`No migration of this kind has been measured yet. The guest keeps running.`}
         </p>
       )}
       <p className="hg-note">{t`Drop to see the plan. Nothing moves yet.`}</p>

@@ -25,7 +25,7 @@ export function ViewDialog({ title, name, taken, mayReplace, onName, onClose }: 
   const chosen = text.trim();
   const isTaken = chosen !== name && taken.includes(chosen);
   const reason =
-    chosen === '' ? t`Enter a name.` : isTaken && !mayReplace ? t`Another view has this name already.` : undefined;
+    chosen === '' ? t`Enter a name.` : isTaken && !mayReplace ? t`Another view already has this name.` : undefined;
   const submit = (): void => {
     if (reason === undefined) onName(chosen);
   };

@@ -18,7 +18,7 @@ export function StoragePeek({ storage }: { storage: StorageView }) {
     [t`Size`]: capacityBytes === null ? undefined : readableBytes(capacityBytes),
     [t`Free`]: freeBytes === null ? undefined : readableBytes(freeBytes),
     [kind === 'pool' ? t`Volumes` : t`Claims`]: storage.volumes === null ? undefined : readableNumber(storage.volumes),
-    [t`Disks`]: storage.canExpand ? t`Can grow` : t`Can not grow`,
+    [t`Disks`]: storage.canExpand ? t`Can grow` : t`Cannot grow`,
     [t`Access`]: (
       <Data>{storage.modes.map(({ accessMode, volumeMode }) => `${accessMode}, ${volumeMode}`).join(' · ')}</Data>
     ),

@@ -44,7 +44,7 @@ export function MigratePanel({ vm, target = '', onClose }: MigratePanelProps) {
             label={t`Target node`}
             id="target-node"
             problem={nodesError ? messageOf(nodesError) : undefined}
-            hint={t`A node with another CPU vendor is refused, as is one without the networks of the VM.`}
+            hint={t`Nodes with another CPU vendor, or without the networks of the VM, are refused.`}
           >
             <SelectInput
               id="target-node"

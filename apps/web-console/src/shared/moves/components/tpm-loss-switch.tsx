@@ -19,7 +19,7 @@ export function TpmLossSwitch({ refusals, isAccepted, onChange }: TpmLossSwitchP
   return (
     <Switch
       id="move-accept-tpm"
-      label={t`Lose the keys in the TPM: the recovery keys are saved`}
+      label={t`Accept the loss of the keys in the TPM: the recovery keys are saved`}
       isChecked={isAccepted}
       onChange={onChange}
     />
