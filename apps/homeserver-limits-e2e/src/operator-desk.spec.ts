@@ -297,7 +297,7 @@ describeWithSynapse("the operator's desk, in front of Synapse", () => {
     await limits.configure(config(next));
     await limits.launch();
     expect(limits.operatorUrl).toBe(operatorUrl);
-    await tab.page.getByText('The token is not accepted any more: it was replaced.').waitFor();
+    await tab.page.getByText('The token is no longer accepted: it was replaced.').waitFor();
     expect(await tab.page.evaluate(() => sessionStorage.length)).toBe(0);
     expect((await ask('GET', '/journal')).status).toBe(401);
     await signIn(tab.page, next);

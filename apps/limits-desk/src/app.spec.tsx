@@ -72,7 +72,7 @@ describe("the operator's desk", () => {
     listener.answer('GET /why', {}, 401);
     listener.answer('GET /operator', {}, 401);
     act(() => void (location.hash = '#/why?subject=alice'));
-    await screen.findByText('The token is not accepted any more: it was replaced.');
+    await screen.findByText('The token is no longer accepted: it was replaced.');
     expect(sessionStorage).toHaveLength(0);
   });
 

@@ -39,7 +39,7 @@ export function App() {
 
 function Desk({ session, onSignOut }: { session: Session; onSignOut: (reason?: string) => void }) {
   const client = useMemo(
-    () => new Client(session.token, () => onSignOut('The token is not accepted any more: it was replaced.')),
+    () => new Client(session.token, () => onSignOut('The token is no longer accepted: it was replaced.')),
     [session.token, onSignOut],
   );
   const { page, subject } = useAddress();

@@ -94,7 +94,7 @@ export class CreateToken extends Change<[request: CreateTokenRequest], CreatedTo
     if (tokens.some((token) => token.name === name))
       throw new DomainError(
         'ALREADY_EXISTS',
-        `There is an API token ${name} already; revoke it or choose another name.`,
+        `The API token ${name} already exists; revoke it or choose another name.`,
       );
     if (tokens.length >= MAX_TOKENS)
       throw new DomainError('CONFLICT', `There are ${MAX_TOKENS} API tokens already; revoke one that is not used.`);

@@ -236,7 +236,7 @@ export class RemoveFolderMember extends Change<[ref: string, options: MemberRemo
     if (found.length === 0)
       throw new DomainError(
         'FOLDER_NOT_FOUND',
-        isMissing ? `${ref} is missing in no folder.` : `${ref} is in no folder.`,
+        isMissing ? `${ref} is not a missing member of any folder.` : `${ref} is in no folder.`,
       );
     return found;
   }

@@ -33,7 +33,10 @@ export function chooseSource(fields: SourceFields, catalog: ImageCatalog): VmSou
     throw new DomainError('INVALID_SOURCE', `Exactly one of ${VM_SOURCES.join(', ')} must be set; ${found}.`);
   }
   if (fields.sshKey !== undefined && kind !== 'bootc') {
-    throw new DomainError('INVALID_SOURCE', 'sshKey is for a bootc source only; elsewhere put the key into cloudInit.');
+    throw new DomainError(
+      'INVALID_SOURCE',
+      'sshKey needs a bootc source; for other sources, put the key into cloudInit.',
+    );
   }
   const value = fields[kind] ?? '';
   switch (kind) {

@@ -22,7 +22,7 @@ export class SqliteAddedContextStore extends AddedContextStore {
       creator,
       addedAt,
     );
-    if (added === 0) throw new DomainError('ALREADY_EXISTS', `There is a context "${name}" already.`);
+    if (added === 0) throw new DomainError('ALREADY_EXISTS', `The context "${name}" already exists.`);
   }
 
   override async update(name: string, settings: AddedContext['settings']): Promise<boolean> {

@@ -47,7 +47,7 @@ export class SqliteReplyStore extends ReplyStore {
   override async complete(claim: ReplyClaim, { status, sealed }: KeptReply): Promise<void> {
     const sql = `UPDATE reply SET status = ?, sealed = ? WHERE ${OPEN_CLAIM}`;
     if (this.database.run(sql, status, sealed ?? null, ...keyOf(claim)) === 0)
-      throw new DomainError('CONFLICT', 'The idempotency key is not claimed by this run any more.');
+      throw new DomainError('CONFLICT', 'The idempotency key is no longer claimed by this run.');
   }
 
   override async release(claim: ReplyClaim): Promise<void> {

@@ -351,7 +351,7 @@ export const notCancelable = (id: string, step?: string): DomainError =>
   );
 
 export const committed = (id: string, reason: string): DomainError =>
-  new DomainError('WRONG_STATE', `The task ${id} can't be canceled any more: ${reason}`);
+  new DomainError('WRONG_STATE', `The task ${id} can no longer be canceled: ${reason}`);
 
 function expectUniqueNames(steps: readonly StepDefinition<never>[]): void {
   const names = new Set(steps.map(({ name }) => name));

@@ -230,7 +230,7 @@ describe('work that is no defined task and makes no progress', () => {
       await untilAborted({ signal } as StepContext<CopyInput>);
     });
     await tasks.settled();
-    await expect(board.cancelTask(id, ann)).rejects.toThrow(/can't be canceled any more: The guest runs elsewhere\./);
+    await expect(board.cancelTask(id, ann)).rejects.toThrow(/can no longer be canceled: The guest runs elsewhere\./);
     await board.close();
   });
 });
@@ -271,7 +271,7 @@ describe('a step that can not be undone any more', () => {
     expect(board.get(id)).toMatchObject({ cancelable: false, cancelRefusal: 'The disks of web are replaced.' });
     await expect(board.cancelTask(id, ann)).rejects.toMatchObject({
       code: 'WRONG_STATE',
-      message: `The task ${id} can't be canceled any more: The disks of web are replaced.`,
+      message: `The task ${id} can no longer be canceled: The disks of web are replaced.`,
     });
     expect(board.get(id).status).toBe('running');
     await board.close();

@@ -7,7 +7,7 @@ export class MemoryApiTokenStore extends ApiTokenStore {
 
   override async put(token: ApiToken): Promise<void> {
     if ([...this.tokens.values()].some(({ id, name }) => name === token.name && id !== token.id))
-      throw new DomainError('ALREADY_EXISTS', `There is an API token ${token.name} already.`);
+      throw new DomainError('ALREADY_EXISTS', `The API token ${token.name} already exists.`);
     this.tokens.set(token.id, structuredClone(token));
     this.notify();
   }

@@ -21,7 +21,7 @@ export class MemoryWebhookStore extends WebhookStore {
 
   override async put(webhook: Webhook): Promise<void> {
     if ([...this.webhooks.values()].some(({ id, name }) => name === webhook.name && id !== webhook.id))
-      throw new DomainError('ALREADY_EXISTS', `There is a webhook ${webhook.name} already.`);
+      throw new DomainError('ALREADY_EXISTS', `The webhook ${webhook.name} already exists.`);
     this.webhooks.set(webhook.id, structuredClone(webhook));
     this.notify();
   }

@@ -85,7 +85,7 @@ export class CreateWebhook extends Change<[request: CreateWebhookRequest], Webho
   private expectPossible({ name, url }: CreateWebhookRequest): void {
     const webhooks = this.deps.store.all();
     if (webhooks.some((webhook) => webhook.name === name))
-      throw new DomainError('ALREADY_EXISTS', `There is a webhook ${name} already; delete it or choose another name.`);
+      throw new DomainError('ALREADY_EXISTS', `The webhook ${name} already exists; delete it or choose another name.`);
     if (webhooks.length >= MAX_WEBHOOKS)
       throw new DomainError('CONFLICT', `There are ${MAX_WEBHOOKS} webhooks already; delete one that is not needed.`);
     this.deps.sender.check(url);

@@ -98,7 +98,10 @@ export class LogConnections implements BeforeApplicationShutdown {
     if (own >= MAX_FOLLOWERS_PER_CALLER)
       throw new DomainError('TOO_MANY_STREAMS', `You follow ${own} logs; close one of them first.`);
     if (this.followerCount >= MAX_FOLLOWERS)
-      throw new DomainError('TOO_MANY_STREAMS', `${MAX_FOLLOWERS} logs are followed; read this one without follow.`);
+      throw new DomainError(
+        'TOO_MANY_STREAMS',
+        `${MAX_FOLLOWERS} logs are already being followed; read this one without follow.`,
+      );
     this.followers.set(owner, own + 1);
     this.followerCount++;
     return () => {

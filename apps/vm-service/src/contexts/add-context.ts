@@ -104,11 +104,11 @@ export class AddContext extends Change<[request: ContextRequest], readonly Conte
   private expectFree(name: string): void {
     const { backends, added } = this.deps;
     if (backends.find(name) || added.stored().some((one) => one.name === name)) {
-      throw new DomainError('ALREADY_EXISTS', `There is a context "${name}" already; choose another name.`);
+      throw new DomainError('ALREADY_EXISTS', `The context "${name}" already exists; choose another name.`);
     }
     const { count } = added;
     if (count > MAX_ADDED || (count === MAX_ADDED && !added.isChanging(name))) {
-      throw new DomainError('CONFLICT', `At most ${MAX_ADDED} contexts can be added; remove one before.`);
+      throw new DomainError('CONFLICT', `At most ${MAX_ADDED} contexts can be added; remove one first.`);
     }
   }
 }

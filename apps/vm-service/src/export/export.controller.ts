@@ -65,7 +65,7 @@ function wantedOf(query: ExportQuery): ExportFormat | BackupRequest {
   const { checkpoint, since } = query;
   const format: ExportFormat = query.format ?? 'raw.gz';
   if (since !== undefined && since === checkpoint)
-    throw new DomainError('INVALID_INPUT', 'checkpoint must be another name than since.');
+    throw new DomainError('INVALID_INPUT', 'checkpoint must differ from since.');
   if (since !== undefined) return checkpoint === undefined ? { since } : { since, checkpoint };
   return checkpoint === undefined ? format : { checkpoint, format };
 }

@@ -95,7 +95,7 @@ function partOf({ name, bytes, offset = '0', ...query }: UploadQuery, body: Read
     discard(body);
     throw new DomainError(
       'INVALID_INPUT',
-      'The query must have name, the name of the image, and bytes, the length of its whole file.',
+      'The query must have name (the name of the image) and bytes (the length of the whole file).',
     );
   }
   const { namespace, context, size, version, checksum } = query;

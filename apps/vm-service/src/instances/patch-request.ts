@@ -11,7 +11,7 @@ import type { InstancePatch, PatchOutcome } from '@headgate/instances';
 export function toInstancePatch(body: PatchVmDto, restart: boolean): InstancePatch {
   const { cpu, mem, tags, labels, protected: isProtected, autostart } = body;
   if (tags !== undefined && labels !== undefined)
-    throw new DomainError('INVALID_INPUT', 'Give tags or labels, not both: a label svc.dev/tag.NAME is the tag NAME.');
+    throw new DomainError('INVALID_INPUT', 'Set tags or labels, not both: a label svc.dev/tag.NAME is the tag NAME.');
   const hasNoTags = tags === null || labels === null;
   return {
     restart,

@@ -106,7 +106,7 @@ describe('PATCH /api/ext/vms/{ns}/{name}', () => {
     ['another value of a label', { labels: { 'svc.dev/tag.a': 'no' } }, /^labels must/],
     ['labels that are no object', { labels: ['a'] }, /^labels must/],
     ['an odd tag', { tags: ['a b'] }, /tags must/],
-    ['tags twice', { tags: ['a'], labels: {} }, /^Give tags or labels, not both/],
+    ['tags twice', { tags: ['a'], labels: {} }, /^Set tags or labels, not both/],
     ['an array', [1], /must be a JSON object/],
   ])('refuses %s', async (_what, body, message) => {
     const { status, json } = await patch(WEB, body);

@@ -93,7 +93,7 @@ describe.each([
     expect([status, json.code, json.error]).toEqual([
       409,
       'WRONG_STATE',
-      `The task ${task} can't be canceled any more: The disks are replaced.`,
+      `The task ${task} can no longer be canceled: The disks are replaced.`,
     ]);
     held.end.resolve();
     expect(await ended(task)).toMatchObject({ status: 'done' });

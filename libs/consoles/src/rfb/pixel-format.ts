@@ -34,7 +34,7 @@ export function readPixelFormat(bytes: Buffer): PixelFormat {
   const shift = [10, 11, 12].map((at) => bytes[at] ?? 0) as [number, number, number];
   const fits = max.every((value, index) => value * 2 ** (shift[index] ?? 0) < 2 ** bitsPerPixel);
   if (!trueColor || !isPixelSize(bitsPerPixel) || !fits) {
-    throw new DomainError('INVALID_INPUT', 'This console is shown in true colors of 8, 16 or 32 bits only.');
+    throw new DomainError('INVALID_INPUT', 'This console supports only true color with 8, 16 or 32 bits.');
   }
   return { bitsPerPixel, depth, bigEndian: bigEndian !== 0, max, shift };
 }

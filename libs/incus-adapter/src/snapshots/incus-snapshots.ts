@@ -154,7 +154,7 @@ export class IncusSnapshots extends InstanceSnapshots {
     if (mark === markOf('restore', name, id)) {
       throw new DomainError(
         'WRONG_STATE',
-        `The files of ${instance.name} may be those of the snapshot ${name} in part only, and it is stopped: restore a snapshot of it before you start it.`,
+        `${instance.name} may have only some of the files of the snapshot ${name}, and is stopped: restore one of its snapshots before you start it.`,
       );
     }
     if (wasRunning && isStopped(instance)) await startContainer(api, instance);

@@ -96,7 +96,7 @@ export function scaleChange(
   restart: boolean,
 ): HardwareChange {
   if (cpu === undefined && memoryBytes === undefined) {
-    throw new DomainError('INVALID_INPUT', 'Give cpu, mem or both: a scale changes at least one of them.');
+    throw new DomainError('INVALID_INPUT', 'Set cpu, mem or both: a scale changes at least one of them.');
   }
   return { kind: 'scale', cpu, memoryBytes, restart };
 }
@@ -108,16 +108,13 @@ export function scaleChange(
 export function attachChange(sizeBytes: number | undefined, volume: string | undefined): HardwareChange {
   if (sizeBytes !== undefined && volume === undefined) return { kind: 'attach-volume', disk: { sizeBytes } };
   if (volume !== undefined && sizeBytes === undefined) return { kind: 'attach-volume', disk: { volume } };
-  throw new DomainError(
-    'INVALID_INPUT',
-    'Give size for a new disk, or pvc for a volume that exists: exactly one of them.',
-  );
+  throw new DomainError('INVALID_INPUT', 'Set either size, for a new disk, or pvc, for an existing volume.');
 }
 
 /** The change of a NIC that a request asks for. @throws DomainError INVALID_INPUT when it asks for nothing */
 export function nicChange(nic: string, network: string | undefined, isLinkUp: boolean | undefined): HardwareChange {
   if (network === undefined && isLinkUp === undefined) {
-    throw new DomainError('INVALID_INPUT', 'Give nad, link or both: a change of a NIC changes at least one of them.');
+    throw new DomainError('INVALID_INPUT', 'Set nad, link or both: a change to a NIC needs at least one of them.');
   }
   return { kind: 'change-nic', nic, network, isLinkUp };
 }

@@ -8,10 +8,7 @@ export function placementChange(
   const { dedicated = {}, pinning = {}, hugepageBytes } = settings;
   const values = [...Object.values(dedicated), ...Object.values(pinning), hugepageBytes];
   if (values.every((value) => value === undefined)) {
-    throw new DomainError(
-      'INVALID_INPUT',
-      'Give at least one setting of dedicated or pinning, or hugepages: a change of the placement changes one of them.',
-    );
+    throw new DomainError('INVALID_INPUT', 'Set hugepages, or at least one setting of dedicated or pinning.');
   }
   return { kind: 'set-placement', restart, ...settings };
 }

@@ -74,7 +74,7 @@ export class LeaveNode extends InstanceChange<'nodeScheduling', [node: string, t
   /** @throws DomainError WRONG_STATE for a VM that has stopped meanwhile, which is no longer on a node */
   protected override check(instance: Instance): void {
     if (isVm(instance) && !isRunningStatus(instance.status))
-      throw new DomainError('WRONG_STATE', `${instance.ref.name} does not run any more, so that it is on no node.`);
+      throw new DomainError('WRONG_STATE', `${instance.ref.name} is no longer running, so it is on no node.`);
   }
 
   protected override async planOn({ ref }: FoundInstance<'nodeScheduling'>, node: string): Promise<Plan> {

@@ -81,7 +81,7 @@ export class KubeDiskBuilds extends DiskBuilds {
     const { namespace } = build.ref;
     const found = await api.find<DataVolumeObject>(DATA_VOLUMES, { namespace, name });
     if (found && !isOfBuild(found, build))
-      throw new DomainError('ALREADY_EXISTS', `There is already a DataVolume ${name} that belongs to something else.`);
+      throw new DomainError('ALREADY_EXISTS', `The DataVolume ${name} already exists, and belongs to something else.`);
     const volume = found ?? (await this.createVolume(build));
     await this.untilFilled(volume, report);
     const claim = await api.find<ClaimObject>(CLAIMS, { namespace, name });

@@ -96,7 +96,7 @@ export class KubeConsoles extends ConsoleSource {
     if (version && isAtLeast(version, ...KEEPS_SESSIONS_SINCE)) return;
     throw new DomainError(
       'NOT_SUPPORTED',
-      'Opening a screen for a picture could end the session of another program: that needs KubeVirt 1.7 or newer, and the permission to read its version.',
+      'A picture of a screen could end the session of another program. Taking one needs KubeVirt 1.7 or newer, and the permission to read its version.',
     );
   }
 

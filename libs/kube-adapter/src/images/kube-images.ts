@@ -284,7 +284,7 @@ export class KubeImages extends ImportedImages {
 }
 
 const nameTaken = ({ name }: ImageRef): DomainError =>
-  new DomainError('ALREADY_EXISTS', `There is already an image ${name}.`);
+  new DomainError('ALREADY_EXISTS', `The image ${name} already exists.`);
 
 const isHttpUrl = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 

@@ -97,7 +97,7 @@ export function expectGuestToLeave(ref: InstanceRef, vmi: VmiObject): void {
   if (vmi.spec?.evictionStrategy === EXTERNAL)
     throw new DomainError(
       'WRONG_STATE',
-      `The eviction strategy of ${name} is External: another controller moves it, and not this service.`,
+      `The eviction strategy of ${name} is External: another controller moves it, not this service.`,
     );
   expectMigratableGuest(ref, vmi);
 }

@@ -116,7 +116,7 @@ export class LibvirtImages extends ImportedImages implements ImportedBases {
     const refuse = (code: Refusal['code'], reason: string, remedy: string): void =>
       void refusals.push({ code, reason, remedy });
     if ((await records.get(name)) !== undefined)
-      refuse('ALREADY_EXISTS', `There is already an image ${name}.`, 'Delete it first, or choose another name.');
+      refuse('ALREADY_EXISTS', `The image ${name} already exists.`, 'Delete it first, or choose another name.');
     if (origin.kind === 'url') {
       try {
         downloads.http.egress.checkLiteral(parseImageUrl(origin.url).url);

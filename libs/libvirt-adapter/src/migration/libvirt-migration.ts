@@ -90,7 +90,7 @@ export class LibvirtMigration extends InstanceMigration {
     if (isThere) return { state: 'absent' };
     throw new DomainError(
       'INSTANCE_NOT_FOUND',
-      `There is no VM ${ref.name} in ${self.context}, nor in another context of libvirt.`,
+      `There is no VM ${ref.name} in ${self.context}, or in any other context of libvirt.`,
     );
   }
 

@@ -32,7 +32,7 @@ export class MemoryImages extends ImportedImages {
 
   override async planImport({ ref, origin }: PlannedImage): Promise<Plan> {
     this.engine.expectReachable();
-    const reason = `There is already an image ${ref.name}.`;
+    const reason = `The image ${ref.name} already exists.`;
     const refusals = this.images.has(keyOf(ref))
       ? [{ code: 'ALREADY_EXISTS' as const, reason, remedy: 'Choose another name.' }]
       : [];

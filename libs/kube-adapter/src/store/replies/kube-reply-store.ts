@@ -135,7 +135,7 @@ export class KubeReplyStore extends ReplyStore {
 }
 
 const notClaimed = (): DomainError =>
-  new DomainError('CONFLICT', 'The idempotency key is not claimed by this run any more.');
+  new DomainError('CONFLICT', 'The idempotency key is no longer claimed by this run.');
 
 const storedReplyOf = ({ spec: { claim, reply } }: StoredObject<ReplySpec>): StoredReply => ({
   ...claim,

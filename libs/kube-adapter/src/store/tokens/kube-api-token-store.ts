@@ -88,7 +88,7 @@ export class KubeApiTokenStore extends ApiTokenStore {
       if (stored && stored.token.id !== token.id)
         throw new DomainError(
           'ALREADY_EXISTS',
-          `There is an API token ${token.name} already; revoke it or choose another name.`,
+          `The API token ${token.name} already exists; revoke it or choose another name.`,
         );
       return { token };
     });

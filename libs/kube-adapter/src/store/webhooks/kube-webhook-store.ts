@@ -65,7 +65,7 @@ export class KubeWebhookStore extends WebhookStore {
       if (stored && stored.webhook.id !== webhook.id)
         throw new DomainError(
           'ALREADY_EXISTS',
-          `There is a webhook ${webhook.name} already; delete it or choose another name.`,
+          `The webhook ${webhook.name} already exists; delete it or choose another name.`,
         );
       return { webhook };
     });
