@@ -1,0 +1,1 @@
+export default { displayName: 'schedules', preset: '../../jest.preset.js' };
