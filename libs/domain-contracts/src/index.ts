@@ -100,6 +100,7 @@ export * from './ports/shutdown-times.port.js';
 export * from './ports/source-store.port.js';
 export * from './ports/saved-view-store.port.js';
 export * from './ports/schedule-store.port.js';
+export * from './ports/scheduled-snapshot-store.port.js';
 export * from './ports/ssh-key-store.port.js';
 export * from './ports/task-runner.port.js';
 export * from './ports/task-store.port.js';

@@ -90,8 +90,8 @@ const comparison =
   (descending: boolean) =>
   (a: SortPosition, b: SortPosition): number => {
     const byValue = a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0;
-    const byRef = a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0;
-    return (descending ? -byValue : byValue) || byRef;
+    const byInstanceUid = a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0;
+    return (descending ? -byValue : byValue) || byInstanceUid;
   };
 
 const writeCursor = (position: SortPosition, sort: SortField | undefined): string =>

@@ -22,6 +22,8 @@ export const STORE_RBAC_RULES: readonly RbacRule[] = [
       'servicesources',
       'servicesshkeys',
       'serviceviews',
+      'serviceschedules',
+      'servicescheduledsnapshots',
       'servicewebhooks',
       'serviceevents',
       'servicesamples',

@@ -9,6 +9,7 @@ export * from './sqlite-reply-store.js';
 export * from './sqlite-shutdown-times.js';
 export * from './sqlite-source-store.js';
 export * from './sqlite-saved-view-store.js';
+export * from './sqlite-schedule-stores.js';
 export * from './sqlite-ssh-key-store.js';
 export * from './sqlite-task-store.js';
 export * from './sqlite-webhook-store.js';

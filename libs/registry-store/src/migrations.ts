@@ -147,4 +147,16 @@ export const MIGRATIONS: readonly string[] = [
      creator TEXT NOT NULL,
      added_at TEXT NOT NULL
    ) STRICT`,
+  `CREATE TABLE schedule (
+     owner TEXT NOT NULL,
+     id TEXT NOT NULL,
+     body TEXT NOT NULL,
+     PRIMARY KEY (owner, id)
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE scheduled_snapshots (
+     owner TEXT NOT NULL,
+     id TEXT NOT NULL,
+     body TEXT NOT NULL,
+     PRIMARY KEY (owner, id)
+   ) STRICT, WITHOUT ROWID`,
 ];

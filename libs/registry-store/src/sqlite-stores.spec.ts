@@ -8,6 +8,8 @@ import {
   shutdownTimesContract,
   sourceStoreContract,
   savedViewStoreContract,
+  scheduledSnapshotStoreContract,
+  scheduleStoreContract,
   sshKeyStoreContract,
   taskStoreContract,
   webhookStoreContract,
@@ -18,6 +20,7 @@ import { SqliteFolderStore } from './sqlite-folder-store.js';
 import { SqliteReplyStore } from './sqlite-reply-store.js';
 import { SqliteShutdownTimes } from './sqlite-shutdown-times.js';
 import { SqliteSourceStore } from './sqlite-source-store.js';
+import { SqliteScheduledSnapshotStore, SqliteScheduleStore } from './sqlite-schedule-stores.js';
 import { SqliteSavedViewStore } from './sqlite-saved-view-store.js';
 import { SqliteSshKeyStore } from './sqlite-ssh-key-store.js';
 import { SqliteTaskStore } from './sqlite-task-store.js';
@@ -43,6 +46,8 @@ folderStoreContract('SQLite', () => openHarness((database) => new SqliteFolderSt
 shutdownTimesContract('SQLite', (maxTimes) => openHarness((database) => new SqliteShutdownTimes(database, maxTimes)));
 sshKeyStoreContract('SQLite', () => openHarness((database) => new SqliteSshKeyStore(database)));
 savedViewStoreContract('SQLite', () => openHarness((database) => new SqliteSavedViewStore(database)));
+scheduleStoreContract('SQLite', () => openHarness((database) => new SqliteScheduleStore(database)));
+scheduledSnapshotStoreContract('SQLite', () => openHarness((database) => new SqliteScheduledSnapshotStore(database)));
 sourceStoreContract('SQLite', () => openHarness((database) => new SqliteSourceStore(database)));
 taskStoreContract('SQLite', () => openHarness((database) => new SqliteTaskStore(database)));
 apiTokenStoreContract('SQLite', () => openHarness((database) => new SqliteApiTokenStore(database)));

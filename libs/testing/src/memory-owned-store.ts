@@ -1,10 +1,16 @@
 import {
+  byInstanceUid,
+  byScheduleName,
   bySshKeyName,
   byViewRank,
   type OwnedObject,
   type OwnedStore,
   type SavedView,
   type SavedViewStore,
+  type Schedule,
+  type ScheduledSnapshots,
+  type ScheduledSnapshotStore,
+  type ScheduleStore,
   type SshKey,
   type SshKeyStore,
 } from '@headgate/domain-contracts';
@@ -32,6 +38,18 @@ class MemoryOwnedStore<T extends OwnedObject> implements OwnedStore<T> {
   count(): number {
     return this.objects.length;
   }
+
+  all(): readonly T[] {
+    return [...this.objects].sort(this.order);
+  }
+
+  async change(owner: string, id: string, change: (stored: T) => T | undefined): Promise<T | undefined> {
+    const index = this.objects.findIndex((one) => one.owner === owner && one.id === id);
+    const stored = this.objects[index];
+    const next = stored && change(stored);
+    if (next) this.objects[index] = { ...next };
+    return next ?? stored;
+  }
 }
 
 /** SshKeyStore in memory. */
@@ -45,5 +63,22 @@ export class MemorySshKeyStore extends MemoryOwnedStore<SshKey> implements SshKe
 export class MemorySavedViewStore extends MemoryOwnedStore<SavedView> implements SavedViewStore {
   constructor() {
     super(byViewRank);
+  }
+}
+
+/** ScheduleStore in memory. */
+export class MemoryScheduleStore extends MemoryOwnedStore<Schedule> implements ScheduleStore {
+  constructor() {
+    super(byScheduleName);
+  }
+}
+
+/** ScheduledSnapshotStore in memory. */
+export class MemoryScheduledSnapshotStore
+  extends MemoryOwnedStore<ScheduledSnapshots>
+  implements ScheduledSnapshotStore
+{
+  constructor() {
+    super(byInstanceUid);
   }
 }

@@ -4,14 +4,24 @@ import { MemoryApiTokenStore } from './memory-api-token-store.js';
 import { MemoryWebhookStore } from './memory-webhook-store.js';
 import { folderStoreContract } from './contracts/folder-store.contract.js';
 import { shutdownTimesContract } from './contracts/shutdown-times.contract.js';
-import { savedViewStoreContract, sshKeyStoreContract } from './contracts/owned-store.contract.js';
+import {
+  savedViewStoreContract,
+  scheduledSnapshotStoreContract,
+  scheduleStoreContract,
+  sshKeyStoreContract,
+} from './contracts/owned-store.contract.js';
 import { sourceStoreContract } from './contracts/source-store.contract.js';
 import { sampleExchangeContract } from './contracts/sample-exchange.contract.js';
 import { sharedTaskStoreContract } from './contracts/shared-task-store.contract.js';
 import { taskStoreContract } from './contracts/task-store.contract.js';
 import { MemoryFolderStore } from './memory-folder-store.js';
 import { MemoryShutdownTimes } from './memory-shutdown-times.js';
-import { MemorySavedViewStore, MemorySshKeyStore } from './memory-owned-store.js';
+import {
+  MemorySavedViewStore,
+  MemoryScheduledSnapshotStore,
+  MemoryScheduleStore,
+  MemorySshKeyStore,
+} from './memory-owned-store.js';
 import { MemorySourceStore } from './memory-source-store.js';
 import { SharedSamples } from './memory-sample-exchange.js';
 import { SharedTaskMemory } from './memory-shared-task-store.js';
@@ -34,6 +44,16 @@ sshKeyStoreContract('memory', () => {
 
 savedViewStoreContract('memory', () => {
   const store = new MemorySavedViewStore();
+  return { store, reopen: () => store, close: () => undefined };
+});
+
+scheduleStoreContract('memory', () => {
+  const store = new MemoryScheduleStore();
+  return { store, reopen: () => store, close: () => undefined };
+});
+
+scheduledSnapshotStoreContract('memory', () => {
+  const store = new MemoryScheduledSnapshotStore();
   return { store, reopen: () => store, close: () => undefined };
 });
 

@@ -1,6 +1,6 @@
 /** Something that a user has stored for themselves. */
 export interface OwnedObject {
-  /** The login of the user; empty for users without an identity. */
+  /** The login of the user, empty for users without an identity; or the ID of the schedule that has stored it. */
   readonly owner: string;
   /** Unique among those of the owner. */
   readonly id: string;

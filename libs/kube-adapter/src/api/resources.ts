@@ -82,6 +82,12 @@ export const SERVICE_TASK_MEMBERS = resource(`${STORE_GROUP}/v1`, 'ServiceTaskMe
 export const SERVICE_TOKENS = resource(`${STORE_GROUP}/v1`, 'ServiceToken', 'servicetokens');
 export const SERVICE_SOURCES = resource(`${STORE_GROUP}/v1`, 'ServiceSource', 'servicesources');
 export const SERVICE_VIEWS = resource(`${STORE_GROUP}/v1`, 'ServiceView', 'serviceviews');
+export const SERVICE_SCHEDULES = resource(`${STORE_GROUP}/v1`, 'ServiceSchedule', 'serviceschedules');
+export const SERVICE_SCHEDULED_SNAPSHOTS = resource(
+  `${STORE_GROUP}/v1`,
+  'ServiceScheduledSnapshots',
+  'servicescheduledsnapshots',
+);
 export const SERVICE_SSH_KEYS = resource(`${STORE_GROUP}/v1`, 'ServiceSshKey', 'servicesshkeys');
 export const SERVICE_WEBHOOKS = resource(`${STORE_GROUP}/v1`, 'ServiceWebhook', 'servicewebhooks');
 export const SERVICE_EVENTS = resource(`${STORE_GROUP}/v1`, 'ServiceEvents', 'serviceevents');

@@ -1,4 +1,10 @@
-import { SILENT_LOG, type SavedView, type SshKey } from '@headgate/domain-contracts';
+import {
+  SILENT_LOG,
+  type SavedView,
+  type Schedule,
+  type ScheduledSnapshots,
+  type SshKey,
+} from '@headgate/domain-contracts';
 import { ClusterStore, type ClusterStoreOptions } from './cluster-store.js';
 import { KubeFolderStore } from './folders/kube-folder-store.js';
 import { KubeReplicas } from './leases/kube-replicas.js';
@@ -7,7 +13,7 @@ import { KubeReplyStore } from './replies/kube-reply-store.js';
 import { KubeSampleExchange } from './samples/kube-sample-exchange.js';
 import { KubeSourceStore } from './sources/kube-source-store.js';
 import { KubeOwnedStore } from './owned/kube-owned-store.js';
-import { SAVED_VIEWS, SSH_KEYS } from './owned/owned-kinds.js';
+import { SAVED_VIEWS, SCHEDULED_SNAPSHOTS, SCHEDULES, SSH_KEYS } from './owned/owned-kinds.js';
 import { KubeTaskStore } from './tasks/kube-task-store.js';
 import { KubeApiTokenStore } from './tokens/kube-api-token-store.js';
 import { KubeWebhookStore } from './webhooks/kube-webhook-store.js';
@@ -30,6 +36,8 @@ export class KubeSharedStore {
   readonly sources: KubeSourceStore;
   readonly sshKeys: KubeOwnedStore<SshKey, 'sshKey'>;
   readonly views: KubeOwnedStore<SavedView, 'view'>;
+  readonly schedules: KubeOwnedStore<Schedule, 'schedule'>;
+  readonly scheduledSnapshots: KubeOwnedStore<ScheduledSnapshots, 'snapshots'>;
   readonly webhooks: KubeWebhookStore;
   readonly samples: KubeSampleExchange;
   readonly replies: KubeReplyStore;
@@ -48,6 +56,8 @@ export class KubeSharedStore {
     this.sources = new KubeSourceStore(store, log);
     this.sshKeys = new KubeOwnedStore(store, SSH_KEYS, log);
     this.views = new KubeOwnedStore(store, SAVED_VIEWS, log);
+    this.schedules = new KubeOwnedStore(store, SCHEDULES, log);
+    this.scheduledSnapshots = new KubeOwnedStore(store, SCHEDULED_SNAPSHOTS, log);
     this.webhooks = new KubeWebhookStore(store, { maxEvents, log });
     this.samples = new KubeSampleExchange(store, { log });
     this.replies = new KubeReplyStore(store, { maxPerCaller: maxReplies, log });
@@ -79,6 +89,7 @@ export class KubeSharedStore {
 
   private get watchedParts() {
     const { tasks, tokens, sources, sshKeys, views, webhooks, samples, replies } = this;
-    return [tasks, tokens, sources, sshKeys, views, webhooks, samples, replies];
+    const { schedules, scheduledSnapshots } = this;
+    return [tasks, tokens, sources, sshKeys, views, schedules, scheduledSnapshots, webhooks, samples, replies];
   }
 }

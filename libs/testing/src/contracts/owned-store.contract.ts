@@ -3,6 +3,10 @@ import type {
   OwnedStore,
   SavedView,
   SavedViewStore,
+  Schedule,
+  ScheduledSnapshots,
+  ScheduledSnapshotStore,
+  ScheduleStore,
   SshKey,
   SshKeyStore,
 } from '@headgate/domain-contracts';
@@ -35,6 +39,39 @@ const savedView: Build<SavedView> = (owner, id, place = 0) => ({
   columns: place === 0 ? null : ['name', 'folder'],
   rank: place,
   savedAt: '2026-01-02T00:00:00.000Z',
+});
+
+const schedule: Build<Schedule> = (owner, id, place = 0) => ({
+  owner,
+  id: id.repeat(32),
+  ...(place === 0 ? {} : { token: 'abc' }),
+  name: `Schedule ${place} "ü"`,
+  enabled: place !== 0,
+  cron: '30 2 * * 1-5',
+  timeZone: 'Europe/Berlin',
+  jitterSeconds: place,
+  missed: 'once',
+  job: { kind: 'bulk', params: { action: 'snapshot', query: { q: 'web', folder: 'prod' }, keep: 3 } },
+  createdAt: '2026-01-02T00:00:00.000Z',
+  changedAt: '2026-01-02T00:00:00.000Z',
+  after: '2026-01-02T00:00:00.000Z',
+  runs: [
+    {
+      id: 'run',
+      planned: '2026-01-02T00:00:00.000Z',
+      trigger: 'time',
+      status: 'running',
+      task: 'bulk-start-1',
+      recordedAt: '2026-01-02T00:00:00.010Z',
+    },
+  ],
+});
+
+const scheduledSnapshots: Build<ScheduledSnapshots> = (owner, id, place = 0) => ({
+  owner,
+  id: `vm/lab/default/${id}`,
+  uid: `uid-${place}`,
+  snapshots: [{ name: 'one', creationTime: '2026-01-02T00:00:00.000Z' }, { name: 'two' }],
 });
 
 /** The rules for every store of the objects of users. */
@@ -86,3 +123,63 @@ export const sshKeyStoreContract = (adapter: string, open: OpenStore<SshKeyStore
 /** The rules for every `SavedViewStore`. */
 export const savedViewStoreContract = (adapter: string, open: OpenStore<SavedViewStore>): void =>
   ownedStoreContract(`SavedViewStore, ${adapter}`, open, savedView);
+
+/** The rules for every `ScheduledSnapshotStore`. */
+export const scheduledSnapshotStoreContract = (adapter: string, open: OpenStore<ScheduledSnapshotStore>): void =>
+  ownedStoreContract(`ScheduledSnapshotStore, ${adapter}`, open, scheduledSnapshots);
+
+/** The rules for every `ScheduleStore`. */
+export function scheduleStoreContract(adapter: string, open: OpenStore<ScheduleStore>): void {
+  ownedStoreContract(`ScheduleStore, ${adapter}`, open, schedule);
+
+  describe(`the changes of a ScheduleStore, ${adapter}`, () => {
+    let harness: OwnedStoreHarness<ScheduleStore>;
+
+    beforeEach(async () => {
+      harness = await open();
+    });
+    afterEach(() => harness?.close());
+
+    test('all has the schedules of every owner', async () => {
+      const both = [schedule('bob', 'a', 1), schedule('ann', 'a', 2)];
+      for (const one of both.toReversed()) await harness.store.put(one);
+      expect(harness.store.all()).toEqual(both);
+      expect((await harness.reopen()).all()).toEqual(both);
+    });
+
+    test('changes that meet are all carried out, one after the other', async () => {
+      const { store } = harness;
+      const { owner, id } = schedule('ann', 'a');
+      await store.put({ ...schedule('ann', 'a'), jitterSeconds: 0 });
+      await Promise.all(
+        Array.from({ length: 5 }, () =>
+          store.change(owner, id, (one) => ({ ...one, jitterSeconds: one.jitterSeconds + 1 })),
+        ),
+      );
+      expect(store.of(owner).map(({ jitterSeconds }) => jitterSeconds)).toEqual([5]);
+      expect((await harness.reopen()).of(owner).map(({ jitterSeconds }) => jitterSeconds)).toEqual([5]);
+    });
+
+    test('a change can leave a schedule as it is, and finds none that does not exist', async () => {
+      const { store } = harness;
+      const one = schedule('ann', 'a');
+      await store.put(one);
+      expect(await store.change('ann', one.id, () => undefined)).toEqual(one);
+      const none = { ...one, enabled: true };
+      expect(await store.change('bob', one.id, () => none)).toBeUndefined();
+      await store.delete('ann', one.id);
+      expect(await store.change('ann', one.id, () => none)).toBeUndefined();
+      expect((await harness.reopen()).all()).toEqual([]);
+    });
+
+    test('a change that throws changes nothing', async () => {
+      const one = schedule('ann', 'a');
+      await harness.store.put(one);
+      const refuse = (): never => {
+        throw new Error('no');
+      };
+      await expect(harness.store.change('ann', one.id, refuse)).rejects.toThrow('no');
+      expect((await harness.reopen()).all()).toEqual([one]);
+    });
+  });
+}

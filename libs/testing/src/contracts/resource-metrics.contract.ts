@@ -46,9 +46,9 @@ export function resourceMetricsContract(
     };
     const readInstances = async (): Promise<Map<string, InstanceReading>> => {
       const { instances } = await metrics.read();
-      const byRef = new Map(instances.map((reading) => [formatRef(reading.ref), reading]));
-      expect(byRef.size).toBe(instances.length);
-      return byRef;
+      const byInstanceUid = new Map(instances.map((reading) => [formatRef(reading.ref), reading]));
+      expect(byInstanceUid.size).toBe(instances.length);
+      return byInstanceUid;
     };
     /** Reads again while one of the guests is busy with a job of the backend, whose memory is then unknown. */
     const completeReadings = async (refs: readonly InstanceRef[]): Promise<Map<string, InstanceReading>> => {

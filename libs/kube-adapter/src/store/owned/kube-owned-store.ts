@@ -57,11 +57,23 @@ export class KubeOwnedStore<T extends OwnedObject, Field extends string> impleme
   }
 
   of(owner: string): readonly T[] {
+    return this.all().filter((one) => one.owner === owner);
+  }
+
+  all(): readonly T[] {
     return this.objects
       .all()
       .map(({ spec }) => ({ ...spec[this.kind.field] }))
-      .filter((one) => one.owner === owner)
       .sort(this.kind.order);
+  }
+
+  async change(owner: string, id: string, change: (stored: T) => T | undefined): Promise<T | undefined> {
+    const { field } = this.kind;
+    const object = await this.objects.update(this.nameOf(owner, id), (spec) => {
+      const next = change({ ...spec[field] });
+      return next && ({ [field]: next } as Record<Field, T>);
+    });
+    return object && { ...object.spec[field] };
   }
 
   count(): number {

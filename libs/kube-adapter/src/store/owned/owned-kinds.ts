@@ -1,5 +1,19 @@
-import { bySshKeyName, byViewRank, type SavedView, type SshKey } from '@headgate/domain-contracts';
-import { SERVICE_SSH_KEYS, SERVICE_VIEWS } from '../../api/resources.js';
+import {
+  byInstanceUid,
+  byScheduleName,
+  bySshKeyName,
+  byViewRank,
+  type SavedView,
+  type Schedule,
+  type ScheduledSnapshots,
+  type SshKey,
+} from '@headgate/domain-contracts';
+import {
+  SERVICE_SCHEDULED_SNAPSHOTS,
+  SERVICE_SCHEDULES,
+  SERVICE_SSH_KEYS,
+  SERVICE_VIEWS,
+} from '../../api/resources.js';
 import type { OwnedKind } from './kube-owned-store.js';
 
 const areTexts = (...fields: readonly unknown[]): boolean => fields.every((field) => typeof field === 'string');
@@ -23,4 +37,43 @@ export const SAVED_VIEWS: OwnedKind<SavedView, 'view'> = {
     typeof rank === 'number' &&
     (columns === null || (Array.isArray(columns) && areTexts(...columns))),
   order: byViewRank,
+};
+
+export const SCHEDULES: OwnedKind<Schedule, 'schedule'> = {
+  resource: SERVICE_SCHEDULES,
+  subject: 'schedule',
+  prefix: 'schedule',
+  field: 'schedule',
+  isComplete: ({
+    owner,
+    id,
+    name,
+    enabled,
+    cron,
+    timeZone,
+    jitterSeconds,
+    missed,
+    job,
+    createdAt,
+    changedAt,
+    after,
+    runs,
+  }) =>
+    areTexts(owner, id, name, cron, timeZone, missed, job?.kind, createdAt, changedAt, after) &&
+    typeof enabled === 'boolean' &&
+    typeof jitterSeconds === 'number' &&
+    typeof job?.params === 'object' &&
+    Array.isArray(runs) &&
+    runs.every((run) => areTexts(run.id, run.planned, run.trigger, run.status, run.recordedAt)),
+  order: byScheduleName,
+};
+
+export const SCHEDULED_SNAPSHOTS: OwnedKind<ScheduledSnapshots, 'snapshots'> = {
+  resource: SERVICE_SCHEDULED_SNAPSHOTS,
+  subject: 'list of snapshots of a schedule',
+  prefix: 'scheduled-snapshots',
+  field: 'snapshots',
+  isComplete: ({ owner, id, uid, snapshots }) =>
+    areTexts(owner, id, uid) && Array.isArray(snapshots) && snapshots.every(({ name }) => areTexts(name)),
+  order: byInstanceUid,
 };

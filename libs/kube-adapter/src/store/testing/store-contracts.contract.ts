@@ -9,6 +9,8 @@ import {
   sharedWebhookStoreContract,
   sourceStoreContract,
   savedViewStoreContract,
+  scheduledSnapshotStoreContract,
+  scheduleStoreContract,
   sshKeyStoreContract,
   taskStoreContract,
   webhookStoreContract,
@@ -65,6 +67,24 @@ export function storeContracts(title: string, open: () => Promise<StoreCluster>)
     return {
       store: (await harness.join()).views,
       reopen: async () => (await harness.join()).views,
+      close: () => harness.close(),
+    };
+  });
+
+  scheduleStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: (await harness.join()).schedules,
+      reopen: async () => (await harness.join()).schedules,
+      close: () => harness.close(),
+    };
+  });
+
+  scheduledSnapshotStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: (await harness.join()).scheduledSnapshots,
+      reopen: async () => (await harness.join()).scheduledSnapshots,
       close: () => harness.close(),
     };
   });
