@@ -17,6 +17,7 @@ const NEEDS: Readonly<Record<BulkAction, Need>> = {
   unpause: vmOrCt('power'),
   // A migration may lead to another context, where the caller may have no rights.
   migrate: vmOrCt('change', { also: { action: 'change' } }),
+  snapshot: vmOrCt('change'),
   tag: vmOrCt('change'),
   untag: vmOrCt('change'),
   folder: vmOrCt('change'),

@@ -148,6 +148,16 @@ export class DrainedNodeView {
   @IsString() node!: string;
 }
 
+/** The run of a schedule from which a bulk task comes. */
+export class BulkOriginView {
+  /** The ID of the schedule. */
+  @IsString() id!: string;
+  /** The planned time, or that of the request to run it now, in ISO 8601. */
+  @IsISO8601() planned!: string;
+  /** Of snapshot: how many snapshots of the schedule remain for each instance; all of them if it is absent. */
+  @Optional() @IsInt() @Min(1) keep?: number;
+}
+
 /** The order of a bulk task. */
 export class BulkTaskView {
   /** The action on each member. */
@@ -166,6 +176,8 @@ export class BulkTaskView {
   @Optional() @IsBoolean() stopOnError?: boolean;
   /** No member begins before this time, in ISO 8601. */
   @Optional() @IsISO8601() at?: string;
+  /** The schedule that has started the task. */
+  @Optional() @Nested(() => BulkOriginView) schedule?: BulkOriginView;
   /** Of move and drain: the number of members that use the same host at the same time. */
   @Optional() @IsInt() @Min(1) perHost?: number;
   /** Of move: the request that holds for every member. */

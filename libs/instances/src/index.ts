@@ -33,6 +33,7 @@ export * from './vm-source.js';
 export * from './cloning/clone-tasks.js';
 export * from './cloning/clone-vm.js';
 export * from './snapshots/list-snapshots.js';
+export * from './snapshots/scheduled-snapshotting.js';
 export * from './snapshots/snapshot-tasks.js';
 export * from './snapshots/vm-snapshots.js';
 export * from './export-disk.js';

@@ -16,6 +16,8 @@ import type { DeleteContainer } from './delete-container.js';
 import type { DeleteVm } from './delete-vm.js';
 import type { MemberReadiness } from './member-readiness.js';
 import type { MigrateVm } from './migrate-vm.js';
+import type { ScheduledSnapshotting } from './snapshots/scheduled-snapshotting.js';
+import type { CreateSnapshot } from './snapshots/vm-snapshots.js';
 import type { TagVm } from './tag-vm.js';
 
 /** Puts an instance into a folder. With the ID of its object, it does so to that one only. */
@@ -37,6 +39,8 @@ export interface InstanceUseCases {
   readonly applyPower: ApplyPower;
   readonly applyContainerPower: ApplyContainerPower;
   readonly migrateVm: MigrateVm;
+  readonly createSnapshot: CreateSnapshot;
+  readonly scheduledSnapshots: ScheduledSnapshotting;
   readonly tagVm: TagVm;
   readonly deleteVm: DeleteVm;
   readonly deleteContainer: DeleteContainer;
@@ -48,10 +52,13 @@ export interface InstanceUseCases {
  * What work on many instances does to one of them: the use case of a single request, with its checks and its audit
  * entry.
  */
-export type InstanceBulkRequest = Pick<DirectBulkRequest, 'action' | 'force' | 'tag' | 'folder' | 'waitReady'>;
+export type InstanceBulkRequest = Pick<
+  DirectBulkRequest,
+  'action' | 'force' | 'tag' | 'folder' | 'waitReady' | 'schedule'
+>;
 
 /** A request that VMs and containers carry out differently. */
-type KindRequest = InstanceBulkRequest & { readonly action: Exclude<BulkAction, 'folder' | 'unfolder'> };
+type KindRequest = InstanceBulkRequest & { readonly action: Exclude<BulkAction, 'folder' | 'unfolder' | 'snapshot'> };
 
 /** Refuses an action that a caller may not carry out on an instance. @throws DomainError NOT_PERMITTED */
 export type ExpectAllowed = (caller: Caller, request: InstanceBulkRequest, ref: InstanceRef) => void;
@@ -85,7 +92,18 @@ export class InstanceActions {
     if (action === 'folder') return bind(this.useCases.putIntoFolder, folder, { ref: formatRef(ref), uid: ref.uid });
     if (action === 'unfolder')
       return bind(this.useCases.takeOutOfFolder, formatRef(ref), { isPresent: true, uid: ref.uid });
+    if (action === 'snapshot') return this.snapshotOf(request, ref);
     return ref.kind === 'vm' ? this.changeOfVm({ ...request, action }, ref) : this.changeOfContainer(request, ref);
+  }
+
+  /** The snapshots of a schedule are recorded, so that it can delete them. */
+  private snapshotOf({ schedule }: InstanceBulkRequest, ref: MemberRef): BoundChange {
+    const { createSnapshot, scheduledSnapshots } = this.useCases;
+    return {
+      plan: () => createSnapshot.plan(ref, {}),
+      run: async (caller) =>
+        schedule ? scheduledSnapshots.run(ref, schedule, caller) : (await createSnapshot.run(ref, {}, caller)).task,
+    };
   }
 
   private changeOfVm({ action, force = false, tag = '' }: KindRequest, ref: MemberRef): BoundChange {
@@ -107,7 +125,10 @@ export class InstanceActions {
     if (action === 'delete') return bind(this.useCases.deleteContainer, ref);
     const power = CONTAINER_ACTIONS.find((one) => one === action);
     if (!power)
-      throw new DomainError('NOT_SUPPORTED', 'Containers can only be started, stopped, deleted, and put into folders.');
+      throw new DomainError(
+        'NOT_SUPPORTED',
+        'Containers can only be started, stopped, saved as snapshots, deleted, and put into folders.',
+      );
     return bind(this.useCases.applyContainerPower, ref, power);
   }
 }

@@ -56,7 +56,20 @@ export class RunBulk extends Change<
 
   /** @returns the ID of the task */
   protected override runPrepared({ request, members }: Bulk, caller: Caller): Promise<string> {
-    return this.tasks.startBulk(request, members, caller, (ref) => this.directory.get(parseRef(ref))?.uid);
+    return this.start({ request, members }, caller);
+  }
+
+  /**
+   * Starts the task under an ID that its caller has recorded before.
+   * @throws DomainError as `run` does
+   */
+  async runAs(id: string, request: DirectBulkRequest, refs: readonly InstanceRef[], caller: Caller): Promise<string> {
+    return this.start(this.prepare(request, refs), caller, id);
+  }
+
+  private start({ request, members }: Bulk, caller: Caller, id?: string): Promise<string> {
+    const uidOf = (ref: string): string | undefined => this.directory.get(parseRef(ref))?.uid;
+    return this.tasks.startBulk(request, members, caller, { uidOf, ...(id !== undefined && { id }) });
   }
 
   /**
@@ -72,7 +85,7 @@ export class RunBulk extends Change<
     const refs = members.filter(needsRetry).map(({ ref }) => ref);
     const uids = new Map(members.map(({ ref, uid }) => [ref, uid]));
     if (refs.length === 0) throw new DomainError('WRONG_STATE', `Nothing failed in ${id}.`);
-    return this.tasks.startBulk(withoutTime(request), refs, caller, (ref) => uids.get(ref));
+    return this.tasks.startBulk(withoutTime(request), refs, caller, { uidOf: (ref) => uids.get(ref) });
   }
 
   /** Begins no further member; those that run are finished. @throws DomainError TASK_NOT_FOUND, WRONG_STATE */

@@ -86,10 +86,16 @@ export class TaskStarts {
     return this.create({ task, journal, variant: start.variant }, () => this.begin(task, run, false), reservation);
   }
 
-  async startBulk(...[request, refs, caller, uidOf]: Parameters<TaskRunner['startBulk']>): Promise<string> {
+  async startBulk(
+    ...[request, refs, caller, { id, uidOf } = {}]: Parameters<TaskRunner['startBulk']>
+  ): Promise<string> {
     const { bulk, run: deps } = this.deps;
     const { kind, version } = bulk;
-    const created = newTask({ kind, name: request.action, ref: '' }, caller, deps.clock);
+    const created = newTask(
+      { kind, name: request.action, ref: '', ...(id !== undefined && { id }) },
+      caller,
+      deps.clock,
+    );
     const promised = deps.times?.bulk(request, refs);
     const parts = { ...bulkParts(request, refs, uidOf), ...(promised && { promised }) };
     const task = new RunningTask({ ...created, ...parts }, deps);

@@ -1,15 +1,19 @@
 import { Module } from '@nestjs/common';
 import { expectMembersAllowed } from '@headgate/access';
-import { Audit, InstanceDirectory, Reservations } from '@headgate/domain-contracts';
+import { Audit, InstanceDirectory, Reservations, ScheduledSnapshotStore, TaskRunner } from '@headgate/domain-contracts';
 import { AddFolderMember, Folders, RemoveFolderMember } from '@headgate/folders';
 import {
   ApplyContainerPower,
   ApplyPower,
+  CreateSnapshot,
+  DeleteSnapshot,
   DeleteContainer,
   DeleteVm,
   InstanceActions,
+  ListSnapshots,
   MemberReadiness,
   MigrateVm,
+  ScheduledSnapshotting,
   TagVm,
 } from '@headgate/instances';
 import { ContainersModule } from '../containers/containers.module.js';
@@ -17,20 +21,41 @@ import { FleetModule } from '../fleet/fleet.module.js';
 import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { InstancesModule } from '../instances/instances.module.js';
 import { provideClass } from '../platform/provide-class.js';
+import { provideDeps } from '../platform/provide-deps.js';
+import { SnapshotsModule } from '../snapshots/snapshots.module.js';
 import { StoreModule } from '../store/store.module.js';
+import { TasksModule } from '../tasks/tasks.module.js';
 
 /** The actions on single instances, for work on many of them: bulk tasks and folders. */
 @Module({
-  imports: [StoreModule, FolderTreeModule, FleetModule, InstancesModule, ContainersModule],
+  imports: [
+    StoreModule,
+    FolderTreeModule,
+    FleetModule,
+    TasksModule,
+    InstancesModule,
+    SnapshotsModule,
+    ContainersModule,
+  ],
   providers: [
     provideClass(AddFolderMember, [Folders, InstanceDirectory, Audit, Reservations]),
     provideClass(RemoveFolderMember, [Folders, InstanceDirectory, Audit, Reservations]),
+    provideDeps(ScheduledSnapshotting, {
+      createSnapshot: CreateSnapshot,
+      deleteSnapshot: DeleteSnapshot,
+      listSnapshots: ListSnapshots,
+      store: ScheduledSnapshotStore,
+      tasks: TaskRunner,
+      directory: InstanceDirectory,
+    }),
     {
       provide: InstanceActions,
       inject: [
         ApplyPower,
         ApplyContainerPower,
         MigrateVm,
+        CreateSnapshot,
+        ScheduledSnapshotting,
         TagVm,
         DeleteVm,
         DeleteContainer,
@@ -42,6 +67,8 @@ import { StoreModule } from '../store/store.module.js';
         applyPower: ApplyPower,
         applyContainerPower: ApplyContainerPower,
         migrateVm: MigrateVm,
+        createSnapshot: CreateSnapshot,
+        scheduledSnapshots: ScheduledSnapshotting,
         tagVm: TagVm,
         deleteVm: DeleteVm,
         deleteContainer: DeleteContainer,
@@ -54,6 +81,8 @@ import { StoreModule } from '../store/store.module.js';
             applyPower,
             applyContainerPower,
             migrateVm,
+            createSnapshot,
+            scheduledSnapshots,
             tagVm,
             deleteVm,
             deleteContainer,

@@ -85,7 +85,10 @@ export class ContainerSnapshotsController {
     @Changing() request: ChangeRequest,
   ): Promise<ContinuedView | PlanView> {
     const container = instanceQuery('ct', path, query);
-    return request.answer(query, this.deleteSnapshot, [container, path.snap], (task) => ({ status: 'deleted', task }));
+    return request.answer(query, this.deleteSnapshot, [container, path.snap, undefined], (task) => ({
+      status: 'deleted',
+      task,
+    }));
   }
 
   // The copy is in no folder, and it has everything that is in the source.

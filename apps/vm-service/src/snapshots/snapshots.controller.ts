@@ -89,7 +89,10 @@ export class SnapshotsController {
     @Changing() request: ChangeRequest,
   ): Promise<ContinuedView | PlanView> {
     const vm = instanceQuery('vm', path, query);
-    return request.answer(query, this.deleteSnapshot, [vm, path.snap], (task) => ({ status: 'deleted', task }));
+    return request.answer(query, this.deleteSnapshot, [vm, path.snap, undefined], (task) => ({
+      status: 'deleted',
+      task,
+    }));
   }
 
   // The copy is in no folder, and its disk has everything that is on the source's.

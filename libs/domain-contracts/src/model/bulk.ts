@@ -10,6 +10,7 @@ export const BULK_ACTIONS = [
   'pause',
   'unpause',
   'migrate',
+  'snapshot',
   'tag',
   'untag',
   'folder',
@@ -24,6 +25,16 @@ export type QueuedAction = (typeof QUEUED_ACTIONS)[number];
 
 /** All actions of bulk tasks. */
 export const BULK_TASK_ACTIONS = [...BULK_ACTIONS, ...QUEUED_ACTIONS] as const;
+
+/** The run of a schedule from which a bulk task comes. */
+export interface BulkOrigin {
+  /** The ID of the schedule. */
+  readonly id: string;
+  /** The planned time, in ISO 8601. The names of snapshots contain it. */
+  readonly planned: string;
+  /** Of `snapshot`: how many snapshots that the schedule has created of an instance remain. All of them without it. */
+  readonly keep?: number;
+}
 
 /** One action for many instances. */
 export interface BulkRequest {
@@ -42,6 +53,8 @@ export interface BulkRequest {
   readonly stopOnError?: boolean;
   /** No member begins before this time, in ISO 8601 and UTC. */
   readonly at?: string;
+  /** The schedule that has started the task. */
+  readonly schedule?: BulkOrigin;
   /** Of queued actions: how many members use the same host at the same time. */
   readonly perHost?: number;
   /** Of `move`: the request that holds for every member. JSON. */
@@ -104,7 +117,7 @@ export function bulkSeconds(
 }
 
 /** Actions that go on when their request is answered. */
-const END_LATER: ReadonlySet<BulkRequest['action']> = new Set(['restart', 'migrate', 'move', 'drain']);
+const END_LATER: ReadonlySet<BulkRequest['action']> = new Set(['restart', 'migrate', 'snapshot', 'move', 'drain']);
 
 /** The work of a queue: each member is carried out by a task of its own, which survives restarts. */
 export interface MemberTasks {

@@ -23,7 +23,19 @@ export interface ScheduledSnapshots extends OwnedObject {
 }
 
 /** Stores which snapshots schedules have created, by the ID of the instance. */
-export abstract class ScheduledSnapshotStore extends OwnedStore<ScheduledSnapshots> {}
+export abstract class ScheduledSnapshotStore extends OwnedStore<ScheduledSnapshots> {
+  /**
+   * Changes the latest version of a record; no other write comes between.
+   * @param change returns undefined to leave it as it is. It may be called again with a version that has its change
+   *   already
+   * @returns the record; undefined if there is none
+   */
+  abstract change(
+    owner: string,
+    id: string,
+    change: (stored: ScheduledSnapshots) => ScheduledSnapshots | undefined,
+  ): Promise<ScheduledSnapshots | undefined>;
+}
 
 /** The order of `ScheduledSnapshotStore.of`. */
 export const byInstanceUid = (a: ScheduledSnapshots, b: ScheduledSnapshots): number =>

@@ -6,6 +6,13 @@ import type { BackgroundWork, Task, TaskKind } from '../model/task.js';
 import type { DefinedTask, TaskDefinition } from '../model/task-definition.js';
 import type { Reservation } from '../model/work.js';
 
+export interface BulkStart {
+  /** The ID of the task, if its caller has recorded it before. No task has it yet. */
+  readonly id?: string;
+  /** The ID of a member, so that no other instance of its name is touched. */
+  readonly uidOf?: (ref: string) => string | undefined;
+}
+
 /** Runs long operations as tasks that can be polled. */
 export abstract class TaskRunner {
   /**
@@ -38,13 +45,13 @@ export abstract class TaskRunner {
    * member is journaled before its work begins; after a restart, only those are carried out that had not begun. The
    * tasks of a queue's members continue on their own.
    *
-   * @param uidOf the ID of a member, so that no other instance of its name is touched
+   * @throws DomainError NOT_READY when the task could not be journaled; nothing has begun then
    */
   abstract startBulk(
     request: BulkRequest,
     refs: readonly string[],
     caller: Caller,
-    uidOf?: (ref: string) => string | undefined,
+    options?: BulkStart,
   ): Promise<string>;
 
   /**

@@ -6,7 +6,10 @@ import {
   type Clock,
   type FoundInstance,
   type Instance,
+  type InstanceRef,
+  type InstanceSnapshots,
   type Plan,
+  type Snapshot,
   type SnapshotRequest,
   type Work,
 } from '@headgate/domain-contracts';
@@ -123,8 +126,15 @@ export class RestoreSnapshot extends InstanceChange<'snapshots', [name: string],
   }
 }
 
-/** Deletes a snapshot. Its result is the ID of the task that merges the content, if that takes time. */
-export class DeleteSnapshot extends InstanceChange<'snapshots', [name: string], string | undefined> {
+/**
+ * Deletes a snapshot; with its creation time, no other one of its name. Its result is the ID of the task that merges
+ * the content, if that takes time.
+ */
+export class DeleteSnapshot extends InstanceChange<
+  'snapshots',
+  [name: string, creationTime: string | undefined],
+  string | undefined
+> {
   protected override readonly ability = 'snapshots';
 
   constructor(protected override readonly deps: SnapshotDeps) {
@@ -147,10 +157,23 @@ export class DeleteSnapshot extends InstanceChange<'snapshots', [name: string], 
     { ref, ability }: FoundInstance<'snapshots'>,
     permit: Permit,
     name: string,
+    creationTime: string | undefined,
   ): Promise<string | undefined> {
     throwFirstRefusal(await ability.planDelete(ref, name));
+    if (creationTime !== undefined) await expectSame(ability, ref, { name, creationTime });
     const params = { action: 'delete', snapshot: name } as const;
     const { task, continues } = await this.deps.tasks.changes.start({ name: ref.name, ref, params, ...permit });
     return continues ? task : undefined;
   }
+}
+
+/** @throws DomainError SNAPSHOT_NOT_FOUND when another one has its name */
+async function expectSame(
+  snapshots: InstanceSnapshots,
+  ref: InstanceRef,
+  { name, creationTime }: Pick<Snapshot, 'name' | 'creationTime'>,
+): Promise<void> {
+  const found = (await snapshots.list(ref)).find((one) => one.name === name);
+  if (found?.creationTime !== creationTime)
+    throw new DomainError('SNAPSHOT_NOT_FOUND', `The snapshot ${name} of ${ref.name} was replaced by another one.`);
 }

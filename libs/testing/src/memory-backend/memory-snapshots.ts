@@ -21,7 +21,11 @@ import {
 } from '@headgate/domain-contracts';
 import { withPhase, withStatus, type MemoryEngine } from './memory-engine.js';
 
+const SECOND_MS = 1000;
+
 export class MemorySnapshots extends InstanceSnapshots {
+  /** The snapshots of all instances so far, each of which has another time. */
+  private created = 0;
   /** By the ref and the uid of the instance. */
   private readonly snapshots = new Map<string, readonly Snapshot[]>();
 
@@ -57,7 +61,7 @@ export class MemorySnapshots extends InstanceSnapshots {
     const saved: Snapshot = {
       name: request.name,
       phase: 'Succeeded',
-      creationTime: new Date(0).toISOString(),
+      creationTime: new Date(this.created++ * SECOND_MS).toISOString(),
       ready: true,
       ...(request.memory === true && { memory: true }),
     };

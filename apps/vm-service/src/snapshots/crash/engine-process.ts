@@ -88,7 +88,7 @@ const cloneDeps = { ...deps, tasks: new CloneTasks({ tasks, directory, backends 
 const use = {
   snapshot: () => new CreateSnapshot(snapshotDeps).run(ref, { name: `${ref.name}-two` }, caller),
   restore: () => new RestoreSnapshot(snapshotDeps).run(ref, `${ref.name}-one`, caller),
-  'delete-snapshot': () => new DeleteSnapshot(snapshotDeps).run(ref, `${ref.name}-one`, caller),
+  'delete-snapshot': () => new DeleteSnapshot(snapshotDeps).run(ref, `${ref.name}-one`, undefined, caller),
   clone: () =>
     new CloneVm({ ...cloneDeps, place: new PlaceInstance(backends, directory) }).run(ref, `${ref.name}-copy`, caller),
   migrate: () => migrate.run(ref, undefined, caller),

@@ -2613,7 +2613,7 @@ export interface components {
              * @description The action on each instance.
              * @enum {string}
              */
-            action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "tag" | "untag" | "folder" | "unfolder" | "delete";
+            action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "snapshot" | "tag" | "untag" | "folder" | "unfolder" | "delete";
             /** @description The task waits until this time, at most 366 days: ISO 8601 with `Z` or an offset. It can be canceled meanwhile. Only for callers with all rights, because the rights of others are not stored until then. */
             at?: string;
             /** @description The number of instances that are worked on at the same time; 8 by default. */
@@ -2655,6 +2655,18 @@ export interface components {
             steps: components["schemas"]["PlanStepView"][];
             /** @description Consequences that the caller may not expect, one sentence each. */
             warnings: string[];
+        };
+        /** @description The run of a schedule from which a bulk task comes. */
+        BulkOriginView: {
+            /** @description The ID of the schedule. */
+            id: string;
+            /** @description Of snapshot: how many snapshots of the schedule remain for each instance; all of them if it is absent. */
+            keep?: number;
+            /**
+             * Format: date-time
+             * @description The planned time, or that of the request to run it now, in ISO 8601.
+             */
+            planned: string;
         };
         /** @description The response to a dry run of POST /api/ext/bulk. `steps` has one step for each instance that is not refused. The request is accepted although some or all instances are refused: their members fail when their turn comes. */
         BulkPlanView: {
@@ -2701,7 +2713,7 @@ export interface components {
              * @description The action on each member.
              * @enum {string}
              */
-            action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "tag" | "untag" | "folder" | "unfolder" | "delete" | "move" | "drain";
+            action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "snapshot" | "tag" | "untag" | "folder" | "unfolder" | "delete" | "move" | "drain";
             /**
              * Format: date-time
              * @description No member begins before this time, in ISO 8601.
@@ -2725,6 +2737,8 @@ export interface components {
             paused?: boolean;
             /** @description Of move and drain: the number of members that use the same host at the same time. */
             perHost?: number;
+            /** @description The schedule that has started the task. */
+            schedule?: components["schemas"]["BulkOriginView"];
             /** @description Whether no further member begins after the first failure. */
             stopOnError?: boolean;
             /** @description Of tag and untag: the tag. */

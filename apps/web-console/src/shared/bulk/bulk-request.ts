@@ -36,6 +36,7 @@ const labels = perLanguage((): Readonly<Record<BulkTaskView['action'], string>> 
   pause: t`Pause`,
   unpause: t`Resume`,
   migrate: t`Migrate`,
+  snapshot: t`Snapshot`,
   tag: t`Add tag`,
   untag: t`Remove tag`,
   folder: t`Put into folder`,
