@@ -46,6 +46,16 @@ export class ApiTokens {
     return known;
   }
 
+  /**
+   * A token that was presented before, for work that its client has planned.
+   * @throws DomainError NOT_PERMITTED when it is expired or revoked; NOT_READY while it can't be checked
+   */
+  expectUsable(id: string): ApiToken {
+    const known = this.store.get(id);
+    if (known && !this.isExpired(known)) return known;
+    throw new DomainError('NOT_PERMITTED', `The API token ${id.slice(0, 40)} is expired or revoked.`);
+  }
+
   isExpired({ expiresAt }: Pick<ApiToken, 'expiresAt'>): boolean {
     return Date.parse(expiresAt) <= this.clock.now();
   }

@@ -6,10 +6,10 @@ import {
   type Grant,
   type InstanceRef,
 } from '@headgate/domain-contracts';
-import { folders, vmOrCt, type Need } from './need.js';
+import { everything, folders, vmOrCt, type InstanceNeed } from './need.js';
 import { expectAllowed, may } from './policy.js';
 
-const NEEDS: Readonly<Record<BulkAction, Need>> = {
+const NEEDS: Readonly<Record<BulkAction, InstanceNeed>> = {
   start: vmOrCt('power'),
   stop: vmOrCt('power'),
   restart: vmOrCt('power'),
@@ -47,4 +47,15 @@ export function expectMembersAllowed(
   throw new DomainError('NOT_PERMITTED', `${grant.label} has no right to ${action} ${refused.length} of them.`, {
     details: { refs: refused.slice(0, MAX_NAMED_REFS) },
   });
+}
+
+/**
+ * Refuses an action on instances that are not known yet, unless its caller may do it to all that will ever be in a
+ * folder, or to every instance.
+ * @throws DomainError NOT_PERMITTED
+ */
+export function expectAllowedLater(grant: Grant, bulkAction: BulkAction, folder: string | undefined): void {
+  const { action } = NEEDS[bulkAction];
+  if (folder === undefined) expectAllowed(grant, everything(action));
+  else expectAllowed(grant, folders(action, ['folder']), { folder });
 }

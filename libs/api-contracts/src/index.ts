@@ -30,6 +30,7 @@ export * from './sources.js';
 export * from './ssh-keys.js';
 export * from './stream.js';
 export * from './tasks.js';
+export * from './schedules.js';
 export * from './views.js';
 export * from './vms.js';
 export * from './webhooks.js';

@@ -93,7 +93,8 @@ export class UpdateSchedule extends Change<
   }
 
   /** @throws DomainError SCHEDULE_NOT_FOUND, also for one that the caller may not see; those of a new one */
-  protected override prepare(caller: Caller, id: string, update: Partial<ScheduleRequest>): PreparedUpdate {
+  protected override prepare(caller: Caller, id: string, request: Partial<ScheduleRequest>): PreparedUpdate {
+    const update = definedFields(request);
     const { store, jobs, clock } = this.deps;
     const found = findSchedule(store, id, caller);
     const { name, job } = update;
@@ -194,6 +195,10 @@ export class RunSchedule extends Change<[caller: Caller, id: string], ScheduledR
     return audit.of(caller, 'request run of schedule', subjectOf(schedule), run, ({ task = '' }) => task);
   }
 }
+
+/** Without the fields that a request leaves as they are. */
+const definedFields = <T extends object>(fields: T): T =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
 /** @throws DomainError INVALID_INPUT */
 function expectTimes(schedule: Schedule): void {

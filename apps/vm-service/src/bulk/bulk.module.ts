@@ -13,5 +13,6 @@ import { InstanceActionsModule } from './instance-actions.module.js';
   imports: [StoreModule, FleetModule, TasksModule, InstanceActionsModule],
   controllers: [BulkController],
   providers: [provideClass(RunBulk, [TaskRunner, InstanceActions, Audit, Clock, InstanceDirectory])],
+  exports: [RunBulk],
 })
 export class BulkModule {}

@@ -38,6 +38,16 @@ export class Admission extends CallerResolver {
     return { ...identity, origin, grant: this.bind(this.identity.rightsOf(identity.login)) };
   }
 
+  /**
+   * A user with the rights that they have now, for work that they have planned. With a token, the rights are also those
+   * of the token.
+   * @throws DomainError NOT_PERMITTED for a token that is expired or revoked
+   */
+  ofOwner({ login, token }: { readonly login: string; readonly token?: string | undefined }): Caller {
+    if (token !== undefined) return this.ofToken(this.tokens.expectUsable(token));
+    return { login, name: '', grant: this.bind(this.identity.rightsOf(login)) };
+  }
+
   private ofToken(token: ApiToken): Caller {
     // Determined for every request: the creator may have lost rights since.
     const creator = this.identity.rightsOf(token.creator);

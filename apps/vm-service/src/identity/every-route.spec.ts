@@ -58,6 +58,13 @@ GET    /api/ext/views                                   no       yes    yes   ye
 POST   /api/ext/views                                   no       yes    yes   yes   -       yes    yes      yes   yes
 PATCH  /api/ext/views/{id}                              no       yes    yes   yes   -       yes    yes      yes   yes
 DELETE /api/ext/views/{id}                              no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /api/ext/schedules                               no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/schedules                               no       no     yes   yes   no      no     yes      yes   no
+POST   /api/ext/schedules/preview                       no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /api/ext/schedules/{id}                          no       yes    yes   yes   -       yes    yes      yes   yes
+PATCH  /api/ext/schedules/{id}                          no       yes    yes   yes   -       yes    yes      yes   yes
+DELETE /api/ext/schedules/{id}                          no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/schedules/{id}/run                      no       no     yes   yes   -       yes    yes      yes   yes
 GET    /api/ext/contexts                                no       no     yes   no    -       no     no       no    no
 POST   /api/ext/contexts                                no       no     yes   no    -       no     no       no    no
 POST   /api/ext/contexts/test                           no       no     yes   no    -       no     no       no    no
@@ -211,6 +218,13 @@ const bodyOf = (route: string, target: typeof IN_FOLDER): object | undefined => 
       return { path: target.path, ref };
     case 'POST /api/folders/action':
       return { path: target.path, action: 'stop' };
+    case 'POST /api/ext/schedules':
+      return {
+        name: 'Night',
+        cron: '@daily',
+        timeZone: 'UTC',
+        job: { action: 'stop', query: { folder: target.path } },
+      };
     case 'POST /api/ext/bulk':
       return { refs: [ref], action: 'stop' };
     default:

@@ -49,6 +49,6 @@ import { WhoamiController } from './whoami.controller.js';
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: DryRunGuard },
   ],
-  exports: [CallerResolver, CallerIdentity, EdgePolicy, LocalTrust, InstanceAccess],
+  exports: [Admission, CallerResolver, CallerIdentity, EdgePolicy, LocalTrust, InstanceAccess],
 })
 export class IdentityModule {}

@@ -42,6 +42,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   SshKeys: 'SSH public keys that users have stored for new VMs.',
   Stream: 'Everything that a page shows, as one event stream.',
   Tasks: 'Long operations.',
+  Schedules: 'Actions on instances at planned times.',
   Tokens: 'API tokens.',
   Usage: 'The CPU, memory, disk and network usage of VMs.',
   UsageHistory: 'The usage of VMs over up to 30 days.',

@@ -23,6 +23,10 @@ export type BulkAction = (typeof BULK_ACTIONS)[number];
 export const QUEUED_ACTIONS = ['move', 'drain'] as const;
 export type QueuedAction = (typeof QUEUED_ACTIONS)[number];
 
+/** The actions that schedules carry out on instances. */
+export const SCHEDULED_ACTIONS = ['start', 'stop', 'restart', 'snapshot'] as const satisfies readonly BulkAction[];
+export type ScheduledAction = (typeof SCHEDULED_ACTIONS)[number];
+
 /** All actions of bulk tasks. */
 export const BULK_TASK_ACTIONS = [...BULK_ACTIONS, ...QUEUED_ACTIONS] as const;
 

@@ -908,6 +908,98 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The schedules of the caller, or of all for callers with all rights, by name
+         * @description The schedules of the caller, or of all for callers with all rights, by name.
+         */
+        get: operations["Schedules.list"];
+        put?: never;
+        /**
+         * Creates a schedule of the caller: at most 100
+         * @description Creates a schedule of the caller: at most 100. Its runs have the rights that the caller has at that time.
+         */
+        post: operations["Schedules.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A schedule with its last runs
+         * @description A schedule with its last runs.
+         */
+        get: operations["Schedules.get"];
+        put?: never;
+        post?: never;
+        /**
+         * Deletes a schedule
+         * @description Deletes a schedule. Its running task continues, and its snapshots stay.
+         */
+        delete: operations["Schedules.remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes a schedule
+         * @description Changes a schedule. With other times, and when it is enabled, it runs at the next time from now.
+         */
+        patch: operations["Schedules.update"];
+        trace?: never;
+    };
+    "/api/ext/schedules/{id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Runs a schedule now, with the rights of its owner
+         * @description Runs a schedule now, with the rights of its owner. Its times stay as they are.
+         */
+        post: operations["Schedules.run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/schedules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The next planned times of a cron expression
+         * @description The next planned times of a cron expression. Changes nothing.
+         */
+        post: operations["Schedules.preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/ssh-keys": {
         parameters: {
             query?: never;
@@ -3251,6 +3343,26 @@ export interface components {
              */
             path: string;
         };
+        /** @description POST /api/ext/schedules */
+        CreateScheduleDto: {
+            /** @description Five fields: minute, hour, day of month, month, day of week, such as `30 2 * * 1-5`; or a name such as `@daily`. */
+            cron: string;
+            /** @description Whether it runs at its times; true by default. */
+            enabled?: boolean;
+            /** @description Each run begins up to so many seconds later, always as many for one schedule; 0 by default. */
+            jitterSeconds?: number;
+            /** @description What it does. */
+            job: components["schemas"]["ScheduleJobDto"];
+            /**
+             * @description After an outage of the service: no run for the times that passed, or one for all of them; `skip` by default.
+             * @enum {string}
+             */
+            missed?: "skip" | "once";
+            /** @description Unique among the schedules of the caller. */
+            name: string;
+            /** @description A name of the IANA database, such as `Europe/Berlin`. */
+            timeZone: string;
+        };
         /** @description POST /api/vms/{ns}/{name}/snapshots */
         CreateSnapshotDto: {
             /** @description Also saves the memory of the running guest. Backends that can't refuse it. Default false. */
@@ -4838,6 +4950,15 @@ export interface components {
             /** @description The installed version, or else the offered one. */
             version: string;
         };
+        /** @description POST /api/ext/schedules/preview */
+        PreviewScheduleDto: {
+            /** @description The number of times; 5 by default. */
+            count?: number;
+            /** @description Five fields, or a name such as `@daily`. */
+            cron: string;
+            /** @description A name of the IANA database. */
+            timeZone: string;
+        };
         /** @description GET /readyz */
         ReadyView: {
             /** @description `ready`. */
@@ -4975,6 +5096,155 @@ export interface components {
              * @example 4Gi
              */
             mem?: string;
+        };
+        /** @description A schedule with its last runs. */
+        ScheduleDetailView: {
+            /**
+             * Format: date-time
+             * @description When it was changed last, in ISO 8601.
+             */
+            changedAt: string;
+            /**
+             * Format: date-time
+             * @description When it was created, in ISO 8601.
+             */
+            createdAt: string;
+            /** @description Five fields, or a name such as `@daily`. */
+            cron: string;
+            /** @description Whether it runs at its times. */
+            enabled: boolean;
+            /** @description Its ID. */
+            id: string;
+            /** @description Each run begins up to so many seconds later. */
+            jitterSeconds: number;
+            /** @description What it does. */
+            job: components["schemas"]["ScheduleJobDto"];
+            /** @description The last run; null before the first one. */
+            lastRun: components["schemas"]["ScheduledRunView"] | null;
+            /**
+             * @description What happens with times that passed during an outage of the service.
+             * @enum {string}
+             */
+            missed: "skip" | "once";
+            /** @description The user's name for it. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it runs next, with its jitter, in ISO 8601; null while it is disabled.
+             */
+            nextRun: string | null;
+            /** @description The login of the user as whom it runs; empty for a user without an identity. */
+            owner: string;
+            /** @description The last 20, the newest first. */
+            runs: components["schemas"]["ScheduledRunView"][];
+            /** @description A name of the IANA database. */
+            timeZone: string;
+            /** @description The ID of the API token that has created it, and whose rights its runs have at most. */
+            token?: string;
+        };
+        /** @description One planned time of a schedule, or a run that a user has asked for. */
+        ScheduledRunView: {
+            /**
+             * Format: date-time
+             * @description When its end was seen, in ISO 8601.
+             */
+            endedAt?: string;
+            /** @description Its ID. */
+            id: string;
+            /** @description The number of planned times before it that were missed, at most 1000. */
+            missedBefore?: number;
+            /**
+             * Format: date-time
+             * @description The planned time without jitter, or the time of the request, in ISO 8601.
+             */
+            planned: string;
+            /** @description Why it did not run, or failed. */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded, in ISO 8601.
+             */
+            recordedAt: string;
+            /**
+             * @description `starting` and `running`: it has not ended. `done` and `error`: its task has ended, or could not be started. `empty`: no instance matched. `skipped`: an earlier run had not ended. `missed`: the service did not run then.
+             * @enum {string}
+             */
+            status: "starting" | "running" | "done" | "error" | "empty" | "skipped" | "missed";
+            /** @description The ID of its bulk task. Of an `empty` run, and of one that could not be started, there is none of this ID. */
+            task?: string;
+            /**
+             * @description `time`: its time had come. `late`: it was missed and is made up for. `request`: a user has asked for it.
+             * @enum {string}
+             */
+            trigger: "time" | "late" | "request";
+        };
+        /** @description What a schedule does: an action on the instances that match its query at that time. */
+        ScheduleJobDto: {
+            /**
+             * @description The action on each instance.
+             * @enum {string}
+             */
+            action: "start" | "stop" | "restart" | "snapshot";
+            /** @description The number of instances that are worked on at the same time; 8 by default. */
+            atOnce?: number;
+            /** @description Only with stop: powers the VMs off instead of asking the guests to shut down. */
+            force?: boolean;
+            /** @description Only with snapshot: how many snapshots that this schedule has created remain for each instance. The oldest ones are deleted when a new one is complete. Without it, all remain. Other snapshots are never deleted. */
+            keep?: number;
+            /** @description Chooses the instances, at the time of each run. */
+            query: components["schemas"]["BulkQuery"];
+            /** @description No further instance begins after the first failure; the remaining ones are skipped. */
+            stopOnError?: boolean;
+            /** @description Only with start and restart: an instance is done when it runs again, as in a bulk task. */
+            waitReady?: boolean;
+        };
+        /** @description The next planned times of a cron expression. */
+        SchedulePreviewView: {
+            /** @description In ISO 8601 and UTC, without jitter. */
+            times: string[];
+        };
+        /** @description A schedule in a list. */
+        ScheduleView: {
+            /**
+             * Format: date-time
+             * @description When it was changed last, in ISO 8601.
+             */
+            changedAt: string;
+            /**
+             * Format: date-time
+             * @description When it was created, in ISO 8601.
+             */
+            createdAt: string;
+            /** @description Five fields, or a name such as `@daily`. */
+            cron: string;
+            /** @description Whether it runs at its times. */
+            enabled: boolean;
+            /** @description Its ID. */
+            id: string;
+            /** @description Each run begins up to so many seconds later. */
+            jitterSeconds: number;
+            /** @description What it does. */
+            job: components["schemas"]["ScheduleJobDto"];
+            /** @description The last run; null before the first one. */
+            lastRun: components["schemas"]["ScheduledRunView"] | null;
+            /**
+             * @description What happens with times that passed during an outage of the service.
+             * @enum {string}
+             */
+            missed: "skip" | "once";
+            /** @description The user's name for it. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it runs next, with its jitter, in ISO 8601; null while it is disabled.
+             */
+            nextRun: string | null;
+            /** @description The login of the user as whom it runs; empty for a user without an identity. */
+            owner: string;
+            /** @description A name of the IANA database. */
+            timeZone: string;
+            /** @description The ID of the API token that has created it, and whose rights its runs have at most. */
+            token?: string;
         };
         /** @description How long past runs took. */
         SecondsView: {
@@ -5267,6 +5537,26 @@ export interface components {
             name: string;
             /** @description The instances that the token is for. */
             scope: components["schemas"]["TokenScopeDto"];
+        };
+        /** @description PATCH /api/ext/schedules/{id}. Absent fields stay as they are. */
+        UpdateScheduleDto: {
+            /** @description Five fields, or a name such as `@daily`. */
+            cron?: string;
+            /** @description Whether it runs at its times. Those before it is enabled are not made up for. */
+            enabled?: boolean;
+            /** @description Each run begins up to so many seconds later. */
+            jitterSeconds?: number;
+            /** @description What it does, as a whole. */
+            job?: components["schemas"]["ScheduleJobDto"];
+            /**
+             * @description After an outage of the service: no run for the times that passed, or one for all of them.
+             * @enum {string}
+             */
+            missed?: "skip" | "once";
+            /** @description Unique among the schedules of its owner. */
+            name?: string;
+            /** @description A name of the IANA database. */
+            timeZone?: string;
         };
         /** @description PATCH /api/ext/views/{id}. Absent fields stay as they are. */
         UpdateViewDto: {
@@ -8009,6 +8299,347 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    "Schedules.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleView"][];
+                };
+            };
+        };
+    };
+    "Schedules.create": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateScheduleDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleDetailView"];
+                };
+            };
+        };
+    };
+    "Schedules.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleDetailView"];
+                };
+            };
+        };
+    };
+    "Schedules.remove": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Schedules.update": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateScheduleDto"];
+                "application/merge-patch+json": components["schemas"]["UpdateScheduleDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleDetailView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Schedules.run": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Accepted; continues as a task. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduledRunView"];
+                };
+            };
+        };
+    };
+    "Schedules.preview": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewScheduleDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchedulePreviewView"];
+                };
             };
         };
     };
