@@ -12,6 +12,7 @@ export const PLACES = [
   '/networks',
   '/images',
   '/plugins',
+  '/schedules',
   '/activity',
   '/doctor',
   '/journal',

@@ -12,6 +12,7 @@ afterAll(showTextsAsTheyAre);
 beforeEach(() => {
   service = givenService();
   service.on('GET /api/capabilities', buildCapabilities([buildContext({})]));
+  service.on('POST /api/ext/schedules/preview', { times: ['2026-01-02T01:30:00.000Z'] });
   service.usually(/^GET /, { error: 'refused by the mock', code: 'INTERNAL' }, 500);
 });
 afterEach(() => closeConsole(service));
@@ -58,6 +59,7 @@ test.each([
   '/activity',
   '/doctor',
   '/journal',
+  '/schedules',
   '/integrations',
   '/settings',
   ...['overview', 'guest', 'hardware', 'snapshots', 'events'].map((tab) => `/vms/prod/tailvm/web-1/${tab}`),

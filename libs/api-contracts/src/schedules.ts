@@ -117,7 +117,7 @@ export class ScheduledRunView {
    * `empty`: no instance matched. `skipped`: an earlier run had not ended. `missed`: the service did not run then.
    */
   @IsIn(RUN_STATUSES) status!: RunStatus;
-  /** The ID of its bulk task. Of an `empty` run, and of one that could not be started, there is none of this ID. */
+  /** The ID of its bulk task, which may not exist yet while it is `starting`. */
   @Optional() @IsString() task?: string;
   /** When it was recorded, in ISO 8601. */
   @IsISO8601() recordedAt!: string;

@@ -96,6 +96,7 @@ export class RunStarter {
    */
   async start(schedule: Schedule, run: ScheduledRun & { readonly task: string }): Promise<ScheduledRun> {
     const { audit, clock } = this.deps;
+    const noTask = { task: undefined };
     this.starting.add(run.id);
     try {
       let state: Partial<ScheduledRun>;
@@ -106,11 +107,11 @@ export class RunStarter {
         );
         state = hasBegun
           ? { status: 'running' }
-          : { status: 'empty', endedAt: clock.iso(), reason: 'No instance matched.' };
+          : { ...noTask, status: 'empty', endedAt: clock.iso(), reason: 'No instance matched.' };
       } catch (error) {
         // The task may exist: a write after it may have failed.
         if (this.hasTask(run.task)) return run;
-        state = { status: 'error', endedAt: clock.iso(), reason: messageOf(error) };
+        state = { ...noTask, status: 'error', endedAt: clock.iso(), reason: messageOf(error) };
       }
       await this.record(schedule, run, ['starting'], state);
       return { ...run, ...state };

@@ -102,6 +102,13 @@ const PAGES: readonly PageRequest[] = [
     others: { 'GET /api/ext/tokens': [] },
   },
   {
+    path: '/schedules',
+    request: 'GET /api/ext/schedules',
+    failure: "Couldn't load the schedules",
+    empty: [[], 'No schedules yet'],
+    others: { 'GET /api/folders': { folders: [] }, 'POST /api/ext/schedules/preview': { times: [] } },
+  },
+  {
     path: '/settings',
     request: 'GET /api/ext/contexts',
     failure: "Couldn't load the contexts",

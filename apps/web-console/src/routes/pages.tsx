@@ -12,6 +12,7 @@ import { Masthead } from '../features/shell/components/masthead.js';
 import { PhoneBar } from '../features/shell/components/phone-bar.js';
 import { GoKeys } from '../features/shell/components/go-keys.js';
 import { Sidebar } from '../features/shell/components/sidebar.js';
+import { SchedulesPage } from '../features/schedules/components/schedules-page.js';
 import { SettingsPage } from '../features/settings/components/settings-page.js';
 import { StoragePage } from '../features/storage/components/storage-page.js';
 import { IntegrationsPage } from '../features/integrations/components/integrations-page.js';
@@ -88,6 +89,9 @@ export function Pages() {
               </Route>
               <Route path={paths.plugins}>
                 <PluginsPage />
+              </Route>
+              <Route path={paths.schedules}>
+                <SchedulesPage />
               </Route>
               <Route path={paths.doctor}>
                 <DoctorPage />

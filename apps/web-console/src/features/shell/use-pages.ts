@@ -8,7 +8,15 @@ import type { CountedPage } from './use-page-counts.js';
 
 export interface PageLink {
   readonly name:
-    CountedPage | 'folders' | 'storage' | 'networks' | 'plugins' | 'activity' | 'integrations' | 'settings';
+    | CountedPage
+    | 'folders'
+    | 'storage'
+    | 'networks'
+    | 'plugins'
+    | 'schedules'
+    | 'activity'
+    | 'integrations'
+    | 'settings';
   readonly href: string;
   readonly label: string;
   readonly icon: IconName;
@@ -37,6 +45,7 @@ export function usePages(): readonly PageLink[] {
     { name: 'networks', href: paths.networks, label: t`Networks`, icon: 'context' },
     { name: 'images', href: paths.images, label: t`Images`, icon: 'image' },
     { name: 'plugins', href: paths.plugins, label: t`Plugins`, icon: 'plugin' },
+    { name: 'schedules', href: paths.schedules, label: t`Schedules`, icon: 'hourglass' },
     {
       name: 'activity',
       href: paths.activity,

@@ -5170,7 +5170,7 @@ export interface components {
              * @enum {string}
              */
             status: "starting" | "running" | "done" | "error" | "empty" | "skipped" | "missed";
-            /** @description The ID of its bulk task. Of an `empty` run, and of one that could not be started, there is none of this ID. */
+            /** @description The ID of its bulk task, which may not exist yet while it is `starting`. */
             task?: string;
             /**
              * @description `time`: its time had come. `late`: it was missed and is made up for. `request`: a user has asked for it.

@@ -25,6 +25,7 @@ export const paths = {
   task: (id: string) => `/tasks/${id}`,
   images: '/images',
   plugins: '/plugins',
+  schedules: '/schedules',
   doctor: '/doctor',
   activity: '/activity',
   journal: '/journal',
