@@ -9,7 +9,7 @@ import { RunningService } from './running-service.js';
 import { until } from './until.js';
 
 const TIMEOUT_MS = 400_000;
-const BANNER = 'This list is the past: nothing can be changed here';
+const BANNER = 'You are viewing the past: nothing can be changed';
 
 /** The list as it was before a VM was stopped, in Chromium. */
 describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the past in the web console', () => {

@@ -29,7 +29,7 @@ describe('the list as it was', () => {
   test('shows the entries of the moment in the address, and that nothing can be changed', async () => {
     await openConsole(`/vms?at=${AT}`, [web], service);
     expect(await screen.findByRole('rowheader', { name: /gone-1/ })).toBeTruthy();
-    expect(screen.getByText('This list is the past: nothing can be changed here')).toBeTruthy();
+    expect(screen.getByText('You are viewing the past: nothing can be changed')).toBeTruthy();
     expect(asked()).toEqual([AT]);
     expect(screen.queryByRole('button', { name: 'Create VM' })).toBeNull();
     const rows = screen.getAllByRole('row').slice(1);
@@ -48,7 +48,7 @@ describe('the list as it was', () => {
     expect(location.hash).toMatch(/at=/);
     await user.click(screen.getByRole('button', { name: 'Back to now' }));
     expect(location.hash).not.toMatch(/at=/);
-    expect(screen.queryByText('This list is the past: nothing can be changed here')).toBeNull();
+    expect(screen.queryByText('You are viewing the past: nothing can be changed')).toBeNull();
     expect(await screen.findByRole('rowheader', { name: /web-1/ })).toBeTruthy();
   });
 

@@ -48,7 +48,7 @@ export function ScheduleFormSection({ schedule, refusal, onSaved, onCancel }: Sc
   return (
     <form
       aria-label={title}
-      className="hg-form"
+      className="hg-form hg-form--narrow"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();

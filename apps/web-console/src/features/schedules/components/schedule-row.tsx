@@ -44,13 +44,15 @@ export function ScheduleRow({ schedule, onToggle, onEdit, onRun, onDelete }: Sch
         </span>
       </td>
       <td>
-        <Switch
-          id={`schedule-${id}`}
-          label={<span className="hg-hidden">{t`Run ${name} at its times`}</span>}
-          isChecked={enabled}
-          onChange={onToggle}
-        />
-        {nextRun === null ? <span className="hg-note">{t`Disabled`}</span> : <Timestamp at={nextRun} />}
+        <div className="hg-next-run">
+          <Switch
+            id={`schedule-${id}`}
+            label={<span className="hg-hidden">{t`Run ${name} at its times`}</span>}
+            isChecked={enabled}
+            onChange={onToggle}
+          />
+          {nextRun === null ? <span className="hg-note">{t`Disabled`}</span> : <Timestamp at={nextRun} />}
+        </div>
       </td>
       <td>
         <LastRun schedule={schedule} />

@@ -46,7 +46,7 @@ export function PastList<E extends Instance>({ kind, at, onMoment }: PastListPro
       <h1 className="hg-hidden">{kind.title}</h1>
       <Alert
         variant="warning"
-        title={t`This list is the past: nothing can be changed here`}
+        title={t`You are viewing the past: nothing can be changed`}
         actions={<Button variant="secondary" onClick={() => onMoment(undefined)}>{t`Back to now`}</Button>}
       >
         <Trans>
