@@ -36,26 +36,28 @@ export class NbdConnection {
         },
       },
     });
+    // An error without a listener would end the process.
+    this.socket.on('error', () => undefined);
   }
 
   /**
    * @param folder of any length: the socket is reached through its file descriptor, because paths of sockets are
    *   limited to 107 bytes
    * @param name of the socket in the folder
-   * @returns undefined if nothing listens there
+   * @returns undefined if nothing listens there, or the server has closed the connection already
    */
   static async open(folder: string, name: string): Promise<NbdConnection | undefined> {
     const handle = await open(folder, 'r');
     const connection = new NbdConnection(`/proc/self/fd/${handle.fd}/${name}`);
     try {
       await once(connection.socket, 'connect');
-      return connection;
     } catch {
       connection.socket.destroy();
-      return undefined;
     } finally {
       await handle.close();
     }
+    // The server may have ended meanwhile: a reader would wait for an event that has passed.
+    return connection.socket.destroyed ? undefined : connection;
   }
 
   /** Replaces the receiver, and passes on what has arrived before. */
