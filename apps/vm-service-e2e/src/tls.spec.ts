@@ -9,6 +9,7 @@ import type { VmView } from '@headgate/api-contracts';
 import { openBrowser, type Browser } from './browser.js';
 import { CHROMIUM, describeIf } from './machine.js';
 import { RunningService } from './running-service.js';
+import { until } from './until.js';
 
 const why = spawnSync('openssl', ['version']).status === 0 ? undefined : 'openssl is not installed';
 
@@ -49,12 +50,18 @@ describeIf(CHROMIUM === undefined ? 'no Chromium' : why, 'npm start -- --tls-cer
     const vm = (await list()).find(({ status }) => status === 'Running')!;
     await page.getByRole('link', { name: vm.name, exact: true }).waitFor();
     await page.goto(`${service.url}/#/vms/${vm.context}/${vm.namespace}/${vm.name}/serial`);
+    // Keys that are pressed before are lost.
+    await page
+      .getByRole('region', { name: `Serial console of ${vm.name}` })
+      .getByText('Connected')
+      .waitFor();
     await page.locator('.xterm').click();
     await page.keyboard.press('Enter');
-    await page
-      .getByText(/login:/)
-      .first()
-      .waitFor();
+    await until(
+      'the guest asks for a login',
+      () => page.locator('.xterm-rows').innerText(),
+      (seen) => /login:/.test(seen),
+    );
     expect([browser.errors, browser.foreign]).toEqual([[], []]);
   });
 
