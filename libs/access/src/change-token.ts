@@ -1,6 +1,7 @@
 import {
   buildPlan,
   Change,
+  definedFields,
   DomainError,
   TOKEN_ACTIONS,
   type AccessScope,
@@ -89,7 +90,7 @@ const changesOf = ({ actions, scope, days }: TokenChange): string =>
     .join(', ');
 
 function scopeText(scope: AccessScope): string {
-  const fields = Object.entries(scope).filter(([, value]) => value !== undefined);
+  const fields = Object.entries(definedFields(scope));
   if (fields.length === 0) return 'all instances';
   return `instances with ${fields.map(([field, value]) => `${field} ${value}`).join(' and ')}`;
 }

@@ -1,5 +1,6 @@
 export { Clock, SystemClock } from '@headgate/clock';
 export * from './values/cpu-set.js';
+export * from './values/defined-fields.js';
 export * from './values/domain-error.js';
 export * from './values/folder-path.js';
 export * from './values/instance-ref.js';

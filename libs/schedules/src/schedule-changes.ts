@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   buildPlan,
   Change,
+  definedFields,
   DomainError,
   type Audit,
   type Caller,
@@ -195,10 +196,6 @@ export class RunSchedule extends Change<[caller: Caller, id: string], ScheduledR
     return audit.of(caller, 'request run of schedule', subjectOf(schedule), run, ({ task = '' }) => task);
   }
 }
-
-/** Without the fields that a request leaves as they are. */
-const definedFields = <T extends object>(fields: T): T =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
 /** @throws DomainError INVALID_INPUT */
 function expectTimes(schedule: Schedule): void {

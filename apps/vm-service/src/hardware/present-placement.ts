@@ -6,6 +6,7 @@ import type {
   PlacementView,
 } from '@headgate/api-contracts';
 import {
+  definedFields,
   formatBytes,
   parseMemory,
   parseSize,
@@ -27,14 +28,14 @@ export function placementSettings({
 }: PlacementDto): Omit<SetPlacementChange, 'kind' | 'restart'> {
   return {
     ...(dedicated && {
-      dedicated: given({
+      dedicated: definedFields({
         isOn: dedicated.on,
         isolatesEmulator: dedicated.isolateEmulator,
         passesNuma: dedicated.numa,
       }),
     }),
     ...(pinning && {
-      pinning: given({
+      pinning: definedFields({
         vcpus: pinning.vcpus,
         emulatorCpus: pinning.emulatorCpus === null ? '' : pinning.emulatorCpus,
         memory: pinning.memory,
@@ -46,10 +47,6 @@ export function placementSettings({
     }),
   };
 }
-
-/** Without the fields that are absent. */
-const given = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 
 export const presentPlacement = ({ dedicated, pinning, hugepageBytes }: Placement): PlacementView => ({
   dedicated: dedicated && {

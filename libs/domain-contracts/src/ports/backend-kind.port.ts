@@ -6,6 +6,7 @@ import type { DiagnosticCheck } from './diagnostics.port.js';
 import type { FolderAssignment } from './folder-store.port.js';
 import type { Log } from './log.port.js';
 import type { PastUsage } from './past-usage.port.js';
+import { definedFields } from '../values/defined-fields.js';
 
 /**
  * An engine that this service can manage, as its adapter exports it: the only import from an adapter that the
@@ -97,9 +98,8 @@ export type SettingsChange = Readonly<Record<string, unknown>>;
 
 /** The kept settings with the new values of a change, without removed keys. */
 export function mergeSettings(before: Readonly<object>, change: SettingsChange): Record<string, unknown> {
-  const given = Object.entries(change).filter(([, value]) => value !== undefined);
-  const merged = Object.entries({ ...before, ...Object.fromEntries(given) });
-  return Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined));
+  const merged = Object.entries({ ...definedFields(before), ...definedFields(change) });
+  return Object.fromEntries(merged.filter(([, value]) => value !== null));
 }
 
 /** A host with a port, or a file or socket of this machine. */
