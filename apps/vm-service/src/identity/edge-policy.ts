@@ -58,7 +58,7 @@ export class EdgePolicy {
 }
 
 /** `example.org:80` → `example.org`, `[::1]:80` → `[::1]` */
-const hostName = (host: string): string => host.replace(/:\d+$/, '');
+export const hostName = (host: string): string => host.replace(/:\d+$/, '');
 
 const foreignOrigin = (): DomainError =>
   new DomainError('FOREIGN_ORIGIN', 'The request comes from a page that is not the page of this service.');

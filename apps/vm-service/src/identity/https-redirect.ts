@@ -6,7 +6,7 @@ import type { Settings } from '../config/load-config.js';
 import { errorBody } from '../platform/domain-error.filter.js';
 import { HttpListener } from '../platform/http-listener.js';
 import { SETTINGS } from '../platform/tokens.js';
-import { EdgePolicy } from './edge-policy.js';
+import { EdgePolicy, hostName } from './edge-policy.js';
 import { READS } from './edge.guard.js';
 
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -57,7 +57,7 @@ export class HttpsRedirect implements OnApplicationBootstrap, BeforeApplicationS
       return refuse(response, errorBody(error));
     }
     if (!READS.includes(request.method ?? '')) return refuse(response, NO_CHANGES);
-    const host = (request.headers.host ?? '').replace(/:\d+$/, '');
+    const host = hostName(request.headers.host ?? '');
     const { port } = this.listener;
     const path = request.url?.startsWith('/') ? request.url : '/';
     const location = `https://${host}${port === HTTPS_PORT ? '' : `:${port}`}${path}`;

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Clock } from '@headgate/domain-contracts';
 import type { LoadedCertificate, TlsFiles } from '@headgate/nest-kit';
 import type { Server } from 'node:https';
 import type { Logger } from 'pino';
@@ -12,12 +13,13 @@ const INTERVAL_MS = 60_000;
 /** The certificate of the service. Renewed files are used for new connections within a minute. */
 @Injectable()
 export class ServiceCertificate implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
+  private stop = (): void => undefined;
   private reloadProblem: string | undefined;
 
   constructor(
     @Inject(TLS_FILES) private readonly files: TlsFiles | undefined,
     private readonly host: HttpAdapterHost<FastifyAdapter>,
+    private readonly clock: Clock,
     @Inject(LOGGER) private readonly log: Logger,
   ) {}
 
@@ -32,11 +34,11 @@ export class ServiceCertificate implements OnApplicationBootstrap, BeforeApplica
   }
 
   onApplicationBootstrap(): void {
-    if (this.files) this.timer = setInterval(() => this.reload(), INTERVAL_MS).unref();
+    if (this.files) this.stop = this.clock.every(INTERVAL_MS, () => this.reload());
   }
 
   beforeApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.stop();
   }
 
   /** Uses the files for new connections if they have changed. If they can't be used, the last pair stays. */
