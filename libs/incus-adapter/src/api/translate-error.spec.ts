@@ -29,6 +29,7 @@ const MESSAGES: readonly [status: number, text: string, code: string][] = [
   [400, 'This "instances" entry already exists', 'ALREADY_EXISTS'],
   [400, 'Failed to create instance delete operation: Instance is busy running a "stop" operation', 'BUSY'],
   [500, 'Invalid PID "-1"', 'BUSY'],
+  [400, 'Failed to create instance update operation: A matching non-reusable operation has now succeeded', 'BUSY'],
   [400, 'The instance is already running', 'WRONG_STATE'],
   [400, 'The instance is already stopped', 'WRONG_STATE'],
   [400, 'Instance is running', 'WRONG_STATE'],

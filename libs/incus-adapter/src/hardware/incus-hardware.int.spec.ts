@@ -115,10 +115,11 @@ describeOnIncus('limits', (flavor) => {
       hardware.apply(ref, { kind: 'scale', cpu: 2, restart: false }),
       hardware.apply(ref, memory(200)),
     ]);
-    const codes = ended.flatMap((one) => (one.status === 'rejected' ? [(one.reason as { code: string }).code] : []));
-    expect(['CONFLICT', 'BUSY', undefined]).toContain(codes[0]);
+    const errors = ended.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+    // LXD lets the second one wait, Incus compares what both have read.
+    expect(errors.filter((error) => !/ETag doesn't match|is busy running/.test(error))).toEqual([]);
     const { cpu, memoryBytes } = await hardware.read(ref);
-    expect([cpu === 2, memoryBytes === 200 * MIB].filter(Boolean)).toHaveLength(2 - codes.length);
+    expect([cpu === 2, memoryBytes === 200 * MIB].filter(Boolean)).toHaveLength(2 - errors.length);
     expect([await key(ref, 'user.other'), await key(ref, 'limits.processes')]).toEqual(['kept', '200']);
   });
 
