@@ -215,6 +215,8 @@ describe('an upstream', () => {
       const listed = () => {
         for (const socket of waiting.splice(0)) socket.write(json(200, { pushers: [] }));
       };
+      // Once later requests were answered, all writes have reached the gateway, and wait for the first list.
+      for (let i = 0; i < 3; i++) expect((await ask('GET', VERSIONS)).status).toBe(200);
       const release = setInterval(listed, 50);
       expect((await Promise.all(writes)).every(({ status }) => status === 200)).toBe(true);
       clearInterval(release);
