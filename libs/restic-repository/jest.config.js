@@ -1,0 +1,1 @@
+export default { displayName: 'restic-repository', preset: '../../jest.preset.js' };

@@ -1,0 +1,7 @@
+export * from './errors.js';
+export * from './types.js';
+export * from './reading/repository-file.js';
+export * from './repository.js';
+export * from './retention/keep.js';
+export * from './target/directory-target.js';
+export * from './target/repository-target.js';
