@@ -1,5 +1,5 @@
-export * from './errors.js';
-export * from './types.js';
+export * from './model/errors.js';
+export * from './model/types.js';
 export * from './reading/repository-file.js';
 export * from './repository.js';
 export * from './retention/keep.js';

@@ -1,4 +1,4 @@
-import type { FileBlock } from '../types.js';
+import type { FileBlock } from '../model/types.js';
 
 /** A file of a snapshot, for random access. Its blobs are verified as they are read. */
 export abstract class RepositoryFile {

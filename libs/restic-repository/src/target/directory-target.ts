@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, lstat, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { FileExistsError, FileNotFoundError, InvalidInputError } from '../errors.js';
+import { FileExistsError, FileNotFoundError, InvalidInputError } from '../model/errors.js';
 import { type FileType, type ListedFile, RepositoryTarget } from './repository-target.js';
 
 const FOLDERS = ['data', 'index', 'keys', 'locks', 'snapshots'] as const;

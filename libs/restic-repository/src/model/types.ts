@@ -193,3 +193,10 @@ export interface CheckReport {
   /** Packs that no index lists and blobs that no snapshot needs; `prune` removes them. */
   readonly garbage: { readonly packs: number; readonly blobs: number; readonly bytes: number };
 }
+
+/** Keeps `prune` away. */
+export interface ReadingLock {
+  /** Aborted when the lock is lost; from then on, forgotten snapshots may be pruned. */
+  readonly signal: AbortSignal;
+  release(): Promise<void>;
+}

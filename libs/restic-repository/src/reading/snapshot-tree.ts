@@ -1,0 +1,53 @@
+import { sha256 } from '../format/blobs.js';
+import { decodeTree, type FileNode, type TreeNode } from '../format/tree.js';
+import { DamagedError, PathNotFoundError } from '../model/errors.js';
+import { partsOf } from '../model/paths.js';
+import type { FileEntry } from '../model/types.js';
+import type { BlobReader } from '../store/blob-reader.js';
+
+const MOST_FILES = 1_000_000;
+const DEEPEST = 256;
+
+export const contentIdOf = (content: readonly string[]): string => sha256(Buffer.from(content.join('')));
+
+/** The folders and files of snapshots. */
+export class SnapshotTree {
+  constructor(private readonly reader: Pick<BlobReader, 'read'>) {}
+
+  /** @throws DamagedError */
+  async nodesOf(tree: string): Promise<TreeNode[]> {
+    return decodeTree(await this.reader.read('tree', tree), `tree ${tree}`);
+  }
+
+  /** @throws PathNotFoundError, DamagedError, InvalidInputError */
+  async findFile(root: string, path: string): Promise<FileNode> {
+    const parts = partsOf(path);
+    let tree = root;
+    for (const [depth, name] of parts.entries()) {
+      const node = (await this.nodesOf(tree)).find((candidate) => candidate.name === name);
+      if (node?.type === 'file' && depth === parts.length - 1) return node;
+      if (node?.type !== 'dir') break;
+      tree = node.subtree;
+    }
+    throw new PathNotFoundError(`path: the snapshot has no file ${JSON.stringify(path)}.`);
+  }
+
+  /** All files below a tree, sorted by path. @throws DamagedError */
+  async files(root: string): Promise<FileEntry[]> {
+    const found: FileEntry[] = [];
+    await this.collect(root, '', 0, found);
+    return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  private async collect(tree: string, folder: string, depth: number, found: FileEntry[]): Promise<void> {
+    // A few trees that contain each other more than once can describe more files than fit into any memory.
+    if (depth > DEEPEST || found.length > MOST_FILES) {
+      throw new DamagedError(`tree ${tree} is nested too deep or has too many files.`, `tree ${tree}`);
+    }
+    for (const node of await this.nodesOf(tree)) {
+      const path = `${folder}/${node.name}`;
+      if (node.type === 'dir') await this.collect(node.subtree, path, depth + 1, found);
+      else found.push({ path, size: node.size, mtime: node.mtime, contentId: contentIdOf(node.content) });
+    }
+  }
+}
