@@ -6,7 +6,15 @@ import type { FileEntry } from '../model/types.js';
 import type { BlobReader } from '../store/blob-reader.js';
 
 const MOST_FILES = 1_000_000;
+const MOST_FOLDERS = 100_000;
 const DEEPEST = 256;
+
+/** A folder of a snapshot. */
+interface Place {
+  readonly tree: string;
+  readonly path: string;
+  readonly depth: number;
+}
 
 export const contentIdOf = (content: readonly string[]): string => sha256(Buffer.from(content.join('')));
 
@@ -35,19 +43,19 @@ export class SnapshotTree {
   /** All files below a tree, sorted by path. @throws DamagedError */
   async files(root: string): Promise<FileEntry[]> {
     const found: FileEntry[] = [];
-    await this.collect(root, '', 0, found);
+    await this.collect({ tree: root, path: '', depth: 0 }, found, { folders: 0 });
     return found.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  private async collect(tree: string, folder: string, depth: number, found: FileEntry[]): Promise<void> {
+  private async collect({ tree, path, depth }: Place, found: FileEntry[], count: { folders: number }): Promise<void> {
     // A few trees that contain each other more than once can describe more files than fit into any memory.
-    if (depth > DEEPEST || found.length > MOST_FILES) {
+    if (depth > DEEPEST || ++count.folders > MOST_FOLDERS || found.length > MOST_FILES) {
       throw new DamagedError(`tree ${tree} is nested too deep or has too many files.`, `tree ${tree}`);
     }
     for (const node of await this.nodesOf(tree)) {
-      const path = `${folder}/${node.name}`;
-      if (node.type === 'dir') await this.collect(node.subtree, path, depth + 1, found);
-      else found.push({ path, size: node.size, mtime: node.mtime, contentId: contentIdOf(node.content) });
+      const below = `${path}/${node.name}`;
+      if (node.type === 'dir') await this.collect({ tree: node.subtree, path: below, depth: depth + 1 }, found, count);
+      else found.push({ path: below, size: node.size, mtime: node.mtime, contentId: contentIdOf(node.content) });
     }
   }
 }
