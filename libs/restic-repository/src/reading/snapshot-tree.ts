@@ -16,6 +16,11 @@ interface Place {
   readonly depth: number;
 }
 
+interface Seen {
+  folders: number;
+  readonly known: Map<string, readonly TreeNode[]>;
+}
+
 export const contentIdOf = (content: readonly string[]): string => sha256(Buffer.from(content.join('')));
 
 /** The folders and files of snapshots. */
@@ -43,18 +48,20 @@ export class SnapshotTree {
   /** All files below a tree, sorted by path. @throws DamagedError */
   async files(root: string): Promise<FileEntry[]> {
     const found: FileEntry[] = [];
-    await this.collect({ tree: root, path: '', depth: 0 }, found, { folders: 0 });
+    await this.collect({ tree: root, path: '', depth: 0 }, found, { folders: 0, known: new Map() });
     return found.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  private async collect({ tree, path, depth }: Place, found: FileEntry[], count: { folders: number }): Promise<void> {
+  private async collect({ tree, path, depth }: Place, found: FileEntry[], seen: Seen): Promise<void> {
     // A few trees that contain each other more than once can describe more files than fit into any memory.
-    if (depth > DEEPEST || ++count.folders > MOST_FOLDERS || found.length > MOST_FILES) {
+    if (depth > DEEPEST || ++seen.folders > MOST_FOLDERS || found.length > MOST_FILES) {
       throw new DamagedError(`tree ${tree} is nested too deep or has too many files.`, `tree ${tree}`);
     }
-    for (const node of await this.nodesOf(tree)) {
+    const nodes = seen.known.get(tree) ?? (await this.nodesOf(tree));
+    seen.known.set(tree, nodes);
+    for (const node of nodes) {
       const below = `${path}/${node.name}`;
-      if (node.type === 'dir') await this.collect({ tree: node.subtree, path: below, depth: depth + 1 }, found, count);
+      if (node.type === 'dir') await this.collect({ tree: node.subtree, path: below, depth: depth + 1 }, found, seen);
       else found.push({ path: below, size: node.size, mtime: node.mtime, contentId: contentIdOf(node.content) });
     }
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createCipheriv, createHash } from 'node:crypto';
 import type { BackupInput, CreateOptions, FileInput } from '../model/types.js';
 import { ResticRepository } from '../repository.js';
 import type { RepositoryTarget } from '../target/repository-target.js';
@@ -28,11 +28,8 @@ export const backupInput = (values: Partial<BackupInput> = {}): BackupInput => (
 
 /** Bytes that do not compress and are the same for the same seed. */
 export function noise(seed: string, length: number): Buffer {
-  const bytes = Buffer.alloc(length);
-  for (let offset = 0, count = 0; offset < length; offset += 32, count++) {
-    createHash('sha256').update(`${seed} ${count}`).digest().copy(bytes, offset);
-  }
-  return bytes;
+  const key = createHash('sha256').update(seed).digest();
+  return createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(length));
 }
 
 export const fromBytes = (bytes: Uint8Array, more: Partial<FileInput> = {}): FileInput => ({

@@ -40,13 +40,13 @@ export class BlobWriter {
 
   /** Adds a blob as it is in another pack of this repository. */
   async addSealed(blob: Pick<BlobEntry, 'type' | 'id' | 'uncompressedLength'>, sealed: Uint8Array): Promise<void> {
+    // Before and not after it adds to a pack: callers overlap, and each of them could begin one more.
+    while (this.pending.size >= PENDING_PACKS) await Promise.race(this.pending);
     this.throwFailure();
     const builder = this.builders[blob.type];
     builder.add(blob, sealed);
     if (!builder.isFull) return;
     this.flushPack(blob.type);
-    while (this.pending.size > PENDING_PACKS) await Promise.race(this.pending);
-    this.throwFailure();
     if (this.options.writesIndex && this.unindexedBlobs >= INDEX_BLOBS) await this.writeIndex();
   }
 
