@@ -27,6 +27,7 @@ const programs = [
   'caddy',
   'apache2',
   'promtool',
+  'restic',
   'systemd-analyze',
 ];
 

@@ -8,7 +8,7 @@ import { backUp, createSample, MIB, readFile, reopen } from './testing/sample-re
 
 const ID = 'ab'.repeat(32);
 
-describe('a repository that an attacker has made', () => {
+describe('a repository of an attacker who knows the password', () => {
   let target: MemoryTarget;
   let repository: ResticRepository;
   let hostile: HostileRepository;

@@ -90,8 +90,8 @@ export class ResticRepository {
   }
 
   /**
-   * Writes one snapshot with the files that `write` adds, under a shared lock. The snapshot becomes visible at the end,
-   * as a whole. If it fails or is canceled, nothing but garbage for `prune` remains.
+   * Writes one snapshot with the files that `write` adds, under a shared lock. The snapshot becomes visible at the
+   * end, as a whole. If it fails or is canceled, nothing but garbage for `prune` remains.
    * @throws LockedError, LostLockError, CanceledError, and the errors of `write` and of the target
    */
   backup(
@@ -121,8 +121,8 @@ export class ResticRepository {
   }
 
   /**
-   * Opens a file for reading. The data of a snapshot that is forgotten meanwhile may be pruned; `lockForReading` prevents
-   * this.
+   * Opens a file for reading. The data of a snapshot that is forgotten meanwhile may be pruned; `lockForReading`
+   * prevents this.
    * @throws SnapshotNotFoundError, PathNotFoundError, DamagedError
    */
   async openFile(snapshotId: string, path: string): Promise<RepositoryFile> {
@@ -162,7 +162,8 @@ export class ResticRepository {
   }
 
   /**
-   * Removes data that no snapshot needs, under an exclusive lock. It may be killed at any moment; the next call goes on.
+   * Removes data that no snapshot needs, under an exclusive lock. It may be killed at any moment; the next call goes
+   * on.
    * @throws LockedError, CanceledError, DamagedError: without every index and tree it removes nothing
    */
   prune(options: PruneOptions = {}): Promise<PruneReport> {

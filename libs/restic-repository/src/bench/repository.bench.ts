@@ -99,15 +99,15 @@ try {
     () => backUp(),
     () => (hasRestic ? backUpWithRestic() : Promise.resolve()),
   );
-  const made = await backUp();
-  const unchanged = await time(() => backUp(made.folder));
-  const repository = await ResticRepository.open(new DirectoryTarget(made.folder), PASSWORD);
+  const first = await backUp();
+  const unchanged = await time(() => backUp(first.folder));
+  const repository = await ResticRepository.open(new DirectoryTarget(first.folder), PASSWORD);
   const restored = join(folder, 'restored.raw');
   const [copy = 0, restore = 0] = await best(
     () => run('dd', [`if=${disk}`, `of=${join(folder, 'copy.raw')}`, 'bs=1M', 'conv=sparse,fsync', 'status=none']),
     async () => {
       await rm(restored, { force: true });
-      await restoreFile(await repository.openFile(made.id, 'disk'), restored);
+      await restoreFile(await repository.openFile(first.id, 'disk'), restored);
     },
   );
   await run('cmp', [disk, restored]);

@@ -16,7 +16,6 @@ const CHARACTERS = new Map(Object.entries(ESCAPES).map(([character, escape]) => 
 const hex = (character: string): string => character.charCodeAt(0).toString(16).padStart(2, '0');
 
 export const quoteName = (name: string): string =>
-  // eslint-disable-next-line no-control-regex -- control characters are what has to be escaped
   name.replace(/[\\"\x00-\x1f\x7f]/g, (character) => ESCAPES[character] ?? `\\x${hex(character)}`);
 
 /** Undefined for a name that is not quoted correctly. Bytes that are not UTF-8 become U+FFFD. */

@@ -20,7 +20,7 @@ export function encodeIndex(packs: readonly PackEntries[]): unknown {
         type: blob.type,
         offset: blob.offset,
         length: blob.length,
-        // JSON leaves out what is undefined.
+        // JSON leaves undefined fields out.
         uncompressed_length: blob.uncompressedLength,
       })),
     })),

@@ -20,7 +20,7 @@ export function randomKey(): RepositoryKey {
   return { encrypt: randomBytes(32), macK: randomBytes(16), macR: randomBytes(16) };
 }
 
-/** Who made a key, for people. */
+/** The origin of a key, for people. */
 export interface KeyOrigin {
   readonly created: string;
   readonly username: string;

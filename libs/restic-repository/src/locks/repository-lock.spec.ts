@@ -48,6 +48,20 @@ describe('locks', () => {
     expect(target.names('locks')).toEqual([]);
   });
 
+  test('keep SIGHUP from ending the process, which restic sends to the process of a lock', async () => {
+    const before = process.listenerCount('SIGHUP');
+    const [first, second] = [await repository.lockForReading(), await repository.lockForReading()];
+    await second.release();
+    expect(process.listenerCount('SIGHUP')).toBe(before + 1);
+    await first.release();
+    await first.release();
+    target.intercept = (operation) => {
+      if (operation === 'write') throw new Error('full');
+    };
+    await expect(repository.lockForReading()).rejects.toThrow('full');
+    expect(process.listenerCount('SIGHUP')).toBe(before);
+  });
+
   test('are removed after failures', async () => {
     await expect(repository.backup(backupInput(), () => Promise.reject(new Error('source')))).rejects.toThrow('source');
     await expect(repository.prune({ repackAbove: 7 })).rejects.toThrow(/^repackAbove/);

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { DamagedError, FileNotFoundError, LockedError, LostLockError } from '../model/errors.js';
 import type { RepositoryClock } from '../model/types.js';
 import type { SealedFiles } from '../store/sealed-files.js';
+import { surviveHangups } from './hangups.js';
 import { decodeLock, encodeLock, isStale, type LockFile, STALE_AFTER_MS } from './lock-file.js';
 
 /** restic's: another process that has looked for locks at the same time has written its own after this. */
@@ -28,6 +29,7 @@ export class RepositoryLock {
     private readonly deps: LockDeps,
     private readonly isExclusive: boolean,
     private name: string,
+    private readonly allowHangups: () => void,
   ) {
     this.refreshedAt = deps.clock.now();
     this.armRefresh();
@@ -44,7 +46,16 @@ export class RepositoryLock {
    */
   static async acquire(deps: LockDeps, isExclusive: boolean): Promise<RepositoryLock> {
     await refuseConflicts(deps, isExclusive, undefined);
-    const lock = new RepositoryLock(deps, isExclusive, await writeLock(deps, isExclusive));
+    // Before the lock exists, because restic may look at it at once.
+    const allowHangups = surviveHangups();
+    let name: string;
+    try {
+      name = await writeLock(deps, isExclusive);
+    } catch (error) {
+      allowHangups();
+      throw error;
+    }
+    const lock = new RepositoryLock(deps, isExclusive, name, allowHangups);
     try {
       await new Promise<void>((resolve) => deps.clock.after(SETTLE_MS, resolve));
       await refuseConflicts(deps, isExclusive, lock.name);
@@ -70,6 +81,7 @@ export class RepositoryLock {
     this.cancelRefresh();
     await this.refreshing;
     await this.deps.files.target.remove('locks', this.name).catch(() => undefined);
+    this.allowHangups();
   }
 
   private armRefresh(): void {

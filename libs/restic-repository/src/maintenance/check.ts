@@ -107,7 +107,7 @@ async function readPacks(
   let done = 0;
   for (const pack of packs) {
     throwIfAborted(signal);
-    // What is cut off has been counted.
+    // Blobs that are cut off have been counted.
     const blobs = (expected.get(pack.name) ?? []).filter(({ offset, length }) => offset + length <= pack.size);
     const { problems, damagedBlobs } = await checkPack(files, pack, blobs);
     const known = new Set(found.problems.filter(({ kind }) => kind === 'pack').map(({ id }) => id));

@@ -63,7 +63,7 @@ export async function prune(deps: PruneDeps, options: PruneOptions): Promise<Pru
   return reportOf(plan, packs, moved.bytes, loaded.files.size);
 }
 
-/** Writes the needed blobs of the packs that go away to new packs. A damaged blob stops it before anything is removed. */
+/** Writes the needed blobs of the packs that go away to new packs. A damaged blob ends it before anything goes. */
 async function movePacks(
   { files }: PruneDeps,
   plan: PrunePlan,

@@ -5,7 +5,7 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw reasonOf(signal);
 }
 
-/** The result of the work, or the error of `throwIfAborted` as soon as the signal is aborted; the work is left alone. */
+/** The result of the work, or the error of `throwIfAborted` once the signal is aborted; the work is left alone. */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   throwIfAborted(signal);
   let onAbort = (): void => undefined;

@@ -36,7 +36,7 @@ export interface Snapshot {
   readonly tree: string;
   readonly hostname: string;
   readonly username: string;
-  /** What was backed up, for people and for groups of `restic forget`. The files may have other paths. */
+  /** The sources of the backup, for people and for groups of `restic forget`. The files may have other paths. */
   readonly paths: readonly string[];
   readonly tags: readonly string[];
   readonly parent?: string;
@@ -85,8 +85,8 @@ export interface FileInput {
   /** Exactly `length` bytes from `offset`. The writer does not change them, and they must not change later. */
   read(offset: number, length: number): Promise<Uint8Array>;
   /**
-   * The only parts that differ from `parent`, in any order. Blocks outside of them reuse the blobs of the parent without
-   * being read. All blocks are read if this or `parent` is missing.
+   * The only parts that differ from `parent`, in any order. Blocks outside of them reuse the blobs of the parent
+   * without being read. All blocks are read if this or `parent` is missing.
    */
   readonly changed?: readonly ByteRange[];
   /** A file in this repository with the same block size, whose content was complete when `changed` began. */
@@ -110,7 +110,7 @@ export interface FileReport {
   readonly contentId: string;
 }
 
-/** Adds files to a snapshot that is being made. Its calls may overlap; they take turns. */
+/** Adds files to a new snapshot. Its calls may overlap; they take turns. */
 export interface SnapshotWriter {
   /**
    * Adds a file in blocks of 1 MiB. Folders of the path are created.

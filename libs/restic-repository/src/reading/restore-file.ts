@@ -23,8 +23,8 @@ const MODE = 0o600;
 const WRITES_AT_ONCE = 4;
 
 /**
- * Writes a file of a snapshot to a new local file. Zeros become holes. The file is on the disk when it resolves; after a
- * failure, an incomplete file stays.
+ * Writes a file of a snapshot to a new local file. Zeros become holes. The file is on the disk when it resolves;
+ * after a failure, an incomplete file stays.
  */
 export async function restoreFile(
   file: RepositoryFile,

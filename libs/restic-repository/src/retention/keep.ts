@@ -25,14 +25,14 @@ interface Rule {
 
 /**
  * Which snapshots a policy keeps, the newest first, decided as `restic forget` does: from the newest to the oldest, a
- * snapshot is kept if a rule with counts left sees its hour, day, ISO week, month or year for the first time; the oldest
- * one is also kept by each rule that has counts left. A policy without any rule keeps all.
+ * snapshot is kept if a rule with counts left sees its hour, day, ISO week, month or year for the first time; the
+ * oldest one is also kept by each rule that has counts left. A policy without any rule keeps all.
  *
  * restic takes the hour and day from the offset in each snapshot's time; here they are those of `timeZone`.
  *
- * @param options.now milliseconds since the epoch. Snapshots that are more than a day ahead of it come from a clock that
- *   was wrong: they are kept with the reason `future` and use up no counts, so that they don't push out real ones.
- *   Without it, they count like all others, as in restic.
+ * @param options.now milliseconds since the epoch. Snapshots that are more than a day ahead of it come from a clock
+ * that   was wrong: they are kept with the reason `future` and use up no counts, so that they don't push out real
+ * ones.   Without it, they count like all others, as in restic.
  */
 export function keep<S extends { readonly time: string }>(
   snapshots: readonly S[],

@@ -1,7 +1,7 @@
 import type { SealedFiles } from './sealed-files.js';
 import { loadIndex, type LoadedIndex } from './loaded-index.js';
 
-/** The index as it was read last. Reading it again only reads what is new. */
+/** The index as it was read last. Reading it again only reads new files. */
 export class IndexCache {
   private loaded: LoadedIndex | undefined;
 

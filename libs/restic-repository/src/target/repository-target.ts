@@ -28,8 +28,8 @@ export abstract class RepositoryTarget {
   abstract read(type: FileType, name: string, offset?: number, length?: number): Promise<Uint8Array>;
 
   /**
-   * Stores a file durably: after it resolves, the file survives a power cut. If it rejects or the process ends, the file
-   * does not exist.
+   * Stores a file durably: after it resolves, the file survives a power cut. If it rejects or the process ends, the
+   * file does not exist.
    * @throws FileExistsError instead of overwriting a file
    */
   abstract write(type: FileType, name: string, bytes: Uint8Array): Promise<void>;

@@ -16,7 +16,7 @@ export interface HostileBlob {
   readonly claimedLength?: number;
 }
 
-/** Writes whatever it is told, with the right key, as an attacker who knows the password can. */
+/** Writes anything, with the right key, as an attacker who knows the password can. */
 export class HostileRepository {
   private constructor(
     private readonly target: MemoryTarget,

@@ -22,7 +22,7 @@ export class ManualClock implements RepositoryClock {
     return () => void this.timers.delete(timer);
   }
 
-  /** Moves the time and runs what is due. A negative value sets the clock back. */
+  /** Moves the time and runs the timers that are due. A negative value sets the clock back. */
   advance(ms: number): void {
     this.time += ms;
     for (const timer of [...this.timers].filter(({ at }) => at <= this.time)) {
