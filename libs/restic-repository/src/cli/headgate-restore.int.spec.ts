@@ -1,8 +1,9 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DirectoryTarget } from '../target/directory-target.js';
+import { RealRestic, testOnRestic } from '../testing/real-restic.js';
 import { backUp, createSample, MIB, noise, PASSWORD } from '../testing/sample-repository.js';
 
 const project = join(import.meta.dirname, '../..');
@@ -84,5 +85,25 @@ describe('headgate-restore, built and started as a program', () => {
     expect(unknown.stderr).toMatch(/^SNAPSHOT: ffff is (no ID of a snapshot|the beginning)/);
     const path = await run(['-r', repository, 'restore', 'latest', '../../etc/passwd', join(folder, 'none')]);
     expect(path.stderr).toMatch(/^path: /);
+  });
+
+  testOnRestic('keeps running when restic looks whether the process of its lock is alive', async () => {
+    const copy = join(folder, 'copy');
+    await cp(repository, copy, { recursive: true });
+    const [pack] = await new DirectoryTarget(copy).list('data');
+    const path = join(copy, 'data', (pack?.name ?? '').slice(0, 2), pack?.name ?? '');
+    await rm(path);
+    // The check waits here until the test opens the other end.
+    execFileSync('mkfifo', [path]);
+    const check = run(['-r', copy, 'check', '--read-data']);
+    const target = new DirectoryTarget(copy);
+    while ((await target.list('locks')).length === 0) await new Promise(setImmediate);
+    const restic = new RealRestic(copy, PASSWORD);
+    expect((await restic.attempt('prune')).stderr).toContain('already locked by PID');
+    await restic.run('unlock');
+    expect(await target.list('locks')).toHaveLength(1);
+    await writeFile(path, 'no pack');
+    expect(await check).toMatchObject({ code: 3, stdout: expect.stringContaining('problems') as string });
+    expect(await target.list('locks')).toEqual([]);
   });
 });

@@ -31,8 +31,8 @@ interface Rule {
  * restic takes the hour and day from the offset in each snapshot's time; here they are those of `timeZone`.
  *
  * @param options.now milliseconds since the epoch. Snapshots that are more than a day ahead of it come from a clock
- * that   was wrong: they are kept with the reason `future` and use up no counts, so that they don't push out real
- * ones.   Without it, they count like all others, as in restic.
+ *   that was wrong: they are kept with the reason `future` and use up no counts, so that they don't push out real
+ *   ones. Without it, they count like all others, as in restic.
  */
 export function keep<S extends { readonly time: string }>(
   snapshots: readonly S[],

@@ -55,3 +55,9 @@ export function describeOnRestic(title: string, suite: () => void): void {
   if (isInstalled) describe(title, suite);
   else describe.skip(`${title}: ${MISSING}`, suite);
 }
+
+/** The same for a single test. */
+export function testOnRestic(title: string, run: () => Promise<void>): void {
+  if (isInstalled) test(title, run);
+  else test.skip(`${title}: ${MISSING}`, run);
+}
