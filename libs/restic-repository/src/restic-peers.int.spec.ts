@@ -71,21 +71,21 @@ describeOnRestic('the rules of restic and of this library', () => {
       { monthly: 20 },
       { yearly: 2, last: 1 },
       { last: 1, hourly: 2, daily: 3, weekly: 4, monthly: 5, yearly: 6 },
-      { daily: -1 },
     ];
     for (const policy of policies) {
       const options = Object.entries(policy).flatMap(([rule, count]) => [`--keep-${rule}`, `${count}`]);
-      const isRefused = Object.values(policy).includes(-1);
-      const result = await restic.attempt('forget', '--dry-run', '--json', ...options);
-      // restic 0.14 has no -1 yet.
-      if (isRefused && result.code !== 0) continue;
-      const [group] = JSON.parse(result.stdout) as ForgetGroup[];
+      const printed = await restic.run('forget', '--dry-run', '--json', ...options);
+      const [group] = JSON.parse(printed) as ForgetGroup[];
       const expected = group?.reasons.map(({ snapshot, matches }) => [
         Date.parse(snapshot.time),
         matches.map((match) => match.replace(' snapshot', '')),
       ]);
       const kept = keep(snapshots, policy, 'UTC').filter(({ reasons }) => reasons.length > 0);
-      expect(kept.map(({ snapshot, reasons }) => [Date.parse(snapshot.time), reasons])).toEqual(expected);
+      const ours = kept.map(({ snapshot, reasons }) => [Date.parse(snapshot.time), reasons]);
+      // Older versions than 0.16 don't keep the oldest one while counts are left.
+      const isNotOldest = ([time]: unknown[]): boolean => time !== Date.parse(snapshots[0]?.time ?? '');
+      expect(ours.filter(isNotOldest)).toEqual(expected?.filter(isNotOldest));
+      expect(ours.length).toBeGreaterThanOrEqual(expected?.length ?? 0);
     }
   });
 
@@ -128,8 +128,8 @@ describeOnRestic('the rules of restic and of this library', () => {
     const kept = await backUp(repository, { disk: noise('disk', 2 * MIB) });
     const operations: [string, number[], (killed: ResticRepository) => Promise<unknown>][] = [
       ['backup', [1, 3, 4], (killed) => backUp(killed, { disk: noise('new', MIB) })],
-      ['forget', [2], (killed) => killed.forget([gone])],
-      ['prune', [1, 2, 4, 6, 8], (killed) => killed.prune({ repackAbove: 0 })],
+      ['forget', [1], (killed) => killed.forget([gone])],
+      ['prune', [1, 2, 3, 5, 6], (killed) => killed.prune({ repackAbove: 0 })],
     ];
     for (const [name, moments, operation] of operations) {
       if (name === 'prune') await repository.forget([gone]);
