@@ -99,6 +99,7 @@ export * from './ports/resource-metrics.port.js';
 export * from './ports/sample-exchange.port.js';
 export * from './ports/shutdown-times.port.js';
 export * from './ports/source-store.port.js';
+export * from './ports/role-store.port.js';
 export * from './ports/saved-view-store.port.js';
 export * from './ports/schedule-store.port.js';
 export * from './ports/scheduled-snapshot-store.port.js';

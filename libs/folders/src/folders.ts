@@ -5,6 +5,7 @@ import {
   messageOf,
   SILENT_LOG,
   type FolderDelta,
+  type FolderIds,
   type FolderStore,
   type Instance,
   type InstanceIdentity,
@@ -16,11 +17,14 @@ import { FolderTree, isEmptyDelta } from './folder-tree.js';
 const MAX_ATTEMPTS = 5;
 
 /** The folders of the store, in memory. */
-export class Folders extends FolderDirectory {
+export class Folders extends FolderDirectory implements FolderIds {
   private current = new FolderTree();
   private version = '';
   private boundAtMs = 0;
   private readonly listeners = new Set<(refs: Iterable<string>) => void>();
+  private readonly pathListeners = new Set<() => void>();
+  private idsByPath: ReadonlyMap<string, string> = new Map();
+  private pathsById: ReadonlyMap<string, string> = new Map();
   /** Changes run one after the other: each is checked against the result of the one before. */
   private last: Promise<unknown> = Promise.resolve();
 
@@ -62,6 +66,7 @@ export class Folders extends FolderDirectory {
     this.current = new FolderTree(records);
     this.version = records.version;
     this.boundAtMs = Date.parse(records.boundSince ?? '') || 0;
+    this.readIds();
     this.emit(this.current.changesSince(before));
   }
 
@@ -82,6 +87,19 @@ export class Folders extends FolderDirectory {
 
   override hasFolder(path: string): boolean {
     return this.current.has(path);
+  }
+
+  idOf(path: string): string | undefined {
+    return this.idsByPath.get(path);
+  }
+
+  pathOf(id: string): string | undefined {
+    return this.pathsById.get(id);
+  }
+
+  subscribePaths(listener: () => void): () => void {
+    this.pathListeners.add(listener);
+    return () => void this.pathListeners.delete(listener);
   }
 
   override join({ ref, uid }: Instance, path: string, state: 'member' | 'ending'): Promise<void> {
@@ -123,7 +141,9 @@ export class Folders extends FolderDirectory {
       if (isEmptyDelta(delta)) return;
       try {
         this.version = await this.store.commit(this.version, delta);
-        return this.emit(this.current.apply(delta));
+        const changed = this.current.apply(delta);
+        if (delta.removed.length + delta.renamed.length + delta.created.length > 0) this.readIds();
+        return this.emit(changed);
       } catch (error) {
         if (!DomainError.is(error, 'CONFLICT') || attempt === MAX_ATTEMPTS) throw error;
         await this.load();
@@ -144,6 +164,12 @@ export class Folders extends FolderDirectory {
         if (reported !== this.version) await this.load();
       })
       .catch((error: unknown) => this.log.warn({ reason: messageOf(error) }, 'reading the folders again failed'));
+  }
+
+  private readIds(): void {
+    this.idsByPath = this.store.ids();
+    this.pathsById = new Map([...this.idsByPath].map(([path, id]) => [id, path]));
+    for (const listener of [...this.pathListeners]) listener();
   }
 
   private emit(refs: Iterable<string>): void {

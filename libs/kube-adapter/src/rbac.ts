@@ -22,6 +22,7 @@ export const STORE_RBAC_RULES: readonly RbacRule[] = [
       'servicesources',
       'servicesshkeys',
       'serviceviews',
+      'serviceroles',
       'serviceschedules',
       'servicescheduledsnapshots',
       'servicewebhooks',

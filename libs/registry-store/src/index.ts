@@ -7,6 +7,7 @@ export * from './sqlite-folder-store.js';
 export * from './sqlite-fleet-audit-log.js';
 export * from './sqlite-reply-store.js';
 export * from './sqlite-shutdown-times.js';
+export * from './sqlite-role-store.js';
 export * from './sqlite-source-store.js';
 export * from './sqlite-saved-view-store.js';
 export * from './sqlite-schedule-stores.js';

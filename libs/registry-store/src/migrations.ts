@@ -159,4 +159,15 @@ export const MIGRATIONS: readonly string[] = [
      body TEXT NOT NULL,
      PRIMARY KEY (owner, id)
    ) STRICT, WITHOUT ROWID`,
+  // The key of a folder is its path, which may change; roles are for the folder.
+  `ALTER TABLE folder ADD COLUMN id TEXT;
+   UPDATE folder SET id = lower(hex(randomblob(16)));
+   CREATE UNIQUE INDEX folder_by_id ON folder (id);
+   CREATE TABLE role_assignment (
+     id TEXT PRIMARY KEY,
+     key TEXT NOT NULL UNIQUE,
+     created_at TEXT NOT NULL,
+     version INTEGER NOT NULL,
+     body TEXT NOT NULL
+   ) STRICT, WITHOUT ROWID`,
 ];

@@ -8,6 +8,8 @@ interface Row extends Omit<AddedContext, 'settings'> {
 
 /** AddedContextStore over the registry. */
 export class SqliteAddedContextStore extends AddedContextStore {
+  private readonly listeners = new Set<() => void>();
+
   constructor(private readonly database: RegistryDatabase) {
     super();
   }
@@ -23,6 +25,7 @@ export class SqliteAddedContextStore extends AddedContextStore {
       addedAt,
     );
     if (added === 0) throw new DomainError('ALREADY_EXISTS', `The context "${name}" already exists.`);
+    this.report();
   }
 
   override async update(name: string, settings: AddedContext['settings']): Promise<boolean> {
@@ -31,12 +34,22 @@ export class SqliteAddedContextStore extends AddedContextStore {
   }
 
   override async delete(name: string): Promise<boolean> {
-    return this.database.run('DELETE FROM added_context WHERE name = ?', name) > 0;
+    const existed = this.database.run('DELETE FROM added_context WHERE name = ?', name) > 0;
+    this.report();
+    return existed;
   }
 
   override all(): readonly AddedContext[] {
     return this.database
       .all<Row>('SELECT name, kind, settings, creator, added_at AS addedAt FROM added_context ORDER BY number')
       .map(({ settings, ...row }) => ({ ...row, settings: JSON.parse(settings) as AddedContext['settings'] }));
+  }
+  override subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private report(): void {
+    for (const listener of [...this.listeners]) listener();
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   DomainError,
   FolderStore,
@@ -36,7 +37,7 @@ export class SqliteFolderStore extends FolderStore {
       // Members follow their folder: the key cascades both.
       for (const path of removed) database.run('DELETE FROM folder WHERE path = ?', path);
       for (const { from, to } of renamed) database.run('UPDATE folder SET path = ? WHERE path = ?', to, from);
-      for (const path of created) database.run('INSERT INTO folder (path) VALUES (?)', path);
+      for (const path of created) database.run('INSERT INTO folder (path, id) VALUES (?, ?)', path, randomUUID());
       for (const { ref, uid, path, state = 'member' } of assigned) {
         if (path === undefined) database.run('DELETE FROM folder_membership WHERE ref = ? AND uid = ?', ref, uid);
         else
@@ -49,6 +50,11 @@ export class SqliteFolderStore extends FolderStore {
       database.run('UPDATE folder_version SET version = version + 1');
       return this.version();
     });
+  }
+
+  override ids(): ReadonlyMap<string, string> {
+    const rows = this.database.all<{ path: string; id: string }>('SELECT path, id FROM folder');
+    return new Map(rows.map(({ path, id }) => [path, id]));
   }
 
   private version(): string {

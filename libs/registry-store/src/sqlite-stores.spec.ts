@@ -5,6 +5,7 @@ import {
   apiTokenStoreContract,
   folderStoreContract,
   replyStoreContract,
+  roleStoreContract,
   shutdownTimesContract,
   sourceStoreContract,
   savedViewStoreContract,
@@ -18,6 +19,7 @@ import { RegistryDatabase } from './registry-database.js';
 import { SqliteApiTokenStore } from './sqlite-api-token-store.js';
 import { SqliteFolderStore } from './sqlite-folder-store.js';
 import { SqliteReplyStore } from './sqlite-reply-store.js';
+import { SqliteRoleStore } from './sqlite-role-store.js';
 import { SqliteShutdownTimes } from './sqlite-shutdown-times.js';
 import { SqliteSourceStore } from './sqlite-source-store.js';
 import { SqliteScheduledSnapshotStore, SqliteScheduleStore } from './sqlite-schedule-stores.js';
@@ -51,5 +53,6 @@ scheduledSnapshotStoreContract('SQLite', () => openHarness((database) => new Sql
 sourceStoreContract('SQLite', () => openHarness((database) => new SqliteSourceStore(database)));
 taskStoreContract('SQLite', () => openHarness((database) => new SqliteTaskStore(database)));
 apiTokenStoreContract('SQLite', () => openHarness((database) => new SqliteApiTokenStore(database)));
+roleStoreContract('SQLite', () => openHarness((database) => new SqliteRoleStore(database)));
 webhookStoreContract('SQLite', (maxEvents) => openHarness((database) => new SqliteWebhookStore(database, maxEvents)));
 replyStoreContract('SQLite', (maxPerCaller) => openHarness((database) => new SqliteReplyStore(database, maxPerCaller)));

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   DomainError,
   FolderStore,
@@ -12,6 +13,7 @@ export class MemoryFolderStore extends FolderStore {
   private version = 1;
   private paths = new Set<string>();
   private members = new Map<string, FolderMember>();
+  private idsByPath = new Map<string, string>();
 
   /** @param upgrade the members that an earlier release stored with their refs only, and when this one replaced it */
   constructor(upgrade?: { readonly boundSince: string; readonly members: Readonly<Record<string, string>> }) {
@@ -19,6 +21,7 @@ export class MemoryFolderStore extends FolderStore {
     this.boundSince = upgrade?.boundSince;
     for (const [ref, path] of Object.entries(upgrade?.members ?? {})) {
       this.paths.add(path);
+      this.idsByPath.set(path, randomUUID());
       this.members.set(keyOf({ ref, uid: '' }), { ref, uid: '', path, state: 'unbound' });
     }
   }
@@ -50,8 +53,16 @@ export class MemoryFolderStore extends FolderStore {
       else if (paths.has(path)) members.set(keyOf({ ref, uid }), { ref, uid, path, state });
       else throw new Error(`there is no folder ${path}`);
     }
-    [this.paths, this.members] = [paths, members];
+    const ids = new Map(
+      [...this.idsByPath].flatMap(([path, id]) => (gone.has(path) ? [] : [[targets.get(path) ?? path, id]])),
+    );
+    for (const path of created) ids.set(path, randomUUID());
+    [this.paths, this.members, this.idsByPath] = [paths, members, ids];
     return String(++this.version);
+  }
+
+  override ids(): ReadonlyMap<string, string> {
+    return this.idsByPath;
   }
 }
 

@@ -1,5 +1,7 @@
 import { apiTokenStoreContract, sharedApiTokenStoreContract } from './contracts/api-token-store.contract.js';
 import { sharedWebhookStoreContract, webhookStoreContract } from './contracts/webhook-store.contract.js';
+import { roleStoreContract, sharedRoleStoreContract } from './contracts/role-store.contract.js';
+import { MemoryRoleStore } from './memory-role-store.js';
 import { MemoryApiTokenStore } from './memory-api-token-store.js';
 import { MemoryWebhookStore } from './memory-webhook-store.js';
 import { folderStoreContract } from './contracts/folder-store.contract.js';
@@ -30,6 +32,16 @@ import { MemoryTaskStore } from './memory-task-store.js';
 folderStoreContract('memory', () => {
   const store = new MemoryFolderStore();
   return { store, reopen: () => store, close: () => undefined };
+});
+
+roleStoreContract('memory', () => {
+  const store = new MemoryRoleStore();
+  return { store, reopen: () => store, close: () => undefined };
+});
+
+sharedRoleStoreContract('memory', () => {
+  const store = new MemoryRoleStore();
+  return { join: async () => store, close: () => undefined };
 });
 
 shutdownTimesContract('memory', (maxTimes) => {

@@ -5,6 +5,8 @@ export interface Author {
   /** Login name from the trusted proxy, or of the creator of the API token; empty for a caller without an identity. */
   readonly login: string;
   readonly name: string;
+  /** The groups that the login provider reports. Empty for others. */
+  readonly groups?: readonly string[];
   /** The ID of the API token of the request. */
   readonly token?: string;
   /** Where the request came from. */

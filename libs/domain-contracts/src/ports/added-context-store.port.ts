@@ -24,4 +24,7 @@ export abstract class AddedContextStore {
   abstract delete(name: string): Promise<boolean>;
   /** In the order in which they were added. */
   abstract all(): readonly AddedContext[];
+
+  /** Calls the listener after contexts were added or deleted, until the returned function is called. */
+  abstract subscribe(listener: () => void): () => void;
 }

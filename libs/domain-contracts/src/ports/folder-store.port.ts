@@ -67,6 +67,12 @@ export abstract class FolderStore {
   abstract commit(version: string, delta: FolderDelta): Promise<string>;
 
   /**
+   * The IDs of the folders by their paths, at the last read or commit. A folder keeps its ID with a new path, and the ID
+   * of a deleted one is never used again.
+   */
+  abstract ids(): ReadonlyMap<string, string>;
+
+  /**
    * Reports changes by other replicas until the returned function is called. A store that only one process uses has
    * none.
    * @param listener called with the version after the change; it may also be called for own changes
@@ -75,6 +81,18 @@ export abstract class FolderStore {
     void listener;
     return () => undefined;
   }
+}
+
+/** Finds folders by their IDs, which they keep when they are moved. */
+export abstract class FolderIds {
+  /** @returns undefined for a path without a folder */
+  abstract idOf(path: string): string | undefined;
+
+  /** The present path; undefined for a deleted folder. */
+  abstract pathOf(id: string): string | undefined;
+
+  /** Calls the listener after folders were created, moved or deleted, until the returned function is called. */
+  abstract subscribePaths(listener: () => void): () => void;
 }
 
 /** Finds the folder of an instance. */

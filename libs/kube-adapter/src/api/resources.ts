@@ -82,6 +82,7 @@ export const SERVICE_TASK_MEMBERS = resource(`${STORE_GROUP}/v1`, 'ServiceTaskMe
 export const SERVICE_TOKENS = resource(`${STORE_GROUP}/v1`, 'ServiceToken', 'servicetokens');
 export const SERVICE_SOURCES = resource(`${STORE_GROUP}/v1`, 'ServiceSource', 'servicesources');
 export const SERVICE_VIEWS = resource(`${STORE_GROUP}/v1`, 'ServiceView', 'serviceviews');
+export const SERVICE_ROLES = resource(`${STORE_GROUP}/v1`, 'ServiceRole', 'serviceroles');
 export const SERVICE_SCHEDULES = resource(`${STORE_GROUP}/v1`, 'ServiceSchedule', 'serviceschedules');
 export const SERVICE_SCHEDULED_SNAPSHOTS = resource(
   `${STORE_GROUP}/v1`,

@@ -12,6 +12,7 @@ import type { LeaseTimes } from './leases/lease-election.js';
 import { KubeReplyStore } from './replies/kube-reply-store.js';
 import { KubeSampleExchange } from './samples/kube-sample-exchange.js';
 import { KubeSourceStore } from './sources/kube-source-store.js';
+import { KubeRoleStore } from './roles/kube-role-store.js';
 import { KubeOwnedStore } from './owned/kube-owned-store.js';
 import { SAVED_VIEWS, SCHEDULED_SNAPSHOTS, SCHEDULES, SSH_KEYS } from './owned/owned-kinds.js';
 import { KubeTaskStore } from './tasks/kube-task-store.js';
@@ -33,6 +34,7 @@ export class KubeSharedStore {
   readonly folders: KubeFolderStore;
   readonly tasks: KubeTaskStore;
   readonly tokens: KubeApiTokenStore;
+  readonly roles: KubeRoleStore;
   readonly sources: KubeSourceStore;
   readonly sshKeys: KubeOwnedStore<SshKey, 'sshKey'>;
   readonly views: KubeOwnedStore<SavedView, 'view'>;
@@ -53,6 +55,7 @@ export class KubeSharedStore {
     this.folders = new KubeFolderStore(store);
     this.tasks = new KubeTaskStore(store, this.replicas.id, log);
     this.tokens = new KubeApiTokenStore(store, this.replicas, log);
+    this.roles = new KubeRoleStore(store, this.replicas, log);
     this.sources = new KubeSourceStore(store, log);
     this.sshKeys = new KubeOwnedStore(store, SSH_KEYS, log);
     this.views = new KubeOwnedStore(store, SAVED_VIEWS, log);
@@ -88,8 +91,8 @@ export class KubeSharedStore {
   }
 
   private get watchedParts() {
-    const { tasks, tokens, sources, sshKeys, views, webhooks, samples, replies } = this;
+    const { tasks, tokens, roles, sources, sshKeys, views, webhooks, samples, replies } = this;
     const { schedules, scheduledSnapshots } = this;
-    return [tasks, tokens, sources, sshKeys, views, schedules, scheduledSnapshots, webhooks, samples, replies];
+    return [tasks, tokens, roles, sources, sshKeys, views, schedules, scheduledSnapshots, webhooks, samples, replies];
   }
 }

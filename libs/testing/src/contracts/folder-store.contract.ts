@@ -55,6 +55,29 @@ export function folderStoreContract(
       expect(await stored()).toEqual({ paths: ['prod', 'prod/web'], members: { [WEB]: 'prod/web' } });
     });
 
+    test('gives each folder an ID, which it keeps with another path and no other folder ever gets', async () => {
+      await commit({ created: ['a', 'a/b', 'c'] });
+      const before = new Map(harness.store.ids());
+      expect([...before.keys()].sort()).toEqual(['a', 'a/b', 'c']);
+      expect(new Set(before.values()).size).toBe(3);
+      await commit({
+        renamed: [
+          { from: 'a', to: 'c/a' },
+          { from: 'a/b', to: 'c/a/b' },
+        ],
+      });
+      await commit({ created: ['a'], removed: [] });
+      const renamed = harness.store.ids();
+      expect([renamed.get('c/a'), renamed.get('c/a/b')]).toEqual([before.get('a'), before.get('a/b')]);
+      expect([...before.values()]).not.toContain(renamed.get('a'));
+      await commit({ removed: ['a'] });
+      await commit({ created: ['a'] });
+      const again = await harness.reopen();
+      await again.read();
+      expect(again.ids()).toEqual(harness.store.ids());
+      expect([...before.values(), renamed.get('a')]).not.toContain(again.ids().get('a'));
+    });
+
     test('moves a member to another folder and out of any', async () => {
       await commit({
         created: ['a', 'b'],

@@ -78,6 +78,13 @@ export class KubeFolderStore extends FolderStore {
     return this.tree ? versionOf(this.tree) : UNKNOWN_VERSION;
   }
 
+  /** Empty after a commit that another one has followed, until the folders are read again. */
+  override ids(): ReadonlyMap<string, string> {
+    const { metadata, spec } = this.tree ?? {};
+    // A tree that replaces a deleted one counts from the beginning.
+    return new Map(spec?.folders.map(({ path, id }) => [path, `${metadata?.uid}/${id}`]));
+  }
+
   override subscribe(listener: (version: string) => void): () => void {
     const report = (object: FolderTreeObject): void => {
       const isOld = this.tree !== undefined && object.spec?.revision < this.tree.spec.revision;

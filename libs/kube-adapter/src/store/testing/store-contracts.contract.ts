@@ -9,6 +9,8 @@ import {
   sharedWebhookStoreContract,
   sourceStoreContract,
   savedViewStoreContract,
+  roleStoreContract,
+  sharedRoleStoreContract,
   scheduledSnapshotStoreContract,
   scheduleStoreContract,
   sshKeyStoreContract,
@@ -111,6 +113,23 @@ export function storeContracts(title: string, open: () => Promise<StoreCluster>)
     const harness = await open();
     return {
       join: async (replica) => (await harness.join({ replica })).tokens,
+      close: () => harness.close(),
+    };
+  });
+
+  roleStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: (await harness.join()).roles,
+      reopen: async () => (await harness.join()).roles,
+      close: () => harness.close(),
+    };
+  });
+
+  sharedRoleStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      join: async (replica) => (await harness.join({ replica })).roles,
       close: () => harness.close(),
     };
   });

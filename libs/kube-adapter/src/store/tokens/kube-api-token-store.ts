@@ -4,25 +4,18 @@ import {
   SILENT_LOG,
   type ApiToken,
   type ApiTokenChange,
-  type Clock,
   type Log,
   type Replicas,
 } from '@headgate/domain-contracts';
 import { SERVICE_TOKENS } from '../../api/resources.js';
 import type { ClusterStore } from '../cluster-store.js';
-import { WatchedObjects, type StoredObject } from '../watched-objects.js';
 import { hashedName } from '../hashed-name.js';
+import { KeptFresh } from '../kept-fresh.js';
+import { WatchedObjects, type StoredObject } from '../watched-objects.js';
 
 interface TokenSpec {
   readonly token: ApiToken;
 }
-
-/**
- * How often all tokens are read again, besides the watch, and after how long without that none is accepted: no revoked
- * token is used for longer.
- */
-const REFRESH_INTERVAL_MS = 5_000;
-const MAX_AGE_MS = 15_000;
 
 /** The name of the object of a token: a name belongs to one token only, because the API server creates it once. */
 const objectNameOf = ({ name }: Pick<ApiToken, 'name'>): string => hashedName('token', name);
@@ -39,18 +32,10 @@ const isToken = ({ token }: Partial<TokenSpec>): boolean =>
 export class KubeApiTokenStore extends ApiTokenStore {
   private readonly objects: WatchedObjects<TokenSpec>;
   private readonly listeners = new Set<() => void>();
-  /** Whether this replica has lost the store, so that it would not see that a token is revoked. */
-  private isCutOff = false;
-  /** When the last complete list of the tokens was requested. */
-  private refreshedAt = 0;
-  private refreshing: Promise<void> | undefined;
-  private stopRefreshing = (): void => undefined;
-  private readonly closing = new AbortController();
-  private readonly clock: Clock;
+  private readonly fresh: KeptFresh<TokenSpec>;
 
   constructor(store: ClusterStore, replicas: Replicas, log: Log = SILENT_LOG) {
     super();
-    this.clock = store.clock;
     this.objects = new WatchedObjects(store, {
       resource: SERVICE_TOKENS,
       subject: 'API token',
@@ -58,29 +43,17 @@ export class KubeApiTokenStore extends ApiTokenStore {
       onChange: () => this.report(),
       log,
     });
-    replicas.subscribe({
-      joined: () => void (this.isCutOff = false),
-      left: () => {
-        this.isCutOff = true;
-        this.report();
-      },
-    });
+    this.fresh = new KeptFresh(this.objects, { clock: store.clock, replicas, onLost: () => this.report() });
   }
 
   /** @throws DomainError NOT_READY when the tokens can't be used; they are left as they are */
-  async open(): Promise<void> {
-    const startedAt = this.clock.now();
-    await this.objects.open();
-    this.refreshedAt = startedAt;
-    this.stopRefreshing = this.clock.every(REFRESH_INTERVAL_MS, () => this.refresh());
+  open(): Promise<void> {
+    return this.fresh.open();
   }
 
   /** Resolves when the last request has ended. */
-  async close(): Promise<void> {
-    this.stopRefreshing();
-    this.closing.abort();
-    await this.refreshing;
-    await this.objects.close();
+  close(): Promise<void> {
+    return this.fresh.close();
   }
 
   override put(token: ApiToken): Promise<void> {
@@ -95,7 +68,7 @@ export class KubeApiTokenStore extends ApiTokenStore {
   }
 
   override get(id: string): ApiToken | undefined {
-    if (this.isCutOff || this.isOutdated)
+    if (!this.fresh.isCurrent)
       throw new DomainError(
         'NOT_READY',
         'This replica does not reach the store of the cluster, so it can not check API tokens; try again soon.',
@@ -139,29 +112,6 @@ export class KubeApiTokenStore extends ApiTokenStore {
   override subscribe(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
-  }
-
-  private get isOutdated(): boolean {
-    return this.clock.now() - this.refreshedAt > MAX_AGE_MS;
-  }
-
-  private refresh(): void {
-    if (this.isOutdated) this.report();
-    this.refreshing ??= this.readAgain().finally(() => (this.refreshing = undefined));
-  }
-
-  private async readAgain(): Promise<void> {
-    const startedAt = this.clock.now();
-    const timeout = new AbortController();
-    const cancelTimeout = this.clock.after(REFRESH_INTERVAL_MS, () => timeout.abort());
-    try {
-      await this.objects.refresh(AbortSignal.any([timeout.signal, this.closing.signal]));
-      this.refreshedAt = startedAt;
-    } catch {
-      // The watch and the Leases of this replica log that the API server does not answer.
-    } finally {
-      cancelTimeout();
-    }
   }
 
   private find(id: string): StoredObject<TokenSpec> | undefined {
