@@ -29,6 +29,7 @@ import { PageModule } from './page/page.module.js';
 import { PluginsModule } from './plugins/plugins.module.js';
 import { PlatformModule } from './platform/platform.module.js';
 import type { OpenedDeps } from './platform/tokens.js';
+import { RolesModule } from './roles/roles.module.js';
 import { SchedulesModule } from './schedules/schedules.module.js';
 import { SshKeysModule } from './ssh-keys/ssh-keys.module.js';
 import { SnapshotsModule } from './snapshots/snapshots.module.js';
@@ -58,6 +59,7 @@ export class AppModule {
         ResumedTasksModule,
         IdentityModule,
         IdempotencyModule,
+        RolesModule,
         TokensModule,
         JournalModule,
         HealthModule,

@@ -1,4 +1,4 @@
-import { Grant, type AccessAction, type AccessSubject, type GrantKind } from '@headgate/domain-contracts';
+import { Grant, isScoped, type AccessAction, type AccessSubject, type GrantKind } from '@headgate/domain-contracts';
 
 /** The rules of a grant, before they can look up instances. */
 export type GrantRules = Omit<Grant, 'allowsRef'>;
@@ -24,11 +24,16 @@ export class BoundGrant extends Grant {
     return this.rules.readsShared;
   }
 
+  override get version(): string {
+    return this.rules.version;
+  }
+
   override allows(action: AccessAction, subject: AccessSubject): boolean {
     return this.rules.allows(action, subject);
   }
 
   override allowsRef(action: AccessAction, ref: string): boolean {
+    if (!isScoped(this.rules)) return this.rules.allowsAll(action);
     const subject = this.find(ref);
     return subject !== undefined && this.rules.allows(action, subject);
   }

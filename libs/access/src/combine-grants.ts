@@ -20,6 +20,10 @@ class BothGrants implements GrantRules {
     return this.first.readsShared && this.second.readsShared;
   }
 
+  get version(): string {
+    return `${this.first.version} ${this.second.version}`;
+  }
+
   allows(action: AccessAction, subject: AccessSubject): boolean {
     return this.first.allows(action, subject) && this.second.allows(action, subject);
   }

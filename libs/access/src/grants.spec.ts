@@ -1,8 +1,16 @@
-import { isVm, isWithinFolder, TOKEN_ACTIONS, type AccessAction, type AccessScope } from '@headgate/domain-contracts';
+import {
+  isVm,
+  isWithinFolder,
+  TOKEN_ACTIONS,
+  type AccessAction,
+  type AccessScope,
+  type Role,
+} from '@headgate/domain-contracts';
 import { buildContainer, buildVm } from '@headgate/testing';
 import { BoundGrant } from './bound-grant.js';
 import { combineGrants } from './combine-grants.js';
-import { RoleGrant, Roles, type Role } from './roles.js';
+import { RoleGrant } from './role-grant.js';
+import { roleIn, Roles } from './roles.js';
 import { TokenGrant, type ScopeMatch } from './token-grant.js';
 
 const ACTIONS: readonly AccessAction[] = [...TOKEN_ACTIONS, 'watch', 'secrets', 'manage'];
@@ -63,14 +71,14 @@ describe('TokenGrant', () => {
 describe('Roles', () => {
   const allowed: Readonly<Record<Role, readonly AccessAction[]>> = {
     viewer: ['read', 'watch'],
-    operator: ['read', 'watch', 'console', 'power'],
+    operator: ['read', 'watch', 'console', 'power', 'create'],
     admin: ACTIONS,
   };
 
   test.each(['viewer', 'operator', 'admin'] as const)(
     '%s allows its actions in the folder and those in it only',
     (role) => {
-      const grant = new Roles([{ login: 'Ann', folder: 'prod', role }]).ofLogin('ann');
+      const grant = new Roles([{ login: 'Ann', folder: 'prod', role }]).of({ login: 'ann' });
       for (const action of ACTIONS) {
         const isAllowed = allowed[role].includes(action);
         expect([action, grant.allows(action, web), grant.allowsFolder(action, 'prod/web')]).toEqual([
@@ -88,12 +96,13 @@ describe('Roles', () => {
   );
 
   test('in / hold everywhere', () => {
-    const grant = new Roles([{ login: 'ann', folder: '/', role: 'operator' }]).ofLogin('ann');
+    const grant = new Roles([{ login: 'ann', folder: '/', role: 'operator' }]).of({ login: 'ann' });
     expect([grant.allows('power', loose), grant.allowsAll('power'), grant.allowsAll('manage')]).toEqual([
       true,
       true,
       false,
     ]);
+    expect([grant.allowsFolder('create', 'prod'), grant.allowsAll('create')]).toEqual([true, false]);
   });
 
   test('add up', () => {
@@ -101,28 +110,31 @@ describe('Roles', () => {
       { login: 'ann', folder: 'prod', role: 'viewer' },
       { login: 'ann', folder: 'prod/web', role: 'admin' },
     ]);
-    expect([roles.ofLogin('ann').allows('delete', web), roles.ofLogin('ann').allows('delete', box)]).toEqual([
-      true,
-      false,
-    ]);
+    expect([
+      roles.of({ login: 'ann' }).allows('delete', web),
+      roles.of({ login: 'ann' }).allows('delete', box),
+    ]).toEqual([true, false]);
   });
 
   test.each(['', 'bob', 'anne', 'an'])('give "%s", who has none, no rights', (login) => {
-    const grant = new Roles([{ login: 'ann', folder: '/', role: 'admin' }]).ofLogin(login);
+    const grant = new Roles([{ login: 'ann', folder: '/', role: 'admin' }]).of({ login });
     for (const action of ACTIONS) expect([grant.allows(action, web), grant.allowsAll(action)]).toEqual([false, false]);
     expect(grant.readsShared).toBe(false);
   });
 
   test('of a token are not those of a user with the name', () => {
     const roles = new Roles([{ token: 'abcdefghij', folder: '/', role: 'admin' }]);
-    expect([roles.isAdmin('abcdefghij'), roles.ofToken('abcdefghij')?.allowsAll('manage')]).toEqual([false, true]);
+    expect([roles.isAdmin({ login: 'abcdefghij' }), roles.ofToken('abcdefghij')?.allowsAll('manage')]).toEqual([
+      false,
+      true,
+    ]);
     expect(roles.ofToken('other')).toBeUndefined();
   });
 });
 
 describe('a combined grant', () => {
   test('allows what each of its parts allows', () => {
-    const viewer = new RoleGrant('ann', [{ folder: 'prod', role: 'viewer' }]);
+    const viewer = new RoleGrant('ann', () => [roleIn({ folder: 'prod', role: 'viewer' })]);
     const grant = combineGrants(token(['power'], { kind: 'vm' }), viewer, undefined);
     expect([grant.allows('read', web), grant.allows('power', web), grant.allows('read', box)]).toEqual([
       true,

@@ -20,14 +20,16 @@ import {
 } from './need.js';
 import { expectAllowed, may, refusalOf, type Target } from './policy.js';
 import { readerGrant } from './reader-grant.js';
-import { RoleGrant } from './roles.js';
+import { RoleGrant } from './role-grant.js';
+import { roleIn } from './roles.js';
 import { TokenGrant } from './token-grant.js';
 
 const db = { instance: buildVm({ ref: { name: 'db' } }), folder: 'prod' };
 const web = { instance: buildVm({ ref: { name: 'web' } }) };
 const refs = new Map([db, web].map((subject) => [`vm/lab/default/${subject.instance.ref.name}`, subject]));
 const bind = (rules: GrantRules): Grant => new BoundGrant(rules, (ref) => refs.get(ref));
-const role = (name: 'viewer' | 'operator' | 'admin') => bind(new RoleGrant('ann', [{ folder: 'prod', role: name }]));
+const role = (name: 'viewer' | 'operator' | 'admin') =>
+  bind(new RoleGrant('ann', () => [roleIn({ folder: 'prod', role: name })]));
 const grants = {
   administrator: ADMINISTRATOR,
   reader: readerGrant('bob'),
@@ -40,7 +42,7 @@ const grants = {
   viewer: role('viewer'),
   operator: role('operator'),
   owner: role('admin'),
-  roleless: bind(new RoleGrant('eve', [])),
+  roleless: bind(new RoleGrant('eve', () => [])),
 };
 const inside = { instance: db };
 const outside = { instance: web };

@@ -14,6 +14,7 @@ export type ScopeMatch = (subject: AccessSubject, scope: AccessScope) => boolean
 /** The limits of an API token: its actions, on the instances in its scope. */
 export class TokenGrant implements GrantRules {
   readonly kind = 'token';
+  readonly version = 'token';
   readonly label: string;
   private readonly scope: AccessScope;
   private readonly actions: ReadonlySet<AccessAction>;

@@ -176,10 +176,12 @@ export class JournalEntryView {
   @IsString() message!: string;
 }
 
-/** A role of the caller, in a folder and those in it. */
+/** A role of the caller, in a folder and those in it, or in a context. */
 export class RoleView {
   /** The path of the folder; `/` is everywhere. */
-  @IsString() folder!: string;
-  /** `viewer` reads, `operator` also uses the power actions and consoles, `admin` also changes and deletes. */
+  @Optional() @IsString() folder?: string;
+  /** The context, instead of a folder. */
+  @Optional() @IsString() context?: string;
+  /** `viewer` reads, `operator` also uses the power actions and consoles and creates instances, `admin` also changes and deletes. */
   @IsIn(['viewer', 'operator', 'admin']) role!: 'viewer' | 'operator' | 'admin';
 }

@@ -1,4 +1,5 @@
 export * from './access.js';
+export * from './roles.js';
 export * from './activity.js';
 export * from './answers.js';
 export * from './backups.js';

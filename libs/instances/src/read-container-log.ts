@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import {
   findInstance,
   type InstanceQuery,
-  type InstanceRef,
+  type Instance,
   type InstanceSources,
   type LogRequest,
 } from '@headgate/domain-contracts';
@@ -16,8 +16,8 @@ export class ReadContainerLog {
    * @returns the container
    * @throws DomainError like `findInstance`
    */
-  check(query: InstanceQuery): InstanceRef {
-    return findInstance(this.deps, query, 'containerLogs').ref;
+  check(query: InstanceQuery): Instance {
+    return findInstance(this.deps, query, 'containerLogs').instance;
   }
 
   /**

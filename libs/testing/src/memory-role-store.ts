@@ -3,6 +3,7 @@ import { byRoleAge, DomainError, roleKey, RoleStore, type RoleAssignment } from 
 /** RoleStore in memory, which several replicas may share. */
 export class MemoryRoleStore extends RoleStore {
   private readonly assignments = new Map<string, RoleAssignment>();
+  private readonly keys = new Map<string, string>();
   private readonly listeners = new Set<() => void>();
   /** How often all assignments were read. */
   reads = 0;
@@ -14,9 +15,9 @@ export class MemoryRoleStore extends RoleStore {
 
   override async add(assignment: RoleAssignment): Promise<void> {
     const key = roleKey(assignment);
-    if ([...this.assignments.values()].some((one) => roleKey(one) === key))
-      throw new DomainError('ALREADY_EXISTS', 'This user or group has a role there already.');
+    if (this.keys.has(key)) throw new DomainError('ALREADY_EXISTS', 'This user or group has a role there already.');
     this.assignments.set(assignment.id, structuredClone(assignment));
+    this.keys.set(key, assignment.id);
     this.report();
   }
 
@@ -29,6 +30,8 @@ export class MemoryRoleStore extends RoleStore {
   }
 
   override async delete(id: string): Promise<boolean> {
+    const stored = this.assignments.get(id);
+    if (stored) this.keys.delete(roleKey(stored));
     const existed = this.assignments.delete(id);
     if (existed) this.report();
     return existed;

@@ -1,4 +1,5 @@
-import { EVERYWHERE, ROLES, Roles, type Role } from '@headgate/access';
+import { EVERYWHERE, Roles } from '@headgate/access';
+import { ROLES, type Role } from '@headgate/domain-contracts';
 import { isFolderPath } from '@headgate/domain-contracts';
 import { ConfigError, IsListenAddress, parseSection, TrustedProxies } from '@headgate/nest-kit';
 import { parsePublicKey } from '@headgate/plugins';
@@ -93,13 +94,16 @@ export class PluginsSection {
   publishers: PublisherSection[] = [];
 }
 
-/** A role of a user, or of an API token, in a folder. */
+/** A role of a user, a group or an API token, in a folder or a context. */
 export class RoleSection {
   @IsOptional() @IsString() @IsNotEmpty() login?: string;
+  @IsOptional() @IsString() @IsNotEmpty() group?: string;
   /** The ID of an API token. */
   @IsOptional() @Matches(/^[0-9A-Za-z]{10}$/, { message: '$property must be the ID of an API token' }) token?: string;
   /** The path of a folder; / is everywhere. */
-  @IsFolderOrEverything() folder!: string;
+  @IsOptional() @IsFolderOrEverything() folder?: string;
+  /** The name of a context, instead of a folder. */
+  @IsOptional() @IsString() @IsNotEmpty() context?: string;
   @IsIn(ROLES) role!: Role;
 }
 
@@ -196,6 +200,8 @@ export class ServiceConfig {
   @IsArray() @IsString({ each: true }) webhookAllow: string[] = [];
   @IsHeaderName() loginHeader = 'Tailscale-User-Login';
   @IsHeaderName() nameHeader = 'Tailscale-User-Name';
+  /** A header with the groups of the caller, separated by commas. Absent: groups are not read from requests. */
+  @IsOptional() @IsHeaderName() groupsHeader?: string;
   /** A catalog file that replaces the built-in one. */
   @IsOptional() @IsString() @IsNotEmpty() catalogFile?: string;
   /** Host and port of a registry that mirrors the container disks of the catalog. */
@@ -227,13 +233,16 @@ export function parseServiceConfig(raw: unknown, source: string, kinds: Settings
   throw new ConfigError(source, problems);
 }
 
+const countOf = (...values: readonly unknown[]): number => values.filter((value) => value !== undefined).length;
+
 function problemsOfRoles({ roles, admins }: Readonly<ServiceConfig>): string[] {
   if (roles.length === 0) return [];
-  const problems = roles.flatMap(({ login, token }, index) =>
-    (login === undefined) === (token === undefined) ? [`roles[${index}] must have either a login or a token`] : [],
-  );
+  const problems = roles.flatMap(({ login, group, token, folder, context }, index) => [
+    ...(countOf(login, group, token) === 1 ? [] : [`roles[${index}] must have either a login, a group or a token`]),
+    ...(countOf(folder, context) === 1 ? [] : [`roles[${index}] must have either a folder or a context`]),
+  ]);
   const isManaged =
-    admins.length > 0 || roles.some(({ login }) => login !== undefined && new Roles(roles).isAdmin(login));
+    admins.length > 0 || roles.some(({ login }) => login !== undefined && new Roles(roles).isAdmin({ login }));
   return isManaged
     ? problems
     : [...problems, `roles must make someone admin in ${EVERYWHERE}, or admins must not be empty`];

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { ApiTokens, expectAllowed, may } from '@headgate/access';
+import { expectAllowed, may } from '@headgate/access';
 import { ConsoleQuery, InstancePath } from '@headgate/api-contracts';
 import {
   BackendDirectory,
@@ -19,6 +19,7 @@ import { expectRunning } from './expect-running.js';
 import type { PeerRequest } from '../identity/local-trust.js';
 import { CallerResolver } from '../identity/caller-resolver.js';
 import { InstanceAccess } from '../identity/instance-access.js';
+import { InstanceConnections } from '../identity/instance-connections.js';
 import { Readiness } from '../platform/readiness.js';
 import { WireValidationPipe } from '../platform/wire-validation.pipe.js';
 
@@ -34,7 +35,7 @@ export interface AdmittedConsole {
 type UpgradeRequest = Pick<IncomingMessage, 'url'> & PeerRequest;
 
 /** The close code for a violated policy. Source: RFC 6455, 7.4.1. */
-const TOKEN_ENDED = 1008;
+const RIGHTS_ENDED = 1008;
 /** The close code for an endpoint that goes away. */
 const CONTEXT_GONE = 1001;
 const PATH = /^\/api\/(vnc|tty)\/([^/]+)\/([^/]+)$/;
@@ -50,7 +51,7 @@ export class ConsoleRequests {
     private readonly backends: BackendDirectory,
     private readonly callers: CallerResolver,
     private readonly access: InstanceAccess,
-    private readonly tokens: ApiTokens,
+    private readonly connections: InstanceConnections,
     private readonly owners: ConsoleOwners,
     private readonly readiness: Readiness,
     private readonly fleet: FleetReader,
@@ -69,13 +70,12 @@ export class ConsoleRequests {
     return decided;
   }
 
-  /** Closes a socket when the API token that opened it expires or is revoked. */
-  closeWithToken({ token }: Caller, socket: Pick<WebSocket, 'close' | 'once'>): void {
-    if (token === undefined) return;
-    socket.once(
-      'close',
-      this.tokens.closeWith(token, () => socket.close(TOKEN_ENDED, 'the API token has ended')),
-    );
+  /** Closes a socket when its caller may not use the console any more. */
+  closeWithRights({ caller, instance, viewOnly }: AdmittedConsole, socket: Pick<WebSocket, 'close' | 'once'>): void {
+    const needs = viewOnly ? [WATCH] : [WATCH, TYPE];
+    const close = (): void =>
+      socket.close(RIGHTS_ENDED, 'the API token has ended, or the rights of its user have changed');
+    socket.once('close', this.connections.closeWith(caller, instance, needs, close));
   }
 
   /** Closes a socket when the context of its instance is removed from the service, or gets another connection. */

@@ -26,12 +26,12 @@ export class TtyGateway implements OnGatewayConnection {
   @Needs(WATCH)
   async handleConnection(socket: WebSocket, request: IncomingMessage): Promise<void> {
     const opened = await this.requests.admit(request);
-    const { instance, source, caller, viewOnly } = opened;
+    const { instance, source, viewOnly } = opened;
     if (!isContainer(instance)) {
       this.owners.hold('tty', instance.ref, socket);
       this.watchers.add('serial', opened, socket);
     }
-    this.requests.closeWithToken(caller, socket);
+    this.requests.closeWithRights(opened, socket);
     this.requests.closeWithContext(instance, socket);
     const viewer = new SocketViewer(socket, viewOnly);
     if (isContainer(instance)) await this.broker.openShell(instance.ref, source, viewer, FIRST_SIZE);

@@ -22,10 +22,10 @@ export class VncGateway implements OnGatewayConnection {
   @Needs(WATCH)
   async handleConnection(socket: WebSocket, request: IncomingMessage): Promise<void> {
     const opened = await this.requests.admit(request);
-    const { instance, source, caller, viewOnly } = opened;
+    const { instance, source, viewOnly } = opened;
     this.owners.hold('vnc', instance.ref, socket);
     this.watchers.add('vnc', opened, socket);
-    this.requests.closeWithToken(caller, socket);
+    this.requests.closeWithRights(opened, socket);
     this.requests.closeWithContext(instance, socket);
     await this.broker.openVnc(instance.ref, source, new SocketViewer(socket, viewOnly));
   }

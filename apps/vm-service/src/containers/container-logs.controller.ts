@@ -34,10 +34,11 @@ export class ContainerLogsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const wanted = requestOf(query);
-    const container = instanceQuery('ct', path, query);
-    const { context } = this.readLog.check(container);
-    const open = (signal: AbortSignal) => this.readLog.open({ ...container, context }, wanted, signal);
-    await this.connections.answer({ reply, caller, context, method, follows: wanted.follow === true }, open);
+    const named = instanceQuery('ct', path, query);
+    const container = this.readLog.check(named);
+    const { context } = container.ref;
+    const open = (signal: AbortSignal) => this.readLog.open({ ...named, context }, wanted, signal);
+    await this.connections.answer({ reply, caller, container, method, follows: wanted.follow === true }, open);
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { ApiTokens } from '@headgate/access';
-import { Clock, DomainError, type Caller } from '@headgate/domain-contracts';
+import { ct } from '@headgate/access';
+import { Clock, DomainError, type Caller, type Instance } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
 import type { FastifyReply } from 'fastify';
+import { InstanceConnections } from '../identity/instance-connections.js';
 import { LogPump } from './log-pump.js';
 
 const MIB = 1024 ** 2;
@@ -18,15 +19,14 @@ export const MAX_FOLLOWERS = 200;
 export interface LogClient {
   readonly reply: FastifyReply;
   readonly caller: Caller;
-  /** The context of the container. */
-  readonly context: string;
+  readonly container: Instance;
   readonly method: string;
   /** Whether the response continues until the client leaves. */
   readonly follows: boolean;
 }
 
 /**
- * The responses that send logs. Each ends with its client, with the API token of its caller, with the connection of its
+ * The responses that send logs. Each ends with its client, with the rights of its caller, with the connection of its
  * context, with the service, or at the limit of bytes. A client that reads nothing is disconnected.
  */
 @Injectable()
@@ -38,7 +38,7 @@ export class LogConnections implements BeforeApplicationShutdown {
 
   constructor(
     private readonly clock: Clock,
-    private readonly tokens: ApiTokens,
+    private readonly instances: InstanceConnections,
     private readonly fleet: FleetReader,
   ) {}
 
@@ -48,7 +48,7 @@ export class LogConnections implements BeforeApplicationShutdown {
    * @throws DomainError TOO_MANY_STREAMS, and the errors of `openLog`
    */
   async answer(
-    { reply, caller, context, method, follows }: LogClient,
+    { reply, caller, container, method, follows }: LogClient,
     openLog: (signal: AbortSignal) => Promise<Readable>,
   ): Promise<void> {
     if (method === 'HEAD') return void reply.headers(HEADERS).send();
@@ -56,7 +56,7 @@ export class LogConnections implements BeforeApplicationShutdown {
     const { raw } = reply;
     const leaves = new AbortController();
     this.open.add(leaves);
-    const ends = [this.endWith(caller, leaves), this.endWithContext(context, leaves)];
+    const ends = [this.endWith(caller, container, leaves), this.endWithContext(container.ref.context, leaves)];
     const close = (): void => {
       leaves.abort(new Error('The client has left.'));
       this.open.delete(leaves);
@@ -122,10 +122,9 @@ export class LogConnections implements BeforeApplicationShutdown {
     });
   }
 
-  private endWith({ token }: Caller, connection: AbortController): () => void {
-    if (token === undefined) return () => undefined;
-    return this.tokens.closeWith(token, () =>
-      connection.abort(new DomainError('NOT_PERMITTED', 'The API token has ended.')),
+  private endWith(caller: Caller, container: Instance, connection: AbortController): () => void {
+    return this.instances.closeWith(caller, container, [ct('read')], () =>
+      connection.abort(new DomainError('NOT_PERMITTED', 'The rights to read this log have ended.')),
     );
   }
 }

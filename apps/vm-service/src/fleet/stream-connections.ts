@@ -1,5 +1,5 @@
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { ApiTokens } from '@headgate/access';
+import { CallerConnections } from '@headgate/access';
 import { Clock, DomainError, type Caller } from '@headgate/domain-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { acceptsEncoding } from '../platform/accept-encoding.js';
@@ -43,7 +43,7 @@ export class StreamConnections implements BeforeApplicationShutdown {
   constructor(
     private readonly clock: Clock,
     private readonly gzip: GzipBlocks,
-    private readonly tokens: ApiTokens,
+    private readonly callers: CallerConnections,
   ) {}
 
   /**
@@ -94,12 +94,12 @@ export class StreamConnections implements BeforeApplicationShutdown {
     });
     this.open.add(stream);
     if (isOwned) this.count(caller, 1);
-    const release = caller.token === undefined ? undefined : this.tokens.closeWith(caller.token, () => raw.destroy());
+    const release = this.callers.closeWith(caller, () => raw.destroy());
     raw.once('close', () => {
       stream.stop();
       close?.();
       if (isOwned) this.count(caller, -1);
-      release?.();
+      release();
       this.open.delete(stream);
     });
     stream.start(isGzip ? [GZIP_HEADER, ...first.map((bytes) => this.gzip.part(bytes))] : first);

@@ -1,7 +1,7 @@
 import { expectAllowed } from '@headgate/access';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { callerOf, knownCallerOf } from '../platform/caller.decorator.js';
+import { callerOf } from '../platform/caller.decorator.js';
 import { needOf } from '../platform/needs.decorator.js';
 import { RequestTargets } from './request-targets.js';
 
@@ -16,8 +16,8 @@ export class AccessGuard implements CanActivate {
     if (!need) throw new Error(`${context.getClass().name}.${context.getHandler().name} states no need`);
     if (need.of === 'anyone') return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    // The one-time token lets in a browser without an identity, to the page only.
-    if (need.of === 'caller' && !knownCallerOf(request)) return true;
+    // Every caller has it; the one-time token also lets in a browser without an identity, to the page.
+    if (need.of === 'caller') return true;
     const { grant } = callerOf(request);
     for (const target of this.targets.of(need, request, grant)) expectAllowed(grant, need, target);
     return true;

@@ -1,10 +1,10 @@
 import { ApiTokens, BoundGrant, combineGrants, Roles, TokenGrant, type GrantRules } from '@headgate/access';
 import {
-  Grant,
   parseRef,
   type AccessSubject,
   type ApiToken,
   type Caller,
+  type Grant,
   type InstanceDirectory,
 } from '@headgate/domain-contracts';
 import { matchesScope } from '@headgate/fleet';
@@ -35,7 +35,7 @@ export class Admission extends CallerResolver {
     // A request with a token has the rights of the token only, wherever it comes from.
     if (text !== undefined) return { ...this.ofToken(this.tokens.authenticate(text)), origin };
     const identity = this.identity.of(request);
-    return { ...identity, origin, grant: this.bind(this.identity.rightsOf(identity.login)) };
+    return { ...identity, origin, grant: this.bind(this.identity.rightsOf(identity)) };
   }
 
   /**
@@ -45,18 +45,18 @@ export class Admission extends CallerResolver {
    */
   ofOwner({ login, token }: { readonly login: string; readonly token?: string | undefined }): Caller {
     if (token !== undefined) return this.ofToken(this.tokens.expectUsable(token));
-    return { login, name: '', grant: this.bind(this.identity.rightsOf(login)) };
+    return { login, name: '', grant: this.bind(this.identity.rightsOf({ login })) };
   }
 
   private ofToken(token: ApiToken): Caller {
-    // Determined for every request: the creator may have lost rights since.
-    const creator = this.identity.rightsOf(token.creator);
+    // The creator may lose rights meanwhile. Their groups are known with their own requests only.
+    const creator = this.identity.rightsOf({ login: token.creator });
     const rules = combineGrants(new TokenGrant(token, matchesScope), creator, this.roles.ofToken(token.id));
     return { login: token.creator, name: token.name, token: token.id, grant: this.bind(rules) };
   }
 
-  private bind(rules: GrantRules | Grant): Grant {
-    return rules instanceof Grant ? rules : new BoundGrant(rules, (ref) => this.find(ref));
+  private bind(rules: GrantRules): Grant {
+    return new BoundGrant(rules, (ref) => this.find(ref));
   }
 
   private find(text: string): AccessSubject | undefined {

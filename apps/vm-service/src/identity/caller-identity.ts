@@ -1,6 +1,16 @@
 import type { WhoamiView } from '@headgate/api-contracts';
-import { BoundGrant, readerGrant, RoleGrant, Roles } from '@headgate/access';
-import { ADMINISTRATOR, DomainError, type Author, type Caller, type Grant } from '@headgate/domain-contracts';
+import {
+  BoundGrant,
+  EVERYWHERE,
+  LiveRights,
+  presentScope,
+  RoleGrant,
+  Roles,
+  UserRights,
+  type HeldRole,
+  type RoleHolder,
+} from '@headgate/access';
+import { DomainError, type Author, type Caller } from '@headgate/domain-contracts';
 import { TrustedProxies } from '@headgate/nest-kit';
 import type { LocalTrust, PeerRequest } from './local-trust.js';
 
@@ -9,36 +19,40 @@ export interface IdentityOptions {
   readonly trustedProxies: readonly string[];
   readonly loginHeader: string;
   readonly nameHeader: string;
+  /** Absent: no proxy reports groups. */
+  readonly groupsHeader?: string | undefined;
 }
 
 const ANONYMOUS = { login: '', name: '' };
+/** More than a provider reports of one user. */
+const MAX_GROUPS = 1000;
+
+type Identity = Pick<Author, 'login' | 'name' | 'groups'>;
 
 /** Identifies callers by the headers of a trusted proxy. The headers of any other peer are ignored. */
 export class CallerIdentity {
-  private readonly admins: ReadonlySet<string>;
+  /** The rights of all users. */
+  readonly rights: UserRights;
   private readonly proxies: TrustedProxies;
   private readonly loginHeader: string;
   private readonly nameHeader: string;
+  private readonly groupsHeader: string | undefined;
 
   constructor(
-    { admins, trustedProxies, loginHeader, nameHeader }: IdentityOptions,
+    { admins, trustedProxies, loginHeader, nameHeader, groupsHeader }: IdentityOptions,
     private readonly trust: LocalTrust,
-    private readonly roles = new Roles([]),
+    roles = new Roles([]),
   ) {
-    this.admins = new Set(admins.map((login) => login.toLowerCase()));
+    this.rights = new UserRights(admins, roles);
     this.proxies = TrustedProxies.of(trustedProxies);
     this.loginHeader = loginHeader.toLowerCase();
     this.nameHeader = nameHeader.toLowerCase();
+    this.groupsHeader = groupsHeader?.toLowerCase();
   }
 
   /** Whether an allowlist of administrators, or roles, exist. */
   get enforced(): boolean {
-    return this.admins.size > 0 || this.roles.isEnabled;
-  }
-
-  /** Whether a user is an administrator of everything. */
-  isAdmin(login: string): boolean {
-    return !this.enforced || this.admins.has(login.toLowerCase()) || this.roles.isAdmin(login);
+    return this.rights.enforced;
   }
 
   /** The address of the client, behind the trusted proxies. */
@@ -49,7 +63,7 @@ export class CallerIdentity {
   }
 
   /** @throws DomainError NOT_PERMITTED for a local peer that is not trusted */
-  of(request: PeerRequest): Pick<Author, 'login' | 'name'> {
+  of(request: PeerRequest): Identity {
     const refusal = this.trust.refusal(request);
     // Without an allowlist every caller is an administrator, so an untrusted peer is not let in at all.
     if (refusal !== undefined && !this.enforced) throw new DomainError('NOT_PERMITTED', refusal);
@@ -57,32 +71,45 @@ export class CallerIdentity {
     return isTrusted ? this.identityIn(request) : ANONYMOUS;
   }
 
-  /** The rights of a user now. Those of roles are not bound to the instances yet. */
-  rightsOf(login: string): Grant | RoleGrant {
-    if (this.isAdmin(login)) return ADMINISTRATOR;
-    return this.roles.isEnabled ? this.roles.ofLogin(login) : readerGrant(login);
+  /** The rights of a user, now and later. They are not bound to the instances yet. */
+  rightsOf(holder: RoleHolder): LiveRights {
+    return this.rights.of(holder);
   }
 
-  whoami({ login, name, token, grant }: Caller): WhoamiView {
-    const admin = this.isAdmin(login) && token === undefined;
+  whoami({ login, name, groups, token, grant }: Caller): WhoamiView {
     const base = { login, name, enforced: this.enforced, trust: this.trust.kind };
-    if (token !== undefined) return { ...base, admin, token };
-    const rules = grant instanceof BoundGrant ? grant.rules : undefined;
-    if (!(rules instanceof RoleGrant)) return { ...base, admin };
+    if (token !== undefined) return { ...base, admin: false, token };
+    const own = groups === undefined ? base : { ...base, groups: [...groups] };
+    const rules = grant instanceof BoundGrant ? grant.rules : grant;
+    const current = rules instanceof LiveRights ? rules.current : rules;
+    if (!(current instanceof RoleGrant)) return { ...own, admin: current.kind === 'administrator' };
+    const { held } = current;
     // The console offers its actions to everyone who may act somewhere; the service decides about each of them.
-    const isActive = rules.entries.some(({ role }) => role !== 'viewer');
-    return { ...base, admin: isActive, roles: rules.entries.map(({ folder, role }) => ({ folder, role })) };
+    const isActive = held.some(({ role }) => role !== 'viewer');
+    return { ...own, admin: isActive, roles: held.map((role) => ({ ...placeOf(role), role: role.role })) };
   }
 
   /** Anonymous when a header occurs twice: one of the two could be the caller's own. */
-  private identityIn(request: PeerRequest): { login: string; name: string } {
+  private identityIn(request: PeerRequest): Identity {
     const logins = valuesOf(request, this.loginHeader);
     const names = valuesOf(request, this.nameHeader);
     const [login = '', name = ''] = [logins[0], names[0]];
     // A server on the way may have joined two headers into one with a comma, which no login has.
     if (logins.length > 1 || names.length > 1 || login.includes(',')) return ANONYMOUS;
-    return { login, name: decodeEncodedWord(name) };
+    const identity = { login, name: decodeEncodedWord(name) };
+    if (this.groupsHeader === undefined || login === '') return identity;
+    const lists = valuesOf(request, this.groupsHeader);
+    return lists.length > 1 ? ANONYMOUS : { ...identity, groups: groupsIn(lists[0] ?? '') };
   }
+}
+
+/** Groups are separated by commas, so the name of a group can't have one. Those beyond the limit give no rights. */
+const groupsIn = (text: string): string[] =>
+  [...new Set(text.split(',').map((group) => group.trim()))].filter((group) => group !== '').slice(0, MAX_GROUPS);
+
+function placeOf(role: HeldRole): { folder?: string; context?: string } {
+  const { folder, context } = presentScope(role) ?? {};
+  return context === undefined ? { folder: folder ?? EVERYWHERE } : { context };
 }
 
 /** Every value of a header. Node joins repeated headers in `headers`, but not in `rawHeaders`. */

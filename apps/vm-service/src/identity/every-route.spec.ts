@@ -174,6 +174,11 @@ POST   /api/ext/tokens                                  no       no     yes   no
 PATCH  /api/ext/tokens/{id}                             no       no     yes   no    -       no     no       no    no
 POST   /api/ext/tokens/{id}/rotate                      no       no     yes   no    -       no     no       no    no
 DELETE /api/ext/tokens/{id}                             no       no     yes   no    -       no     no       no    no
+GET    /api/ext/roles                                   no       no     yes   no    -       no     no       no    no
+POST   /api/ext/roles                                   no       no     yes   no    -       no     no       no    no
+PATCH  /api/ext/roles/{id}                              no       no     yes   no    -       no     no       no    no
+DELETE /api/ext/roles/{id}                              no       no     yes   no    -       no     no       no    no
+GET    /api/ext/access                                  no       yes    yes   no    -       yes    yes      yes   yes
 GET    /api/ext/changes                                 no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /api/ext/journal                                 no       no     yes   no    -       no     no       no    no
 GET    /api/ext/journal/activity                        no       yes    yes   no    -       no     no       no    no

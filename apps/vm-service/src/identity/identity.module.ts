@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { ApiTokens, Roles } from '@headgate/access';
+import { ApiTokens, CallerConnections, Roles } from '@headgate/access';
 import { FolderDirectory, InstanceDirectory } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
 import { DryRunGuard } from '../platform/dry-run.guard.js';
@@ -19,6 +19,7 @@ import { EdgePolicy } from './edge-policy.js';
 import { HttpsRedirect } from './https-redirect.js';
 import { IdentityGuard } from './identity.guard.js';
 import { InstanceAccess } from './instance-access.js';
+import { InstanceConnections } from './instance-connections.js';
 import { LocalTrust } from './local-trust.js';
 import type { PeerUsers } from '../platform/peer-users.js';
 import { RequestTargets } from './request-targets.js';
@@ -41,6 +42,7 @@ import { WhoamiController } from './whoami.controller.js';
     provideClass(Admission, [CallerIdentity, ApiTokens, Roles, InstanceDirectory, InstanceAccess]),
     { provide: CallerResolver, useExisting: Admission },
     provideClass(InstanceAccess, [FleetReader, InstanceDirectory, FolderDirectory]),
+    provideClass(InstanceConnections, [CallerConnections, InstanceAccess, FleetReader]),
     provideClass(RequestTargets, [InstanceAccess]),
     provideClass(EdgePolicy, [SETTINGS]),
     HttpsRedirect,
@@ -49,6 +51,6 @@ import { WhoamiController } from './whoami.controller.js';
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: DryRunGuard },
   ],
-  exports: [Admission, CallerResolver, CallerIdentity, EdgePolicy, LocalTrust, InstanceAccess],
+  exports: [Admission, CallerResolver, CallerIdentity, EdgePolicy, LocalTrust, InstanceAccess, InstanceConnections],
 })
 export class IdentityModule {}

@@ -34,7 +34,7 @@ describe('CallerIdentity', () => {
   /** The identity of a caller, and the kind of their rights. */
   const known = (list: CallerIdentity, request: PeerRequest) => {
     const { login, name } = list.of(request);
-    return { login, name, kind: list.rightsOf(login).kind };
+    return { login, name, kind: list.rightsOf({ login }).kind };
   };
   const ann = { 'tailscale-user-login': 'Ann@Example.org', 'tailscale-user-name': 'Ann' };
 

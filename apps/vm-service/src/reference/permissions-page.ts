@@ -4,22 +4,23 @@ import {
   may,
   readerGrant,
   RoleGrant,
-  ROLES,
+  roleIn,
   TokenGrant,
   type GrantRules,
   type AllNeed,
   type InstanceNeed,
   type Need,
-  type Role,
   type Target,
 } from '@headgate/access';
 import {
   isWithinFolder,
+  ROLES,
   TOKEN_ACTIONS,
   type AccessScope,
   type AccessSubject,
   type Grant,
   type Instance,
+  type Role,
   type TokenAction,
 } from '@headgate/domain-contracts';
 import type { Route } from '../identity/routes.js';
@@ -142,11 +143,11 @@ const token = (actions: readonly TokenAction[], scope: AccessScope): Grant =>
   );
 
 function roleCell(need: Need): string {
-  if (allows(bound(new RoleGrant('', [])), need)) return 'none';
-  const inFolder = ROLES.find((role) => allows(roleIn(FOLDER, role), need));
+  if (allows(bound(new RoleGrant('', () => [])), need)) return 'none';
+  const inFolder = ROLES.find((role) => allows(ofRole(FOLDER, role), need));
   if (inFolder) return `${code(inFolder)}${need.of === 'shared' ? ' in any folder' : ''}`;
-  const everywhere = ROLES.find((role) => allows(roleIn(EVERYWHERE, role), need));
+  const everywhere = ROLES.find((role) => allows(ofRole(EVERYWHERE, role), need));
   return everywhere ? `${code(everywhere)} in ${code(EVERYWHERE)}` : 'no';
 }
 
-const roleIn = (folder: string, role: Role): Grant => bound(new RoleGrant('', [{ folder, role }]));
+const ofRole = (folder: string, role: Role): Grant => bound(new RoleGrant('', () => [roleIn({ folder, role })]));

@@ -2,6 +2,7 @@
 export const TAGS: Readonly<Record<string, string>> = {
   Activity: 'The journal in numbers.',
   ApiDocs: 'The API document.',
+  Access: 'Who may do what, and why.',
   Bulk: 'One action for many instances, as a task.',
   Checkpoints: 'Points in time since which the changes of a disk can be exported.',
   Changes: 'What has changed in the lists, and the causes.',
@@ -42,6 +43,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   SshKeys: 'SSH public keys that users have stored for new VMs.',
   Stream: 'Everything that a page shows, as one event stream.',
   Tasks: 'Long operations.',
+  Roles: 'Roles of users and groups.',
   Schedules: 'Actions on instances at planned times.',
   Tokens: 'API tokens.',
   Usage: 'The CPU, memory, disk and network usage of VMs.',

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Query, Req, Res } from '@nestjs/common';
-import { ApiTokens, everything, visibleInstances } from '@headgate/access';
+import { CallerConnections, everything, visibleInstances } from '@headgate/access';
 import { EmptyBody, StatusView, TaskQuery, TaskView } from '@headgate/api-contracts';
 import type { Caller } from '@headgate/domain-contracts';
 import { CancelTask, TaskReader } from '@headgate/tasks';
@@ -17,7 +17,7 @@ export class TasksController {
     private readonly tasks: TaskReader,
     private readonly streams: TaskStreams,
     private readonly cancelTask: CancelTask,
-    private readonly tokens: ApiTokens,
+    private readonly callers: CallerConnections,
   ) {}
 
   @Needs(visibleInstances)
@@ -48,11 +48,10 @@ export class TasksController {
     const task = caller.grant.allowsAll('read') ? undefined : expectReadable(caller, this.tasks.get(id));
     if (request.headers.accept?.includes('text/event-stream')) {
       this.streams.begin(id, request, reply, lastEventId);
-      if (caller.token !== undefined)
-        reply.raw.once(
-          'close',
-          this.tokens.closeWith(caller.token, () => reply.raw.destroy()),
-        );
+      reply.raw.once(
+        'close',
+        this.callers.closeWith(caller, () => reply.raw.destroy()),
+      );
       return;
     }
     await reply

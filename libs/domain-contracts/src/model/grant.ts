@@ -57,6 +57,11 @@ export abstract class Grant {
 
   /** Who has the rights, in words, for refusals: "The API token ci-7". */
   abstract readonly label: string;
+
+  /** Another text when the caller has other rights now. Changes of an API token itself are not in it. */
+  get version(): string {
+    return this.kind;
+  }
 }
 
 /** Whether a grant chooses among instances. Those that it does not allow to read do not exist for its caller. */
