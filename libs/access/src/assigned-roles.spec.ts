@@ -143,7 +143,7 @@ describe('an assigned role', () => {
     const reads = (login: string, groups?: string[]) => callerOf(login, groups).grant.allows('read', web);
     expect([reads('bob', ['staff']), reads('bob', ['STAFF', 'x'])]).toEqual([true, true]);
     expect([reads('staff'), reads('Staff', ['other']), reads('bob', ['staff '])]).toEqual([false, false, false]);
-    // Nobody vouches for the groups of a caller without a login.
+    // The groups of a caller without a login are not those of a user.
     expect(reads('', ['staff'])).toBe(false);
     await assign({ user: 'team' }, 'viewer', { folder: 'prod' });
     expect(reads('bob', ['team'])).toBe(false);
@@ -229,10 +229,10 @@ describe('changes of roles', () => {
     const { assign, remove, change, rights, callerOf } = world();
     const role = await assign({ user: 'ann' }, 'admin');
     await expect(remove(role)).rejects.toMatchObject({ code: 'CONFLICT' });
-    await expect(change(role, 'operator')).rejects.toThrow('Nobody would be an administrator');
+    await expect(change(role, 'operator')).rejects.toThrow('No user would be an administrator');
     // A group may be empty.
     const group = await assign({ group: 'root' }, 'admin');
-    await expect(remove(role)).rejects.toThrow('Nobody would be an administrator');
+    await expect(remove(role)).rejects.toThrow('No user would be an administrator');
     // This caller proves that it is not.
     await remove(role, callerOf('zoe', ['root']));
     await expect(remove(group, callerOf('zoe', ['root']))).rejects.toMatchObject({ code: 'CONFLICT' });

@@ -6,7 +6,7 @@ import { may, refusalOf, type Target } from './policy.js';
 import { RoleGrant } from './role-grant.js';
 import type { LiveRights, UserRights } from './user-rights.js';
 
-/** What decides that an action is allowed or refused. */
+/** The reason why an action is allowed or refused. */
 export type AccessReason =
   /** A role, or that no role allows it. */
   | { readonly by: 'role'; readonly role?: HeldRole }

@@ -25,7 +25,15 @@ export interface AllNeed {
   /** The subject of the refusal of a reader: "Reading the journal". */
   readonly doing?: string;
   /** In addition, an action in the folder at this field of the body, if it has a value. */
-  readonly folder?: { readonly action: AccessAction; readonly field: string };
+  readonly folder?: {
+    readonly action: AccessAction;
+    readonly field: string;
+    /**
+     * Then a role for the need's own action in the folder is enough, unless the body has a value in one of these
+     * fields: they name objects that may be of anyone.
+     */
+    readonly unless?: readonly string[];
+  };
 }
 
 /** One instance. */

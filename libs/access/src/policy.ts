@@ -1,5 +1,5 @@
 import { DomainError, isScoped, type AccessAction, type AccessSubject, type Grant } from '@headgate/domain-contracts';
-import { faultOf, type FolderNeed, type InstanceNeed, type Need } from './need.js';
+import { faultOf, type AllNeed, type FolderNeed, type InstanceNeed, type Need } from './need.js';
 
 /**
  * The object of a request. Without any field, whichever it may be: then only those are allowed who may do it to all of
@@ -11,7 +11,7 @@ export interface Target {
   readonly ref?: string;
   /** The path of a folder. */
   readonly folder?: string;
-  /** Whether the body has the field of `also`; without it, it counts as if it had. */
+  /** Whether the body has the field of `also`, or one of those of `unless`; without it, it counts as if it had. */
   readonly hasField?: boolean;
 }
 
@@ -56,6 +56,7 @@ function refusedPart(grant: Grant, need: Need, target: Target): Refused | undefi
       // A reader may change no instance at all, so the request is not even looked at.
       return isScoped(grant) || grant.allowsAll('power') ? undefined : ['power', 'instances'];
     case 'all':
+      if (isEnoughInFolder(grant, need, target)) return undefined;
       if (!grant.allowsAll(need.action)) return [need.action, need.action === 'manage' ? 'the service' : 'everything'];
       return need.folder && target.folder !== undefined ? refusedOfFolder(grant, need.folder, target) : undefined;
     case 'instance':
@@ -64,6 +65,14 @@ function refusedPart(grant: Grant, need: Need, target: Target): Refused | undefi
       return refusedOfFolder(grant, need, target);
   }
 }
+
+/** Whether a role in the folder of the request is enough. A token that may create still has no right to its members. */
+const isEnoughInFolder = (grant: Grant, { action, folder }: AllNeed, target: Target): boolean =>
+  grant.kind === 'role' &&
+  folder?.unless !== undefined &&
+  target.folder !== undefined &&
+  target.hasField === false &&
+  grant.allowsFolder(action, target.folder);
 
 function refusedOfInstance(grant: Grant, { action, also }: InstanceNeed, target: Target): Refused | undefined {
   if (!allowsOn(grant, action, target)) return [action, nameOf(target)];

@@ -83,7 +83,7 @@ export class RoleAdministration {
     if (!after.hasAllowlist && !isAdmin && !after.roles.all().some(isAdministrator))
       throw new DomainError(
         'CONFLICT',
-        'Nobody would be an administrator any more. Assign the role admin everywhere to a user first.',
+        'No user would be an administrator any more. Assign the role admin everywhere to a user first.',
       );
     if (!rights.roles.isEnabled && !isAdmin)
       throw new DomainError(

@@ -43,7 +43,7 @@ export interface RolePlaces {
   subscribe(listener: () => void): () => void;
 }
 
-/** What a store of roles is read by. */
+/** The reading part of a store of roles. */
 type ReadableRoles = Pick<RoleStore, 'all' | 'expectCurrent' | 'subscribe'>;
 
 /** The roles of the configuration, and those that were assigned while the service ran. Without any, roles are off. */

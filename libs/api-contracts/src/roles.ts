@@ -98,8 +98,8 @@ export class AccessAnswerView {
   /** Whether it is allowed. */
   @IsBoolean() allowed!: boolean;
   /**
-   * `role`: the role, or that there is none. `allowlist`: the administrators of the configuration. `default`: the rights
-   * of everyone without an allowlist or roles.
+   * `role`: the role, or that there is none. `allowlist`: the administrators of the configuration. `default`: the
+   * rights of everyone without an allowlist or roles.
    */
   @IsIn(['role', 'allowlist', 'default']) by!: 'role' | 'allowlist' | 'default';
   /** The role that allows it. */

@@ -54,7 +54,10 @@ export class RequestTargets {
   /** The folder that a request names in addition. */
   private folderOf({ folder }: AllNeed, { body }: Parts): Target {
     if (!folder || !hasValue(body, folder.field)) return {};
-    return { folder: expectFolderPath(fieldOf(body, folder.field), folder.field) };
+    const path = expectFolderPath(fieldOf(body, folder.field), folder.field);
+    return folder.unless
+      ? { folder: path, hasField: folder.unless.some((field) => hasValue(body, field)) }
+      : { folder: path };
   }
 
   private *foldersOf({ fields, ref }: FolderNeed, { body }: Parts, grant: Grant): Iterable<Target> {

@@ -62,8 +62,9 @@ export class VmsController {
     return this.lists.answer('vm', query, request, reply);
   }
 
-  // A right to create is not one to change the members of a folder.
-  @Needs(everything('create', { folder: { action: 'change', field: 'folder' } }))
+  // The right of a token to create is not one to change the members of a folder. A role in the folder is, but neither for
+  // a volume that may be of anyone nor for a build, which runs the image as root.
+  @Needs(everything('create', { folder: { action: 'change', field: 'folder', unless: ['pvc', 'bootc'] } }))
   @Post()
   @Describe(
     'Creates a VM from exactly one source. A disk from a bootc image is built first, which is 202.',

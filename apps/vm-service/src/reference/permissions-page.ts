@@ -95,8 +95,13 @@ function objectOf(need: Need): string {
 }
 
 /** The folder that the body may name in addition. */
-const folderWords = ({ folder }: AllNeed): string =>
-  folder ? `, and with ${code(folder.field)} ${code(folder.action)} in that folder` : '';
+function folderWords({ action, folder }: AllNeed): string {
+  if (!folder) return '';
+  const { field, unless } = folder;
+  const words = `, and with ${code(field)} ${code(folder.action)} in that folder`;
+  if (!unless) return words;
+  return `${words}; with a role ${code(action)} in that folder is enough, without ${unless.map(code).join(' and ')}`;
+}
 
 function instanceWords({ at, kind }: InstanceNeed): string {
   if (at === 'ref') return 'the instance at `ref`';
@@ -147,7 +152,10 @@ function roleCell(need: Need): string {
   const inFolder = ROLES.find((role) => allows(ofRole(FOLDER, role), need));
   if (inFolder) return `${code(inFolder)}${need.of === 'shared' ? ' in any folder' : ''}`;
   const everywhere = ROLES.find((role) => allows(ofRole(EVERYWHERE, role), need));
-  return everywhere ? `${code(everywhere)} in ${code(EVERYWHERE)}` : 'no';
+  if (!everywhere) return 'no';
+  const target = { folder: FOLDER, hasField: false };
+  const within = ROLES.find((role) => may(ofRole(FOLDER, role), need, target));
+  return `${code(everywhere)} in ${code(EVERYWHERE)}${within ? `, or ${code(within)} in the folder` : ''}`;
 }
 
 const ofRole = (folder: string, role: Role): Grant => bound(new RoleGrant('', () => [roleIn({ folder, role })]));

@@ -67,8 +67,8 @@ export abstract class FolderStore {
   abstract commit(version: string, delta: FolderDelta): Promise<string>;
 
   /**
-   * The IDs of the folders by their paths, at the last read or commit. A folder keeps its ID with a new path, and the ID
-   * of a deleted one is never used again.
+   * The IDs of the folders by their paths, at the last read or commit. A folder keeps its ID with a new path, and the
+   * ID of a deleted one is never used again.
    */
   abstract ids(): ReadonlyMap<string, string>;
 

@@ -74,7 +74,7 @@ export const byRoleAge = (a: RoleAssignment, b: RoleAssignment): number =>
  * never becomes one of ASCII, so that `\u212Aate` with the Kelvin sign is not `kate`.
  */
 export const foldName = (name: string): string =>
-  // Each letter by itself: the lower case of some is several.
+  // Letter after letter: the lower case of some is several.
   [...name]
     .map((letter) => (letter > '\x7f' && /[\0-\x7f]/.test(letter.toLowerCase()) ? letter : letter.toLowerCase()))
     .join('');
