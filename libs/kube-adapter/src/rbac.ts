@@ -25,6 +25,8 @@ export const STORE_RBAC_RULES: readonly RbacRule[] = [
       'serviceroles',
       'serviceschedules',
       'servicescheduledsnapshots',
+      'servicemessagechannels',
+      'servicemessagerules',
       'servicewebhooks',
       'serviceevents',
       'servicesamples',

@@ -169,5 +169,17 @@ export const MIGRATIONS: readonly string[] = [
      created_at TEXT NOT NULL,
      version INTEGER NOT NULL,
      body TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE message_channel (
+     owner TEXT NOT NULL,
+     id TEXT NOT NULL,
+     body TEXT NOT NULL,
+     PRIMARY KEY (owner, id)
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE message_rule (
+     owner TEXT NOT NULL,
+     id TEXT NOT NULL,
+     body TEXT NOT NULL,
+     PRIMARY KEY (owner, id)
    ) STRICT, WITHOUT ROWID`,
 ];

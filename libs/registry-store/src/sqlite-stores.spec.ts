@@ -9,6 +9,8 @@ import {
   shutdownTimesContract,
   sourceStoreContract,
   savedViewStoreContract,
+  messageChannelStoreContract,
+  messageRuleStoreContract,
   scheduledSnapshotStoreContract,
   scheduleStoreContract,
   sshKeyStoreContract,
@@ -22,6 +24,7 @@ import { SqliteReplyStore } from './sqlite-reply-store.js';
 import { SqliteRoleStore } from './sqlite-role-store.js';
 import { SqliteShutdownTimes } from './sqlite-shutdown-times.js';
 import { SqliteSourceStore } from './sqlite-source-store.js';
+import { SqliteMessageChannelStore, SqliteMessageRuleStore } from './sqlite-message-stores.js';
 import { SqliteScheduledSnapshotStore, SqliteScheduleStore } from './sqlite-schedule-stores.js';
 import { SqliteSavedViewStore } from './sqlite-saved-view-store.js';
 import { SqliteSshKeyStore } from './sqlite-ssh-key-store.js';
@@ -48,6 +51,8 @@ folderStoreContract('SQLite', () => openHarness((database) => new SqliteFolderSt
 shutdownTimesContract('SQLite', (maxTimes) => openHarness((database) => new SqliteShutdownTimes(database, maxTimes)));
 sshKeyStoreContract('SQLite', () => openHarness((database) => new SqliteSshKeyStore(database)));
 savedViewStoreContract('SQLite', () => openHarness((database) => new SqliteSavedViewStore(database)));
+messageChannelStoreContract('SQLite', () => openHarness((database) => new SqliteMessageChannelStore(database)));
+messageRuleStoreContract('SQLite', () => openHarness((database) => new SqliteMessageRuleStore(database)));
 scheduleStoreContract('SQLite', () => openHarness((database) => new SqliteScheduleStore(database)));
 scheduledSnapshotStoreContract('SQLite', () => openHarness((database) => new SqliteScheduledSnapshotStore(database)));
 sourceStoreContract('SQLite', () => openHarness((database) => new SqliteSourceStore(database)));

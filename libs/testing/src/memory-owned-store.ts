@@ -1,8 +1,13 @@
 import {
   byInstanceUid,
+  byMessageName,
   byScheduleName,
   bySshKeyName,
   byViewRank,
+  type MessageChannel,
+  type MessageChannelStore,
+  type MessageRule,
+  type MessageRuleStore,
   type OwnedObject,
   type OwnedStore,
   type SavedView,
@@ -80,5 +85,19 @@ export class MemoryScheduledSnapshotStore
 {
   constructor() {
     super(byInstanceUid);
+  }
+}
+
+/** MessageChannelStore in memory. */
+export class MemoryMessageChannelStore extends MemoryOwnedStore<MessageChannel> implements MessageChannelStore {
+  constructor() {
+    super(byMessageName);
+  }
+}
+
+/** MessageRuleStore in memory. */
+export class MemoryMessageRuleStore extends MemoryOwnedStore<MessageRule> implements MessageRuleStore {
+  constructor() {
+    super(byMessageName);
   }
 }

@@ -8,6 +8,8 @@ import { folderStoreContract } from './contracts/folder-store.contract.js';
 import { shutdownTimesContract } from './contracts/shutdown-times.contract.js';
 import {
   savedViewStoreContract,
+  messageChannelStoreContract,
+  messageRuleStoreContract,
   scheduledSnapshotStoreContract,
   scheduleStoreContract,
   sshKeyStoreContract,
@@ -20,6 +22,8 @@ import { MemoryFolderStore } from './memory-folder-store.js';
 import { MemoryShutdownTimes } from './memory-shutdown-times.js';
 import {
   MemorySavedViewStore,
+  MemoryMessageChannelStore,
+  MemoryMessageRuleStore,
   MemoryScheduledSnapshotStore,
   MemoryScheduleStore,
   MemorySshKeyStore,
@@ -59,6 +63,14 @@ savedViewStoreContract('memory', () => {
   return { store, reopen: () => store, close: () => undefined };
 });
 
+messageChannelStoreContract('memory', () => {
+  const store = new MemoryMessageChannelStore();
+  return { store, reopen: () => store, close: () => undefined };
+});
+messageRuleStoreContract('memory', () => {
+  const store = new MemoryMessageRuleStore();
+  return { store, reopen: () => store, close: () => undefined };
+});
 scheduleStoreContract('memory', () => {
   const store = new MemoryScheduleStore();
   return { store, reopen: () => store, close: () => undefined };

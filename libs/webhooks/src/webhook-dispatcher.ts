@@ -1,5 +1,6 @@
 import {
   messageOf,
+  RETRY_DELAYS_MS,
   type Clock,
   type Log,
   type Replicas,
@@ -13,19 +14,6 @@ import { signedHeaders } from './signature.js';
 import type { WebhookSender } from './webhook-sender.js';
 
 const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-/** The pauses after failed attempts. After the last one, the webhook is disabled: about a day after the first. */
-export const RETRY_DELAYS_MS: readonly number[] = [
-  5 * SECOND_MS,
-  30 * SECOND_MS,
-  2 * MINUTE_MS,
-  10 * MINUTE_MS,
-  HOUR_MS,
-  3 * HOUR_MS,
-  8 * HOUR_MS,
-  12 * HOUR_MS,
-];
 /** The receiver asks not to be called any more. */
 const GONE = 410;
 /** How far a position may lag behind events that are not for the webhook. */

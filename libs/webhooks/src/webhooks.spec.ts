@@ -1,6 +1,7 @@
 import {
   ADMINISTRATOR,
   Audit,
+  RETRY_DELAYS_MS,
   SILENT_LOG,
   SingleReplica,
   type Replicas,
@@ -9,7 +10,7 @@ import {
 } from '@headgate/domain-contracts';
 import { FixedClock, ManualReplica, MemoryAuditLog, MemoryWebhookStore } from '@headgate/testing';
 import { CreateWebhook, DeleteWebhook, MAX_WEBHOOKS, ReplayWebhook } from './webhook-changes.js';
-import { RETRY_DELAYS_MS, WebhookDispatcher } from './webhook-dispatcher.js';
+import { WebhookDispatcher } from './webhook-dispatcher.js';
 import { WebhookSender, type WebhookMessage } from './webhook-sender.js';
 
 const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };

@@ -89,6 +89,12 @@ export const SERVICE_SCHEDULED_SNAPSHOTS = resource(
   'ServiceScheduledSnapshots',
   'servicescheduledsnapshots',
 );
+export const SERVICE_MESSAGE_CHANNELS = resource(
+  `${STORE_GROUP}/v1`,
+  'ServiceMessageChannel',
+  'servicemessagechannels',
+);
+export const SERVICE_MESSAGE_RULES = resource(`${STORE_GROUP}/v1`, 'ServiceMessageRule', 'servicemessagerules');
 export const SERVICE_SSH_KEYS = resource(`${STORE_GROUP}/v1`, 'ServiceSshKey', 'servicesshkeys');
 export const SERVICE_WEBHOOKS = resource(`${STORE_GROUP}/v1`, 'ServiceWebhook', 'servicewebhooks');
 export const SERVICE_EVENTS = resource(`${STORE_GROUP}/v1`, 'ServiceEvents', 'serviceevents');

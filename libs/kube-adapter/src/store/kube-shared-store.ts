@@ -1,5 +1,7 @@
 import {
   SILENT_LOG,
+  type MessageChannel,
+  type MessageRule,
   type SavedView,
   type Schedule,
   type ScheduledSnapshots,
@@ -14,7 +16,14 @@ import { KubeSampleExchange } from './samples/kube-sample-exchange.js';
 import { KubeSourceStore } from './sources/kube-source-store.js';
 import { KubeRoleStore } from './roles/kube-role-store.js';
 import { KubeOwnedStore } from './owned/kube-owned-store.js';
-import { SAVED_VIEWS, SCHEDULED_SNAPSHOTS, SCHEDULES, SSH_KEYS } from './owned/owned-kinds.js';
+import {
+  MESSAGE_CHANNELS,
+  MESSAGE_RULES,
+  SAVED_VIEWS,
+  SCHEDULED_SNAPSHOTS,
+  SCHEDULES,
+  SSH_KEYS,
+} from './owned/owned-kinds.js';
 import { KubeTaskStore } from './tasks/kube-task-store.js';
 import { KubeApiTokenStore } from './tokens/kube-api-token-store.js';
 import { KubeWebhookStore } from './webhooks/kube-webhook-store.js';
@@ -40,6 +49,8 @@ export class KubeSharedStore {
   readonly views: KubeOwnedStore<SavedView, 'view'>;
   readonly schedules: KubeOwnedStore<Schedule, 'schedule'>;
   readonly scheduledSnapshots: KubeOwnedStore<ScheduledSnapshots, 'snapshots'>;
+  readonly messageChannels: KubeOwnedStore<MessageChannel, 'channel'>;
+  readonly messageRules: KubeOwnedStore<MessageRule, 'rule'>;
   readonly webhooks: KubeWebhookStore;
   readonly samples: KubeSampleExchange;
   readonly replies: KubeReplyStore;
@@ -61,6 +72,8 @@ export class KubeSharedStore {
     this.views = new KubeOwnedStore(store, SAVED_VIEWS, log);
     this.schedules = new KubeOwnedStore(store, SCHEDULES, log);
     this.scheduledSnapshots = new KubeOwnedStore(store, SCHEDULED_SNAPSHOTS, log);
+    this.messageChannels = new KubeOwnedStore(store, MESSAGE_CHANNELS, log);
+    this.messageRules = new KubeOwnedStore(store, MESSAGE_RULES, log);
     this.webhooks = new KubeWebhookStore(store, { maxEvents, log });
     this.samples = new KubeSampleExchange(store, { log });
     this.replies = new KubeReplyStore(store, { maxPerCaller: maxReplies, log });
@@ -92,7 +105,7 @@ export class KubeSharedStore {
 
   private get watchedParts() {
     const { tasks, tokens, roles, sources, sshKeys, views, webhooks, samples, replies } = this;
-    const { schedules, scheduledSnapshots } = this;
-    return [tasks, tokens, roles, sources, sshKeys, views, schedules, scheduledSnapshots, webhooks, samples, replies];
+    const owned = [sshKeys, views, this.schedules, this.scheduledSnapshots, this.messageChannels, this.messageRules];
+    return [tasks, tokens, roles, sources, ...owned, webhooks, samples, replies];
   }
 }

@@ -1,4 +1,8 @@
 import type {
+  MessageChannel,
+  MessageChannelStore,
+  MessageRule,
+  MessageRuleStore,
   OwnedObject,
   OwnedStore,
   SavedView,
@@ -74,6 +78,50 @@ const scheduledSnapshots: Build<ScheduledSnapshots> = (owner, id, place = 0) => 
   snapshots: [{ name: 'one', creationTime: '2026-01-02T00:00:00.000Z' }, { name: 'two' }],
 });
 
+const messageChannel: Build<MessageChannel> = (owner, id, place = 0) => ({
+  owner,
+  id: id.repeat(32),
+  name: `Channel ${place} "ü"`,
+  shared: place !== 0,
+  target: {
+    kind: 'mail',
+    host: 'mail.example.org',
+    port: 587,
+    security: 'starttls',
+    user: 'headgate',
+    password: 'a secret "ü"',
+    from: 'headgate@example.org',
+    recipients: ['ann@example.org'],
+  },
+  createdAt: '2026-01-02T00:00:00.000Z',
+  changedAt: '2026-01-02T00:00:00.000Z',
+});
+
+const messageRule: Build<MessageRule> = (owner, id, place = 0) => ({
+  owner,
+  id: id.repeat(32),
+  ...(place === 0 ? {} : { token: 'abc', folder: 'prod', q: 'web', quietHours: { from: '22:00', to: '06:00' } }),
+  name: `Rule ${place} "ü"`,
+  enabled: place !== 0,
+  channel: 'channel',
+  minSeverity: 'warning',
+  kinds: ['problem.began', 'task.failed'],
+  delivery: 'immediately',
+  digestAt: '07:30',
+  timeZone: 'Europe/Berlin',
+  createdAt: '2026-01-02T00:00:00.000Z',
+  changedAt: '2026-01-02T00:00:00.000Z',
+  state: {
+    sources: ['contexts'],
+    open: [{ key: 'k', kind: 'context', severity: 'error', title: 'lab', since: '2026-01-02T00:00:00.000Z' }],
+    endedUntil: '2026-01-02T00:00:00.000Z',
+    considered: [{ id: 'task', endedAt: '2026-01-02T00:00:00.000Z' }],
+    digestAfter: '2026-01-02T00:00:00.000Z',
+    pending: null,
+    messages: [],
+  },
+});
+
 /** The rules for every store of the objects of users. */
 function ownedStoreContract<T extends OwnedObject>(
   title: string,
@@ -128,20 +176,29 @@ export const savedViewStoreContract = (adapter: string, open: OpenStore<SavedVie
 export const scheduledSnapshotStoreContract = (adapter: string, open: OpenStore<ScheduledSnapshotStore>): void =>
   ownedStoreContract(`ScheduledSnapshotStore, ${adapter}`, open, scheduledSnapshots);
 
-/** The rules for every `ScheduleStore`. */
-export function scheduleStoreContract(adapter: string, open: OpenStore<ScheduleStore>): void {
-  ownedStoreContract(`ScheduleStore, ${adapter}`, open, schedule);
+interface ChangingStore<T extends OwnedObject> extends OwnedStore<T> {
+  all(): readonly T[];
+  change(owner: string, id: string, change: (stored: T) => T | undefined): Promise<T | undefined>;
+}
 
-  describe(`the changes of a ScheduleStore, ${adapter}`, () => {
-    let harness: OwnedStoreHarness<ScheduleStore>;
+/** The rules for every store of objects that change often. */
+function changingStoreContract<T extends OwnedObject & { readonly name: string }>(
+  title: string,
+  open: OpenStore<ChangingStore<T>>,
+  build: Build<T>,
+): void {
+  ownedStoreContract(title, open, build);
+
+  describe(`the changes of a ${title}`, () => {
+    let harness: OwnedStoreHarness<ChangingStore<T>>;
 
     beforeEach(async () => {
       harness = await open();
     });
     afterEach(() => harness?.close());
 
-    test('all has the schedules of every owner', async () => {
-      const both = [schedule('bob', 'a', 1), schedule('ann', 'a', 2)];
+    test('all has the objects of every owner', async () => {
+      const both = [build('bob', 'a', 1), build('ann', 'a', 2)];
       for (const one of both.toReversed()) await harness.store.put(one);
       expect(harness.store.all()).toEqual(both);
       expect((await harness.reopen()).all()).toEqual(both);
@@ -149,23 +206,21 @@ export function scheduleStoreContract(adapter: string, open: OpenStore<ScheduleS
 
     test('changes that meet are all carried out, one after the other', async () => {
       const { store } = harness;
-      const { owner, id } = schedule('ann', 'a');
-      await store.put({ ...schedule('ann', 'a'), jitterSeconds: 0 });
+      const { owner, id } = build('ann', 'a');
+      await store.put({ ...build('ann', 'a'), name: 'x' });
       await Promise.all(
-        Array.from({ length: 5 }, () =>
-          store.change(owner, id, (one) => ({ ...one, jitterSeconds: one.jitterSeconds + 1 })),
-        ),
+        Array.from({ length: 5 }, () => store.change(owner, id, (one) => ({ ...one, name: `${one.name}x` }))),
       );
-      expect(store.of(owner).map(({ jitterSeconds }) => jitterSeconds)).toEqual([5]);
-      expect((await harness.reopen()).of(owner).map(({ jitterSeconds }) => jitterSeconds)).toEqual([5]);
+      expect(store.of(owner).map(({ name }) => name)).toEqual(['xxxxxx']);
+      expect((await harness.reopen()).of(owner).map(({ name }) => name)).toEqual(['xxxxxx']);
     });
 
-    test('a change can leave a schedule as it is, and finds none that does not exist', async () => {
+    test('a change can leave an object as it is, and finds none that does not exist', async () => {
       const { store } = harness;
-      const one = schedule('ann', 'a');
+      const one = build('ann', 'a');
       await store.put(one);
       expect(await store.change('ann', one.id, () => undefined)).toEqual(one);
-      const none = { ...one, enabled: true };
+      const none = { ...one, name: 'none' };
       expect(await store.change('bob', one.id, () => none)).toBeUndefined();
       await store.delete('ann', one.id);
       expect(await store.change('ann', one.id, () => none)).toBeUndefined();
@@ -173,7 +228,7 @@ export function scheduleStoreContract(adapter: string, open: OpenStore<ScheduleS
     });
 
     test('a change that throws changes nothing', async () => {
-      const one = schedule('ann', 'a');
+      const one = build('ann', 'a');
       await harness.store.put(one);
       const refuse = (): never => {
         throw new Error('no');
@@ -183,3 +238,15 @@ export function scheduleStoreContract(adapter: string, open: OpenStore<ScheduleS
     });
   });
 }
+
+/** The rules for every `ScheduleStore`. */
+export const scheduleStoreContract = (adapter: string, open: OpenStore<ScheduleStore>): void =>
+  changingStoreContract(`ScheduleStore, ${adapter}`, open, schedule);
+
+/** The rules for every `MessageChannelStore`. */
+export const messageChannelStoreContract = (adapter: string, open: OpenStore<MessageChannelStore>): void =>
+  changingStoreContract(`MessageChannelStore, ${adapter}`, open, messageChannel);
+
+/** The rules for every `MessageRuleStore`. */
+export const messageRuleStoreContract = (adapter: string, open: OpenStore<MessageRuleStore>): void =>
+  changingStoreContract(`MessageRuleStore, ${adapter}`, open, messageRule);

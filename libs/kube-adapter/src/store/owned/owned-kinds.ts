@@ -1,14 +1,19 @@
 import {
   byInstanceUid,
+  byMessageName,
   byScheduleName,
   bySshKeyName,
   byViewRank,
+  type MessageChannel,
+  type MessageRule,
   type SavedView,
   type Schedule,
   type ScheduledSnapshots,
   type SshKey,
 } from '@headgate/domain-contracts';
 import {
+  SERVICE_MESSAGE_CHANNELS,
+  SERVICE_MESSAGE_RULES,
   SERVICE_SCHEDULED_SNAPSHOTS,
   SERVICE_SCHEDULES,
   SERVICE_SSH_KEYS,
@@ -76,4 +81,26 @@ export const SCHEDULED_SNAPSHOTS: OwnedKind<ScheduledSnapshots, 'snapshots'> = {
   isComplete: ({ owner, id, uid, snapshots }) =>
     areTexts(owner, id, uid) && Array.isArray(snapshots) && snapshots.every(({ name }) => areTexts(name)),
   order: byInstanceUid,
+};
+
+export const MESSAGE_CHANNELS: OwnedKind<MessageChannel, 'channel'> = {
+  resource: SERVICE_MESSAGE_CHANNELS,
+  subject: 'channel of messages',
+  prefix: 'message-channel',
+  field: 'channel',
+  isComplete: ({ owner, id, name, shared, target, createdAt, changedAt }) =>
+    areTexts(owner, id, name, target?.kind, createdAt, changedAt) && typeof shared === 'boolean',
+  order: byMessageName,
+};
+
+export const MESSAGE_RULES: OwnedKind<MessageRule, 'rule'> = {
+  resource: SERVICE_MESSAGE_RULES,
+  subject: 'rule of messages',
+  prefix: 'message-rule',
+  field: 'rule',
+  isComplete: ({ owner, id, name, enabled, channel, kinds, timeZone, createdAt, changedAt, state }) =>
+    areTexts(owner, id, name, channel, timeZone, createdAt, changedAt, state?.endedUntil, state?.digestAfter) &&
+    typeof enabled === 'boolean' &&
+    [kinds, state?.sources, state?.open, state?.considered, state?.messages].every(Array.isArray),
+  order: byMessageName,
 };

@@ -1,6 +1,8 @@
 import {
   apiTokenStoreContract,
   folderStoreContract,
+  messageChannelStoreContract,
+  messageRuleStoreContract,
   replyStoreContract,
   sampleExchangeContract,
   sharedApiTokenStoreContract,
@@ -78,6 +80,24 @@ export function storeContracts(title: string, open: () => Promise<StoreCluster>)
     return {
       store: (await harness.join()).schedules,
       reopen: async () => (await harness.join()).schedules,
+      close: () => harness.close(),
+    };
+  });
+
+  messageChannelStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: (await harness.join()).messageChannels,
+      reopen: async () => (await harness.join()).messageChannels,
+      close: () => harness.close(),
+    };
+  });
+
+  messageRuleStoreContract(title, async () => {
+    const harness = await open();
+    return {
+      store: (await harness.join()).messageRules,
+      reopen: async () => (await harness.join()).messageRules,
       close: () => harness.close(),
     };
   });
