@@ -1,0 +1,1 @@
+export default { displayName: 'messages', preset: '../../jest.preset.js' };
