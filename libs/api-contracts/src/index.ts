@@ -19,6 +19,8 @@ export * from './history.js';
 export * from './images.js';
 export * from './infrastructure.js';
 export * from './nodes.js';
+export * from './message-channels.js';
+export * from './message-rules.js';
 export * from './metrics.js';
 export * from './moves.js';
 export * from './guests.js';

@@ -65,6 +65,16 @@ GET    /api/ext/schedules/{id}                          no       yes    yes   ye
 PATCH  /api/ext/schedules/{id}                          no       yes    yes   yes   -       yes    yes      yes   yes
 DELETE /api/ext/schedules/{id}                          no       yes    yes   yes   -       yes    yes      yes   yes
 POST   /api/ext/schedules/{id}/run                      no       no     yes   yes   -       yes    yes      yes   yes
+GET    /api/ext/messages                                no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /api/ext/messages/channels                       no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/messages/channels                       no       no     yes   no    -       no     no       no    no
+PATCH  /api/ext/messages/channels/{id}                  no       no     yes   no    -       no     no       no    no
+DELETE /api/ext/messages/channels/{id}                  no       no     yes   no    -       no     no       no    no
+POST   /api/ext/messages/channels/{id}/test             no       no     yes   no    -       no     no       no    no
+GET    /api/ext/messages/rules                          no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/messages/rules                          no       yes    yes   yes   -       yes    yes      yes   yes
+PATCH  /api/ext/messages/rules/{id}                     no       yes    yes   yes   -       yes    yes      yes   yes
+DELETE /api/ext/messages/rules/{id}                     no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /api/ext/contexts                                no       no     yes   no    -       no     no       no    no
 POST   /api/ext/contexts                                no       no     yes   no    -       no     no       no    no
 POST   /api/ext/contexts/test                           no       no     yes   no    -       no     no       no    no

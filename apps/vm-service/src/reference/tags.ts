@@ -32,6 +32,8 @@ export const TAGS: Readonly<Record<string, string>> = {
   Images: 'The catalog of images.',
   Infrastructure: 'Nodes, storages and networks with what uses them.',
   Journal: 'The log of actions and their callers.',
+  MessageChannels: 'Where messages to people are sent to.',
+  MessageRules: 'Which messages users get, and those that were sent.',
   Metrics: 'The exposition for Prometheus.',
   Moves: 'Moves of VMs to other contexts.',
   Nodes: 'Cordons and drains of nodes.',

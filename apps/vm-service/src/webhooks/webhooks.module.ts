@@ -47,6 +47,7 @@ const DEPS = {
     provideDeps(ReplayWebhook, DEPS),
     provideClass(Announcements, [FleetReader, WebhookDispatcher]),
   ],
+  exports: [WebhookSender],
 })
 export class WebhooksModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   constructor(
