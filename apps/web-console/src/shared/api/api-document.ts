@@ -768,6 +768,142 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last messages of the rules that the caller sees, at most 200, the newest first
+         * @description The last messages of the rules that the caller sees, at most 200, the newest first.
+         */
+        get: operations["MessageRules.sent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/messages/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The channels that the caller may use, by name
+         * @description The channels that the caller may use, by name. Only administrators see where they send to, without secrets.
+         */
+        get: operations["MessageChannels.list"];
+        put?: never;
+        /**
+         * Creates a channel
+         * @description Creates a channel. Its secret is in no response.
+         */
+        post: operations["MessageChannels.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/messages/channels/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Deletes a channel that no rule uses
+         * @description Deletes a channel that no rule uses.
+         */
+        delete: operations["MessageChannels.remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes settings of a channel
+         * @description Changes settings of a channel. A stored secret is not sent to another server: it must be given again with one.
+         */
+        patch: operations["MessageChannels.update"];
+        trace?: never;
+    };
+    "/api/ext/messages/channels/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends one message to a channel, and returns whether the receiver has accepted it
+         * @description Sends one message to a channel, and returns whether the receiver has accepted it. Takes up to a minute.
+         */
+        post: operations["MessageChannels.test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/messages/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The rules of the caller, or of all for callers with all rights, by name
+         * @description The rules of the caller, or of all for callers with all rights, by name.
+         */
+        get: operations["MessageRules.list"];
+        put?: never;
+        /**
+         * Creates a rule of the caller: at most 20
+         * @description Creates a rule of the caller: at most 20. It is about what the caller may read at that time, from now on.
+         */
+        post: operations["MessageRules.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/messages/rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Deletes a rule
+         * @description Deletes a rule. Its messages that were not delivered yet are not sent.
+         */
+        delete: operations["MessageRules.remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes a rule
+         * @description Changes a rule. If it is about other events then, or was disabled, it sees events from now on.
+         */
+        patch: operations["MessageRules.update"];
+        trace?: never;
+    };
     "/api/ext/networks": {
         parameters: {
             query?: never;
@@ -3343,6 +3479,53 @@ export interface components {
              */
             path: string;
         };
+        /** @description POST /api/ext/messages/channels: exactly one of `mail`, `ntfy` and `webhook`. */
+        CreateMessageChannelDto: {
+            /** @description Sends mail. */
+            mail?: components["schemas"]["MailChannelDto"];
+            /** @description Unique among the channels. */
+            name: string;
+            /** @description Publishes to a topic of ntfy. */
+            ntfy?: components["schemas"]["NtfyChannelDto"];
+            /** @description Whether every user may send to it by a rule; false by default. */
+            shared?: boolean;
+            /** @description Sends to a webhook. */
+            webhook?: components["schemas"]["WebhookChannelDto"];
+        };
+        /** @description POST /api/ext/messages/rules */
+        CreateMessageRuleDto: {
+            /** @description The ID of a channel that the caller may use. */
+            channel: string;
+            /**
+             * @description Immediately, or once a day; `immediately` by default.
+             * @enum {string}
+             */
+            delivery?: "immediately" | "digest";
+            /** @description When the digest is sent, `HH:MM`; `07:00` by default. */
+            digestAt?: string;
+            /** @description Whether it sends; true by default. */
+            enabled?: boolean;
+            /**
+             * @description Only events of the instances in this folder and those in it.
+             * @example prod/databases
+             */
+            folder?: string;
+            /** @description The events that it is about. */
+            kinds: ("problem.began" | "problem.ended" | "instance.failed" | "instance.recovered" | "context.lost" | "context.returned" | "task.failed" | "schedule.failed" | "schedule.missed")[];
+            /**
+             * @description The least severity; `warning` by default. The end of a problem has the severity of the problem.
+             * @enum {string}
+             */
+            minSeverity?: "info" | "warning" | "error";
+            /** @description Unique among the rules of the caller. */
+            name: string;
+            /** @description Only events of the instances that match this query. */
+            q?: string;
+            /** @description When nothing is sent immediately. The events of these hours are one message afterwards. */
+            quietHours?: components["schemas"]["QuietHoursDto"];
+            /** @description A name of the IANA database, such as `Europe/Berlin`; `UTC` by default. */
+            timeZone?: string;
+        };
         /** @description POST /api/ext/schedules */
         CreateScheduleDto: {
             /** @description Five fields: minute, hour, day of month, month, day of week, such as `30 2 * * 1-5`; or a name such as `@daily`. */
@@ -3642,7 +3825,7 @@ export interface components {
              * @description A stable upper-case identifier.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Data that helps a client to react. */
             details?: unknown;
             /** @description One sentence that names the problem and the remedy. */
@@ -4373,6 +4556,46 @@ export interface components {
             /** @description One sentence, or a noun phrase, that names the property. */
             what: string;
         };
+        /** @description New values of some settings of a mail server. Absent ones stay as they are. */
+        MailChannelChangeDto: {
+            /** @description The address of the sender. */
+            from?: string;
+            /** @description The name or the address of the SMTP server. With another one, the password must be given again. */
+            host?: string;
+            /** @description The password of the login. */
+            password?: string;
+            /** @description The port. With another one, the password must be given again. */
+            port?: number;
+            /** @description The addresses of the recipients, at most 50. */
+            recipients?: string[];
+            /**
+             * @description The encryption. With another one, the password must be given again.
+             * @enum {string}
+             */
+            security?: "starttls" | "tls" | "none";
+            /** @description The user of the login. With another one, the password must be given again. */
+            user?: string;
+        };
+        /** @description A mail server and the recipients. */
+        MailChannelDto: {
+            /** @description The address of the sender. */
+            from: string;
+            /** @description The name or the address of the SMTP server. Private addresses need the operator's permission. */
+            host: string;
+            /** @description The password of the login. No response contains it. */
+            password?: string;
+            /** @description The port: usually 587 with `starttls`, and 465 with `tls`. */
+            port: number;
+            /** @description The addresses of the recipients, who see each other: at most 50. */
+            recipients: string[];
+            /**
+             * @description `starttls` and `tls` need a valid certificate of the host; `none` is possible on the loopback interface only.
+             * @enum {string}
+             */
+            security: "starttls" | "tls" | "none";
+            /** @description The user of the login; without it, there is none. */
+            user?: string;
+        };
         /** @description A refusal of one VM of a queue. */
         MemberRefusalView: {
             /**
@@ -4384,7 +4607,7 @@ export interface components {
              * @description Stable. `WARNING` for a warning, which no code distinguishes.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description The ref of the VM. */
@@ -4423,6 +4646,155 @@ export interface components {
             totalBytes: number | null;
             /** @description The used memory in bytes; null if it is unknown. */
             usedBytes: number | null;
+        };
+        /** @description The outcome of a test. */
+        MessageChannelTestView: {
+            /** @description Why it was not accepted, or which recipients were refused; empty otherwise. */
+            reason: string;
+            /** @description Whether the receiver has accepted the message. */
+            sent: boolean;
+        };
+        /** @description A channel of messages. */
+        MessageChannelView: {
+            /**
+             * Format: date-time
+             * @description When it was created, in ISO 8601.
+             */
+            createdAt: string;
+            /** @description Its ID. */
+            id: string;
+            /**
+             * @description How it sends.
+             * @enum {string}
+             */
+            kind: "mail" | "ntfy" | "webhook";
+            /** @description Its name. */
+            name: string;
+            /** @description Whether every user may send to it by a rule. */
+            shared: boolean;
+            /** @description Where it sends to; null for callers who may not manage the service. */
+            target: components["schemas"]["MessageTargetView"] | null;
+        };
+        /** @description A rule of messages. */
+        MessageRuleView: {
+            /**
+             * Format: date-time
+             * @description When it was changed last, in ISO 8601.
+             */
+            changedAt: string;
+            /** @description The ID of its channel. */
+            channel: string;
+            /**
+             * Format: date-time
+             * @description When it was created, in ISO 8601.
+             */
+            createdAt: string;
+            /**
+             * @description Immediately, or once a day.
+             * @enum {string}
+             */
+            delivery: "immediately" | "digest";
+            /** @description When the digest is sent, `HH:MM`. */
+            digestAt: string;
+            /** @description Whether it sends. */
+            enabled: boolean;
+            /** @description Only events of the instances in this folder and those in it. */
+            folder?: string;
+            /** @description Its ID. */
+            id: string;
+            /** @description The events that it is about. */
+            kinds: ("problem.began" | "problem.ended" | "instance.failed" | "instance.recovered" | "context.lost" | "context.returned" | "task.failed" | "schedule.failed" | "schedule.missed")[];
+            /**
+             * @description The least severity.
+             * @enum {string}
+             */
+            minSeverity: "info" | "warning" | "error";
+            /** @description Its name. */
+            name: string;
+            /** @description The login of the user whose rights it has; empty for a user without an identity. */
+            owner: string;
+            /** @description Only events of the instances that match this query. */
+            q?: string;
+            /** @description When nothing is sent immediately. */
+            quietHours?: components["schemas"]["QuietHoursDto"];
+            /** @description A name of the IANA database. */
+            timeZone: string;
+            /** @description The ID of the API token that has created it, and whose rights it has at most. */
+            token?: string;
+            /** @description The number of events that wait for the next message. */
+            waitingEvents: number;
+        };
+        /** @description The settings of a channel without its secret. Those of other kinds are null. */
+        MessageTargetView: {
+            /** @description The address of the sender. */
+            from: string | null;
+            /** @description Whether a password or a token is stored. */
+            hasSecret: boolean;
+            /** @description The mail server. */
+            host: string | null;
+            /** @description The port of the mail server. */
+            port: number | null;
+            /** @description The addresses of the recipients. */
+            recipients: string[];
+            /**
+             * @description The encryption of the mail server.
+             * @enum {string|null}
+             */
+            security: "starttls" | "tls" | "none" | null;
+            /** @description The server of ntfy. */
+            server: string | null;
+            /** @description The topic of ntfy. */
+            topic: string | null;
+            /** @description The user of the login; empty without one. */
+            user: string | null;
+            /** @description The ID of the webhook. */
+            webhook: string | null;
+        };
+        /** @description A message of a rule. Its text is not kept. */
+        MessageView: {
+            /** @description The number of attempts. */
+            attempts: number;
+            /** @description The ID of the channel of the rule. */
+            channel: string;
+            /**
+             * Format: date-time
+             * @description When it was written, in ISO 8601.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was accepted or given up, in ISO 8601.
+             */
+            endedAt: string | null;
+            /** @description The number of events that it is about. */
+            events: number;
+            /** @description Its ID, which is the same at each attempt. */
+            id: string;
+            /** @description Whether it is a daily digest. */
+            isDigest: boolean;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due, in ISO 8601.
+             */
+            nextAttemptAt: string | null;
+            /** @description Why the last attempt failed, or which recipients were refused; empty otherwise. */
+            reason: string;
+            /** @description The ID of its rule. */
+            rule: string;
+            /** @description The name of its rule. */
+            ruleName: string;
+            /**
+             * @description The most serious event.
+             * @enum {string}
+             */
+            severity: "info" | "warning" | "error";
+            /**
+             * @description `waiting`: it is about to be sent, or sent again. `failed`: it was refused, or the receiver not reached for a day.
+             * @enum {string}
+             */
+            status: "waiting" | "sent" | "failed";
+            /** @description Its subject. */
+            subject: string;
         };
         /** @description An element of GET /api/vms/{ns}/{name}/metrics/history */
         MetricsSampleView: {
@@ -4475,7 +4847,7 @@ export interface components {
              * @description Stable. `WARNING` for a warning, which no code distinguishes.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description One sentence about the remedy. */
@@ -4768,6 +5140,30 @@ export interface components {
             /** @description Comma-separated. */
             roles: string;
         };
+        /** @description New values of some settings of a topic. Absent ones stay as they are. */
+        NtfyChannelChangeDto: {
+            /**
+             * @description The URL of the server. With another one, the token must be given again.
+             * @example https://example.org/images/debian-12.qcow2
+             */
+            server?: string;
+            /** @description An access token. */
+            token?: string;
+            /** @description The topic. */
+            topic?: string;
+        };
+        /** @description A topic of an ntfy server. */
+        NtfyChannelDto: {
+            /**
+             * @description The URL of the server, such as `https://ntfy.example.org`. Private addresses need the operator's permission.
+             * @example https://example.org/images/debian-12.qcow2
+             */
+            server: string;
+            /** @description An access token, if the topic needs one. No response contains it. */
+            token?: string;
+            /** @description The topic. */
+            topic: string;
+        };
         /** @description PATCH /api/ext/cts/{ns}/{name}: a JSON merge patch (RFC 7396). Absent fields stay as they are. */
         PatchContainerDto: {
             /**
@@ -4959,6 +5355,13 @@ export interface components {
             /** @description A name of the IANA database. */
             timeZone: string;
         };
+        /** @description When nothing is sent immediately. */
+        QuietHoursDto: {
+            /** @description The first minute, `HH:MM` in the time zone of the rule. */
+            from: string;
+            /** @description The minute at which messages are sent again. It may be earlier than `from`: on the next day. */
+            to: string;
+        };
         /** @description GET /readyz */
         ReadyView: {
             /** @description `ready`. */
@@ -4970,7 +5373,7 @@ export interface components {
              * @description The code with which the request would fail.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description One sentence about the remedy; may be empty. */
@@ -4982,7 +5385,7 @@ export interface components {
              * @description `MOVE_REFUSED`.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Whether each source is deleted once its copy was verified. */
             deleteSource: boolean;
             /** @description One sentence about the first refusal. */
@@ -5008,7 +5411,7 @@ export interface components {
              * @description `MOVE_REFUSED`.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Whether the source is deleted once the copy was verified. */
             deleteSource: boolean;
             /** @description A ref; empty while the request does not determine one. */
@@ -5538,6 +5941,53 @@ export interface components {
             /** @description The instances that the token is for. */
             scope: components["schemas"]["TokenScopeDto"];
         };
+        /** @description PATCH /api/ext/messages/channels/{id}. Absent fields stay as they are; the kind does not change. */
+        UpdateMessageChannelDto: {
+            /** @description Settings of a channel that sends mail. */
+            mail?: components["schemas"]["MailChannelChangeDto"];
+            /** @description Unique among the channels. */
+            name?: string;
+            /** @description Settings of a channel that publishes to a topic of ntfy. */
+            ntfy?: components["schemas"]["NtfyChannelChangeDto"];
+            /** @description Whether every user may send to it by a rule. */
+            shared?: boolean;
+            /** @description Settings of a channel that sends to a webhook. */
+            webhook?: components["schemas"]["WebhookChannelDto"];
+        };
+        /** @description PATCH /api/ext/messages/rules/{id}. Absent fields stay as they are, and null removes one. */
+        UpdateMessageRuleDto: {
+            /** @description The ID of a channel that the caller may use. */
+            channel?: string;
+            /**
+             * @description Immediately, or once a day.
+             * @enum {string}
+             */
+            delivery?: "immediately" | "digest";
+            /** @description When the digest is sent, `HH:MM`. */
+            digestAt?: string;
+            /** @description Whether it sends. Messages that wait when it is disabled are not sent. */
+            enabled?: boolean;
+            /**
+             * @description Only events of the instances in this folder and those in it.
+             * @example prod/databases
+             */
+            folder?: string | null;
+            /** @description The events that it is about. */
+            kinds?: ("problem.began" | "problem.ended" | "instance.failed" | "instance.recovered" | "context.lost" | "context.returned" | "task.failed" | "schedule.failed" | "schedule.missed")[];
+            /**
+             * @description The least severity.
+             * @enum {string}
+             */
+            minSeverity?: "info" | "warning" | "error";
+            /** @description Unique among the rules of its owner. */
+            name?: string;
+            /** @description Only events of the instances that match this query. */
+            q?: string | null;
+            /** @description When nothing is sent immediately. */
+            quietHours?: components["schemas"]["QuietHoursDto"] | null;
+            /** @description A name of the IANA database. */
+            timeZone?: string;
+        };
         /** @description PATCH /api/ext/schedules/{id}. Absent fields stay as they are. */
         UpdateScheduleDto: {
             /** @description Five fields, or a name such as `@daily`. */
@@ -5725,6 +6175,11 @@ export interface components {
             who: string;
             /** @description Whether the same login sent this request. */
             you: boolean;
+        };
+        /** @description A webhook that exists. */
+        WebhookChannelDto: {
+            /** @description Its ID. */
+            webhook: string;
         };
         /** @description A webhook, without its secret. */
         WebhookView: {
@@ -7956,6 +8411,482 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JournalSummaryView"];
+                };
+            };
+        };
+    };
+    "MessageRules.sent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageView"][];
+                };
+            };
+        };
+    };
+    "MessageChannels.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageChannelView"][];
+                };
+            };
+        };
+    };
+    "MessageChannels.create": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateMessageChannelDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageChannelView"];
+                };
+            };
+        };
+    };
+    "MessageChannels.remove": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "MessageChannels.update": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMessageChannelDto"];
+                "application/merge-patch+json": components["schemas"]["UpdateMessageChannelDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageChannelView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "MessageChannels.test": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageChannelTestView"];
+                };
+            };
+        };
+    };
+    "MessageRules.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRuleView"][];
+                };
+            };
+        };
+    };
+    "MessageRules.create": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateMessageRuleDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRuleView"];
+                };
+            };
+        };
+    };
+    "MessageRules.remove": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "MessageRules.update": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMessageRuleDto"];
+                "application/merge-patch+json": components["schemas"]["UpdateMessageRuleDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRuleView"] | components["schemas"]["PlanView"];
                 };
             };
         };
