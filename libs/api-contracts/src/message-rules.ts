@@ -141,7 +141,7 @@ export class MessageView {
   @IsString() ruleName!: string;
   /** The ID of the channel of the rule. */
   @IsString() channel!: string;
-  /** `waiting`: it is about to be sent, or sent again. `failed`: it was refused, or the receiver not reached for a day. */
+  /** `waiting`: it is sent soon, or again. `failed`: it was refused, or the receiver was not reached for a day. */
   @IsIn(MESSAGE_STATUSES) status!: MessageStatus;
   /** The most serious event. */
   @IsIn(MESSAGE_SEVERITIES) severity!: MessageSeverity;

@@ -29,7 +29,7 @@ const ENDS = {
   context: 'context.returned',
 } as const satisfies Record<OpenCondition['kind'], MessageKind>;
 
-/** An event without what is the same for all events of a round. */
+/** An event without the fields that all events of a round have in common. */
 type NewEvent = Omit<MessageEvent, 'id' | 'count' | 'time'> & { readonly began: string };
 
 /**
@@ -77,8 +77,8 @@ function followOpen(before: readonly OpenCondition[], seen: Observation, events:
 }
 
 /**
- * The problems of a source that the rule sees for the first time are known, but no events. A known one is an event again
- * if it has become more serious.
+ * The problems of a source that the rule sees for the first time are known, but no events. A known one is an event
+ * again if it has become more serious.
  */
 function addNew(
   { state }: MessageRule,

@@ -331,7 +331,7 @@ describe('MessageDispatcher', () => {
     expect(message?.text.split('\n').filter((line) => line.startsWith('Bcc:'))).toEqual([]);
   });
 
-  test('reads what is not reported by itself every two minutes, and not at all without rules', async () => {
+  test('reads the other sources again every two minutes, and not at all without rules', async () => {
     await open(buildRule({ enabled: false }));
     await later(HOUR_MS);
     expect(world.refreshes).toBe(0);

@@ -22,7 +22,7 @@ const SECOND_MS = 1000;
 const MAX_WAIT_MS = 15 * SECOND_MS;
 /** Changes come in groups, and a round looks at all rules. */
 const MIN_WAIT_MS = SECOND_MS;
-/** How often what is not reported by itself is read, while there are rules. */
+/** How often sources that report no changes are read, while there are rules. */
 export const REFRESH_MS = 120 * SECOND_MS;
 
 export interface MessageDispatcherDeps {

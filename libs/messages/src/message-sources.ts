@@ -42,9 +42,9 @@ export interface Observation {
 
 /** Everything that messages can be about. */
 export abstract class MessageSources {
-  /** Only what the rule is about and its owner may read now. */
+  /** Only the subjects of the rule that its owner may read now. */
   abstract observe(rule: MessageRule, owner: Caller): Observation;
-  /** Reads again what is not reported by itself, such as the checks of the doctor. Does not fail. */
+  /** Reads the sources again that report no changes, such as the checks of the doctor. Does not fail. */
   abstract refresh(): Promise<void>;
   /** Calls the listener when something may have changed, until the returned function is called. */
   abstract subscribe(listener: () => void): () => void;

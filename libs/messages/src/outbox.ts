@@ -18,7 +18,7 @@ export const MAX_KEPT = 50;
 /** An attempt ends earlier. Until then, no other process begins one. */
 export const ATTEMPT_MS = 3 * MINUTE_MS;
 
-/** What is written next, and when. */
+/** The next message, and its time. */
 export interface Writing {
   /** The state with a new message, or with a digest that was considered. */
   readonly state?: MessageRuleState;

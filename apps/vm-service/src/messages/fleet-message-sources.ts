@@ -118,7 +118,7 @@ export class FleetMessageSources extends MessageSources {
   }
 }
 
-/** What one rule is about, with the rights of its owner. */
+/** The subjects of one rule, with the rights of its owner. */
 class RuleView {
   private readonly matches: ((entry: FleetEntry) => boolean) | undefined;
 

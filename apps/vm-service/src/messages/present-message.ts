@@ -20,7 +20,7 @@ const NOTHING: MessageTargetView = {
   hasSecret: false,
 };
 
-/** Names the fields that are shown: a new one is no part of the view by itself, which may be a secret. */
+/** Names the fields that are shown: a new field, which may be a secret, does not appear in the view automatically. */
 function presentTarget(target: MessageTarget): MessageTargetView {
   if (target.kind === 'webhook') return { ...NOTHING, webhook: target.webhook };
   if (target.kind === 'ntfy') {

@@ -86,7 +86,7 @@ export interface MessageEvent {
   readonly id: string;
   readonly kind: MessageKind;
   readonly severity: MessageSeverity;
-  /** What it is about: later events of the same object take the place of this one. */
+  /** Its object: later events of the same object take the place of this one. */
   readonly key: string;
   /** One line. */
   readonly title: string;
@@ -94,7 +94,7 @@ export interface MessageEvent {
   readonly detail: string;
   /** ISO 8601. */
   readonly time: string;
-  /** How many events of this object it stands for. */
+  /** How many events of this object it represents. */
   readonly count: number;
   readonly ref?: string;
 }

@@ -34,7 +34,7 @@ export class MailPeer {
         const { username, password } = { username: login.username ?? '', password: login.password ?? '' };
         this.logins.push([username, password]);
         if (password === this.password) return callback(null, { user: username });
-        // As some servers do: it repeats what it was sent.
+        // As some servers do: it repeats the login.
         const repeated = Buffer.from(`\u0000${username}\u0000${password}`).toString('base64');
         return callback(Object.assign(new Error(`no login with ${password} (${repeated})`), { responseCode: 535 }));
       },

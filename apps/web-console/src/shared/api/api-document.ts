@@ -4789,7 +4789,7 @@ export interface components {
              */
             severity: "info" | "warning" | "error";
             /**
-             * @description `waiting`: it is about to be sent, or sent again. `failed`: it was refused, or the receiver not reached for a day.
+             * @description `waiting`: it is sent soon, or again. `failed`: it was refused, or the receiver was not reached for a day.
              * @enum {string}
              */
             status: "waiting" | "sent" | "failed";
