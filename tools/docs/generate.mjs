@@ -1,4 +1,4 @@
-// npm run docs / docs:check: writes docs/reference and the console's types from the code, or fails if they are out of
+// npm run docs / docs:check: writes docs/reference and the types of the API from the code, or fails if they are out of
 // date. Lints the API document.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 import { instancePath, type InstanceAddress, type InstanceCollection } from '../api/instance-path.js';
 import { deleteJson, postJson, withQuery, type QueryValues } from '../api/request.js';
-import type { PathOf } from '../api/routes.js';
+import type { PathOf } from '@headgate/api-routes';
 
 /** A change as data, so that it can be rehearsed, sent and shown. */
 export interface ApiRequest {

@@ -1,5 +1,5 @@
 import { ApiError } from './api-error.js';
-import type { PathOf, ResponseOf, RouteOptions } from './routes.js';
+import type { PathOf, ResponseOf, RouteOptions } from '@headgate/api-routes';
 
 export type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>;
 
