@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { AcceptedView, HardwareStatusView, PlanView } from '@headgate/api-contracts';
 import { extensionPath, instancePath, type InstanceAddress } from '../../../shared/api/instance-path.js';
 import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
-import type { ChangeBelow, PathOf } from '../../../shared/api/routes.js';
+import type { ChangeBelow, PathOf } from '@headgate/api-routes';
 import { detailsKey, type ReadInstance } from './details-path.js';
 
 type Change<Root extends string> = ChangeBelow<Root, 'post'> | ChangeBelow<Root, 'delete'>;
