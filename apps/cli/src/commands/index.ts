@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import type { Act } from './command-context.js';
+import { addCompletionCommands } from './completion-commands.js';
+import { addConsoleCommands } from './console-commands.js';
+import { addContextCommands } from './context-commands.js';
+import { addCreateCommands } from './create-commands.js';
+import { addDeclarationCommands } from './declaration-commands.js';
+import { addEventCommands } from './event-commands.js';
+import { addHelpCommand } from './help-command.js';
+import { addInventoryCommand } from './inventory-command.js';
+import { addLogCommands } from './log-commands.js';
+import { addMoveCommand } from './move-command.js';
+import { addPowerCommands } from './power-commands.js';
+import { addReadCommands } from './read-commands.js';
+import { addServiceCommands } from './service-commands.js';
+import { addSnapshotCommands } from './snapshot-commands.js';
+import { addTaskCommands } from './task-commands.js';
+
+/** All commands, in the order of the help. */
+export function addCommands(program: Command, act: Act): void {
+  for (const add of [
+    addReadCommands,
+    addCreateCommands,
+    addPowerCommands,
+    addSnapshotCommands,
+    addMoveCommand,
+    addDeclarationCommands,
+    addTaskCommands,
+    addEventCommands,
+    addLogCommands,
+    addConsoleCommands,
+    addInventoryCommand,
+    addServiceCommands,
+    addContextCommands,
+    addCompletionCommands,
+    addHelpCommand,
+  ])
+    add(program, act);
+}
