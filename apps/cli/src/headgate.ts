@@ -16,6 +16,9 @@ process.on('SIGINT', () => {
   // A command that does not end itself is ended by the second one.
   if (++interruptions > 1) process.exit(EXIT_CODES.interrupted);
 });
+// Ends through the event "exit", where a console restores the terminal.
+process.on('SIGTERM', () => process.exit(EXIT_CODES.interrupted + 13));
+process.on('SIGHUP', () => process.exit(EXIT_CODES.interrupted - 1));
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     // The reader has seen enough, such as "head".

@@ -5,7 +5,7 @@ import { addCommands } from './commands/index.js';
 import type { Act } from './commands/command-context.js';
 import { Session, type GlobalOptions } from './session.js';
 import { errorLine, OUTPUT_FORMATS } from './terminal/output.js';
-import type { Surroundings } from './terminal/surroundings.js';
+import type { Environment } from './terminal/environment.js';
 
 const parseTimeout = (value: string): number => {
   const seconds = Number(value);
@@ -14,8 +14,8 @@ const parseTimeout = (value: string): number => {
   return seconds;
 };
 
-/** The whole command line, whose actions run in sessions of these surroundings. */
-export function createProgram(surroundings: Surroundings, version: string): Command {
+/** The whole command line, whose actions run in sessions of these environment. */
+export function createProgram(environment: Environment, version: string): Command {
   const program = new Command('headgate')
     .description('Virtual machines and containers of a Headgate service.')
     .version(version, '-V, --version', 'print the version')
@@ -29,16 +29,16 @@ export function createProgram(surroundings: Surroundings, version: string): Comm
     .helpOption('-h, --help', 'show help')
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .configureOutput({
-      writeOut: (text) => void surroundings.stdout.write(text),
-      writeErr: (text) => void surroundings.stderr.write(text),
-      getOutHelpWidth: () => surroundings.stdout.columns ?? 100,
+      writeOut: (text) => void environment.stdout.write(text),
+      writeErr: (text) => void environment.stderr.write(text),
+      getOutHelpWidth: () => environment.stdout.columns ?? 100,
     })
     .exitOverride();
   const act: Act =
     <Args extends unknown[]>(action: (session: Session, ...args: Args) => Promise<void>) =>
     async (...args: [...Args, Command]) => {
       const command = args.pop() as Command;
-      const session = new Session(surroundings, command.optsWithGlobals<GlobalOptions>(), version);
+      const session = new Session(environment, command.optsWithGlobals<GlobalOptions>(), version);
       await action(session, ...(args as unknown as Args));
     };
   addCommands(program, act);
@@ -46,18 +46,14 @@ export function createProgram(surroundings: Surroundings, version: string): Comm
 }
 
 /** Runs a command line. @returns the exit code of the process */
-export async function runProgram(
-  args: readonly string[],
-  surroundings: Surroundings,
-  version: string,
-): Promise<number> {
+export async function runProgram(args: readonly string[], environment: Environment, version: string): Promise<number> {
   try {
-    await createProgram(surroundings, version).parseAsync(args, { from: 'user' });
+    await createProgram(environment, version).parseAsync(args, { from: 'user' });
     return EXIT_CODES.ok;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.usage;
     if (!(error instanceof ClientError)) throw error;
-    surroundings.stderr.write(`headgate: ${errorLine(error)}\n`);
+    environment.stderr.write(`headgate: ${errorLine(error)}\n`);
     return error.exitCode;
   }
 }

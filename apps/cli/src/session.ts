@@ -3,7 +3,7 @@ import { HttpClient } from './client/http-client.js';
 import { chooseServer, type ServerOptions } from './config/choose-server.js';
 import { ConfigFile } from './config/config-file.js';
 import { Output, type OutputFormat } from './terminal/output.js';
-import type { Surroundings } from './terminal/surroundings.js';
+import type { Environment } from './terminal/environment.js';
 
 /** The options that every command has. */
 export interface GlobalOptions extends ServerOptions {
@@ -19,12 +19,12 @@ export class Session {
   private client: Promise<ApiClient> | undefined;
 
   constructor(
-    readonly surroundings: Surroundings,
+    readonly environment: Environment,
     readonly options: GlobalOptions,
     readonly version: string,
   ) {
-    this.output = new Output(surroundings, options.output);
-    this.configFile = ConfigFile.of(surroundings.env, surroundings.homeDirectory);
+    this.output = new Output(environment, options.output);
+    this.configFile = ConfigFile.of(environment.env, environment.homeDirectory);
   }
 
   /** The API of the chosen service. @throws ClientError when the settings choose none */
@@ -33,13 +33,13 @@ export class Session {
   }
 
   private async connect(): Promise<ApiClient> {
-    const { env } = this.surroundings;
+    const { env } = this.environment;
     // The file is not read where the command line names the server: it may be broken or missing there.
     const config = this.options.server === undefined ? await this.configFile.read() : { contexts: {} };
     const { access, notes } = chooseServer(this.options, env, config);
     for (const note of notes) this.output.note(note);
     const { version } = this;
     const timeoutMs = this.options.timeout * 1000;
-    return new ApiClient(new HttpClient(access, { version, timeoutMs, signal: this.surroundings.interrupted }));
+    return new ApiClient(new HttpClient(access, { version, timeoutMs, signal: this.environment.interrupted }));
   }
 }

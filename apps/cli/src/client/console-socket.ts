@@ -8,7 +8,8 @@ const HANDSHAKE_MS = 30_000;
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /**
- * Opens a console of the service, with the token in a header.
+ * Opens a console of the service, with the token in a header. The socket is paused: a console begins with its earlier
+ * output, which must not arrive before its listener.
  * @throws ClientError with the sentence of the service when it refuses
  */
 export async function openConsole(client: HttpClient, path: string, query: QueryValues): Promise<WebSocket> {
@@ -24,7 +25,10 @@ export async function openConsole(client: HttpClient, path: string, query: Query
       rejectUnauthorized: true,
       ...(ca === undefined ? {} : { ca }),
     });
-    socket.once('open', () => resolve(socket));
+    socket.once('open', () => {
+      socket.pause();
+      resolve(socket);
+    });
     socket.once('error', (error) => reject(networkFailure(error, server)));
     socket.once('unexpected-response', (_request, answer) => {
       void refusalOf(answer).then((refused) => {

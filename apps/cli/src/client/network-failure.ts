@@ -3,7 +3,7 @@ import { ClientError } from './client-error.js';
 import { addressOf } from './server-address.js';
 
 const CERTIFICATE_PROBLEMS: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'is signed by itself',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'is signed by an unknown authority',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'is signed by an unknown authority',
   UNABLE_TO_GET_ISSUER_CERT: 'is signed by an unknown authority',

@@ -66,7 +66,6 @@ describe('headgate', () => {
       const { stdout } = await cli.run(['list', '--kind', 'vm']);
       expect(stdout).toContain('a\\x1b[2J\\u{202e}b');
       expect(stdout).toContain('x\\x0ay');
-      // eslint-disable-next-line no-control-regex
       expect(stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/);
     });
 
@@ -196,7 +195,7 @@ describe('headgate', () => {
     expect(service.requests.at(-1)?.body).toEqual({ ...fields, tags: ['a', 'b'] });
   });
 
-  test('move finds the kind of the destination, and shows what is lost', async () => {
+  test('move finds the kind of the destination, and shows the losses', async () => {
     const destinations = [{ context: 'prod', backend: 'kubevirt', can: true }];
     service.json('GET /api/move/destinations', { destinations });
     const losses = [{ what: 'The TPM.', category: 'tpm', severity: 'critical' }];

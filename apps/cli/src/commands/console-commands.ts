@@ -35,7 +35,7 @@ export const addConsoleCommands: AddCommands = (program, act) => {
 };
 
 async function openFor(session: Session, name: string, flags: Flags): Promise<void> {
-  const { stdin, stdout } = session.surroundings;
+  const { stdin, stdout } = session.environment;
   if (!flags.vnc && (flags.port !== undefined || flags.viewer !== undefined))
     throw ClientError.usage('--port and --viewer are for --vnc only.');
   if (!flags.vnc && !(stdin.isTTY && stdout.isTTY))
@@ -45,7 +45,7 @@ async function openFor(session: Session, name: string, flags: Flags): Promise<vo
   if (flags.vnc) return openScreen(session, address, flags);
   const socket = await open(session, 'tty', address);
   session.output.note(`Connected to ${address.name}. Ctrl-] leaves the console.`);
-  await attachTerminal(socket, session.surroundings, { resizes: address.kind === 'ct' });
+  await attachTerminal(socket, session.environment, { resizes: address.kind === 'ct' });
 }
 
 const open = async (session: Session, console: 'tty' | 'vnc', address: InstanceAddress) =>
@@ -55,7 +55,7 @@ const open = async (session: Session, console: 'tty' | 'vnc', address: InstanceA
   });
 
 async function openScreen(session: Session, address: InstanceAddress, flags: Flags): Promise<void> {
-  const { interrupted } = session.surroundings;
+  const { interrupted } = session.environment;
   const door = await openVncDoor(flags.port ?? 0, () => open(session, 'vnc', address)).catch((error: unknown) => {
     throw new ClientError('PORT_NOT_FREE', `The port can not be opened: ${String(error)}`, EXIT_CODES.failed);
   });

@@ -107,13 +107,13 @@ const withContext = (config: Config, name: string, context: ServerContext): Conf
   contexts: { ...config.contexts, [name]: context },
 });
 
-async function readToken({ surroundings }: Session, flags: TokenFlags): Promise<string | undefined> {
+async function readToken({ environment }: Session, flags: TokenFlags): Promise<string | undefined> {
   if (flags.tokenFile !== undefined && flags.tokenStdin)
     throw ClientError.usage('Use either --token-file or --token-stdin.');
   if (flags.tokenFile !== undefined) return parseToken(readText(flags.tokenFile), flags.tokenFile);
   if (!flags.tokenStdin) return undefined;
   let text = '';
-  for await (const part of surroundings.stdin.setEncoding('utf8')) text += String(part);
+  for await (const part of environment.stdin.setEncoding('utf8')) text += String(part);
   return parseToken(text, 'Standard input');
 }
 

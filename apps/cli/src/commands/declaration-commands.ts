@@ -40,7 +40,7 @@ export const addDeclarationCommands: AddCommands = (program, act) => {
 
 async function apply(session: Session, flags: Flags): Promise<void> {
   const api = await session.api();
-  const declarations = await readDeclarations(flags.file, session.surroundings.stdin);
+  const declarations = await readDeclarations(flags.file, session.environment.stdin);
   const changes = declarations.map((declaration) => changeFor(api, declaration, flags));
   // Refuses the whole file before the first change, also where nothing is asked.
   if (flags.yes && !flags.dryRun) await expectAllPossible(changes);
@@ -62,7 +62,7 @@ async function expectAllPossible(changes: readonly Change[]): Promise<void> {
 
 async function diff(session: Session, flags: Flags): Promise<void> {
   const api = await session.api();
-  const declarations = await readDeclarations(flags.file, session.surroundings.stdin);
+  const declarations = await readDeclarations(flags.file, session.environment.stdin);
   const plans: { target: string; title: string; plan: ShownPlan }[] = [];
   for (const declaration of declarations) {
     const { target, title, plan } = changeFor(api, declaration, flags);

@@ -57,7 +57,7 @@ async function show(session: Session, name: string, { kind }: Flags): Promise<vo
 }
 
 async function follow(session: Session, name: string | undefined, { kind }: Flags): Promise<void> {
-  const { output, surroundings } = session;
+  const { output, environment } = session;
   if (output.format === 'yaml' || output.format === 'name')
     throw ClientError.usage('events -f prints a table or, with -o json, one JSON object per line.');
   const api = await session.api();
@@ -65,7 +65,7 @@ async function follow(session: Session, name: string | undefined, { kind }: Flag
   const states = new KnownStates();
   const events = followEvents(api.http, '/api/ext/stream', {
     query: { topics: 'vms,cts,tasks' },
-    signal: surroundings.interrupted,
+    signal: environment.interrupted,
     onLost: ({ message }, seconds) => output.note(`${message} Trying again in ${seconds} s.`),
   });
   for await (const { event, data } of events) {

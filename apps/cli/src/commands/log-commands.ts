@@ -39,24 +39,24 @@ export const addLogCommands: AddCommands = (program, act) => {
 
 async function logs(session: Session, name: string, { raw, ...flags }: Flags): Promise<void> {
   const api = await session.api();
-  const { surroundings } = session;
+  const { environment } = session;
   const address = await findAddress(api, name, 'ct');
   if (address.kind !== 'ct') throw new ClientError('NOT_SUPPORTED', 'Only containers have logs.', EXIT_CODES.refused);
   const { follow, tail, since, previous, timestamps } = flags;
   const answer = await api.http.open('GET', `${ctExtension(address)}/logs`, {
     headers: { accept: 'text/plain, application/json;q=0.5' },
     query: { context: address.context, follow, tail, since, previous, timestamps },
-    signal: surroundings.interrupted,
+    signal: environment.interrupted,
     ...(follow ? { timeoutMs: LONGEST_SILENCE_MS } : {}),
   });
   const decoder = new TextDecoder();
   try {
     for await (const part of answer) {
       const bytes = part as Buffer;
-      surroundings.stdout.write(raw ? bytes : printableLines(decoder.decode(bytes, { stream: true })));
+      environment.stdout.write(raw ? bytes : printableLines(decoder.decode(bytes, { stream: true })));
     }
   } catch (error) {
-    if (surroundings.interrupted.aborted) throw interruption();
+    if (environment.interrupted.aborted) throw interruption();
     throw networkFailure(error, api.http.access.url);
   }
 }

@@ -66,7 +66,7 @@ async function get(session: Session, id: string): Promise<void> {
 }
 
 async function follow(session: Session, id: string): Promise<void> {
-  const task = await followTask(await session.api(), session.surroundings, id);
+  const task = await followTask(await session.api(), session.environment, id);
   await session.output.value(task, () => `${printable(task.id)}: ${task.status}\n`, task.id);
   if (task.status === 'error') throw taskFailure(task);
 }

@@ -3,8 +3,8 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * Each script asks the program for the words that fit, and takes its lines as they are: a shell must not expand the name
- * of an instance.
+ * Each script asks the program for the words that fit, and takes its lines as they are: a shell must not expand the
+ * name of an instance.
  */
 export const COMPLETION_SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# bash completion for headgate. Load it with: source <(headgate completion bash)

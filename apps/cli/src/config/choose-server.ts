@@ -26,9 +26,9 @@ export interface ChosenServer {
 }
 
 /**
- * The service to use: that of `--server`, of the context, of HEADGATE_SERVER, of the current context, or the one of this
- * machine. A token is only sent to the server that it was given for: that of a context to its server, and HEADGATE_TOKEN
- * to the others.
+ * The service to use: that of `--server`, of the context, of HEADGATE_SERVER, of the current context, or the one of
+ * this machine. A token is only sent to the server that it was given for: that of a context to its server, and
+ * HEADGATE_TOKEN to the others.
  */
 export function chooseServer(
   options: ServerOptions,

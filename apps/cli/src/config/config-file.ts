@@ -19,7 +19,7 @@ import { withLock } from './config-lock.js';
 
 const OTHERS = 0o077;
 
-/** The file of the user's contexts. It contains tokens, so nobody else may read it. */
+/** The file of the user's contexts. It contains tokens, so no other user may read it. */
 export class ConfigFile {
   constructor(readonly path: string) {}
 

@@ -16,7 +16,10 @@ export interface Declaration {
   readonly where: string;
 }
 
-/** @param path of a file, or `-` for standard input @throws ClientError that names the file, the document and the field */
+/**
+ * @param path of a file, or `-` for standard input
+ * @throws ClientError that names the file, the document and the field
+ */
 export async function readDeclarations(path: string, stdin: Readable): Promise<Declaration[]> {
   const { parseAllDocuments } = await import('yaml');
   const text = path === '-' ? await readAll(stdin) : readText(path);

@@ -9,7 +9,7 @@ export interface StateChange {
   readonly line: string;
 }
 
-/** The last known states, so that a new snapshot after an interruption only shows what is different. */
+/** The last known states, so that a new snapshot after an interruption only shows the differences. */
 export class KnownStates {
   private readonly topics = new Map<string, Map<string, string>>();
 

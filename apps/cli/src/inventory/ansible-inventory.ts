@@ -9,12 +9,12 @@ export interface AnsibleInventory {
   readonly [group: string]: unknown;
 }
 
-/** Ansible evaluates templates in variables. Guests report some of the values, so texts that could be templates are left out. */
+/** Ansible evaluates templates in variables. Guests report some of the values, so no text that could be one is used. */
 const TEMPLATE = /\{[{%#]/;
 
 /**
- * The inventory of instances: a host for each, in groups by kind, context, namespace, status, folder and tag. A name that
- * is not unique is followed by its namespace and context.
+ * The inventory of instances: a host for each, in groups by kind, context, namespace, status, folder and tag. A name
+ * that is not unique is followed by its namespace and context.
  */
 export function ansibleInventory(instances: readonly InstanceView[]): AnsibleInventory {
   const counts = new Map<string, number>();
@@ -63,7 +63,7 @@ function variablesOf(instance: InstanceView): HostVariables {
   const { ref, name, namespace, context, backend, node, cpu, mem, tags, folder } = instance;
   const vm = isVm(instance) ? instance : undefined;
   const variables: Record<string, unknown> = {
-    // A guest may report any address: the keys of its SSH server tell whether it is the right host.
+    // A guest may report any address: the keys of its SSH server prove whether it is the right host.
     ansible_host: vm?.ip !== undefined && isIP(vm.ip) !== 0 ? vm.ip : undefined,
     headgate_ref: ref,
     headgate_name: name,

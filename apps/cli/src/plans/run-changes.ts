@@ -73,7 +73,7 @@ export async function runChanges(session: Session, changes: readonly Change[], o
 
 async function waited(session: Session, { task }: ChangeResult, { wait }: ChangeOptions): Promise<Partial<Outcome>> {
   if (!wait || task === undefined) return {};
-  const ended = await followTask(await session.api(), session.surroundings, task);
+  const ended = await followTask(await session.api(), session.environment, task);
   if (ended.status === 'error') throw taskFailure(ended);
   return { status: 'done' };
 }
@@ -113,13 +113,13 @@ async function obtainConsent(session: Session, changes: readonly Change[]): Prom
   const disruptive = plans.filter(({ change, plan }) => change.isDisruptive || isDisruptive(plan));
   if (disruptive.length === 0) return;
   const titles = disruptive.map(({ change }) => change.title).join(', ');
-  if (!canAsk(session.surroundings))
+  if (!canAsk(session.environment))
     throw new ClientError(
       'NOT_CONFIRMED',
-      `${titles}: this interrupts or destroys something, and nobody can be asked without a terminal. See its plan with --dry-run, and confirm it with --yes.`,
+      `${titles}: this interrupts or destroys something, and there is no terminal to ask. See its plan with --dry-run, and confirm it with --yes.`,
       EXIT_CODES.refused,
     );
-  session.surroundings.stderr.write(plans.map(({ change, plan }) => formatPlan(change.title, plan)).join(''));
-  if (!(await ask(session.surroundings, 'Go ahead?')))
+  session.environment.stderr.write(plans.map(({ change, plan }) => formatPlan(change.title, plan)).join(''));
+  if (!(await ask(session.environment, 'Go ahead?')))
     throw new ClientError('DECLINED', 'Nothing was changed.', EXIT_CODES.failed);
 }

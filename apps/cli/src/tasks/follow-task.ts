@@ -4,7 +4,7 @@ import { ClientError } from '../client/client-error.js';
 import { followEvents, type FollowOptions } from '../client/event-stream.js';
 import { EXIT_CODES } from '../exit-codes.js';
 import { interruption } from '../terminal/prompt.js';
-import type { Surroundings } from '../terminal/surroundings.js';
+import type { Environment } from '../terminal/environment.js';
 import { TaskProgress } from './task-progress.js';
 
 /** The error of a task that has failed. */
@@ -18,11 +18,11 @@ export const taskFailure = ({ id, error }: TaskView): ClientError =>
  */
 export async function followTask(
   api: ApiClient,
-  surroundings: Surroundings,
+  environment: Environment,
   id: string,
   wait?: FollowOptions['wait'],
 ): Promise<TaskView> {
-  const { stderr, interrupted } = surroundings;
+  const { stderr, interrupted } = environment;
   const progress = new TaskProgress(stderr);
   const path = `/api/tasks/${encodeURIComponent(id)}` as const;
   const events = followEvents(api.http, path, {

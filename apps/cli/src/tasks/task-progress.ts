@@ -1,7 +1,7 @@
 import type { TaskView } from '@headgate/api-contracts';
 import { readable } from '../plans/plan.js';
 import { printable, printableLines } from '../terminal/printable.js';
-import type { Surroundings } from '../terminal/surroundings.js';
+import type { Environment } from '../terminal/environment.js';
 
 const CLEAR_LINE = '\r\x1b[K';
 
@@ -9,7 +9,7 @@ const CLEAR_LINE = '\r\x1b[K';
 export class TaskProgress {
   private shown = '';
 
-  constructor(private readonly stderr: Surroundings['stderr']) {}
+  constructor(private readonly stderr: Environment['stderr']) {}
 
   log(text: string): void {
     const lines = printableLines(text);
@@ -45,7 +45,7 @@ export function formatProgress({ progress, steps, transfer, waitsFor, waiting }:
   const parts = [
     progress === null ? '' : `${Math.floor(progress * 100)}%`,
     printable(step?.name ?? ''),
-    transfer?.remainingSeconds != null ? `${readable(transfer.remainingSeconds)} left` : '',
+    transfer?.remainingSeconds ? `${readable(transfer.remainingSeconds)} left` : '',
     waitsFor === undefined ? '' : `waits for ${printable(waitsFor)}`,
     waiting === undefined ? '' : printable(waiting),
   ];

@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws';
 import { ClientError } from '../client/client-error.js';
 import { EXIT_CODES } from '../exit-codes.js';
 import { printable } from './printable.js';
-import type { Surroundings } from './surroundings.js';
+import type { Environment } from './environment.js';
 
 /** Ctrl-], as in telnet and virsh. */
 const ESCAPE = 0x1d;
@@ -15,13 +15,13 @@ const NORMAL_CLOSURE = 1000;
 const RESET_TERMINAL = '\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?25h\x1b[!p\x1b[0m\x0f';
 
 /**
- * Connects the user's terminal with a console, until Ctrl-] or the end of the console. The terminal is restored in every
- * case, also when the program is ended by a signal or by an error.
+ * Connects the user's terminal with a console, until Ctrl-] or the end of the console. The terminal is restored in
+ * every case, also when the program is ended by a signal or by an error.
  * @throws ClientError when the service ends the console
  */
 export async function attachTerminal(
   socket: WebSocket,
-  { stdin, stdout, stderr }: Surroundings,
+  { stdin, stdout, stderr }: Environment,
   { resizes }: { readonly resizes: boolean },
 ): Promise<void> {
   const restore = () => {
@@ -65,6 +65,7 @@ export async function attachTerminal(
       stdout.on('resize', sendSize);
       sendSize();
       stdin.resume();
+      socket.resume();
     });
   } finally {
     stdout.off('resize', sendSize);

@@ -1,7 +1,7 @@
 import { EXIT_CODES } from '../exit-codes.js';
 import { ClientError } from '../client/client-error.js';
 import { escapeInJson, escapeInYaml, printable } from './printable.js';
-import type { Surroundings } from './surroundings.js';
+import type { Environment } from './environment.js';
 import { formatTable, type Column } from './table.js';
 
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml', 'name'] as const;
@@ -18,7 +18,7 @@ export interface Presentation<T> {
 /** Prints results on standard output in the chosen format, and messages on standard error. */
 export class Output {
   constructor(
-    private readonly streams: Pick<Surroundings, 'stdout' | 'stderr'>,
+    private readonly streams: Pick<Environment, 'stdout' | 'stderr'>,
     readonly format: OutputFormat,
   ) {}
 

@@ -42,7 +42,7 @@ describe('texts of the service', () => {
     expect(printable('één 二 два 🙂')).toBe('één 二 два 🙂');
   });
 
-  test('are aligned by what is shown, with "-" for nothing', () => {
+  test('are aligned by the shown characters, with "-" for nothing', () => {
     const columns = [
       { title: 'NAME', of: (row: { name: string }) => row.name },
       { title: 'NODE', of: () => undefined },

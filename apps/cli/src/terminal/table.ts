@@ -9,7 +9,7 @@ export interface Column<T> {
 
 const MIN_GAP = '  ';
 
-/** Rows with aligned columns and a line of titles. Texts of the service are made safe for the terminal here. */
+/** Rows with aligned columns and a line of titles. Texts of the service become safe for the terminal here. */
 export function formatTable<T>(rows: readonly T[], columns: readonly Column<T>[], isWide = false): string {
   const shown = columns.filter((column) => isWide || !column.isWide);
   const lines = [

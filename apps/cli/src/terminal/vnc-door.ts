@@ -11,8 +11,8 @@ export interface VncDoor {
 }
 
 /**
- * Opens a loopback port for one connection of the same user, and closes it when that is made: other users of the machine
- * could otherwise see and use the screen.
+ * Opens a loopback port for one connection of the same user, and closes it after that: other users of the machine could
+ * otherwise see and use the screen.
  * @param openSocket opens the console when the viewer has connected
  */
 export async function openVncDoor(
@@ -80,9 +80,10 @@ function join(viewer: Socket, console: WebSocket, done: () => void): void {
     done();
   });
   viewer.resume();
+  console.resume();
 }
 
-/** Whether the process at the other end runs as this user. Only Linux tells; elsewhere the first connection counts. */
+/** Whether the process at the other end runs as this user. Only Linux knows; elsewhere the first connection counts. */
 export function belongsToUser({ remotePort, localPort }: Socket): boolean {
   const self = process.getuid?.();
   if (process.platform !== 'linux' || self === undefined) return true;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
-/** A certificate that is signed by itself, in a folder of its own. */
+/** A self-signed certificate, in a folder of its own. */
 export class Certificate {
   readonly folder = mkdtempSync(join(tmpdir(), 'headgate-cert-'));
   readonly path = join(this.folder, 'cert.pem');

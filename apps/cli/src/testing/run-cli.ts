@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { runProgram } from '../program.js';
-import type { Surroundings } from '../terminal/surroundings.js';
+import type { Environment } from '../terminal/environment.js';
 
 export interface Outcome {
   readonly code: number;
@@ -11,7 +11,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** A stream that keeps what is written. */
+/** A stream that keeps the written text. */
 export class Recorder extends Writable {
   text = '';
   isTTY = false;
@@ -48,7 +48,7 @@ export class Cli {
 
   async run(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
     const { stdout = new Recorder(), stderr = new Recorder() } = options;
-    const code = await runProgram(args, this.surroundings({ ...options, stdout, stderr }), '1.2.3');
+    const code = await runProgram(args, this.environment({ ...options, stdout, stderr }), '1.2.3');
     return { code, stdout: stdout.text, stderr: stderr.text };
   }
 
@@ -63,7 +63,7 @@ export class Cli {
     rmSync(this.home, { recursive: true, force: true });
   }
 
-  private surroundings(options: RunOptions & { stdout: Recorder; stderr: Recorder }): Surroundings {
+  private environment(options: RunOptions & { stdout: Recorder; stderr: Recorder }): Environment {
     return {
       env: { ...this.env, ...options.env },
       stdin: Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 
 /** What the program has of the process that runs it, so that tests can give it another one. */
-export interface Surroundings {
+export interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Readable & {
     readonly isTTY?: boolean;
