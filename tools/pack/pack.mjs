@@ -1,7 +1,7 @@
-// Packs the libraries for other teams: node tools/pack/pack.mjs [--out DIR] [LIBRARY…]
+// Packs the libraries and programs for other teams: node tools/pack/pack.mjs [--out DIR] [LIBRARY…]
 //   --out DIR   default: dist/packages
-//   LIBRARY a folder of libs; default: all with publishConfig in their package.json. Their dependencies are packed as
-//   well.
+//   LIBRARY a folder of libs or a program of apps; default: all with publishConfig in their package.json. The libraries
+//   that a library depends on are packed as well.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,6 +10,7 @@ import { importProblems, packageOf, typesOf } from './check-imports.mjs';
 import { compile } from './compile.mjs';
 import { packedLibraries, readLibraries } from './libraries.mjs';
 import { packageManifest } from './package-manifest.mjs';
+import { fillProgram, readPrograms } from './programs.mjs';
 import { writeRequireTypes } from './require-types.mjs';
 
 const root = join(import.meta.dirname, '../..');
@@ -24,7 +25,10 @@ const stage = join(out, 'stage');
 const contentOf = ({ folder }) => join(stage, 'packages', folder);
 
 const { license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const libraries = packedLibraries(readLibraries(root), positionals);
+const isChosen = (folder) => positionals.length === 0 || positionals.includes(folder);
+const programs = readPrograms(root).filter(({ folder }) => isChosen(folder));
+const folders = positionals.filter((name) => !programs.some(({ folder }) => folder === name));
+const libraries = folders.length === 0 && positionals.length > 0 ? [] : packedLibraries(readLibraries(root), folders);
 const versions = Object.fromEntries(libraries.map(({ name, manifest }) => [name, manifest.version]));
 
 /** The first sentence of a README. */
@@ -61,10 +65,21 @@ function main() {
   rmSync(stage, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
   const compiled = join(stage, 'compiled');
-  compile(root, libraries, compiled);
-  const problems = libraries.flatMap((library) => fill(library, compiled));
+  if (libraries.length > 0) compile(root, libraries, compiled);
+  for (const program of programs) fillProgram(root, program, contentOf(program), license);
+  const problems = [
+    ...libraries.flatMap((library) => fill(library, compiled)),
+    ...programs.flatMap((program) => importProblems(contentOf(program), () => false)),
+  ];
   if (problems.length > 0) throw new Error(problems.join('\n'));
-  const args = ['pack', '--json', '--loglevel=error', '--pack-destination', out, ...libraries.map(contentOf)];
+  const args = [
+    'pack',
+    '--json',
+    '--loglevel=error',
+    '--pack-destination',
+    out,
+    ...[...libraries, ...programs].map(contentOf),
+  ];
   const packed = JSON.parse(execFileSync('npm', args, { cwd: stage, encoding: 'utf8' }));
   const kib = (bytes) => `${(bytes / 1024).toFixed(1)} KiB`;
   for (const { filename, size, unpackedSize, entryCount } of Object.values(packed)) {
