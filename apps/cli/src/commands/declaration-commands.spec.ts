@@ -48,7 +48,7 @@ describe('apply and diff', () => {
     expect((await cli.run(['diff', '-f', file, '--exit-code'])).code).toBe(0);
   });
 
-  test('apply sends the fields as they are declared, and reports what was equal', async () => {
+  test('apply sends the fields as they are declared, and reports the equal ones', async () => {
     expect(await cli.json(['apply', '-f', file])).toEqual([
       { target: 'vm/default/web-1', status: 'changed tags (now)' },
       { target: 'ct/lab/default/box-1', status: 'unchanged' },
