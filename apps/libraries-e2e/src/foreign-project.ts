@@ -64,13 +64,15 @@ export class ForeignProject {
     await expectSuccess(this.run('npm', ['install', ...options]));
   }
 
-  /** The packages that were installed from tarballs. */
+  /** The libraries that were installed from tarballs. */
   installed(): Installed[] {
-    return readdirSync(join(this.folder, 'node_modules/@headgate')).map((folder) => {
+    return readdirSync(join(this.folder, 'node_modules/@headgate')).flatMap((folder) => {
       const manifest = JSON.parse(this.read(`node_modules/@headgate/${folder}/package.json`)) as {
         name: string;
-        exports: object;
+        exports?: object;
       };
+      // A program exports nothing.
+      if (!manifest.exports) return [];
       const paths = Object.keys(manifest.exports).filter((path) => path !== './package.json');
       return {
         name: manifest.name,

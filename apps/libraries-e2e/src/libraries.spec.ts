@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { describeCommandLine } from './command-line-product.js';
 import { COMPILATIONS, compile } from './compilation.js';
 import { ForeignProject, WORKSPACE, type Installed } from './foreign-project.js';
 import { RESULTS } from './program-results.js';
@@ -86,4 +87,6 @@ describe('the packed libraries in a project of another team', () => {
   });
 
   describe('the sandbox', () => describeSandbox(() => project));
+
+  describe('the command line', () => describeCommandLine(() => project));
 });
