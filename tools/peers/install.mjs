@@ -3,6 +3,7 @@
 //   node tools/peers/install.mjs --find NAME    prints the program; fails when it is not installed
 // From the Python registry: synapse is a Matrix homeserver, and its program the Python interpreter that has it. nio is a
 // Matrix client, and python-client generates clients from API documents; their programs are such interpreters, too.
+// ansible reads the inventory of the command line.
 // valkey is a server with the protocol of Redis. envoy is a proxy. Built with Go: etcd, kube-apiserver and kubectl, in 5
 // to 25 minutes the first time. On request only: traefik, a proxy, which takes as long, and dendrite, a Matrix
 // homeserver, which takes 2 to 5 minutes. Unpacked from packages of Debian 12: crowdsec, with its cscli, and a bouncer of
@@ -48,6 +49,11 @@ export const PEERS = {
     variable: 'HEADGATE_TEST_PYTHON_CLIENT',
     program: (folder) => join(folder, 'bin/python'),
     check: ['-c', 'import openapi_python_client, httpx'],
+  }),
+  ansible: pythonPeer('ansible', {
+    variable: 'HEADGATE_TEST_ANSIBLE',
+    program: (folder) => join(folder, 'bin/ansible-inventory'),
+    check: ['--version'],
   }),
   nio: pythonPeer('nio', {
     variable: 'HEADGATE_TEST_NIO',

@@ -157,7 +157,7 @@ test('the modules of traefik are pinned by their hashes', () => {
 
 test('an unknown peer is refused', () => {
   expect(() => findPeer('constructor')).toThrow(
-    'There is no peer "constructor". Choose one of synapse, valkey, python-client, nio, etcd, kube-apiserver, kubectl, crowdsec, crowdsec-custom-bouncer, traefik, dendrite, envoy.',
+    'There is no peer "constructor". Choose one of synapse, valkey, python-client, ansible, nio, etcd, kube-apiserver, kubectl, crowdsec, crowdsec-custom-bouncer, traefik, dendrite, envoy.',
   );
   expect(() => installPeer('redis')).toThrow('There is no peer "redis".');
 });
