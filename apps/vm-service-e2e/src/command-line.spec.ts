@@ -58,10 +58,15 @@ describeIf(why, 'headgate, the command line, with npm start -- --sandbox', () =>
   });
 
   test('applies declarations once, and shows the plan of a restart before', async () => {
-    const [first, second] = (await headgate.json<VmView[]>(['list', '-k', 'vm', 'is:running', '--limit', '2'])) as [
-      VmView,
-      VmView,
-    ];
+    const [first, second] = (await headgate.json<VmView[]>([
+      'list',
+      '-k',
+      'vm',
+      'status:running',
+      'cpu>1',
+      '--limit',
+      '2',
+    ])) as [VmView, VmView];
     const file = join(headgate.home, 'fleet.yaml');
     writeFileSync(
       file,
@@ -77,7 +82,8 @@ describeIf(why, 'headgate, the command line, with npm start -- --sandbox', () =>
       { status: 'unchanged' },
     ]);
     expect((await headgate.run(['diff', '-f', file, '--exit-code'])).code).toBe(0);
-    writeFileSync(file, `kind: vm\nnamespace: ${first.namespace}\nname: ${first.name}\ncpu: ${first.cpu + 1}\n`);
+    writeFileSync(file, `kind: vm\nnamespace: ${first.namespace}\nname: ${first.name}\ncpu: ${first.cpu - 1}\n`);
+    // A guest can take CPUs while it runs, but gives none back.
     expect(await headgate.run(['apply', '-f', file])).toMatchObject({ code: 3 });
     writeFileSync(file, `kind: vm\nnamespace: ${first.namespace}\nname: ${first.name}\nmemory: 1Gi\n`);
     expect(await headgate.run(['apply', '-f', file, '-y'])).toMatchObject({
