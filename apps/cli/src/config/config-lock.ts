@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { EXIT_CODES } from '../exit-codes.js';
 import { ClientError } from '../client/client-error.js';
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 
 /**
  * Runs the work while no other process holds the lock. The lock is one of SQLite's on a file: the kernel releases it
