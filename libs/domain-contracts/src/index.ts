@@ -91,6 +91,7 @@ export * from './ports/node-scheduling.port.js';
 export * from './ports/owned-store.port.js';
 export * from './ports/live-disks.port.js';
 export * from './ports/log.port.js';
+export * from './ports/login-store.port.js';
 export * from './ports/power-observer.port.js';
 export * from './ports/replicas.port.js';
 export * from './ports/reply-store.port.js';

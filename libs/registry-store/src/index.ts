@@ -6,6 +6,7 @@ export * from './sqlite-audit-log.js';
 export * from './sqlite-folder-store.js';
 export * from './sqlite-fleet-audit-log.js';
 export * from './sqlite-message-stores.js';
+export * from './sqlite-login-stores.js';
 export * from './sqlite-reply-store.js';
 export * from './sqlite-shutdown-times.js';
 export * from './sqlite-role-store.js';

@@ -182,4 +182,6 @@ export const MIGRATIONS: readonly string[] = [
      body TEXT NOT NULL,
      PRIMARY KEY (owner, id)
    ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE login_session (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+   CREATE TABLE account (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID`,
 ];

@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  accountStoreContract,
   apiTokenStoreContract,
   folderStoreContract,
+  loginSessionStoreContract,
   replyStoreContract,
   roleStoreContract,
   shutdownTimesContract,
@@ -20,6 +22,7 @@ import {
 import { RegistryDatabase } from './registry-database.js';
 import { SqliteApiTokenStore } from './sqlite-api-token-store.js';
 import { SqliteFolderStore } from './sqlite-folder-store.js';
+import { SqliteAccountStore, SqliteLoginSessionStore } from './sqlite-login-stores.js';
 import { SqliteReplyStore } from './sqlite-reply-store.js';
 import { SqliteRoleStore } from './sqlite-role-store.js';
 import { SqliteShutdownTimes } from './sqlite-shutdown-times.js';
@@ -57,6 +60,8 @@ scheduleStoreContract('SQLite', () => openHarness((database) => new SqliteSchedu
 scheduledSnapshotStoreContract('SQLite', () => openHarness((database) => new SqliteScheduledSnapshotStore(database)));
 sourceStoreContract('SQLite', () => openHarness((database) => new SqliteSourceStore(database)));
 taskStoreContract('SQLite', () => openHarness((database) => new SqliteTaskStore(database)));
+loginSessionStoreContract('SQLite', () => openHarness((database) => new SqliteLoginSessionStore(database)));
+accountStoreContract('SQLite', () => openHarness((database) => new SqliteAccountStore(database)));
 apiTokenStoreContract('SQLite', () => openHarness((database) => new SqliteApiTokenStore(database)));
 roleStoreContract('SQLite', () => openHarness((database) => new SqliteRoleStore(database)));
 webhookStoreContract('SQLite', (maxEvents) => openHarness((database) => new SqliteWebhookStore(database, maxEvents)));

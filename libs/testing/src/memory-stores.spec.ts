@@ -18,6 +18,8 @@ import { sourceStoreContract } from './contracts/source-store.contract.js';
 import { sampleExchangeContract } from './contracts/sample-exchange.contract.js';
 import { sharedTaskStoreContract } from './contracts/shared-task-store.contract.js';
 import { taskStoreContract } from './contracts/task-store.contract.js';
+import { accountStoreContract, loginSessionStoreContract } from './contracts/login-store.contract.js';
+import { MemoryAccountStore, MemoryLoginSessionStore } from './memory-login-stores.js';
 import { MemoryFolderStore } from './memory-folder-store.js';
 import { MemoryShutdownTimes } from './memory-shutdown-times.js';
 import {
@@ -119,4 +121,14 @@ sharedWebhookStoreContract('memory', () => {
 sampleExchangeContract('memory', () => {
   const shared = new SharedSamples();
   return { join: async () => shared.join(), close: () => undefined };
+});
+
+loginSessionStoreContract('memory', () => {
+  const store = new MemoryLoginSessionStore();
+  return { store, reopen: () => store, close: () => undefined };
+});
+
+accountStoreContract('memory', () => {
+  const store = new MemoryAccountStore();
+  return { store, reopen: () => store, close: () => undefined };
 });

@@ -2,13 +2,20 @@ import type { Grant } from './grant.js';
 
 /** The caller of a request, as tasks and the audit log record them. */
 export interface Author {
-  /** Login name from the trusted proxy, or of the creator of the API token; empty for a caller without an identity. */
+  /**
+   * Login name from the trusted proxy, of the session, or of the creator of the API token; empty for a caller without an
+   * identity.
+   */
   readonly login: string;
   readonly name: string;
   /** The groups that the login provider reports. Empty for others. */
   readonly groups?: readonly string[];
   /** The ID of the API token of the request. */
   readonly token?: string;
+  /** The groups that the login provider reports. Empty for others. */
+  readonly groups?: readonly string[];
+  /** The ID of the session of the browser, if the user has logged in. */
+  readonly session?: string;
   /** Where the request came from. */
   readonly origin?: RequestOrigin;
 }

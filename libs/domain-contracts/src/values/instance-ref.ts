@@ -41,7 +41,18 @@ export function parseRef(text: string): InstanceRef {
 }
 
 /** The objects besides instances that the journal names, each as `<kind>/<name>`. */
-const OBJECT_KINDS = ['folder', 'task', 'source', 'image', 'token', 'webhook', 'plugin', 'context'];
+const OBJECT_KINDS = [
+  'folder',
+  'task',
+  'source',
+  'image',
+  'token',
+  'webhook',
+  'plugin',
+  'context',
+  'account',
+  'session',
+];
 
 /** Whether the journal can name an object so: an instance by its ref, another object by its kind and its name. */
 export function isJournalRef(text: string): boolean {

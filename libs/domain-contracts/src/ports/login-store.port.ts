@@ -1,0 +1,66 @@
+/** A session of a browser in which a user has logged in, as it is stored: its secret is known only to the browser. */
+export interface LoginSession {
+  /** Names the session in lists; it opens nothing. */
+  readonly id: string;
+  /** SHA-256 of the text that the browser presents, in hexadecimal digits. */
+  readonly hash: string;
+  readonly login: string;
+  readonly name: string;
+  /** As the login provider reported them at the login. */
+  readonly groups: readonly string[];
+  /** The ID of the login provider; empty for an account of the service. */
+  readonly provider: string;
+  /** The ID token of the provider, by which the provider recognizes the session to end. */
+  readonly idToken?: string;
+  /** The IP address at the login. */
+  readonly address: string;
+  /** The User-Agent header at the login. */
+  readonly agent: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly lastUsedAt: string;
+  readonly expiresAt: string;
+}
+
+/** A user who logs in with a password of the service. */
+export interface Account {
+  /** In lower case. */
+  readonly login: string;
+  readonly name: string;
+  readonly isAdmin: boolean;
+  readonly isDisabled: boolean;
+  /** In the format of PHC strings; undefined until the user has set one. */
+  readonly password?: string;
+  /** The one-time link with which the user sets a password. */
+  readonly setup?: { readonly hash: string; readonly expiresAt: string };
+  /** SHA-256 of the recovery codes that are left, in hexadecimal digits. */
+  readonly recovery: readonly string[];
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly changedAt: string;
+}
+
+/**
+ * Stores objects of the login by a key. A write that has returned is durable, and reads return it. They belong to one
+ * process: replicas do not share them.
+ */
+export abstract class LoginStore<T> {
+  abstract get(key: string): T | undefined;
+  abstract all(): readonly T[];
+  /** Adds or replaces an object. */
+  abstract put(object: T): Promise<void>;
+  /**
+   * Changes an object, unless another request has deleted it.
+   * @param change returns undefined to leave it as it is; runs before any other write
+   * @returns the object afterwards; undefined if there is none
+   */
+  abstract change(key: string, change: (stored: T) => T | undefined): Promise<T | undefined>;
+  /** @returns whether there was one */
+  abstract delete(key: string): Promise<boolean>;
+}
+
+/** Stores the sessions of users by ID. */
+export abstract class LoginSessionStore extends LoginStore<LoginSession> {}
+
+/** Stores the accounts of the service by login. */
+export abstract class AccountStore extends LoginStore<Account> {}
