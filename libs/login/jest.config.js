@@ -1,0 +1,1 @@
+export default { displayName: 'login', preset: '../../jest.preset.js' };

@@ -1,0 +1,68 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { Clock } from '@headgate/domain-contracts';
+import { ProviderError } from './provider-error.js';
+
+/** A login at a provider that a browser has begun. */
+export interface Progress {
+  readonly provider: string;
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  /** The page to return to, as a path behind the `#`. */
+  readonly returnTo: string;
+}
+
+/** How long a user may take at the provider. */
+export const PROGRESS_SECONDS = 600;
+const MAX_USED = 10_000;
+const ALGORITHM = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * Seals logins in progress for a cookie, so that they are bound to the browser and take no memory here. Each can be
+ * used once, and only in this process.
+ */
+export class LoginProgress {
+  private readonly key = randomBytes(32);
+  /** The states that were used, with their ends. */
+  private readonly used = new Map<string, number>();
+
+  constructor(private readonly clock: Clock) {}
+
+  seal(progress: Progress): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(ALGORITHM, this.key, iv);
+    const expiresAt = this.clock.now() + PROGRESS_SECONDS * 1000;
+    const sealed = Buffer.concat([cipher.update(JSON.stringify({ ...progress, expiresAt })), cipher.final()]);
+    return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
+  }
+
+  /** @throws ProviderError for one that is not ours, is too old, was used, or is of another provider or request */
+  take(text: string | undefined, provider: string, state: unknown): Progress {
+    const { expiresAt, ...progress } = this.unseal(text ?? '');
+    const now = this.clock.now();
+    if (expiresAt <= now) throw new ProviderError('expired', 'the login was begun too long ago');
+    if (progress.provider !== provider)
+      throw new ProviderError('expired', `the login was begun at ${progress.provider}, not at ${provider}`);
+    if (progress.state !== state) throw new ProviderError('expired', 'the state is of another login');
+    for (const [old, end] of this.used) if (end <= now || this.used.size >= MAX_USED) this.used.delete(old);
+    if (this.used.has(progress.state)) throw new ProviderError('expired', 'the state was already used');
+    this.used.set(progress.state, expiresAt);
+    return progress;
+  }
+
+  private unseal(text: string): Progress & { readonly expiresAt: number } {
+    try {
+      const bytes = Buffer.from(text, 'base64url');
+      const decipher = createDecipheriv(ALGORITHM, this.key, bytes.subarray(0, IV_BYTES), {
+        authTagLength: TAG_BYTES,
+      });
+      decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+      const plain = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
+      return JSON.parse(plain.toString()) as Progress & { expiresAt: number };
+    } catch (error) {
+      throw new ProviderError('expired', 'no login was begun in this browser', { cause: error });
+    }
+  }
+}
