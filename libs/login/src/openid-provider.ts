@@ -149,16 +149,24 @@ export class OpenIdProvider {
   }
 }
 
+/** The names of what `fetch` throws. */
+const NETWORK_ERRORS = ['TypeError', 'TimeoutError', 'AbortError'];
+
 function toProviderError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
   if (error instanceof client.AuthorizationResponseError)
     return new ProviderError('canceled', `the provider answered ${error.error}`, { cause: error });
   if (error instanceof client.ResponseBodyError)
     return new ProviderError('refused', `the provider answered ${error.error}`, { cause: error });
-  const { code, name, message } = error as Error & { code?: string };
-  const isNetwork = error instanceof TypeError || name === 'TimeoutError' || code === 'OAUTH_TIMEOUT';
+  const { code, name, message, cause } = error as Error & { code?: string };
+  const isNetwork = [name, (cause as Error | undefined)?.name].some((one) => NETWORK_ERRORS.includes(one ?? ''));
   // An answer with another status, such as that of a proxy whose provider is down.
-  if (isNetwork || code === 'OAUTH_RESPONSE_IS_NOT_CONFORM' || code === 'OAUTH_RESPONSE_IS_NOT_JSON')
+  if (
+    isNetwork ||
+    code === 'OAUTH_TIMEOUT' ||
+    code === 'OAUTH_RESPONSE_IS_NOT_CONFORM' ||
+    code === 'OAUTH_RESPONSE_IS_NOT_JSON'
+  )
     return new ProviderError('unreachable', `the provider does not answer as a provider (${code ?? name})`, {
       cause: error,
     });
