@@ -22,6 +22,7 @@ import { DataVolumesModule } from './images/datavolumes.module.js';
 import { ImagesModule } from './images/images.module.js';
 import { InstancesModule } from './instances/instances.module.js';
 import { JournalModule } from './journal/journal.module.js';
+import { LoginModule } from './login/login.module.js';
 import { MessagesModule } from './messages/messages.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { MovesModule } from './moves/moves.module.js';
@@ -60,6 +61,7 @@ export class AppModule {
         ResumedTasksModule,
         IdentityModule,
         IdempotencyModule,
+        LoginModule,
         RolesModule,
         TokensModule,
         JournalModule,

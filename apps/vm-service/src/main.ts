@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { join } from 'node:path';
+import { Accounts } from '@headgate/login';
 import { ConfigError, ListenAddress, runUntilSignal } from '@headgate/nest-kit';
 import { pino } from 'pino';
 import { claimDataDir } from './composition/claim-data-dir.js';
@@ -7,6 +8,7 @@ import { chooseContexts } from './composition/choose-contexts.js';
 import { parseCommandLine, USAGE } from './config/command-line.js';
 import { loadSettings } from './config/load-config.js';
 import { createService } from './create-app.js';
+import { describeLogin, proposeLogin } from './login/describe-login.js';
 import { describeTrust } from './identity/describe-trust.js';
 import { LocalTrust } from './identity/local-trust.js';
 
@@ -37,7 +39,11 @@ async function main(): Promise<void> {
   runUntilSignal({ close }, { log: (line) => log.info(line) });
   for (const note of contexts.notes) print(note);
   const url = ListenAddress.parse(settings.listen).urlOn(service.port(), settings.tls ? 'https' : 'http');
-  for (const sentence of describeTrust(service.app.get(LocalTrust), url)) print(sentence);
+  const first = settings.login && service.app.get(Accounts).firstSecret();
+  const sentences = settings.login
+    ? describeLogin(settings.login, first, url)
+    : [...describeTrust(service.app.get(LocalTrust), url), ...proposeLogin(settings)];
+  for (const sentence of sentences) print(sentence);
   print(`Headgate serves ${url}`);
 }
 

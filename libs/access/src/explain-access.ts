@@ -12,6 +12,8 @@ export type AccessReason =
   | { readonly by: 'role'; readonly role?: HeldRole }
   /** The user is on the allowlist of administrators. */
   | { readonly by: 'allowlist' }
+  /** The account of the user is that of an administrator, or the user can't log in any more. */
+  | { readonly by: 'account' }
   /** The rights of everyone: all of them without an allowlist and roles, or those of a reader. */
   | { readonly by: 'default' };
 
@@ -32,7 +34,7 @@ export type AccessObject = { readonly instance: AccessSubject } | { readonly fol
  */
 export function explainAccess(
   rights: LiveRights,
-  users: Pick<UserRights, 'isListed'>,
+  users: Pick<UserRights, 'isListed' | 'isDecidedByAccount'>,
   login: string,
   object: AccessObject,
 ): AccessAnswer[] {
@@ -43,7 +45,9 @@ export function explainAccess(
     const need = needOf(action, object);
     const allowed = may(grant, need, target);
     const refusal = allowed ? undefined : refusalOf(grant, need, target);
-    const reason = reasonOf(rights, users.isListed(login), action, object);
+    const reason = users.isDecidedByAccount(login)
+      ? ({ by: 'account' } as const)
+      : reasonOf(rights, users.isListed(login), action, object);
     return { action, allowed, reason, ...(refusal !== undefined && { refusal }) };
   });
 }

@@ -4,6 +4,8 @@ import { ACCESS_ACTIONS, type AccessAction, type InstanceKind } from '@headgate/
 export type Need =
   /** Nothing, not even an identity: probes. */
   | { readonly of: 'anyone' }
+  /** Nothing while users log in here: the page and its login. Otherwise an identity. The edge is checked. */
+  | { readonly of: 'visitor' }
   /** An identity. The response has no data of instances. */
   | { readonly of: 'caller' }
   /** Objects of the caller, such as their saved views. The route finds them by the login of the caller only. */
@@ -64,6 +66,7 @@ export interface FolderNeed {
 type More = Pick<InstanceNeed, 'also' | 'doing'>;
 
 export const anyone: Need = { of: 'anyone' };
+export const anyVisitor: Need = { of: 'visitor' };
 export const anyCaller: Need = { of: 'caller' };
 export const ownObjects: Need = { of: 'own' };
 export const sharedData: Need = { of: 'shared' };
@@ -103,6 +106,7 @@ export const folders = (
 
 const KINDS: ReadonlySet<unknown> = new Set<Need['of']>([
   'anyone',
+  'visitor',
   'caller',
   'own',
   'shared',

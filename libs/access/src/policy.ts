@@ -46,6 +46,7 @@ type Refused = readonly [action: AccessAction, object: string];
 function refusedPart(grant: Grant, need: Need, target: Target): Refused | undefined {
   switch (need.of) {
     case 'anyone':
+    case 'visitor':
     case 'caller':
     case 'own':
     case 'visible':

@@ -117,6 +117,8 @@ export class WhoamiView {
   @IsIn(TRUST_KINDS) trust!: TrustKind;
   /** The ID of the API token of the request. */
   @Optional() @IsString() token?: string;
+  /** The ID of the session of the browser, if the user has logged in here. */
+  @Optional() @IsString() session?: string;
   /** The groups of the caller, as the login provider reports them. */
   @Optional() @IsArray() @IsString({ each: true }) groups?: string[];
   /** The roles of a caller whose rights are limited by them. */

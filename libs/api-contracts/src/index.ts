@@ -18,6 +18,7 @@ export * from './hardware-changes.js';
 export * from './history.js';
 export * from './images.js';
 export * from './infrastructure.js';
+export * from './login.js';
 export * from './nodes.js';
 export * from './message-channels.js';
 export * from './message-rules.js';

@@ -98,10 +98,11 @@ export class AccessAnswerView {
   /** Whether it is allowed. */
   @IsBoolean() allowed!: boolean;
   /**
-   * `role`: the role, or that there is none. `allowlist`: the administrators of the configuration. `default`: the
-   * rights of everyone without an allowlist or roles.
+   * `role`: the role, or that there is none. `allowlist`: the administrators of the configuration. `account`: the
+   * account of the user, or that they can't log in any more. `default`: the rights of everyone without an allowlist or
+   * roles.
    */
-  @IsIn(['role', 'allowlist', 'default']) by!: 'role' | 'allowlist' | 'default';
+  @IsIn(['role', 'allowlist', 'account', 'default']) by!: 'role' | 'allowlist' | 'account' | 'default';
   /** The role that allows it. */
   @Optional() @Nested(() => RoleAssignmentView) role?: RoleAssignmentView;
   /** Why it is refused. */

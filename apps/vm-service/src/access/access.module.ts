@@ -1,15 +1,30 @@
 import { Module } from '@nestjs/common';
 import { ApiTokens, CallerConnections, Roles } from '@headgate/access';
-import { AddedContextStore, ApiTokenStore, Clock, RoleStore } from '@headgate/domain-contracts';
+import {
+  AccountStore,
+  AddedContextStore,
+  ApiTokenStore,
+  Audit,
+  Clock,
+  LoginSessionStore,
+  RoleStore,
+} from '@headgate/domain-contracts';
 import { Folders } from '@headgate/folders';
+import { Accounts, LoginAttempts, Passwords, Sessions } from '@headgate/login';
 import type { Settings } from '../config/load-config.js';
+import { LoginSection } from '../config/login-section.js';
 import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { provideClass } from '../platform/provide-class.js';
+import { provideDeps } from '../platform/provide-deps.js';
 import { SETTINGS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
+import { KnownUsers } from './known-users.js';
 import { ServicePlaces } from './service-places.js';
 
-/** The API tokens and the roles, for everything that identifies callers or keeps connections open for them. */
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** The API tokens, sessions, accounts and roles, for everything that identifies callers or keeps connections open. */
 @Module({
   imports: [StoreModule, FolderTreeModule],
   providers: [
@@ -20,8 +35,25 @@ import { ServicePlaces } from './service-places.js';
       inject: [SETTINGS, RoleStore, ServicePlaces],
       useFactory: ({ roles }: Settings, store: RoleStore, places: ServicePlaces) => new Roles(roles, store, places),
     },
-    provideClass(CallerConnections, [ApiTokens, Roles]),
+    {
+      provide: Sessions,
+      inject: [LoginSessionStore, Clock, SETTINGS],
+      useFactory: (store: LoginSessionStore, clock: Clock, { login = new LoginSection() }: Settings) =>
+        new Sessions(store, clock, { idleMs: login.idleMinutes * MINUTE_MS, totalMs: login.hours * HOUR_MS }),
+    },
+    provideClass(LoginAttempts, [Clock]),
+    provideClass(Passwords, []),
+    provideDeps(Accounts, {
+      store: AccountStore,
+      sessions: Sessions,
+      passwords: Passwords,
+      attempts: LoginAttempts,
+      clock: Clock,
+      audit: Audit,
+    }),
+    provideClass(KnownUsers, [SETTINGS, Accounts]),
+    provideClass(CallerConnections, [ApiTokens, Sessions, Roles]),
   ],
-  exports: [ApiTokens, CallerConnections, Roles, ServicePlaces],
+  exports: [ApiTokens, CallerConnections, Roles, ServicePlaces, Sessions, Accounts, Passwords, KnownUsers],
 })
 export class AccessModule {}

@@ -11,6 +11,8 @@ export interface CommandLine {
   readonly metrics: boolean;
   /** Trust every user of this machine. */
   readonly open: boolean;
+  /** Let users log in with accounts of this service. */
+  readonly login: boolean;
   /** Serve this machine's libvirt. */
   readonly local: boolean;
   /** Serve a simulated cluster with this number of instances. */
@@ -32,6 +34,7 @@ export const USAGE = `headgate vm-service: virtual machines and containers on Ku
   --tls-key FILE        the key of that certificate (PEM)
   --data-dir DIR        directory of the registry file
   --open                let every user and program on this machine in
+  --login               let users log in with accounts of this service
   --metrics             expose all series at /metrics
   --local               serve this machine's libvirt
   --sandbox[=N]         serve a simulated cluster with N instances
@@ -67,6 +70,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     ...(certificate !== undefined && key !== undefined && { tls: { certificate, key } }),
     metrics: values.metrics ?? false,
     open: values.open ?? false,
+    login: values.login ?? false,
     local: values.local ?? false,
     sandbox: instances,
     tinyGuest: values['tiny-guest'],
@@ -88,6 +92,7 @@ function read(args: string[]) {
         'tls-key': { type: 'string' },
         metrics: { type: 'boolean' },
         open: { type: 'boolean' },
+        login: { type: 'boolean' },
         local: { type: 'boolean' },
         sandbox: { type: 'string' },
         'tiny-guest': { type: 'string' },

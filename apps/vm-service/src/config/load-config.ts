@@ -37,6 +37,7 @@ export function loadSettings(options: CommandLine, env: Environment, kinds: Sett
     ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
     ...(options.metrics ? { metrics: true } : {}),
     ...(options.open ? { open: true } : {}),
+    ...(options.login ? { login: { ...(file['login'] as object | undefined) } } : {}),
     ...(options.tls ? { tls: { ...(file['tls'] as object | undefined), ...options.tls } } : {}),
   };
   const config = parseServiceConfig(raw, source, kinds);

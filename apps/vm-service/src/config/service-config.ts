@@ -20,6 +20,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { ContextSection } from './context-section.js';
+import { LoginSection } from './login-section.js';
 import { parseContextSettings, type SettingsOfKinds } from './context-settings.js';
 
 const IsFolderOrEverything = (): PropertyDecorator =>
@@ -192,6 +193,8 @@ export class ServiceConfig {
   @IsArray() @IsString({ each: true }) importAllow: string[] = [];
   /** Roles per folder. Empty: roles are off. */
   @IsArray() @ValidateNested({ each: true }) @Type(() => RoleSection) roles: RoleSection[] = [];
+  /** Users who log in here. Absent: there is no login. */
+  @IsOptional() @ValidateNested() @Type(() => LoginSection) login?: LoginSection;
   @ValidateNested() @Type(() => StoreSection) store: StoreSection = new StoreSection();
   @ValidateNested() @Type(() => JournalSection) journal = new JournalSection();
   @ValidateNested() @Type(() => HistorySection) history = new HistorySection();
@@ -224,7 +227,7 @@ export function parseServiceConfig(raw: unknown, source: string, kinds: Settings
   const problems = [...parsed.problems];
   try {
     const config = parseSection(ServiceConfig, parsed.raw, '', source);
-    problems.push(...problemsOfRoles(config));
+    problems.push(...problemsOfRoles(config), ...problemsOfLogin(config));
     if (problems.length === 0) return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -234,6 +237,17 @@ export function parseServiceConfig(raw: unknown, source: string, kinds: Settings
 }
 
 const countOf = (...values: readonly unknown[]): number => values.filter((value) => value !== undefined).length;
+
+function problemsOfLogin({ login, store }: Readonly<ServiceConfig>): string[] {
+  if (!login) return [];
+  const problems = [];
+  if (!login.local && login.providers.length === 0) problems.push('login must have providers, or local must be true');
+  if (store.kind === 'cluster')
+    problems.push(
+      'login needs store.kind file: replicas do not share sessions; let a proxy identify the users instead',
+    );
+  return problems;
+}
 
 function problemsOfRoles({ roles, admins }: Readonly<ServiceConfig>): string[] {
   if (roles.length === 0) return [];

@@ -73,8 +73,7 @@ export class ConsoleRequests {
   /** Closes a socket when its caller may not use the console any more. */
   closeWithRights({ caller, instance, viewOnly }: AdmittedConsole, socket: Pick<WebSocket, 'close' | 'once'>): void {
     const needs = viewOnly ? [WATCH] : [WATCH, TYPE];
-    const close = (): void =>
-      socket.close(RIGHTS_ENDED, 'the API token has ended, or the rights of its user have changed');
+    const close = (reason: string): void => socket.close(RIGHTS_ENDED, reason);
     socket.once('close', this.connections.closeWith(caller, instance, needs, close));
   }
 

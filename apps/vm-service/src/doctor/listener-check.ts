@@ -18,7 +18,8 @@ const RENEW = 'Replace the files of tls.certificate and tls.key. The service rea
 @Injectable()
 export class ListenerCheck {
   constructor(
-    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'listen' | 'trustedProxies'>,
+    @Inject(SETTINGS)
+    private readonly settings: Pick<Settings, 'listen' | 'trustedProxies' | 'admins' | 'roles' | 'login'>,
     private readonly certificate: ServiceCertificate,
     private readonly clock: Clock,
   ) {}
@@ -38,7 +39,7 @@ export class ListenerCheck {
       title: 'The service is on the network without encryption',
       message: `The service listens on ${listen} without TLS. Others on the network can read API tokens and consoles, and change requests.`,
       remedy:
-        'Set tls.certificate and tls.key, or listen on 127.0.0.1 behind a proxy that speaks TLS. If the proxy is on another machine, name it in trustedProxies.',
+        'Set tls.certificate and tls.key, or listen on 127.0.0.1 behind a proxy that speaks TLS. If the proxy is on another machine, name it in trustedProxies. With --login, users log in.',
     };
   }
 
@@ -75,7 +76,21 @@ export class ListenerCheck {
         message: `The certificate for ${names} is valid until ${until}.`,
         remedy: RENEW,
       };
+    if (this.isForEveryone())
+      return {
+        ...CHECK,
+        status: 'warning',
+        title: 'Everyone on the network is an administrator',
+        message: `The service listens on ${this.settings.listen}, and everyone who reaches it may do everything.`,
+        remedy: 'Let users log in (--login, or login in the configuration), or let a trusted proxy identify them.',
+      };
     return { ...OK, message: `The service speaks TLS with a certificate for ${names}, which is valid until ${until}.` };
+  }
+
+  private isForEveryone(): boolean {
+    const { listen, admins, roles, login } = this.settings;
+    if (ListenAddress.parse(listen).isLoopback || this.hasOtherProxies()) return false;
+    return login === undefined && admins.length === 0 && roles.length === 0;
   }
 
   private hasOtherProxies(): boolean {

@@ -31,7 +31,7 @@ export interface StreamSource extends Pick<EventStreamDeps, 'feed' | 'resumeFrom
 
 /**
  * The open event streams: their response, compression, heartbeat and end. A stream ends with the client, with the API
- * token of its caller, and with the service.
+ * token or the session of its caller, and with the service.
  */
 @Injectable()
 export class StreamConnections implements BeforeApplicationShutdown {

@@ -14,10 +14,9 @@ export class AccessGuard implements CanActivate {
     const need = needOf(context.getHandler());
     // The start refuses such a route.
     if (!need) throw new Error(`${context.getClass().name}.${context.getHandler().name} states no need`);
-    if (need.of === 'anyone') return true;
+    // A browser without an identity is let in to the page and its login only.
+    if (need.of === 'anyone' || need.of === 'visitor') return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
-    // Every caller has it; the one-time token also lets in a browser without an identity, to the page.
-    if (need.of === 'caller') return true;
     const { grant } = callerOf(request);
     for (const target of this.targets.of(need, request, grant)) expectAllowed(grant, need, target);
     return true;

@@ -1,5 +1,6 @@
 import { ApiTokens, BoundGrant, combineGrants, Roles, TokenGrant, type GrantRules } from '@headgate/access';
 import {
+  DomainError,
   parseRef,
   type AccessSubject,
   type ApiToken,
@@ -9,33 +10,52 @@ import {
 } from '@headgate/domain-contracts';
 import { matchesScope } from '@headgate/fleet';
 import { bearerToken } from './bearer-token.js';
+import type { BrowserSessions } from './browser-sessions.js';
 import type { CallerIdentity } from './caller-identity.js';
 import { CallerResolver } from './caller-resolver.js';
+import type { EdgePolicy } from './edge-policy.js';
+import { READS } from './edge.guard.js';
 import type { InstanceAccess } from './instance-access.js';
 import type { PeerRequest } from './local-trust.js';
 
+export interface AdmissionDeps {
+  readonly identity: CallerIdentity;
+  readonly tokens: ApiTokens;
+  readonly roles: Roles;
+  readonly directory: InstanceDirectory;
+  readonly instances: InstanceAccess;
+  readonly browsers: BrowserSessions;
+  readonly edge: EdgePolicy;
+}
+
 /**
- * Admits callers by their API token, or else by the identity of their connection, and gives them the grant with their
- * rights.
+ * Admits callers by their API token, by the identity of their connection, or by their session, and gives them the grant
+ * with their rights.
  */
 export class Admission extends CallerResolver {
-  constructor(
-    private readonly identity: CallerIdentity,
-    private readonly tokens: ApiTokens,
-    private readonly roles: Roles,
-    private readonly directory: InstanceDirectory,
-    private readonly instances: InstanceAccess,
-  ) {
+  constructor(private readonly deps: AdmissionDeps) {
     super();
   }
 
   override of(request: PeerRequest, route = ''): Caller {
-    const origin = { address: this.identity.addressOf(request), route };
+    const origin = { address: this.deps.identity.addressOf(request), route };
     const text = bearerToken(request.headers);
     // A request with a token has the rights of the token only, wherever it comes from.
-    if (text !== undefined) return { ...this.ofToken(this.tokens.authenticate(text)), origin };
-    const identity = this.identity.of(request);
-    return { ...identity, origin, grant: this.bind(this.identity.rightsOf(identity)) };
+    if (text !== undefined) return { ...this.ofToken(this.deps.tokens.authenticate(text)), origin };
+    const identity = this.deps.identity.of(request);
+    // The proxy has identified the user of this very request; a cookie may be of another one.
+    if (identity.login === '' && this.deps.browsers.areUsed) return { ...this.ofSession(request), origin };
+    return { ...identity, origin, grant: this.bind(this.deps.identity.rightsOf(identity)) };
+  }
+
+  /** @throws DomainError LOGIN_REQUIRED; FOREIGN_ORIGIN for a change that is not known to come from our page */
+  private ofSession(request: PeerRequest): Caller {
+    const session = this.deps.browsers.of(request);
+    if (!session) throw new DomainError('LOGIN_REQUIRED', 'Log in first: the session has ended, or there is none.');
+    if (!READS.includes(request.method ?? 'GET') || request.headers.upgrade !== undefined)
+      this.deps.edge.checkOwnPage(request.headers);
+    const { login, name, groups, id } = session;
+    return { login, name, groups, session: id, grant: this.bind(this.deps.identity.rightsOf({ login, groups })) };
   }
 
   /**
@@ -44,14 +64,14 @@ export class Admission extends CallerResolver {
    * @throws DomainError NOT_PERMITTED for a token that is expired or revoked
    */
   ofOwner({ login, token }: { readonly login: string; readonly token?: string | undefined }): Caller {
-    if (token !== undefined) return this.ofToken(this.tokens.expectUsable(token));
-    return { login, name: '', grant: this.bind(this.identity.rightsOf({ login })) };
+    if (token !== undefined) return this.ofToken(this.deps.tokens.expectUsable(token));
+    return { login, name: '', grant: this.bind(this.deps.identity.rightsOf({ login })) };
   }
 
   private ofToken(token: ApiToken): Caller {
     // The creator may lose rights meanwhile. Their groups are known with their own requests only.
-    const creator = this.identity.rightsOf({ login: token.creator });
-    const rules = combineGrants(new TokenGrant(token, matchesScope), creator, this.roles.ofToken(token.id));
+    const creator = this.deps.identity.rightsOf({ login: token.creator });
+    const rules = combineGrants(new TokenGrant(token, matchesScope), creator, this.deps.roles.ofToken(token.id));
     return { login: token.creator, name: token.name, token: token.id, grant: this.bind(rules) };
   }
 
@@ -60,7 +80,7 @@ export class Admission extends CallerResolver {
   }
 
   private find(text: string): AccessSubject | undefined {
-    const instance = this.directory.get(parseRef(text));
-    return instance && this.instances.subjectOf(instance);
+    const instance = this.deps.directory.get(parseRef(text));
+    return instance && this.deps.instances.subjectOf(instance);
   }
 }

@@ -8,6 +8,7 @@ import {
   Roles,
   UserRights,
   type HeldRole,
+  type LoginUsers,
   type RoleHolder,
 } from '@headgate/access';
 import { DomainError, type Author, type Caller } from '@headgate/domain-contracts';
@@ -21,6 +22,8 @@ export interface IdentityOptions {
   readonly nameHeader: string;
   /** Absent: no proxy reports groups. */
   readonly groupsHeader?: string | undefined;
+  /** Present: users log in here. */
+  readonly login?: { readonly proxyIdentity: boolean } | undefined;
 }
 
 const ANONYMOUS = { login: '', name: '' };
@@ -37,20 +40,23 @@ export class CallerIdentity {
   private readonly loginHeader: string;
   private readonly nameHeader: string;
   private readonly groupsHeader: string | undefined;
+  private readonly login: IdentityOptions['login'];
 
   constructor(
-    { admins, trustedProxies, loginHeader, nameHeader, groupsHeader }: IdentityOptions,
+    { admins, trustedProxies, loginHeader, nameHeader, groupsHeader, login }: IdentityOptions,
     private readonly trust: LocalTrust,
     roles = new Roles([]),
+    users?: LoginUsers,
   ) {
-    this.rights = new UserRights(admins, roles);
+    this.rights = new UserRights(admins, roles, users);
+    this.login = login;
     this.proxies = TrustedProxies.of(trustedProxies);
     this.loginHeader = loginHeader.toLowerCase();
     this.nameHeader = nameHeader.toLowerCase();
     this.groupsHeader = groupsHeader?.toLowerCase();
   }
 
-  /** Whether an allowlist of administrators, or roles, exist. */
+  /** Whether an allowlist of administrators, roles, or a login exist. */
   get enforced(): boolean {
     return this.rights.enforced;
   }
@@ -62,13 +68,19 @@ export class CallerIdentity {
     return this.proxies.callerAddress(socket.remoteAddress ?? '', isTrusted ? headers['x-forwarded-for'] : undefined);
   }
 
+  /** Whether the connection comes from a proxy whose headers are believed. */
+  isFromProxy(request: PeerRequest): boolean {
+    return this.trust.refusal(request) === undefined && this.proxies.trusts(request.socket.remoteAddress ?? '');
+  }
+
   /** @throws DomainError NOT_PERMITTED for a local peer that is not trusted */
   of(request: PeerRequest): Identity {
     const refusal = this.trust.refusal(request);
     // Without an allowlist every caller is an administrator, so an untrusted peer is not let in at all.
     if (refusal !== undefined && !this.enforced) throw new DomainError('NOT_PERMITTED', refusal);
-    const isTrusted = refusal === undefined && this.proxies.trusts(request.socket.remoteAddress ?? '');
-    return isTrusted ? this.identityIn(request) : ANONYMOUS;
+    // A proxy that only passes requests on would pass on the headers of anyone, too.
+    const isExpected = this.login?.proxyIdentity !== false;
+    return isExpected && this.isFromProxy(request) ? this.identityIn(request) : ANONYMOUS;
   }
 
   /** The rights of a user, now and later. They are not bound to the instances yet. */
@@ -76,10 +88,14 @@ export class CallerIdentity {
     return this.rights.of(holder);
   }
 
-  whoami({ login, name, groups, token, grant }: Caller): WhoamiView {
+  whoami({ login, name, groups, token, grant, session }: Caller): WhoamiView {
     const base = { login, name, enforced: this.enforced, trust: this.trust.kind };
     if (token !== undefined) return { ...base, admin: false, token };
-    const own = groups === undefined ? base : { ...base, groups: [...groups] };
+    const own = {
+      ...base,
+      ...(groups !== undefined && { groups: [...groups] }),
+      ...(session !== undefined && { session }),
+    };
     const rules = grant instanceof BoundGrant ? grant.rules : grant;
     const current = rules instanceof LiveRights ? rules.current : rules;
     if (!(current instanceof RoleGrant)) return { ...own, admin: current.kind === 'administrator' };

@@ -5,7 +5,8 @@ import type { PeerRequest } from './local-trust.js';
 export abstract class CallerResolver {
   /**
    * @param route the method and the pattern of the path, for the audit log
-   * @throws DomainError NOT_PERMITTED for a local peer that is not trusted, and for an API token that is not valid
+   * @throws DomainError NOT_PERMITTED for a local peer that is not trusted, and for an API token that is not valid;
+   *   LOGIN_REQUIRED without a session, where users log in
    */
   abstract of(request: PeerRequest, route?: string): Caller;
 }

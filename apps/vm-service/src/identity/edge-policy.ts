@@ -51,6 +51,15 @@ export class EdgePolicy {
     throw foreignOrigin();
   }
 
+  /**
+   * A session is in a cookie, which browsers also send for others: the request must be known to come from our page.
+   * @throws DomainError FOREIGN_ORIGIN
+   */
+  checkOwnPage(headers: IncomingHttpHeaders): void {
+    this.checkOrigin(headers);
+    if (headers.origin === undefined && headers['sec-fetch-site'] !== 'same-origin') throw foreignOrigin();
+  }
+
   /** Links to this service are fine, but no other site may load anything from it. @throws DomainError FOREIGN_ORIGIN */
   checkRead({ 'sec-fetch-site': site, 'sec-fetch-mode': mode }: IncomingHttpHeaders): void {
     if (site === 'cross-site' && mode !== 'navigate') throw foreignOrigin();

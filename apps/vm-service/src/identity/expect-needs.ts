@@ -25,8 +25,8 @@ function faultOfRoute({ method, path, need }: Route): string | undefined {
     if (need.kind === undefined && method !== 'SOCKET')
       return 'it needs an instance of the path of any kind; use vm or ct';
   }
-  // While there is an allowlist, other users may only read, and change their own objects.
-  if (need.of !== 'own' && !READS.includes(method) && may(readerGrant(''), need))
+  // While there is an allowlist, other users may only read, change their own objects, and log in.
+  if (need.of !== 'own' && need.of !== 'visitor' && !READS.includes(method) && may(readerGrant(''), need))
     return 'it may change something, but its need allows it to every reader';
   return undefined;
 }

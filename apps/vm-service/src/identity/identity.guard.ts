@@ -1,4 +1,5 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { DomainError } from '@headgate/domain-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Admission } from './admission.js';
 import { rememberCaller } from '../platform/caller.decorator.js';
@@ -16,9 +17,14 @@ export class IdentityGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    if (needOf(context.getHandler())?.of === 'anyone') return true;
+    const need = needOf(context.getHandler());
+    if (need?.of === 'anyone') return true;
     if (this.isSignIn(request, http.getResponse<FastifyReply>())) return true;
-    rememberCaller(request, this.admission.of(request.raw, `${request.method} ${request.routeOptions.url}`));
+    try {
+      rememberCaller(request, this.admission.of(request.raw, `${request.method} ${request.routeOptions.url}`));
+    } catch (error) {
+      if (need?.of !== 'visitor' || !DomainError.is(error, 'LOGIN_REQUIRED')) throw error;
+    }
     return true;
   }
 

@@ -3,15 +3,19 @@ import { APP_GUARD } from '@nestjs/core';
 import { ApiTokens, CallerConnections, Roles } from '@headgate/access';
 import { FolderDirectory, InstanceDirectory } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
+import { Sessions } from '@headgate/login';
 import { DryRunGuard } from '../platform/dry-run.guard.js';
 import { provideClass } from '../platform/provide-class.js';
+import { provideDeps } from '../platform/provide-deps.js';
 import type { Settings } from '../config/load-config.js';
 import { PEER_USERS, SETTINGS } from '../platform/tokens.js';
 import { AccessModule } from '../access/access.module.js';
+import { KnownUsers } from '../access/known-users.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { AccessGuard } from './access.guard.js';
 import { Admission } from './admission.js';
+import { BrowserSessions } from './browser-sessions.js';
 import { CallerIdentity } from './caller-identity.js';
 import { CallerResolver } from './caller-resolver.js';
 import { EdgeGuard } from './edge.guard.js';
@@ -22,6 +26,7 @@ import { InstanceAccess } from './instance-access.js';
 import { InstanceConnections } from './instance-connections.js';
 import { LocalTrust } from './local-trust.js';
 import type { PeerUsers } from '../platform/peer-users.js';
+import { SecureConnection } from './secure-connection.js';
 import { RequestTargets } from './request-targets.js';
 import { WhoamiController } from './whoami.controller.js';
 
@@ -38,8 +43,18 @@ import { WhoamiController } from './whoami.controller.js';
       inject: [SETTINGS, PEER_USERS],
       useFactory: (settings: Settings, peers: PeerUsers) => new LocalTrust(settings, peers),
     },
-    provideClass(CallerIdentity, [SETTINGS, LocalTrust, Roles]),
-    provideClass(Admission, [CallerIdentity, ApiTokens, Roles, InstanceDirectory, InstanceAccess]),
+    provideClass(CallerIdentity, [SETTINGS, LocalTrust, Roles, KnownUsers]),
+    provideClass(SecureConnection, [SETTINGS, CallerIdentity]),
+    provideClass(BrowserSessions, [SETTINGS, Sessions, SecureConnection]),
+    provideDeps(Admission, {
+      identity: CallerIdentity,
+      tokens: ApiTokens,
+      roles: Roles,
+      directory: InstanceDirectory,
+      instances: InstanceAccess,
+      browsers: BrowserSessions,
+      edge: EdgePolicy,
+    }),
     { provide: CallerResolver, useExisting: Admission },
     provideClass(InstanceAccess, [FleetReader, InstanceDirectory, FolderDirectory]),
     provideClass(InstanceConnections, [CallerConnections, InstanceAccess, FleetReader]),
@@ -51,6 +66,16 @@ import { WhoamiController } from './whoami.controller.js';
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_GUARD, useClass: DryRunGuard },
   ],
-  exports: [Admission, CallerResolver, CallerIdentity, EdgePolicy, LocalTrust, InstanceAccess, InstanceConnections],
+  exports: [
+    Admission,
+    BrowserSessions,
+    CallerResolver,
+    CallerIdentity,
+    SecureConnection,
+    EdgePolicy,
+    LocalTrust,
+    InstanceAccess,
+    InstanceConnections,
+  ],
 })
 export class IdentityModule {}

@@ -12,18 +12,18 @@ export class InstanceConnections {
   ) {}
 
   /**
-   * Closes a connection when the API token of its caller ends, when the caller loses a role, and when the instance
-   * leaves the folders of the caller.
+   * Closes a connection when the API token or the session of its caller ends, when the caller loses a role, and
+   * when the instance leaves the folders of the caller.
    * @param needs what the caller had when it was opened; each of them must still hold
    * @returns call it when the connection has ended
    */
-  closeWith(caller: Caller, opened: Instance, needs: readonly Need[], close: () => void): () => void {
+  closeWith(caller: Caller, opened: Instance, needs: readonly Need[], close: (reason: string) => void): () => void {
     const ref = formatRef(opened.ref);
     const check = (): void => {
-      if (!this.holds(caller, opened, needs)) close();
+      if (!this.holds(caller, opened, needs)) close('the rights of the user have changed');
     };
     const releases = [
-      this.callers.closeWithToken(caller, close),
+      this.callers.closeWithCredential(caller, close),
       this.callers.subscribe(check),
       this.fleet.subscribe((event) => {
         if (event.type === 'changed' && formatRef(event.entry.instance.ref) === ref) check();

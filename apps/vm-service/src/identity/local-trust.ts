@@ -16,7 +16,8 @@ export interface LocalTrustOptions {
   readonly tls?: object | undefined;
 }
 
-export type PeerRequest = Pick<IncomingMessage, 'headers' | 'socket' | 'rawHeaders'>;
+export type PeerRequest = Pick<IncomingMessage, 'headers' | 'socket' | 'rawHeaders'> &
+  Partial<Pick<IncomingMessage, 'method'>>;
 
 /**
  * The users that libvirt runs guests as. A guest may reach the host's loopback through its QEMU, so they are never

@@ -1,5 +1,5 @@
 import { Controller, Get, Query, Req, Res } from '@nestjs/common';
-import { anyCaller } from '@headgate/access';
+import { anyVisitor } from '@headgate/access';
 import { PageQuery, ScriptQuery } from '@headgate/api-contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Needs } from '../platform/needs.decorator.js';
@@ -27,7 +27,7 @@ const POLICY = [
 export class PageController {
   constructor(private readonly page: PageAssets) {}
 
-  @Needs(anyCaller)
+  @Needs(anyVisitor)
   @Get()
   @Describe('The web console.', answer(200, 'text/html'))
   index(@Query() { token }: PageQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
@@ -36,21 +36,21 @@ export class PageController {
     return this.answer('index.html', request, reply);
   }
 
-  @Needs(anyCaller)
+  @Needs(anyVisitor)
   @Get('style.css')
   @Describe('The web console.', answer(200, 'text/css'))
   style(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     return this.answer('style.css', request, reply);
   }
 
-  @Needs(anyCaller)
+  @Needs(anyVisitor)
   @Get('app.js')
   @Describe('The web console.', answer(200, 'text/javascript'))
   app(@Query() { part }: ScriptQuery, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     return this.answer(part === 'consoles' ? 'screen-libraries.js' : 'app.js', request, reply);
   }
 
-  @Needs(anyCaller)
+  @Needs(anyVisitor)
   @Get('icons.js')
   @Describe('The web console.', answer(200, 'text/javascript'))
   icons(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
@@ -58,28 +58,28 @@ export class PageController {
   }
 
   // The contract leaves only four files to the root.
-  @Needs(anyCaller)
+  @Needs(anyVisitor)
   @Get('api/ext/page/manifest.webmanifest')
   @Describe('What a browser needs to install the web console.', answer(200, 'application/manifest+json'))
   manifest(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     return this.answer('manifest.webmanifest', request, reply);
   }
 
-  @Needs(anyCaller)
+  @Needs(anyVisitor)
   @Get('api/ext/page/icon.svg')
   @Describe('The icon of the web console.', answer(200, 'image/svg+xml'))
   icon(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     return this.answer('icon.svg', request, reply);
   }
 
-  @Needs(anyCaller)
+  @Needs(anyVisitor)
   @Get('api/ext/page/icon.png')
   @Describe('The icon of the web console, for devices that draw no SVG.', answer(200, 'image/png'))
   bitmap(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     return this.answer('icon.png', request, reply);
   }
 
-  @Needs(anyCaller)
+  @Needs(anyVisitor)
   @Get('api/ext/page/de.json')
   @Describe('The texts of the web console in German.', answer(200, 'application/json'))
   german(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {

@@ -73,6 +73,8 @@ function objectOf(need: Need): string {
   switch (need.of) {
     case 'anyone':
       return 'anyone, without an identity';
+    case 'visitor':
+      return 'anyone who may log in, or any caller without a login';
     case 'caller':
       return 'any caller';
     case 'own':

@@ -12,6 +12,13 @@ export const SECURITY_SCHEMES: Schemes = {
     description:
       'The login of the user, which only a trusted proxy in front of the service may send. The operator can configure another name.',
   },
+  loginSession: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-headgate',
+    description:
+      'The session of a browser in which a user has logged in. Over plain HTTP on the same machine it is named headgate.',
+  },
   browserSession: {
     type: 'apiKey',
     in: 'cookie',

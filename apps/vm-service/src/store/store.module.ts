@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import {
+  AccountStore,
   AddedContextStore,
   ApiTokenStore,
   Audit,
@@ -10,6 +11,7 @@ import {
   MessageChannelStore,
   MessageRuleStore,
   FleetAuditLog,
+  LoginSessionStore,
   Replicas,
   ReplyStore,
   Reservations,
@@ -27,6 +29,7 @@ import {
 } from '@headgate/domain-contracts';
 import {
   RegistryDatabase,
+  SqliteAccountStore,
   SqliteAddedContextStore,
   SqliteApiTokenStore,
   SqliteAuditLog,
@@ -34,6 +37,7 @@ import {
   SqliteMessageChannelStore,
   SqliteMessageRuleStore,
   SqliteFleetAuditLog,
+  SqliteLoginSessionStore,
   SqliteReplyStore,
   SqliteShutdownTimes,
   SqliteRoleStore,
@@ -96,6 +100,8 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
     },
     provideClass(SqliteAddedContextStore, [RegistryDatabase], AddedContextStore),
     provideClass(SqliteFleetAuditLog, [RegistryDatabase], FleetAuditLog),
+    provideClass(SqliteAccountStore, [RegistryDatabase], AccountStore),
+    provideClass(SqliteLoginSessionStore, [RegistryDatabase], LoginSessionStore),
     provideStored(ApiTokenStore, 'tokens', SqliteApiTokenStore),
     provideClass(Audit, [AuditLog, Clock]),
     provideStored(FolderStore, 'folders', SqliteFolderStore),
@@ -113,6 +119,8 @@ import { connectSharedStore, SHARED_STORE, type SharedStore } from './shared-sto
   ],
   exports: [
     SHARED_STORE,
+    AccountStore,
+    LoginSessionStore,
     Replicas,
     ReplyStore,
     Reservations,

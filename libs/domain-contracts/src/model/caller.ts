@@ -12,8 +12,6 @@ export interface Author {
   readonly groups?: readonly string[];
   /** The ID of the API token of the request. */
   readonly token?: string;
-  /** The groups that the login provider reports. Empty for others. */
-  readonly groups?: readonly string[];
   /** The ID of the session of the browser, if the user has logged in. */
   readonly session?: string;
   /** Where the request came from. */

@@ -1,0 +1,60 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Audit, DomainError, type Account, type Author } from '@headgate/domain-contracts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Settings } from '../config/load-config.js';
+import { BrowserSessions, type SessionUser } from '../identity/browser-sessions.js';
+import { CallerIdentity } from '../identity/caller-identity.js';
+import { SecureConnection } from '../identity/secure-connection.js';
+import { knownCallerOf } from '../platform/caller.decorator.js';
+import { SETTINGS } from '../platform/tokens.js';
+
+/** What all requests of the login have in common: whether they are possible, who sends them, and their session. */
+@Injectable()
+export class LoginRequests {
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly connection: SecureConnection,
+    private readonly browsers: BrowserSessions,
+    private readonly identity: CallerIdentity,
+    private readonly audit: Audit,
+  ) {}
+
+  /** @throws DomainError NOT_SUPPORTED without a login; NOT_PERMITTED over a connection that others can read */
+  expectPossible({ raw }: FastifyRequest): void {
+    if (!this.settings.login) throw new DomainError('NOT_SUPPORTED', 'The configuration of this service has no login.');
+    this.connection.expectSafe(raw);
+  }
+
+  /** The same for accounts with passwords. */
+  expectLocal(request: FastifyRequest): void {
+    this.expectPossible(request);
+    if (!this.settings.login?.local)
+      throw new DomainError('NOT_SUPPORTED', 'The configuration of this service has no accounts with passwords.');
+  }
+
+  /** The sender of a request, who may have no identity yet. */
+  authorOf(request: FastifyRequest): Author {
+    const route = `${request.method} ${request.routeOptions.url ?? ''}`;
+    return (
+      knownCallerOf(request) ?? {
+        login: '',
+        name: '',
+        origin: { address: this.identity.addressOf(request.raw), route },
+      }
+    );
+  }
+
+  /** Opens a session for the user of an account. */
+  enter(request: FastifyRequest, reply: FastifyReply, { login, name }: Account): Promise<void> {
+    return this.open(request, reply, { login, name, groups: [], provider: '' });
+  }
+
+  async open(request: FastifyRequest, reply: FastifyReply, user: SessionUser): Promise<void> {
+    const { origin } = this.authorOf(request);
+    const author = { login: user.login, name: user.name, ...(origin && { origin }) };
+    const where = user.provider === '' ? 'with a password' : `at ${user.provider}`;
+    const work = (): Promise<string> => this.browsers.open(request.raw, user, origin?.address ?? '');
+    const header = await this.audit.of(author, 'log in', `account/${user.login}`, work, () => where);
+    void reply.header('set-cookie', header);
+  }
+}

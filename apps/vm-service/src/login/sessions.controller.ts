@@ -1,0 +1,38 @@
+import { Body, Controller, Delete, Get, Param } from '@nestjs/common';
+import { everything } from '@headgate/access';
+import { EmptyBody, SessionPath, SessionView, StatusView } from '@headgate/api-contracts';
+import { Audit, type Caller } from '@headgate/domain-contracts';
+import { Sessions } from '@headgate/login';
+import { answer, answerList, Describe } from '../platform/answers.decorator.js';
+import { CurrentCaller } from '../platform/caller.decorator.js';
+import { Needs } from '../platform/needs.decorator.js';
+import { presentSession } from './present-session.js';
+
+@Controller('api/ext/sessions')
+export class SessionsController {
+  constructor(
+    private readonly sessions: Sessions,
+    private readonly audit: Audit,
+  ) {}
+
+  @Needs(everything('manage', { doing: 'Reading the sessions of all users' }))
+  @Get()
+  @Describe('The sessions of all users, the last used first.', answerList(200, SessionView))
+  list(@CurrentCaller() { session }: Caller): SessionView[] {
+    return this.sessions.all().map((one) => presentSession(one, session));
+  }
+
+  @Needs(everything('manage'))
+  @Delete(':id')
+  @Describe('Ends a session of any user, with its streams and consoles.', answer(200, StatusView))
+  async end(
+    @Param() { id }: SessionPath,
+    @Body() _body: EmptyBody,
+    @CurrentCaller() caller: Caller,
+  ): Promise<StatusView> {
+    const { login } = this.sessions.expect(id);
+    const work = (): Promise<void> => this.sessions.end(id);
+    await this.audit.of(caller, 'end session', `session/${id}`, work, () => `of ${login}`);
+    return { status: 'ended' };
+  }
+}
