@@ -2,6 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Router } from 'wouter';
 import { ACTION_FORMS, CONTAINER_FORMS } from '../routes/action-forms.js';
+import { LoginGate } from '../routes/login-gate.js';
 import { Pages } from '../routes/pages.js';
 import { ActionsProvider } from '../shared/actions/components/actions-provider.js';
 import { FleetProvider } from '../shared/fleet/fleet-provider.js';
@@ -16,15 +17,17 @@ export function App() {
   return (
     <QueryClientProvider client={queries}>
       <Router {...hashRouting}>
-        <FleetProvider>
-          <TextsProvider>
-            <NotificationProvider>
-              <ActionsProvider forms={ACTION_FORMS} containerForms={CONTAINER_FORMS}>
-                <Pages />
-              </ActionsProvider>
-            </NotificationProvider>
-          </TextsProvider>
-        </FleetProvider>
+        <LoginGate>
+          <FleetProvider>
+            <TextsProvider>
+              <NotificationProvider>
+                <ActionsProvider forms={ACTION_FORMS} containerForms={CONTAINER_FORMS}>
+                  <Pages />
+                </ActionsProvider>
+              </NotificationProvider>
+            </TextsProvider>
+          </FleetProvider>
+        </LoginGate>
       </Router>
     </QueryClientProvider>
   );

@@ -4,6 +4,7 @@ import { DoctorPage } from '../features/doctor/components/doctor-page.js';
 import { FoldersPage } from '../features/folders/components/folders-page.js';
 import { ImagesPage } from '../features/images/components/images-page.js';
 import { JournalPage } from '../features/journal/components/journal-page.js';
+import { AccountPage } from '../features/login/components/account-page.js';
 import { NetworksPage } from '../features/networks/components/networks-page.js';
 import { NodesPage } from '../features/nodes/components/nodes-page.js';
 import { PluginsPage } from '../features/plugins/components/plugins-page.js';
@@ -107,6 +108,9 @@ export function Pages() {
               </Route>
               <Route path={paths.settings}>
                 <SettingsPage />
+              </Route>
+              <Route path={paths.account}>
+                <AccountPage />
               </Route>
               <Route>
                 <Redirect to={paths.fleet} replace />

@@ -1,4 +1,5 @@
 import { ApiError } from './api-error.js';
+import { loginRequired } from './login-required.js';
 import type { PathOf, ResponseOf, RouteOptions } from '@headgate/api-routes';
 
 export type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -38,7 +39,11 @@ async function send(method: string, path: string, options: RequestOptions = {}):
     if (signal?.aborted) throw error;
     throw ApiError.unreachable();
   });
-  if (!response.ok) throw await ApiError.from(response);
+  if (!response.ok) {
+    const error = await ApiError.from(response);
+    if (error.code === 'LOGIN_REQUIRED') loginRequired.set(true);
+    throw error;
+  }
   return response;
 }
 

@@ -31,6 +31,7 @@ export const paths = {
   journal: '/journal',
   integrations: '/integrations',
   settings: '/settings',
+  account: '/account',
 } as const;
 
 /** The list of the VMs on one node. */

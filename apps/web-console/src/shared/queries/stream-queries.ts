@@ -37,7 +37,7 @@ export interface Freshness {
 const STREAMED: Freshness = { refetchInterval: false, staleTime: Infinity };
 
 /** Whether the stream of the page delivers. */
-const useIsStreamLive = (): boolean =>
+export const useIsStreamLive = (): boolean =>
   useQuery({ queryKey: LIVE_KEY, queryFn: skipToken, gcTime: Infinity }).data === true;
 
 /** @param pollMs how often the query is sent while there is no stream */

@@ -1,0 +1,41 @@
+import { t } from '@lingui/core/macro';
+import { isAdministrator, useWhoami } from '../../../shared/queries/use-whoami.js';
+import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
+import { Data } from '../../../shared/ui/data.js';
+import { usePageTitle } from '../../../shared/ui/use-page-title.js';
+import { AccountList } from './account-list.js';
+import { OwnPassword } from './own-password.js';
+import { OwnSessions } from './own-sessions.js';
+
+/** The sessions and the password of the user, and the accounts of all users for administrators. */
+export function AccountPage() {
+  usePageTitle(t`Account`);
+  const { data: whoami } = useWhoami();
+  return (
+    <div className="hg-page">
+      <h1 className="hg-page-title hg-gap-below" {...PAGE_FOCUS}>
+        {t`Account`}
+      </h1>
+      {whoami && whoami.session === undefined && (
+        <p className="hg-note">{t`You have not logged in here, so there is nothing to set.`}</p>
+      )}
+      {whoami?.session !== undefined && (
+        <>
+          <p className="hg-gap-below">
+            <Data>{whoami.name || whoami.login}</Data>
+            {whoami.groups !== undefined && whoami.groups.length > 0 && (
+              <span className="hg-note">
+                {' '}
+                {t`Groups:`} <Data>{whoami.groups.join(', ')}</Data>
+              </span>
+            )}
+          </p>
+          <OwnSessions />
+          {/* The logins of providers have a colon. */}
+          {!whoami.login.includes(':') && <OwnPassword />}
+          {isAdministrator(whoami) && <AccountList own={whoami.login} />}
+        </>
+      )}
+    </div>
+  );
+}
