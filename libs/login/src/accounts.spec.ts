@@ -70,7 +70,7 @@ describe('Accounts', () => {
     await accounts.create({ login: 'carl', name: '', isAdmin: false }, author);
     await accounts.update('carl', { isDisabled: true }, author);
     const answers = [];
-    for (const login of ['ann', 'bob', 'carl', 'nobody', '$argon2id$']) {
+    for (const login of ['ann', 'bob', 'carl', 'zoe', '$argon2id$']) {
       const before = passwords.hashed;
       const { code, message } = (await accounts
         .logIn(login, OTHER, author)
@@ -110,7 +110,7 @@ describe('Accounts', () => {
 
   test.each([
     ['disabled', () => accounts.update('bob', { isDisabled: true }, author)],
-    ['made an administrator', () => accounts.update('bob', { isAdmin: true }, author)],
+    ['turned into an administrator', () => accounts.update('bob', { isAdmin: true }, author)],
     ['reset', () => accounts.reset('bob', author)],
     ['deleted', () => accounts.delete('bob', author)],
   ])('ends the sessions of an account that is %s, and no others', async (_title, change) => {

@@ -17,7 +17,7 @@ const DAY_MS = 24 * 60 * 60_000;
 export const MAX_ACCOUNTS = 1_000;
 /** Without a colon, which the logins of providers have. */
 const LOGIN = /^[a-z0-9][a-z0-9._@+-]{0,99}$/;
-/** The same sentence whatever is wrong, so that nobody learns which logins exist. */
+/** The same sentence whatever is wrong, so that the answer does not show which logins exist. */
 const WRONG = 'The login or the password is wrong.';
 
 export interface AccountsDeps {
@@ -217,7 +217,7 @@ export class Accounts {
     throw new DomainError('ACCOUNT_NOT_FOUND', `There is no account ${login.slice(0, 100)}.`);
   }
 
-  /** Otherwise nobody could manage the accounts. */
+  /** Otherwise no user could manage the accounts. */
   private expectOtherAdmin(login: string): void {
     const { login: key, isAdmin, isDisabled } = this.expectAccount(login);
     if (!isAdmin || isDisabled || this.all().some((one) => one.login !== key && this.isAdmin(one.login))) return;

@@ -7,7 +7,7 @@ describe('LoginProgress', () => {
   const clock = new FixedClock(0);
   const sealer = new LoginProgress(clock);
 
-  test('returns what it has sealed, which nobody can read, and only once', () => {
+  test('returns what it has sealed, unreadable to others, and only once', () => {
     const text = sealer.seal(progress);
     expect(Buffer.from(text, 'base64url').toString('latin1')).not.toContain('verifier');
     expect(sealer.take(text, 'corp', 'state')).toEqual(progress);

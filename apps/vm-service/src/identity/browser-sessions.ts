@@ -3,7 +3,7 @@ import type { NewSession, Sessions } from '@headgate/login';
 import type { PeerRequest } from './local-trust.js';
 import type { SecureConnection } from './secure-connection.js';
 
-/** The user of a new session, without what the request tells. */
+/** The user of a new session, without the properties of the request. */
 export type SessionUser = Omit<NewSession, 'address' | 'agent'>;
 
 const MAX_AGENT_CHARS = 200;
