@@ -32,6 +32,7 @@ import { CreateContainerRoute } from './create-container-route.js';
 import { CreateVmRoute } from './create-vm-route.js';
 import { ContainersRoute } from './containers-route.js';
 import { FleetRoute } from './fleet-route.js';
+import { LoginRoute } from './login-route.js';
 import { InstanceRoute } from './instance-route.js';
 
 /** The page of each path. */
@@ -111,6 +112,9 @@ export function Pages() {
               </Route>
               <Route path={paths.account}>
                 <AccountPage />
+              </Route>
+              <Route path={paths.login}>
+                <LoginRoute />
               </Route>
               <Route>
                 <Redirect to={paths.fleet} replace />

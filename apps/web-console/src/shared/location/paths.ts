@@ -32,6 +32,7 @@ export const paths = {
   integrations: '/integrations',
   settings: '/settings',
   account: '/account',
+  login: '/login',
 } as const;
 
 /** The list of the VMs on one node. */
