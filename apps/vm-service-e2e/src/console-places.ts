@@ -18,4 +18,5 @@ export const PLACES = [
   '/journal',
   '/integrations',
   '/settings',
+  '/account',
 ] as const;
