@@ -12,6 +12,7 @@ import { CreateToken, MAX_TOKENS } from './create-token.js';
 import { ChangeToken } from './change-token.js';
 import { RevokeToken } from './revoke-token.js';
 import { RotateToken } from './rotate-token.js';
+import { StopAgents } from './stop-agents.js';
 import { newToken } from './token-text.js';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -46,7 +47,7 @@ function setUp(store = new CountingStore()) {
   const rotate = new RotateToken({ tokens, store, clock, audit });
   const add = (name: string, days = 10, actions: readonly TokenAction[] = ['power', 'read']) =>
     create.run({ name, actions, scope: { folder: 'prod' }, days }, ann);
-  return { clock, store, log, tokens, create, revoke, change, rotate, add };
+  return { clock, store, log, audit, tokens, create, revoke, change, rotate, add };
 }
 
 describe('API tokens', () => {
@@ -232,5 +233,58 @@ describe('API tokens', () => {
     expect(store.all()).toHaveLength(1);
     await expect(revoke.plan('0123456789')).rejects.toMatchObject({ code: 'TOKEN_NOT_FOUND' });
     await expect(revoke.run('0123456789', ann)).rejects.toMatchObject({ code: 'TOKEN_NOT_FOUND' });
+  });
+});
+
+describe('Tokens with a leash', () => {
+  const LEASH = { changesPerHour: 10, maxPercentOfFolder: 20, approval: 'destructive' } as const;
+
+  const setUpAgent = async () => {
+    const base = setUp();
+    const { tokens, store, audit } = base;
+    const stop = new StopAgents({ tokens, store, audit });
+    const request = { name: 'agent', actions: ['delete', 'power'], scope: {}, days: 10, agent: LEASH } as const;
+    return { ...base, stop, agent: await base.create.run(request, ann) };
+  };
+
+  test('are stored as tokens that only read, with the actions of their rehearsals apart', async () => {
+    const { tokens, agent, change, store } = await setUpAgent();
+    const known = tokens.authenticate(agent.text);
+    expect(known).toMatchObject({ actions: ['read'], agent: { ...LEASH, actions: ['power', 'delete'] } });
+    await change.run(known.id, { actions: ['change'], agent: { approval: 'all' } }, ann);
+    expect(store.get(known.id)).toMatchObject({
+      actions: ['read'],
+      agent: { ...LEASH, actions: ['change'], approval: 'all' },
+    });
+  });
+
+  test('stay with a leash, and others get none', async () => {
+    const { agent, change, rotate, add, store } = await setUpAgent();
+    await rotate.run(agent.token.id, undefined, ann);
+    expect(store.get(agent.token.id)?.agent).toEqual({ ...LEASH, actions: ['power', 'delete'] });
+    const { token } = await add('ci');
+    await expect(change.run(token.id, { agent: { approval: 'none' } }, ann)).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    });
+    expect(store.get(token.id)?.agent).toBeUndefined();
+  });
+
+  test('are stopped, one or all, which closes their connections, and resumed', async () => {
+    const { agent, add, stop, tokens, store, log } = await setUpAgent();
+    const { token: other } = await add('ci');
+    const closed: string[] = [];
+    tokens.closeWith(agent.token.id, () => closed.push('agent'));
+    tokens.closeWith(other.id, () => closed.push('ci'));
+    expect(await stop.plan(undefined, true)).toMatchObject({ steps: [{ name: 'stop agent', detail: 'agent' }] });
+    expect((await stop.run(undefined, true, ann)).map(({ id }) => id)).toEqual([agent.token.id]);
+    expect([closed, store.get(agent.token.id)?.isStopped]).toEqual([['agent'], true]);
+    await stop.run(agent.token.id, false, ann);
+    expect(store.get(agent.token.id)?.isStopped).toBe(false);
+    expect(log.entries.slice(-2)).toMatchObject([
+      { action: 'stop agent', ref: 'token/agent' },
+      { action: 'resume agent', ref: 'token/agent' },
+    ]);
+    await expect(stop.run(other.id, true, ann)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    await expect(stop.run('unknown', true, ann)).rejects.toMatchObject({ code: 'TOKEN_NOT_FOUND' });
   });
 });

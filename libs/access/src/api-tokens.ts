@@ -154,7 +154,7 @@ export const tokenNotFound = (id: string): DomainError =>
   new DomainError('TOKEN_NOT_FOUND', `There is no API token ${id.slice(0, 40)}.`);
 
 /** All that decides who may use a token for what, as text. */
-const rightsOf = ({ hash, creator, actions, scope, expiresAt }: ApiToken): string =>
-  JSON.stringify([hash, creator, actions, scope, expiresAt]);
+const rightsOf = ({ hash, creator, actions, agent, isStopped, scope, expiresAt }: ApiToken): string =>
+  JSON.stringify([hash, creator, actions, agent, isStopped, scope, expiresAt]);
 
 const MAX_TIMER_MS = 24 * 60 * 60_000;

@@ -11,6 +11,7 @@ import {
   type Audit,
   type Caller,
   type Clock,
+  type Leash,
   type Plan,
   type TokenAction,
 } from '@headgate/domain-contracts';
@@ -21,6 +22,8 @@ import { expiryIn } from './create-token.js';
 export interface TokenChange {
   readonly actions?: readonly TokenAction[] | undefined;
   readonly scope?: AccessScope | undefined;
+  /** Of a token with a leash. */
+  readonly agent?: Partial<Omit<Leash, 'actions'>> | undefined;
   /** How many days it is valid from now on. */
   readonly days?: number | undefined;
 }
@@ -48,7 +51,9 @@ export class ChangeToken extends Change<[id: string, change: TokenChange], ApiTo
     const token = this.deps.store.get(id);
     if (!token) throw tokenNotFound(id);
     if (Object.values(change).every((value) => value === undefined))
-      throw new DomainError('INVALID_INPUT', 'The request must have actions, scope or days.');
+      throw new DomainError('INVALID_INPUT', 'The request must have actions, scope, agent or days.');
+    if (change.agent && !token.agent)
+      throw new DomainError('INVALID_INPUT', `agent: ${token.name} has no leash; create another token with one.`);
     return { token, change };
   }
 
@@ -61,9 +66,9 @@ export class ChangeToken extends Change<[id: string, change: TokenChange], ApiTo
 
   protected override async runPrepared({ token, change }: Prepared, caller: Caller): Promise<ApiToken> {
     const { tokens, audit, clock } = this.deps;
-    const { actions, scope, days } = change;
+    const { scope, days } = change;
     const changed: ApiTokenChange = {
-      ...(actions && { actions: TOKEN_ACTIONS.filter((action) => actions.includes(action)) }),
+      ...changedActions(token, change),
       ...(scope && { scope }),
       ...(days !== undefined && { expiresAt: expiryIn(days, clock) }),
     };
@@ -80,9 +85,21 @@ export class ChangeToken extends Change<[id: string, change: TokenChange], ApiTo
   }
 }
 
-const changesOf = ({ actions, scope, days }: TokenChange): string =>
+/** A token with a leash keeps it, with the actions that it may rehearse. */
+function changedActions({ agent: leash }: ApiToken, { actions, agent }: TokenChange): ApiTokenChange {
+  const sorted = actions && TOKEN_ACTIONS.filter((action) => actions.includes(action));
+  if (!leash) return sorted ? { actions: sorted } : {};
+  if (!sorted && !agent) return {};
+  return { agent: { ...leash, ...definedFields(agent ?? {}), ...(sorted && { actions: sorted }) } };
+}
+
+const changesOf = ({ actions, agent, scope, days }: TokenChange): string =>
   [
     actions && `for ${actions.join(', ')}`,
+    agent &&
+      `with ${Object.entries(definedFields(agent))
+        .map(([field, value]) => `${field} ${value}`)
+        .join(', ')}`,
     scope && `for ${scopeText(scope)}`,
     days !== undefined && `valid for ${days} days`,
   ]

@@ -9,6 +9,7 @@ import {
   type Audit,
   type Caller,
   type Clock,
+  type Leash,
   type Plan,
   type TokenAction,
 } from '@headgate/domain-contracts';
@@ -28,6 +29,8 @@ export interface CreateTokenRequest {
   readonly actions: readonly TokenAction[];
   readonly scope: AccessScope;
   readonly days: number;
+  /** For an agent: what it may rehearse are the actions. */
+  readonly agent?: Omit<Leash, 'actions'> | undefined;
 }
 
 /** A new token. Its text is returned this one time only. */
@@ -56,7 +59,7 @@ export class CreateToken extends Change<[request: CreateTokenRequest], CreatedTo
     return buildPlan([
       {
         name: 'create token',
-        detail: `${request.name}, for ${request.actions.join(', ')}, valid for ${request.days} days`,
+        detail: `${request.name}, ${purposeOf(request)}, valid for ${request.days} days`,
       },
     ]);
   }
@@ -76,7 +79,7 @@ export class CreateToken extends Change<[request: CreateTokenRequest], CreatedTo
           hash: hashToken(text),
           creator: caller.login,
           scope: request.scope,
-          actions: TOKEN_ACTIONS.filter((action) => request.actions.includes(action)),
+          ...actionsOf(request),
           createdAt: this.clock.iso(),
           expiresAt: expiryIn(request.days, this.clock),
           lastUsedAt: null,
@@ -84,7 +87,7 @@ export class CreateToken extends Change<[request: CreateTokenRequest], CreatedTo
         await this.store.put(token);
         return { token, text };
       },
-      ({ token: { id, actions, expiresAt } }) => `${id}, for ${actions.join(', ')}, until ${expiresAt}`,
+      ({ token: { id, expiresAt } }) => `${id}, ${purposeOf(request)}, until ${expiresAt}`,
     );
   }
 
@@ -108,3 +111,15 @@ export class CreateToken extends Change<[request: CreateTokenRequest], CreatedTo
     return Date.parse(expiresAt) + KEEP_EXPIRED_MS < this.clock.now();
   }
 }
+
+/** The actions of a token with a leash are those of its rehearsals, so that no other code finds them. */
+function actionsOf({
+  actions,
+  agent,
+}: Pick<CreateTokenRequest, 'actions' | 'agent'>): Pick<ApiToken, 'actions' | 'agent'> {
+  const sorted = TOKEN_ACTIONS.filter((action) => actions.includes(action));
+  return agent ? { actions: ['read'], agent: { ...agent, actions: sorted } } : { actions: sorted };
+}
+
+const purposeOf = ({ actions, agent }: Pick<CreateTokenRequest, 'actions' | 'agent'>): string =>
+  `${agent ? 'for an agent that rehearses' : 'for'} ${actions.join(', ')}`;

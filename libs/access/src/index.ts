@@ -18,6 +18,7 @@ export * from './role-administration.js';
 export * from './role-grant.js';
 export * from './roles.js';
 export * from './rotate-token.js';
+export * from './stop-agents.js';
 export * from './token-grant.js';
 export * from './token-text.js';
 export * from './user-rights.js';

@@ -8,6 +8,8 @@ export type Need =
   | { readonly of: 'visitor' }
   /** An identity. The response has no data of instances. */
   | { readonly of: 'caller' }
+  /** A token with a leash. What it may do is decided by the route. */
+  | { readonly of: 'agent' }
   /** Objects of the caller, such as their saved views. The route finds them by the login of the caller only. */
   | { readonly of: 'own' }
   /** Data that belongs to no instance, such as the nodes and the catalog. */
@@ -68,6 +70,7 @@ type More = Pick<InstanceNeed, 'also' | 'doing'>;
 export const anyone: Need = { of: 'anyone' };
 export const anyVisitor: Need = { of: 'visitor' };
 export const anyCaller: Need = { of: 'caller' };
+export const anyAgent: Need = { of: 'agent' };
 export const ownObjects: Need = { of: 'own' };
 export const sharedData: Need = { of: 'shared' };
 export const visibleInstances: Need = { of: 'visible' };
@@ -108,6 +111,7 @@ const KINDS: ReadonlySet<unknown> = new Set<Need['of']>([
   'anyone',
   'visitor',
   'caller',
+  'agent',
   'own',
   'shared',
   'visible',

@@ -13,6 +13,8 @@ export interface Target {
   readonly folder?: string;
   /** Whether the body has the field of `also`, or one of those of `unless`; without it, it counts as if it had. */
   readonly hasField?: boolean;
+  /** Whether the request only reads; without it, it counts as if it changed something. */
+  readonly isRead?: boolean;
 }
 
 /**
@@ -35,6 +37,9 @@ export function refusalOf(grant: Grant, need: Need, target: Target = {}): string
   const refused = refusedPart(grant, need, target);
   if (refused === undefined) return undefined;
   const [action, object] = refused;
+  if (need.of === 'agent') return `This is for API tokens with a leash; ${grant.label} is none.`;
+  if (grant.kind === 'agent' && action !== 'read')
+    return `${grant.label} has a leash: it has to rehearse and commit each change.`;
   if (isScoped(grant)) return `${grant.label} has no right to ${VERBS[action]} ${object}.`;
   const doing = 'doing' in need && need.doing !== undefined ? need.doing : 'Changing anything';
   return `${doing} is for administrators; ${grant.label} is not one.`;
@@ -48,13 +53,17 @@ function refusedPart(grant: Grant, need: Need, target: Target): Refused | undefi
     case 'anyone':
     case 'visitor':
     case 'caller':
-    case 'own':
     case 'visible':
       return undefined;
+    case 'agent':
+      return grant.kind === 'agent' ? undefined : ['change', 'anything'];
+    case 'own':
+      return grant.kind === 'agent' && target.isRead !== true ? ['change', 'objects of its creator'] : undefined;
     case 'shared':
       return grant.readsShared ? undefined : ['read', 'data that belongs to no instance'];
     case 'members':
       // A reader may change no instance at all, so the request is not even looked at.
+      if (grant.kind === 'agent') return ['power', 'instances'];
       return isScoped(grant) || grant.allowsAll('power') ? undefined : ['power', 'instances'];
     case 'all':
       if (isEnoughInFolder(grant, need, target)) return undefined;

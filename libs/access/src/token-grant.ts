@@ -11,21 +11,30 @@ import type { GrantRules } from './bound-grant.js';
 /** Whether an instance is in a scope, by the same rules as the query of the list. */
 export type ScopeMatch = (subject: AccessSubject, scope: AccessScope) => boolean;
 
-/** The limits of an API token: its actions, on the instances in its scope. */
+/**
+ * The limits of an API token: its actions, on the instances in its scope. A token with a leash only reads, whatever
+ * actions it is stored with.
+ */
 export class TokenGrant implements GrantRules {
-  readonly kind = 'token';
+  readonly kind: 'token' | 'agent';
   readonly version = 'token';
   readonly label: string;
   private readonly scope: AccessScope;
   private readonly actions: ReadonlySet<AccessAction>;
 
   constructor(
-    token: Pick<ApiToken, 'name' | 'scope' | 'actions'>,
+    token: Pick<ApiToken, 'name' | 'scope' | 'actions' | 'agent'>,
     private readonly matches: ScopeMatch,
   ) {
+    this.kind = token.agent ? 'agent' : 'token';
     this.scope = token.scope;
     this.label = `The API token ${token.name}`;
-    this.actions = new Set<AccessAction>(withImplied(token.actions));
+    this.actions = new Set<AccessAction>(token.agent ? ['read'] : withImplied(token.actions));
+  }
+
+  /** The limits of what an agent has rehearsed, for the rehearsal and the commit only. */
+  static ofRehearsals({ name, scope, agent }: Pick<ApiToken, 'name' | 'scope' | 'agent'>, matches: ScopeMatch) {
+    return new TokenGrant({ name, scope, actions: agent?.actions ?? [] }, matches);
   }
 
   get readsShared(): boolean {

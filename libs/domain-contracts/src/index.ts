@@ -43,6 +43,7 @@ export * from './model/portable-vm.js';
 export * from './model/is-same-instance.js';
 export * from './model/close-when-read.js';
 export * from './model/complete-at-end.js';
+export * from './model/rehearsed-work.js';
 export * from './model/release-on-destroy.js';
 export * from './model/retry-while-unreachable.js';
 export * from './model/run-concurrently.js';

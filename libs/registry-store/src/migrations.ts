@@ -184,4 +184,6 @@ export const MIGRATIONS: readonly string[] = [
    ) STRICT, WITHOUT ROWID`,
   `CREATE TABLE login_session (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
    CREATE TABLE account (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID`,
+  `ALTER TABLE api_token ADD COLUMN agent TEXT;
+   ALTER TABLE api_token ADD COLUMN stopped INTEGER`,
 ];

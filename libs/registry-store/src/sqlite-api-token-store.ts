@@ -1,12 +1,14 @@
-import { ApiTokenStore, type ApiToken, type ApiTokenChange } from '@headgate/domain-contracts';
+import { ApiTokenStore, type ApiToken, type ApiTokenChange, type Leash } from '@headgate/domain-contracts';
 import type { RegistryDatabase } from './registry-database.js';
 
-interface TokenRow extends Omit<ApiToken, 'scope' | 'actions'> {
+interface TokenRow extends Omit<ApiToken, 'scope' | 'actions' | 'agent' | 'isStopped'> {
   readonly scope: string;
   readonly actions: string;
+  readonly agent: string | null;
+  readonly stopped: number | null;
 }
 
-const COLUMNS = `SELECT id, name, hash, creator, scope, actions, created_at AS createdAt, expires_at AS expiresAt,
+const COLUMNS = `SELECT id, name, hash, creator, scope, actions, agent, stopped, created_at AS createdAt, expires_at AS expiresAt,
   last_used_at AS lastUsedAt FROM api_token`;
 
 /** ApiTokenStore over the registry. */
@@ -22,19 +24,24 @@ export class SqliteApiTokenStore extends ApiTokenStore {
     creator,
     scope,
     actions,
+    agent,
+    isStopped,
     createdAt,
     expiresAt,
     lastUsedAt,
   }: ApiToken): Promise<void> {
     this.database.run(
       `INSERT OR REPLACE INTO api_token
-         (id, name, hash, creator, scope, actions, created_at, expires_at, last_used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (id, name, hash, creator, scope, actions, agent, stopped, created_at, expires_at, last_used_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       id,
       name,
       hash,
       creator,
       JSON.stringify(scope),
       JSON.stringify(actions),
+      agent === undefined ? null : JSON.stringify(agent),
+      flagOf(isStopped),
       createdAt,
       expiresAt,
       lastUsedAt,
@@ -52,16 +59,18 @@ export class SqliteApiTokenStore extends ApiTokenStore {
 
   override async update(
     id: string,
-    { hash, creator, actions, scope, expiresAt }: ApiTokenChange,
+    { hash, creator, actions, agent, isStopped, scope, expiresAt }: ApiTokenChange,
     formerHash?: string,
   ): Promise<boolean> {
     const changed = this.database.run(
       `UPDATE api_token SET hash = coalesce(?, hash), creator = coalesce(?, creator), actions = coalesce(?, actions),
-         scope = coalesce(?, scope), expires_at = coalesce(?, expires_at)
+         agent = coalesce(?, agent), stopped = coalesce(?, stopped), scope = coalesce(?, scope), expires_at = coalesce(?, expires_at)
          WHERE id = ? AND hash = coalesce(?, hash)`,
       hash ?? null,
       creator ?? null,
       actions === undefined ? null : JSON.stringify(actions),
+      agent === undefined ? null : JSON.stringify(agent),
+      flagOf(isStopped),
       scope === undefined ? null : JSON.stringify(scope),
       expiresAt ?? null,
       id,
@@ -79,8 +88,12 @@ export class SqliteApiTokenStore extends ApiTokenStore {
   }
 }
 
-const tokenOf = (row: TokenRow): ApiToken => ({
+const flagOf = (isStopped: boolean | undefined): number | null => (isStopped === undefined ? null : Number(isStopped));
+
+const tokenOf = ({ agent, stopped, ...row }: TokenRow): ApiToken => ({
   ...row,
   scope: JSON.parse(row.scope) as ApiToken['scope'],
   actions: JSON.parse(row.actions) as ApiToken['actions'],
+  ...(agent !== null && { agent: JSON.parse(agent) as Leash }),
+  ...(stopped !== null && { isStopped: stopped !== 0 }),
 });

@@ -12,7 +12,10 @@ export interface LiveJournal<Input extends object = object> extends TaskJournal<
 const RIGHTS_NOT_STORED = new UniformGrant('role', 'A caller whose rights were not kept', []);
 
 /** The journal as it is stored: without the grant, but with whether it was limited. */
-export function toStored({ caller: { grant, ...caller }, ...journal }: LiveJournal): TaskJournal {
+export function toStored({
+  caller: { grant, rehearsed: _rehearsed, ...caller },
+  ...journal
+}: LiveJournal): TaskJournal {
   return grant.kind === 'administrator' ? { ...journal, caller } : { ...journal, caller, isLimited: true };
 }
 

@@ -1,4 +1,5 @@
 import type { Grant } from './grant.js';
+import type { RehearsedWork } from './rehearsed-work.js';
 
 /** The caller of a request, as tasks and the audit log record them. */
 export interface Author {
@@ -16,6 +17,8 @@ export interface Author {
   readonly session?: string;
   /** Where the request came from. */
   readonly origin?: RequestOrigin;
+  /** What a token with a leash has rehearsed: nothing else may be changed for this caller. */
+  readonly rehearsed?: RehearsedWork;
 }
 
 /** The caller of a request, with their rights. */

@@ -1,7 +1,5 @@
 import type { Caller } from './caller.js';
-import type { Plan } from './plan.js';
-
-export type AnyPlan = Pick<Plan, 'warnings'>;
+import type { AnyPlan, Plan } from './plan.js';
 
 /**
  * A use case that changes something. It can be rehearsed, and it has an author. Its plan may contain more than the

@@ -12,8 +12,11 @@ export type TokenAction = (typeof TOKEN_ACTIONS)[number];
 export const ACCESS_ACTIONS = [...TOKEN_ACTIONS, 'watch', 'secrets', 'manage'] as const;
 export type AccessAction = (typeof ACCESS_ACTIONS)[number];
 
-/** `reader`: not on the allowlist of administrators. A token is also limited by the rights of its creator. */
-export type GrantKind = 'administrator' | 'reader' | 'token' | 'role';
+/**
+ * `reader`: not on the allowlist of administrators. A token is also limited by the rights of its creator. `agent`: a
+ * token with a leash.
+ */
+export type GrantKind = 'administrator' | 'reader' | 'token' | 'agent' | 'role';
 
 /** An instance, as far as a grant judges it. An entry of the fleet is one. */
 export interface AccessSubject {
@@ -65,7 +68,8 @@ export abstract class Grant {
 }
 
 /** Whether a grant chooses among instances. Those that it does not allow to read do not exist for its caller. */
-export const isScoped = ({ kind }: Pick<Grant, 'kind'>): boolean => kind === 'token' || kind === 'role';
+export const isScoped = ({ kind }: Pick<Grant, 'kind'>): boolean =>
+  kind === 'token' || kind === 'agent' || kind === 'role';
 
 /** Allows the same actions on every instance, and on the service itself. */
 export class UniformGrant extends Grant {

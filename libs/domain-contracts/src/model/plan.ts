@@ -35,6 +35,9 @@ export interface Plan extends TimedSteps {
   readonly refusals: readonly Refusal[];
 }
 
+/** A plan that may have more than steps, and refusals of other kinds. */
+export type AnyPlan = Pick<Plan, 'warnings'>;
+
 export const buildPlan = (steps: readonly PlanStep[], extra: Partial<Omit<Plan, 'steps'>> = {}): Plan => ({
   steps,
   warnings: extra.warnings ?? [],

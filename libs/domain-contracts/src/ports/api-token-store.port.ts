@@ -1,5 +1,20 @@
 import type { AccessScope, TokenAction } from '../model/grant.js';
 
+/** Which commits of an agent wait until a user approves them. */
+export const APPROVAL_RULES = ['none', 'destructive', 'all'] as const;
+export type ApprovalRule = (typeof APPROVAL_RULES)[number];
+
+/** The limits of a token for an agent, which changes nothing except what it has rehearsed. */
+export interface Leash {
+  /** What it may rehearse. The token itself has only `read`, also for releases that know no leash. */
+  readonly actions: readonly TokenAction[];
+  /** How many instances it changes in any hour. Each member of a bulk task counts. */
+  readonly changesPerHour: number;
+  /** The part of a folder's members that it changes in any hour, in percent. */
+  readonly maxPercentOfFolder: number;
+  readonly approval: ApprovalRule;
+}
+
 /** An API token as it is stored: the token itself is known only to its user. */
 export interface ApiToken {
   readonly id: string;
@@ -11,6 +26,10 @@ export interface ApiToken {
   readonly creator: string;
   readonly scope: AccessScope;
   readonly actions: readonly TokenAction[];
+  /** Present: the token is for an agent. */
+  readonly agent?: Leash;
+  /** Whether an administrator has stopped the agent: its requests are refused until they resume it. */
+  readonly isStopped?: boolean;
   /** ISO 8601. */
   readonly createdAt: string;
   readonly expiresAt: string;
@@ -18,7 +37,9 @@ export interface ApiToken {
 }
 
 /** The parts of a token that change while it keeps its ID and its name. */
-export type ApiTokenChange = Partial<Pick<ApiToken, 'hash' | 'creator' | 'actions' | 'scope' | 'expiresAt'>>;
+export type ApiTokenChange = Partial<
+  Pick<ApiToken, 'hash' | 'creator' | 'actions' | 'agent' | 'isStopped' | 'scope' | 'expiresAt'>
+>;
 
 /**
  * Stores the API tokens. A write that has returned is durable. Reads return the writes of this process, and soon

@@ -19,7 +19,8 @@ export class Audit {
    * Does the work and records it. The space for the record is reserved before.
    * @param subject an instance, or the text by which the log names another object
    * @param describe the message of a success
-   * @throws DomainError REGISTRY_FULL when the work could not be recorded: it was not begun; and the errors of the work
+   * @throws DomainError REGISTRY_FULL when the work could not be recorded: it was not begun; NOT_PERMITTED for an agent
+   *   that has not rehearsed it; and the errors of the work
    */
   async of<T>(
     caller: Author,
@@ -31,6 +32,7 @@ export class Audit {
     const ref = typeof subject === 'string' ? subject : formatRef(subject);
     const write = (outcome: 'ok' | 'error', message: string, code?: string): void =>
       this.append(caller, { action, ref, outcome, message, ...(code === undefined ? {} : { code }) });
+    caller.rehearsed?.expectCompared(ref);
     const release = this.log.reserve();
     try {
       let result: T;
@@ -63,7 +65,7 @@ export class Audit {
     caller: Author,
     entry: Omit<AuditEntry, 'time' | 'caller' | 'token' | 'address' | 'route'> & Pick<AuditEntry, 'route'>,
   ): void {
-    const { login, token, origin } = caller;
+    const { login, token, origin, rehearsed } = caller;
     this.recorded.add(caller);
     this.log.append({
       time: this.clock.iso(),
@@ -71,6 +73,7 @@ export class Audit {
       ...(token === undefined ? {} : { token }),
       ...(origin === undefined ? {} : origin),
       ...entry,
+      ...(rehearsed && { message: [entry.message, rehearsed.note].filter(Boolean).join(' ') }),
     });
     for (const listener of [...this.listeners]) listener();
   }

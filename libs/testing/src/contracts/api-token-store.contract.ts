@@ -70,6 +70,26 @@ export function apiTokenStoreContract(
       expect(again.get('gone')).toBeUndefined();
     });
 
+    test('keeps the leash of a token for an agent, and whether it is stopped', async () => {
+      const agent = {
+        actions: ['power'],
+        changesPerHour: 10,
+        maxPercentOfFolder: 25,
+        approval: 'destructive',
+      } as const;
+      const leashed = token('a', { actions: ['read'], agent });
+      await harness.store.put(leashed);
+      await harness.store.put(token('b'));
+      expect([harness.store.get('a'), harness.store.get('b')]).toEqual([leashed, token('b')]);
+      expect(await harness.store.update('a', { isStopped: true })).toBe(true);
+      expect(await harness.store.update('a', { agent: { ...agent, approval: 'all' } })).toBe(true);
+      const again = await harness.reopen();
+      expect(again.get('a')).toEqual({ ...leashed, agent: { ...agent, approval: 'all' }, isStopped: true });
+      expect(again.get('b')).toEqual(token('b'));
+      expect(await again.update('a', { isStopped: false })).toBe(true);
+      expect(again.get('a')?.isStopped).toBe(false);
+    });
+
     test('changes a token only if it has the expected hash', async () => {
       await harness.store.put(token('a'));
       const rotated = { hash: 'b'.repeat(64) };
