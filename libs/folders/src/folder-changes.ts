@@ -137,24 +137,28 @@ export class AddFolderMember extends Change<[path: string, member: string | Iden
   }
 
   protected override async planPrepared({ path, found }: AddedMember): Promise<Plan> {
-    const { assigned } = this.folders.tree.assign(found, path);
-    const added = assigned.filter((one) => one.path !== undefined);
-    const plan = buildPlan(added.map((one) => ({ name: 'add to folder', detail: `${one.ref} to ${path}` })));
-    return this.reservations.inPlan(workOn('folder', found.ref), plan);
+    return this.reservations.inPlan(workOn('folder', found.ref), this.planOf(path, found));
   }
 
   protected override runPrepared(
     { path, ref, found: { ref: found, uid } }: AddedMember,
     caller: Caller,
   ): Promise<void> {
-    return this.reservations.during(workOn('folder', found), () => {
+    return this.reservations.during(workOn('folder', found), async () => {
       const instance = this.find(ref);
       // The caller was allowed to change that one only.
       if (instance.uid !== uid) throw replaced(ref);
+      if (caller.rehearsed) await caller.rehearsed.expectSame(instance, async () => this.planOf(path, instance));
       return this.audit.of(caller, `add to folder ${path}`, found, () =>
         this.folders.change((tree) => tree.assign(instance, path)),
       );
     });
+  }
+
+  private planOf(path: string, instance: InstanceIdentity): Plan {
+    const { assigned } = this.folders.tree.assign(instance, path);
+    const added = assigned.filter((one) => one.path !== undefined);
+    return buildPlan(added.map((one) => ({ name: 'add to folder', detail: `${one.ref} to ${path}` })));
   }
 
   /** @throws DomainError INVALID_REF, INSTANCE_NOT_FOUND */
@@ -202,24 +206,31 @@ export class RemoveFolderMember extends Change<[ref: string, options: MemberRemo
   }
 
   protected override async planPrepared(removed: RemovedMember): Promise<Plan> {
-    const { member } = removed;
-    const found = this.find(this.folders.tree, removed);
-    const steps = found.map(({ folder: { path } }) => ({
-      name: 'remove from folder',
-      detail: `${member} from ${path}`,
-    }));
-    return this.reservations.inPlan(workOn('folder', member), buildPlan(steps));
+    return this.reservations.inPlan(workOn('folder', removed.member), this.planOf(removed));
   }
 
   protected override runPrepared(removed: RemovedMember, caller: Caller): Promise<void> {
     const { member } = removed;
-    return this.reservations.during(workOn('folder', member), () => {
+    return this.reservations.during(workOn('folder', member), async () => {
+      const { rehearsed } = caller;
+      if (rehearsed) {
+        const { uid } = this.directory.resolve(parseRef(member));
+        await rehearsed.expectSame({ ref: member, uid }, async () => this.planOf(removed));
+      }
       const paths = this.folders.tree.membersWith(member).map(({ folder: { path } }) => path);
       const action = `remove from folder ${paths.join(', ')}`.trimEnd();
       return this.audit.of(caller, action, member, () =>
         this.folders.change((tree) => tree.unassign(...this.find(tree, removed))),
       );
     });
+  }
+
+  private planOf(removed: RemovedMember): Plan {
+    const steps = this.find(this.folders.tree, removed).map(({ folder: { path } }) => ({
+      name: 'remove from folder',
+      detail: `${removed.member} from ${path}`,
+    }));
+    return buildPlan(steps);
   }
 
   /** @throws DomainError FOLDER_NOT_FOUND; INSTANCE_NOT_FOUND for one that has to be present */

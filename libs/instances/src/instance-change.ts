@@ -1,6 +1,7 @@
 import {
   Change,
   DomainError,
+  formatRef,
   withAbility,
   workOn,
   type AbilityName,
@@ -12,6 +13,7 @@ import {
   type InstanceSources,
   type Operation,
   type Plan,
+  type RehearsedWork,
   type Reservation,
   type Reservations,
   type Work,
@@ -115,6 +117,7 @@ export abstract class InstanceChange<
     return reservations.during(this.workOf(known, ...params), async (reservation) => {
       const instance = this.locate({ ...ref, uid });
       const attempt = this.attempt(instance, params);
+      if (caller.rehearsed) await this.expectRehearsed(instance, attempt, params, caller.rehearsed);
       const { found, result } = await audit.of(
         caller,
         this.actionOf(...params),
@@ -128,6 +131,17 @@ export abstract class InstanceChange<
       );
       return this.settle(found, result, ...params);
     });
+  }
+
+  /** An agent changes the instance only if a fresh plan is the one that it has rehearsed. @throws DomainError */
+  private async expectRehearsed(
+    { ref, uid }: Instance,
+    attempt: Attempt<K>,
+    params: Params,
+    rehearsed: RehearsedWork,
+  ): Promise<void> {
+    if ('error' in attempt) throw attempt.error;
+    await rehearsed.expectSame({ ref: formatRef(ref), uid }, () => this.planOn(attempt.found, ...params));
   }
 
   /**

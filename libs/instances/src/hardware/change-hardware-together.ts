@@ -1,6 +1,7 @@
 import {
   Change,
   describeHardwareChange,
+  formatRef,
   lastEffect,
   throwFirstRefusal,
   workOn,
@@ -56,6 +57,29 @@ export interface TogetherOutcome extends HardwareOutcome {
   readonly changes: readonly AppliedChange[];
 }
 
+interface PlannedGroups {
+  readonly hardware: Hardware;
+  readonly conflicts: readonly Refusal[];
+  readonly groups: readonly HardwareChangeGroup[];
+}
+
+function togetherPlan({ hardware, conflicts, groups }: PlannedGroups): TogetherPlan {
+  const changes = groups.flat().map(({ index, change, plan }): ChangePlan => ({
+    ...plan,
+    index,
+    action: describeHardwareChange(change),
+    ...changedValue(hardware, change),
+  }));
+  const due = changes.filter(({ steps }) => steps.length > 0);
+  return {
+    steps: changes.flatMap(({ steps }) => steps),
+    warnings: [...new Set(changes.flatMap(({ warnings }) => warnings))],
+    refusals: [...conflicts, ...changes.flatMap(({ refusals }) => refusals)],
+    changes,
+    effect: lastEffect(due.map(({ effect }) => effect)),
+  };
+}
+
 /** The instance of a request, as it was before the reservation. */
 interface Target {
   readonly instance: Instance;
@@ -81,23 +105,9 @@ export class ChangeHardwareTogether extends Change<
   }
 
   protected override async planPrepared({ instance: { ref }, changes }: Target): Promise<TogetherPlan> {
-    let planned: readonly ChangePlan[] = [];
-    const plan = await this.deps.reservations.plan(workOf(ref, changes), async () => {
-      const { hardware, conflicts, groups } = await this.planGroups(ref, changes);
-      planned = groups.flat().map(({ index, change, plan }) => ({
-        ...plan,
-        index,
-        action: describeHardwareChange(change),
-        ...changedValue(hardware, change),
-      }));
-      return {
-        steps: planned.flatMap(({ steps }) => steps),
-        warnings: [...new Set(planned.flatMap(({ warnings }) => warnings))],
-        refusals: [...conflicts, ...planned.flatMap(({ refusals }) => refusals)],
-      };
-    });
-    const due = planned.filter(({ steps }) => steps.length > 0);
-    return { ...plan, changes: planned, effect: lastEffect(due.map(({ effect }) => effect)) };
+    return this.deps.reservations.plan(workOf(ref, changes), async () =>
+      togetherPlan(await this.planGroups(ref, changes)),
+    );
   }
 
   /**
@@ -108,7 +118,9 @@ export class ChangeHardwareTogether extends Change<
     const { ref, uid } = known;
     return this.deps.reservations.during(workOf(ref, changes), async () => {
       findChangeable(this.deps.directory, { ...ref, uid });
-      const { conflicts, groups } = await this.planGroups(ref, changes);
+      const planned = await this.planGroups(ref, changes);
+      const { conflicts, groups } = planned;
+      await caller.rehearsed?.expectSame({ ref: formatRef(ref), uid }, async () => togetherPlan(planned));
       const refusals = [...conflicts, ...groups.flat().flatMap(({ plan }) => plan.refusals)];
       throwFirstRefusal({ refusals });
       const applied = await this.applyAll(ref, groups, caller);
@@ -121,10 +133,7 @@ export class ChangeHardwareTogether extends Change<
     return this.deps.backends.get(context).requireFor(kind, 'hardware');
   }
 
-  private async planGroups(
-    ref: InstanceRef,
-    changes: readonly HardwareChange[],
-  ): Promise<{ hardware: Hardware; conflicts: readonly Refusal[]; groups: readonly HardwareChangeGroup[] }> {
+  private async planGroups(ref: InstanceRef, changes: readonly HardwareChange[]): Promise<PlannedGroups> {
     const ability = this.abilityOf(ref);
     const hardware = await ability.read(ref);
     const conflicts = hardwareConflicts(hardware, changes);

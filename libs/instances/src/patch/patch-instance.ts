@@ -1,5 +1,6 @@
 import {
   Change,
+  formatRef,
   isVm,
   throwFirstRefusal,
   workOn,
@@ -61,6 +62,7 @@ export class PatchInstance extends Change<[query: InstanceQuery, patch: Instance
     return this.deps.reservations.during(workOn('patch', ref), async () => {
       const instance = findChangeable(this.deps.directory, { ...ref, uid });
       const { plan, due } = await planParts(this.partsOf(instance, patch));
+      await caller.rehearsed?.expectSame({ ref: formatRef(ref), uid }, async () => plan);
       throwFirstRefusal(plan);
       const effects = await this.applyAll(ref, due, caller);
       const changed = [...new Set(due.map(({ field }) => field))];
