@@ -1,0 +1,1 @@
+export default { displayName: 'rehearsals', preset: '../../jest.preset.js' };

@@ -1,0 +1,6 @@
+export * from './agents.js';
+export * from './budgets.js';
+export { MAX_KEPT, MAX_PER_TOKEN, MAX_WAITING_PER_TOKEN } from './kept-rehearsals.js';
+export * from './rehearsable.js';
+export * from './rehearsal.js';
+export * from './rehearsals.js';
