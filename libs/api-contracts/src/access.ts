@@ -1,8 +1,10 @@
 import {
+  APPROVAL_RULES,
   AUDIT_KINDS,
   AUDIT_OUTCOMES,
   INSTANCE_KINDS,
   TOKEN_ACTIONS,
+  type ApprovalRule,
   type AuditKind,
   type AuditOutcome,
   type InstanceKind,
@@ -35,6 +37,7 @@ import {
 } from './fields.js';
 
 const MAX_TOKEN_DAYS = 366;
+const MAX_CHANGES_PER_HOUR = 10_000;
 
 /** The instances that an API token is for: those that match every field. Without a field, all. */
 export class TokenScopeDto {
@@ -48,6 +51,26 @@ export class TokenScopeDto {
   @Optional() @IsFolderPath() folder?: string;
 }
 
+/** The limits of a token for an agent: it only reads, and changes what it has rehearsed. */
+export class LeashDto {
+  /** How many instances it may change in any hour, 1 to 10,000. Each member of a bulk action counts. */
+  @IsInt() @Min(1) @Max(MAX_CHANGES_PER_HOUR) changesPerHour!: number;
+  /** How many percent of the members of a folder it may change in any hour. The instances in no folder count as one. */
+  @IsInt() @Min(1) @Max(100) maxPercentOfFolder!: number;
+  /** Which commits wait until a user approves them: those that destroy something, all, or none. */
+  @IsIn(APPROVAL_RULES) approval!: ApprovalRule;
+}
+
+/** Changes of a leash. Default: as before. */
+export class LeashChangeDto {
+  /** How many instances it may change in any hour, 1 to 10,000. */
+  @Optional() @IsInt() @Min(1) @Max(MAX_CHANGES_PER_HOUR) changesPerHour?: number;
+  /** How many percent of the members of a folder it may change in any hour. */
+  @Optional() @IsInt() @Min(1) @Max(100) maxPercentOfFolder?: number;
+  /** Which commits wait until a user approves them. */
+  @Optional() @IsIn(APPROVAL_RULES) approval?: ApprovalRule;
+}
+
 /** POST /api/ext/tokens */
 export class CreateTokenDto {
   /** The name under which the token is listed. */
@@ -58,6 +81,8 @@ export class CreateTokenDto {
   @Optional() @IsObject() @Nested(() => TokenScopeDto) scope?: TokenScopeDto;
   /** How many days it is valid. Default 90. */
   @Optional() @IsInt() @Min(1) @Max(MAX_TOKEN_DAYS) days?: number;
+  /** With a leash, the token is for an agent: it may rehearse the actions, and commit what it has rehearsed. */
+  @Optional() @IsObject() @Nested(() => LeashDto) agent?: LeashDto;
 }
 
 /** PATCH /api/ext/tokens/{id}. At least one field. */
@@ -73,6 +98,8 @@ export class ChangeTokenDto {
   @Optional() @IsObject() @Nested(() => TokenScopeDto) scope?: TokenScopeDto;
   /** How many days it is valid from now on. Default: as long as before. */
   @Optional() @IsInt() @Min(1) @Max(MAX_TOKEN_DAYS) days?: number;
+  /** Only of a token with a leash, which it keeps. */
+  @Optional() @IsObject() @Nested(() => LeashChangeDto) agent?: LeashChangeDto;
 }
 
 /** POST /api/ext/tokens/{id}/rotate */
@@ -95,7 +122,7 @@ export class TokenView {
   @IsString() name!: string;
   /** The login of the user who has created it; empty for one without an identity. */
   @IsString() creator!: string;
-  /** What a caller with the token may do. Each action includes `read`. */
+  /** What a caller with the token may do, or with a leash rehearse. Each action includes `read`. */
   @IsArray() @IsIn(TOKEN_ACTIONS, { each: true }) actions!: TokenAction[];
   /** The instances that the token is for. */
   @Nested(() => TokenScopeDto) scope!: TokenScopeDto;
@@ -103,6 +130,10 @@ export class TokenView {
   @IsString() createdAt!: string;
   /** When it stops being valid, in ISO 8601. */
   @IsString() expiresAt!: string;
+  /** Present: the token is for an agent. */
+  @Optional() @Nested(() => LeashDto) agent?: LeashDto;
+  /** Whether an administrator has stopped the agent. */
+  @Optional() @IsBoolean() stopped?: boolean;
   /** Whether it is no longer valid. */
   @IsBoolean() expired!: boolean;
   /** At most a minute before the last request. */

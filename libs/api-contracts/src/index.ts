@@ -1,6 +1,7 @@
 export * from './access.js';
 export * from './roles.js';
 export * from './activity.js';
+export * from './agents.js';
 export * from './answers.js';
 export * from './backups.js';
 export * from './bulk.js';

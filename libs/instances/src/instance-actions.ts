@@ -17,7 +17,7 @@ import type { DeleteVm } from './delete-vm.js';
 import type { MemberReadiness } from './member-readiness.js';
 import type { MigrateVm } from './migrate-vm.js';
 import type { ScheduledSnapshotting } from './snapshots/scheduled-snapshotting.js';
-import type { CreateSnapshot } from './snapshots/vm-snapshots.js';
+import { snapshotName, type CreateSnapshot } from './snapshots/vm-snapshots.js';
 import type { TagVm } from './tag-vm.js';
 
 /** Puts an instance into a folder. With the ID of its object, it does so to that one only. */
@@ -54,7 +54,7 @@ export interface InstanceUseCases {
  */
 export type InstanceBulkRequest = Pick<
   DirectBulkRequest,
-  'action' | 'force' | 'tag' | 'folder' | 'waitReady' | 'schedule'
+  'action' | 'force' | 'tag' | 'folder' | 'waitReady' | 'stamp' | 'schedule'
 >;
 
 /** A request that VMs and containers carry out differently. */
@@ -97,12 +97,15 @@ export class InstanceActions {
   }
 
   /** The snapshots of a schedule are recorded, so that it can delete them. */
-  private snapshotOf({ schedule }: InstanceBulkRequest, ref: MemberRef): BoundChange {
+  private snapshotOf({ schedule, stamp }: InstanceBulkRequest, ref: MemberRef): BoundChange {
     const { createSnapshot, scheduledSnapshots } = this.useCases;
+    const request = stamp === undefined ? {} : { name: snapshotName(ref.name, stamp) };
     return {
-      plan: () => createSnapshot.plan(ref, {}),
+      plan: () => createSnapshot.plan(ref, request),
       run: async (caller) =>
-        schedule ? scheduledSnapshots.run(ref, schedule, caller) : (await createSnapshot.run(ref, {}, caller)).task,
+        schedule
+          ? scheduledSnapshots.run(ref, schedule, caller)
+          : (await createSnapshot.run(ref, request, caller)).task,
     };
   }
 

@@ -1,4 +1,4 @@
-import type { AnyPlan, Caller, Change, Grant, InstanceRef, Json } from '@headgate/domain-contracts';
+import type { AnyPlan, Caller, Change, Grant, InstanceRef } from '@headgate/domain-contracts';
 
 /** A change with its arguments. */
 export interface BoundChange {
@@ -24,7 +24,7 @@ export interface Rehearsable {
   /** The action in words, such as `stop by force`. */
   readonly action: string;
   /** The arguments, with their defaults. */
-  readonly request: Json;
+  readonly request: object;
   /** Whether something is lost that the service can't bring back. */
   readonly isDestructive: boolean;
   /** The folder that the targets are put into, whose members change as well. */

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ct, everything, expectAllowed, vm } from '@headgate/access';
+import { ct, vm } from '@headgate/access';
 import {
   ContextQuery,
   HardwareChangesDto,
@@ -18,6 +18,7 @@ import { CurrentCaller } from '../platform/caller.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { Needs } from '../platform/needs.decorator.js';
 import { presentChanges, presentChangesPlan, toHardwareChanges } from './hardware-changes-request.js';
+import { expectChangeAllowed } from './expect-change-allowed.js';
 import { presentHardware } from './present-hardware.js';
 
 /** Several changes of the virtual hardware of a VM in one request. */
@@ -95,25 +96,10 @@ function answerChanges(
   changeTogether: ChangeHardwareTogether,
   { instance, changes, query, caller }: ChangesRequest,
 ): Promise<HardwareChangesView | HardwareChangesPlanView> {
-  for (const change of changes) expectChangeAllowed(change, caller);
+  for (const change of changes) expectChangeAllowed(change, caller.grant);
   const wanted = toHardwareChanges(changes, query.restart === 'true');
   return request.answerWith(query, changeTogether, [instance, wanted], {
     result: presentChanges,
     plan: presentChangesPlan,
   });
-}
-
-const OF_HOSTS: ReadonlySet<HardwareChangeDto['kind']> = new Set<HardwareChangeDto['kind']>([
-  'set-placement',
-  'attach-host-device',
-  'detach-host-device',
-]);
-
-/** The routes of single changes need the same. @throws DomainError NOT_PERMITTED */
-function expectChangeAllowed({ kind, pvc }: HardwareChangeDto, { grant }: Caller): void {
-  // CPUs, memory and devices of the host are taken from other VMs, or from the host itself.
-  if (OF_HOSTS.has(kind)) expectAllowed(grant, everything('manage'));
-  // A volume may be of another VM.
-  const isAdded = kind === 'attach-volume' || kind === 'change-medium';
-  if (isAdded && typeof pvc === 'string') expectAllowed(grant, everything('change'));
 }

@@ -34,5 +34,6 @@ import { HostResourcesController, PlacementController } from './placement.contro
     provideDeps(ReadHardware, INSTANCE_SOURCES),
     provideClass(QueryBackends, [BackendDirectory]),
   ],
+  exports: [ChangeHardwareTogether],
 })
 export class HardwareModule {}

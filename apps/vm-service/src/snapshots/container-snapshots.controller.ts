@@ -66,7 +66,7 @@ export class ContainerSnapshotsController {
     @Changing() request: ChangeRequest,
   ): Promise<ContinuedView | PlanView> {
     const container = instanceQuery('ct', path, query);
-    return request.answer(query, this.restoreSnapshot, [container, path.snap], (task) => ({
+    return request.answer(query, this.restoreSnapshot, [container, path.snap, undefined], (task) => ({
       status: 'restoring',
       task,
     }));

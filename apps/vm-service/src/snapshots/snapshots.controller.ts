@@ -76,7 +76,10 @@ export class SnapshotsController {
     @Changing() request: ChangeRequest,
   ): Promise<ContinuedView | PlanView> {
     const vm = instanceQuery('vm', path, query);
-    return request.answer(query, this.restoreSnapshot, [vm, path.snap], (task) => ({ status: 'restoring', task }));
+    return request.answer(query, this.restoreSnapshot, [vm, path.snap, undefined], (task) => ({
+      status: 'restoring',
+      task,
+    }));
   }
 
   @Needs(vm('change'))

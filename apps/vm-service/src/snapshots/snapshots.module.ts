@@ -35,6 +35,6 @@ import { SnapshotsController } from './snapshots.controller.js';
     provideDeps(CloneVm, { ...INSTANCE_CHANGE, tasks: CloneTasks, place: PlaceInstance }),
     provideDeps(MarkTemplate, INSTANCE_CHANGE),
   ],
-  exports: [ListSnapshots, CreateSnapshot, DeleteSnapshot],
+  exports: [ListSnapshots, CreateSnapshot, DeleteSnapshot, RestoreSnapshot],
 })
 export class SnapshotsModule {}

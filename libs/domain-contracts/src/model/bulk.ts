@@ -55,6 +55,8 @@ export interface BulkRequest {
   readonly waitReady?: boolean;
   /** No further member begins after the first failure. */
   readonly stopOnError?: boolean;
+  /** Of `snapshot`: the time in the names, in ISO 8601; by default that of each snapshot. */
+  readonly stamp?: string;
   /** No member begins before this time, in ISO 8601 and UTC. */
   readonly at?: string;
   /** The schedule that has started the task. */

@@ -65,7 +65,7 @@ export class CreateSnapshot extends InstanceChange<
   /** The name contains that of the instance: in a cluster, the VMs of a namespace share the names of snapshots. */
   protected override paramsOf({ ref }: Instance, { name, memory }: CreateSnapshotRequest): [SnapshotRequest] {
     const options = memory === true ? { memory } : {};
-    if (name === undefined) return [{ name: automaticName(ref.name, this.deps.clock), ...options }];
+    if (name === undefined) return [{ name: snapshotName(ref.name, this.deps.clock.iso()), ...options }];
     const { instanceNames } = this.deps.backends.get(ref.context).traits;
     if (!matchesNameRule(instanceNames, name))
       throw new DomainError('INVALID_NAME', `name must ${instanceNames.description} on ${ref.context}.`);
@@ -89,14 +89,24 @@ export class CreateSnapshot extends InstanceChange<
   }
 }
 
-/** `<instance>-20261231235959000`: the time in milliseconds, in UTC. */
-function automaticName(vm: string, clock: Clock): string {
-  const digits = clock.iso().replace(/\D/g, '').slice(0, 17);
+/**
+ * `<instance>-20261231235959000`: the time in milliseconds, in UTC.
+ * @param time ISO 8601
+ */
+export function snapshotName(vm: string, time: string): string {
+  const digits = time.replace(/\D/g, '').slice(0, 17);
   return `${vm.slice(0, MAX_NAME_LENGTH - digits.length - 1)}-${digits}`;
 }
 
-/** Returns the disks of an instance to a snapshot. Its result is the ID of the task. */
-export class RestoreSnapshot extends InstanceChange<'snapshots', [name: string], string> {
+/**
+ * Returns the disks of an instance to a snapshot; with its creation time, to no other one of its name. Its result is the
+ * ID of the task.
+ */
+export class RestoreSnapshot extends InstanceChange<
+  'snapshots',
+  [name: string, creationTime: string | undefined],
+  string
+> {
   protected override readonly ability = 'snapshots';
 
   constructor(protected override readonly deps: SnapshotDeps) {
@@ -119,8 +129,10 @@ export class RestoreSnapshot extends InstanceChange<'snapshots', [name: string],
     { ref, ability }: FoundInstance<'snapshots'>,
     permit: Permit,
     name: string,
+    creationTime: string | undefined,
   ): Promise<string> {
     throwFirstRefusal(await ability.planRestore(ref, name));
+    if (creationTime !== undefined) await expectSame(ability, ref, { name, creationTime });
     const params = { snapshot: name };
     return (await this.deps.tasks.restores.start({ name: ref.name, ref, params, ...permit })).task;
   }

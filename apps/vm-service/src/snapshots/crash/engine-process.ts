@@ -87,7 +87,7 @@ const snapshotDeps = { ...deps, tasks: new SnapshotTasks({ tasks, directory, bac
 const cloneDeps = { ...deps, tasks: new CloneTasks({ tasks, directory, backends }) };
 const use = {
   snapshot: () => new CreateSnapshot(snapshotDeps).run(ref, { name: `${ref.name}-two` }, caller),
-  restore: () => new RestoreSnapshot(snapshotDeps).run(ref, `${ref.name}-one`, caller),
+  restore: () => new RestoreSnapshot(snapshotDeps).run(ref, `${ref.name}-one`, undefined, caller),
   'delete-snapshot': () => new DeleteSnapshot(snapshotDeps).run(ref, `${ref.name}-one`, undefined, caller),
   clone: () =>
     new CloneVm({ ...cloneDeps, place: new PlaceInstance(backends, directory) }).run(ref, `${ref.name}-copy`, caller),
