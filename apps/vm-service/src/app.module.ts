@@ -1,4 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { AgentsModule } from './agents/agents.module.js';
 import { ApiDocsModule } from './api-docs/api-docs.module.js';
 import { BulkModule } from './bulk/bulk.module.js';
 import { ClusterModule } from './cluster/cluster.module.js';
@@ -91,6 +92,7 @@ export class AppModule {
         NodesModule,
         DoctorModule,
         ContextsModule,
+        AgentsModule,
         StreamModule,
         ExpositionModule,
         WebhooksModule,

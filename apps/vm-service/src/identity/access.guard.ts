@@ -3,6 +3,7 @@ import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/com
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../platform/caller.decorator.js';
 import { needOf } from '../platform/needs.decorator.js';
+import { READS } from './edge.guard.js';
 import { RequestTargets } from './request-targets.js';
 
 /** Asks the policy whether the caller may have what the route needs, before the route runs. */
@@ -18,7 +19,8 @@ export class AccessGuard implements CanActivate {
     if (need.of === 'anyone' || need.of === 'visitor') return true;
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const { grant } = callerOf(request);
-    for (const target of this.targets.of(need, request, grant)) expectAllowed(grant, need, target);
+    const isRead = READS.includes(request.method);
+    for (const target of this.targets.of(need, request, grant)) expectAllowed(grant, need, { ...target, isRead });
     return true;
   }
 }

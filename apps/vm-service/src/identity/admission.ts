@@ -7,6 +7,7 @@ import {
   type Caller,
   type Grant,
   type InstanceDirectory,
+  type Leash,
 } from '@headgate/domain-contracts';
 import { matchesScope } from '@headgate/fleet';
 import { bearerToken } from './bearer-token.js';
@@ -68,10 +69,27 @@ export class Admission extends CallerResolver {
     return { login, name: '', grant: this.bind(this.deps.identity.rightsOf({ login })) };
   }
 
+  /**
+   * An agent with the rights to what it has rehearsed, for the rehearsal and the commit only.
+   * @throws DomainError NOT_PERMITTED for a token that is expired, revoked or stopped, or has no leash
+   */
+  ofAgent(id: string): { readonly token: ApiToken; readonly leash: Leash; readonly caller: Caller } {
+    const token = this.deps.tokens.expectUsable(id);
+    expectRunning(token);
+    const { agent: leash } = token;
+    if (!leash) throw new DomainError('NOT_PERMITTED', `The API token ${token.name} has no leash.`);
+    return { token, leash, caller: this.callerOf(token, TokenGrant.ofRehearsals(token, matchesScope)) };
+  }
+
   private ofToken(token: ApiToken): Caller {
+    expectRunning(token);
+    return this.callerOf(token, new TokenGrant(token, matchesScope));
+  }
+
+  private callerOf(token: ApiToken, own: GrantRules): Caller {
     // The creator may lose rights meanwhile. Their groups are known with their own requests only.
     const creator = this.deps.identity.rightsOf({ login: token.creator });
-    const rules = combineGrants(new TokenGrant(token, matchesScope), creator, this.deps.roles.ofToken(token.id));
+    const rules = combineGrants(own, creator, this.deps.roles.ofToken(token.id));
     return { login: token.creator, name: token.name, token: token.id, grant: this.bind(rules) };
   }
 
@@ -83,4 +101,9 @@ export class Admission extends CallerResolver {
     const instance = this.deps.directory.get(parseRef(text));
     return instance && this.deps.instances.subjectOf(instance);
   }
+}
+
+/** @throws DomainError NOT_PERMITTED */
+function expectRunning({ name, isStopped }: ApiToken): void {
+  if (isStopped) throw new DomainError('NOT_PERMITTED', `An administrator has stopped the agent ${name}.`);
 }

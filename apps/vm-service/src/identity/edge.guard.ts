@@ -13,9 +13,12 @@ export class EdgeGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     // Probes are sent to an IP address by the platform, and their answers hold no data.
-    if (needOf(context.getHandler())?.of === 'anyone') return true;
+    const need = needOf(context.getHandler());
+    if (need?.of === 'anyone') return true;
     const { headers, method } = context.switchToHttp().getRequest<FastifyRequest>();
     this.policy.checkHost(headers);
+    // The protocol of agents demands it, whatever credentials they have.
+    if (need?.of === 'agent') this.policy.checkOrigin(headers);
     // A page of another site can't send the header, and a browser never adds it: the request has no rights but those of
     // its token.
     if (bearerToken(headers) !== undefined) return true;

@@ -208,6 +208,14 @@ POST   /api/ext/roles                                   no       no     yes   no
 PATCH  /api/ext/roles/{id}                              no       no     yes   no    -       no     no       no    no
 DELETE /api/ext/roles/{id}                              no       no     yes   no    -       no     no       no    no
 GET    /api/ext/access                                  no       yes    yes   no    -       yes    yes      yes   yes
+GET    /api/ext/mcp                                     no       no     no    no    -       no     no       no    no
+POST   /api/ext/mcp                                     no       no     no    no    -       no     no       no    no
+DELETE /api/ext/mcp                                     no       no     no    no    -       no     no       no    no
+GET    /api/ext/approvals                               no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/approvals/{id}/approve                  no       no     yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/approvals/{id}/reject                   no       no     yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/agents/stop                             no       no     yes   no    -       no     no       no    no
+POST   /api/ext/agents/resume                           no       no     yes   no    -       no     no       no    no
 GET    /api/ext/changes                                 no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /api/ext/journal                                 no       no     yes   no    -       no     no       no    no
 GET    /api/ext/journal/activity                        no       yes    yes   no    -       no     no       no    no

@@ -26,8 +26,11 @@ export interface RecordedRequest {
 
 /** Reads that are recorded even when they succeed: they hand out whole disks, and may create checkpoints. */
 export const RECORDED_READS: readonly string[] = ['/api/vms/:ns/:name/export'];
-/** Requests that only return a plan, like those with `dryRun=true`: they are no changes, although they are POST. */
-const PREVIEWS: readonly string[] = ['/api/move/preflight'];
+/**
+ * Requests that are no changes, although they are POST: they only return a plan, like those with `dryRun=true`, or are
+ * messages of agents, whose changes have entries of their own.
+ */
+const PREVIEWS: readonly string[] = ['/api/move/preflight', '/api/ext/mcp'];
 const ACCEPTED = 202;
 /** Refused requests that are recorded per minute. */
 const MAX_REFUSED_PER_MINUTE = 60;

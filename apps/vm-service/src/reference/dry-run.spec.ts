@@ -138,6 +138,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /api/ext/roles': '../roles/roles.controller.spec.ts',
   'PATCH /api/ext/roles/{id}': '../roles/roles.controller.spec.ts',
   'DELETE /api/ext/roles/{id}': '../roles/roles.controller.spec.ts',
+  'POST /api/ext/agents/stop': '../agents/agents.spec.ts',
+  'POST /api/ext/agents/resume': '../agents/agents.spec.ts',
   'POST /api/ext/tokens': '../tokens/tokens.controller.spec.ts',
   'PATCH /api/ext/tokens/{id}': '../tokens/change-tokens.spec.ts',
   'POST /api/ext/tokens/{id}/rotate': '../tokens/change-tokens.spec.ts',

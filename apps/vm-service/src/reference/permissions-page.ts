@@ -77,6 +77,8 @@ function objectOf(need: Need): string {
       return 'anyone who may log in, or any caller without a login';
     case 'caller':
       return 'any caller';
+    case 'agent':
+      return 'agents';
     case 'own':
       return 'the objects of the caller';
     case 'shared':

@@ -2,8 +2,10 @@
 export const TAGS: Readonly<Record<string, string>> = {
   Accounts: 'Users who log in with a password of the service.',
   Activity: 'The journal in numbers.',
+  Agents: 'Stops and resumes agents.',
   ApiDocs: 'The API document.',
   Access: 'Who may do what, and why.',
+  Approvals: 'Commits of agents that wait for a user.',
   Bulk: 'One action for many instances, as a task.',
   Checkpoints: 'Points in time since which the changes of a disk can be exported.',
   Changes: 'What has changed in the lists, and the causes.',
@@ -37,6 +39,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   MessageChannels: 'Where messages to people are sent to.',
   MessageRules: 'Which messages users get, and those that were sent.',
   Metrics: 'The exposition for Prometheus.',
+  Mcp: 'The Model Context Protocol for agents.',
   Moves: 'Moves of VMs to other contexts.',
   Nodes: 'Cordons and drains of nodes.',
   OwnSessions: 'The sessions and the password of the caller.',

@@ -5,6 +5,7 @@ import {
   CreatedTokenView,
   CreateTokenDto,
   EmptyBody,
+  type LeashDto,
   RotateTokenDto,
   StatusView,
   TokenPath,
@@ -41,14 +42,14 @@ export class TokensController {
   @Post()
   @Describe('Creates an API token. The response is the only one that contains it.', answer(201, CreatedTokenView))
   create(
-    @Body() { name, actions, scope = {}, days = DEFAULT_DAYS }: CreateTokenDto,
+    @Body() { name, actions, scope = {}, days = DEFAULT_DAYS, agent }: CreateTokenDto,
     @Query() query: ChangeQuery,
     @Changing() request: ChangeRequest,
   ): Promise<CreatedTokenView | PlanView> {
     return request.answer(
       query,
       this.createToken,
-      [{ name, actions, scope: { ...scope }, days }],
+      [{ name, actions, scope: { ...scope }, days, agent: agent && { ...agent } }],
       ({ token, text }) => ({
         ...this.present(token),
         token: text,
@@ -64,13 +65,12 @@ export class TokensController {
   )
   change(
     @Param() { id }: TokenPath,
-    @Body() { actions, scope, days }: ChangeTokenDto,
+    @Body() { actions, scope, days, agent }: ChangeTokenDto,
     @Query() query: ChangeQuery,
     @Changing() request: ChangeRequest,
   ): Promise<TokenView | PlanView> {
-    return request.answer(query, this.changeToken, [id, { actions, scope: scope && { ...scope }, days }], (token) =>
-      this.present(token),
-    );
+    const change = { actions, scope: scope && { ...scope }, days, agent: agent && { ...agent } };
+    return request.answer(query, this.changeToken, [id, change], (token) => this.present(token));
   }
 
   @Needs(everything('manage'))
@@ -104,7 +104,14 @@ export class TokensController {
     return request.answer(query, this.revokeToken, [id], () => ({ status: 'revoked' }));
   }
 
-  private present({ hash: _hash, actions, scope, ...token }: ApiToken): TokenView {
-    return { ...token, actions: [...actions], scope: { ...scope }, expired: this.tokens.isExpired(token) };
+  private present({ hash: _hash, actions, agent, isStopped, scope, ...token }: ApiToken): TokenView {
+    const { actions: rehearsed, ...leash } = agent ?? { actions };
+    return {
+      ...token,
+      actions: [...rehearsed],
+      scope: { ...scope },
+      expired: this.tokens.isExpired(token),
+      ...(agent && { agent: leash as LeashDto, stopped: isStopped === true }),
+    };
   }
 }
