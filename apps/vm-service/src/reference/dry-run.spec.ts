@@ -245,7 +245,8 @@ describe('dryRun', () => {
     ).toEqual(tested.sort());
     await prepared();
     const before = await state();
-    const others = routes.filter(({ hasDryRun }) => !hasDryRun);
+    // The messages of agents are refused to all callers of this test, whatever their query.
+    const others = routes.filter(({ route, hasDryRun }) => !hasDryRun && !route.endsWith(' /api/ext/mcp'));
     expect(others.map(({ route }) => route)).toContain('POST /api/ext/bulk/{task}/cancel');
     for (const { route } of others) {
       const path = route.slice(route.indexOf(' ') + 1).replace(/\{\w+\}/g, 'none');
