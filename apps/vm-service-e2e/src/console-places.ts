@@ -13,6 +13,7 @@ export const PLACES = [
   '/images',
   '/plugins',
   '/schedules',
+  '/approvals',
   '/activity',
   '/doctor',
   '/journal',

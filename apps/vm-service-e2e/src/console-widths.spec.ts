@@ -22,6 +22,7 @@ const PAGES = [
   'Images',
   'Plugins',
   'Schedules',
+  'Approvals',
   'Activity',
   'Health',
   'Integrations',

@@ -60,6 +60,7 @@ test.each([
   '/doctor',
   '/journal',
   '/schedules',
+  '/approvals',
   '/integrations',
   '/settings',
   ...['overview', 'guest', 'hardware', 'snapshots', 'events'].map((tab) => `/vms/prod/tailvm/web-1/${tab}`),

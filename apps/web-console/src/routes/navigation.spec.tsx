@@ -13,6 +13,7 @@ const PAGES = [
   'Images',
   'Plugins',
   'Schedules',
+  'Approvals',
   'Activity',
   'Health',
   'Integrations',

@@ -109,6 +109,12 @@ const PAGES: readonly PageRequest[] = [
     others: { 'GET /api/folders': { folders: [] }, 'POST /api/ext/schedules/preview': { times: [] } },
   },
   {
+    path: '/approvals',
+    request: 'GET /api/ext/approvals',
+    failure: "Couldn't load the approvals",
+    empty: [[], 'No change waits for an approval'],
+  },
+  {
     path: '/settings',
     request: 'GET /api/ext/contexts',
     failure: "Couldn't load the contexts",

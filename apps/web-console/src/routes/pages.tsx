@@ -1,5 +1,6 @@
 import { useRef } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
+import { ApprovalsPage } from '../features/approvals/components/approvals-page.js';
 import { DoctorPage } from '../features/doctor/components/doctor-page.js';
 import { FoldersPage } from '../features/folders/components/folders-page.js';
 import { ImagesPage } from '../features/images/components/images-page.js';
@@ -94,6 +95,9 @@ export function Pages() {
               </Route>
               <Route path={paths.schedules}>
                 <SchedulesPage />
+              </Route>
+              <Route path={paths.approvals}>
+                <ApprovalsPage />
               </Route>
               <Route path={paths.doctor}>
                 <DoctorPage />

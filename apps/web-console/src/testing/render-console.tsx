@@ -29,6 +29,7 @@ export function givenService(): MockService {
   service.on('GET /api/datavolumes', []);
   service.on('GET /api/doctor', []);
   service.on('GET /api/ext/doctor', []);
+  service.on('GET /api/ext/approvals', []);
   service.on('GET /api/ext/journal/activity', NO_ACTIONS);
   service.on('GET /api/ext/journal', []);
   givenOverview(service);

@@ -1,12 +1,13 @@
 import { useContainers, useFleet } from '../../shared/fleet/fleet-provider.js';
 import type { FleetState } from '../../shared/fleet/fleet-store.js';
 import type { FleetEntry } from '../../shared/fleet/sorted-entries.js';
+import { useApprovals } from '../../shared/queries/use-approvals.js';
 import { useProblemCount } from '../../shared/queries/use-checks.js';
 import { useImportedImages } from '../../shared/queries/use-imported-images.js';
 import { useNodes } from '../../shared/queries/use-nodes.js';
 import { useFreshness } from '../../shared/queries/stream-queries.js';
 
-export type CountedPage = 'machines' | 'containers' | 'nodes' | 'images' | 'health';
+export type CountedPage = 'machines' | 'containers' | 'nodes' | 'images' | 'approvals' | 'health';
 
 const POLL_MS = 60_000;
 
@@ -34,6 +35,8 @@ export function usePageCounts(): PageCounts {
     containers,
     nodes: useNodes({ enabled, refetchInterval }).data?.length,
     images: useImportedImages({ enabled, refetchInterval }).data?.images.length,
+    // A zero would only be noise.
+    approvals: useApprovals({ enabled }).data?.length || undefined,
     health: useHealthCount(),
   };
 }

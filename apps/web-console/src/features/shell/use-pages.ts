@@ -46,6 +46,7 @@ export function usePages(): readonly PageLink[] {
     { name: 'images', href: paths.images, label: t`Images`, icon: 'image' },
     { name: 'plugins', href: paths.plugins, label: t`Plugins`, icon: 'plugin' },
     { name: 'schedules', href: paths.schedules, label: t`Schedules`, icon: 'hourglass' },
+    { name: 'approvals', href: paths.approvals, label: t`Approvals`, icon: 'check' },
     {
       name: 'activity',
       href: paths.activity,

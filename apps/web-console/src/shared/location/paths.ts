@@ -26,6 +26,7 @@ export const paths = {
   images: '/images',
   plugins: '/plugins',
   schedules: '/schedules',
+  approvals: '/approvals',
   doctor: '/doctor',
   activity: '/activity',
   journal: '/journal',
