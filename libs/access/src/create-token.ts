@@ -29,7 +29,7 @@ export interface CreateTokenRequest {
   readonly actions: readonly TokenAction[];
   readonly scope: AccessScope;
   readonly days: number;
-  /** For an agent: what it may rehearse are the actions. */
+  /** For an agent, which may rehearse the actions. */
   readonly agent?: Omit<Leash, 'actions'> | undefined;
 }
 

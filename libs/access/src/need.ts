@@ -8,7 +8,7 @@ export type Need =
   | { readonly of: 'visitor' }
   /** An identity. The response has no data of instances. */
   | { readonly of: 'caller' }
-  /** A token with a leash. What it may do is decided by the route. */
+  /** A token with a leash. The route decides about its messages. */
   | { readonly of: 'agent' }
   /** Objects of the caller, such as their saved views. The route finds them by the login of the caller only. */
   | { readonly of: 'own' }

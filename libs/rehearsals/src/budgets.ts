@@ -45,7 +45,7 @@ export class Budgets {
 
   /**
    * Counts the changes of a commit, in one step with the check.
-   * @throws DomainError BUDGET_EXHAUSTED with what is left, and when the commit is possible
+   * @throws DomainError BUDGET_EXHAUSTED with the rest of the budget, and the time at which the commit is possible
    */
   take({ token, name, leash, refs, into }: BudgetRequest): void {
     const recent = this.recentOf(token);

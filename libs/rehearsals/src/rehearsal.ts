@@ -39,7 +39,7 @@ export interface Rehearsal {
   readonly errorDetails?: JsonObject;
 }
 
-/** What is kept of a rehearsal in memory. */
+/** A rehearsal in memory. */
 export interface KeptRehearsal {
   view: Rehearsal;
   readonly rehearsable: Rehearsable;

@@ -151,7 +151,7 @@ describe('Rehearsals', () => {
   const rehearse = (names: readonly string[] = ['web'], extra: Partial<Rehearsable> = {}, token = 'A') =>
     world.rehearsals.rehearse(world.stop(names, extra), token);
 
-  test('carry out what was rehearsed, with the words of the agent in the journal', async () => {
+  test('carry out the rehearsed change, with the words of the agent in the journal', async () => {
     const { id, hash, plan } = await rehearse(['web', 'db']);
     expect([world.carriedOut, plan]).toEqual([
       [],

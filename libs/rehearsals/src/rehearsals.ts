@@ -46,8 +46,8 @@ type Origin = Pick<Caller, 'origin'>;
 
 /**
  * The only way in which a token with a leash changes anything: it rehearses a change, and commits the hash of the plan.
- * A commit is carried out once, soon, for the same token, and only if a fresh plan that is made with the reservation of
- * the change is the rehearsed one.
+ * A commit is carried out once, soon, for the same token, and only if a fresh plan, built with the reservation of
+ * the change, is the rehearsed one.
  */
 export class Rehearsals {
   private readonly kept: KeptRehearsals;
@@ -85,7 +85,7 @@ export class Rehearsals {
   }
 
   /**
-   * Carries out what was rehearsed, or keeps it until a user approves it.
+   * Carries out the rehearsed change, or keeps it until a user approves it.
    * @throws DomainError REHEARSAL_NOT_FOUND, CONFLICT for one that was committed before, PLAN_CHANGED,
    *   BUDGET_EXHAUSTED, and the errors of the change
    */

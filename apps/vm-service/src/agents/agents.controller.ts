@@ -35,7 +35,10 @@ export class AgentsController {
   @Needs(everything('manage'))
   @Post('resume')
   @HttpCode(200)
-  @Describe('Lets one agent, or all, continue. What was canceled is rehearsed again.', answer(200, StoppedAgentsView))
+  @Describe(
+    'Lets one agent, or all, continue. They have to rehearse canceled commits again.',
+    answer(200, StoppedAgentsView),
+  )
   resume(
     @Body() { token }: StopAgentsDto,
     @Query() query: ChangeQuery,
