@@ -16,7 +16,7 @@ export class KeptRehearsals {
   constructor(private readonly clock: Clock) {}
 
   /**
-   * Keeps a rehearsal. The oldest one of the same token that was not committed makes room, or the oldest that has ended.
+   * Keeps a rehearsal. The oldest one of the same token that does not wait makes room, or the oldest that has ended.
    * @throws DomainError BUDGET_EXHAUSTED when there are too many that may not be forgotten
    */
   add(kept: KeptRehearsal): void {

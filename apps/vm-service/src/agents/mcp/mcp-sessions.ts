@@ -34,8 +34,8 @@ interface Session {
 }
 
 /**
- * The sessions of agents. A session belongs to the token that has opened it, and ends when the token is changed, stopped
- * or revoked. It has no rights: each message is authenticated.
+ * The sessions of agents. A session belongs to the token that has opened it, and ends when the token is changed,
+ * stopped or revoked. It has no rights: each message is authenticated.
  */
 @Injectable()
 export class McpSessions implements OnApplicationShutdown {
