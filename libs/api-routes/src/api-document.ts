@@ -168,6 +168,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a user or a group may do with an instance, in a folder or everywhere, and which role decides it
+         * @description What a user or a group may do with an instance, in a folder or everywhere, and which role decides it.
+         */
+        get: operations["Access.explain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/accounts": {
         parameters: {
             query?: never;
@@ -230,6 +250,106 @@ export interface paths {
          * @description Removes the password of an account and ends its sessions.
          */
         post: operations["Accounts.reset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/agents/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lets one agent, or all, continue
+         * @description Lets one agent, or all, continue. They have to rehearse canceled commits again.
+         */
+        post: operations["Agents.resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/agents/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stops one agent, or all: their requests are refused, their sessions end, their bulk tasks change no further instance, and their commits that wait are canceled
+         * @description Stops one agent, or all: their requests are refused, their sessions end, their bulk tasks change no further instance, and their commits that wait are canceled.
+         */
+        post: operations["Agents.stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The commits of agents that wait for an approval, the oldest first: those whose change the caller may carry out themselves
+         * @description The commits of agents that wait for an approval, the oldest first: those whose change the caller may carry out themselves.
+         */
+        get: operations["Approvals.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/approvals/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Carries out a commit that waits, if its plan is still the one that was rehearsed
+         * @description Carries out a commit that waits, if its plan is still the one that was rehearsed.
+         */
+        post: operations["Approvals.approve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/approvals/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rejects a commit that waits
+         * @description Rejects a commit that waits.
+         */
+        post: operations["Approvals.reject"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1076,6 +1196,170 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Refused with 405: the service sends agents no messages of its own
+         * @description Refused with 405: the service sends agents no messages of its own.
+         */
+        get: operations["Mcp.stream"];
+        put?: never;
+        /**
+         * A message of the Model Context Protocol, with its response as JSON
+         * @description A message of the Model Context Protocol, with its response as JSON.
+         */
+        post: operations["Mcp.post"];
+        /**
+         * Ends a session of the Model Context Protocol
+         * @description Ends a session of the Model Context Protocol.
+         */
+        delete: operations["Mcp.end"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last messages of the rules that the caller sees, at most 200, the newest first
+         * @description The last messages of the rules that the caller sees, at most 200, the newest first.
+         */
+        get: operations["MessageRules.sent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/messages/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The channels that the caller may use, by name
+         * @description The channels that the caller may use, by name. Only administrators see where they send to, without secrets.
+         */
+        get: operations["MessageChannels.list"];
+        put?: never;
+        /**
+         * Creates a channel
+         * @description Creates a channel. Its secret is in no response.
+         */
+        post: operations["MessageChannels.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/messages/channels/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Deletes a channel that no rule uses
+         * @description Deletes a channel that no rule uses.
+         */
+        delete: operations["MessageChannels.remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes settings of a channel
+         * @description Changes settings of a channel. A stored secret is not sent to another server: it must be given again with one.
+         */
+        patch: operations["MessageChannels.update"];
+        trace?: never;
+    };
+    "/api/ext/messages/channels/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends one message to a channel, and returns whether the receiver has accepted it
+         * @description Sends one message to a channel, and returns whether the receiver has accepted it. Takes up to a minute.
+         */
+        post: operations["MessageChannels.test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/messages/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The rules of the caller, or of all for callers with all rights, by name
+         * @description The rules of the caller, or of all for callers with all rights, by name.
+         */
+        get: operations["MessageRules.list"];
+        put?: never;
+        /**
+         * Creates a rule of the caller: at most 20
+         * @description Creates a rule of the caller: at most 20. It is about what the caller may read at that time, from now on.
+         */
+        post: operations["MessageRules.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/messages/rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Deletes a rule
+         * @description Deletes a rule. Its messages that were not delivered yet are not sent.
+         */
+        delete: operations["MessageRules.remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes a rule
+         * @description Changes a rule. If it is about other events then, or was disabled, it sees events from now on.
+         */
+        patch: operations["MessageRules.update"];
+        trace?: never;
+    };
     "/api/ext/networks": {
         parameters: {
             query?: never;
@@ -1214,6 +1498,54 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/ext/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The roles of users and groups, those of the configuration file first, for administrators
+         * @description The roles of users and groups, those of the configuration file first, for administrators.
+         */
+        get: operations["Roles.list"];
+        put?: never;
+        /**
+         * Assigns a role to a user or a group
+         * @description Assigns a role to a user or a group. It holds at once.
+         */
+        post: operations["Roles.assign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/roles/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Takes a role away
+         * @description Takes a role away. Streams and consoles of those who had it are closed.
+         */
+        delete: operations["Roles.remove"];
+        options?: never;
+        head?: never;
+        /**
+         * Gives a user or group another role in the same place
+         * @description Gives a user or group another role in the same place. Their streams and consoles are closed.
+         */
+        patch: operations["Roles.change"];
         trace?: never;
     };
     "/api/ext/schedules": {
@@ -2843,6 +3175,36 @@ export interface components {
             /** @description The ID of the task: GET /api/tasks/{id} reports its progress. */
             task: string;
         };
+        /** @description Whether one action is allowed, and why. */
+        AccessAnswerView: {
+            /**
+             * @description `watch` is a view-only console, `secrets` the manifest with its secrets, `manage` the service itself.
+             * @enum {string}
+             */
+            action: "read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export" | "watch" | "secrets" | "manage";
+            /** @description Whether it is allowed. */
+            allowed: boolean;
+            /**
+             * @description `role`: the role, or that there is none. `allowlist`: the administrators of the configuration. `account`: the account of the user, or that they can't log in any more. `default`: the rights of everyone without an allowlist or roles.
+             * @enum {string}
+             */
+            by: "role" | "allowlist" | "account" | "default";
+            /** @description Why it is refused. */
+            refusal?: string;
+            /** @description The role that allows it. */
+            role?: components["schemas"]["RoleAssignmentView"];
+        };
+        /** @description What a user or a group may do. */
+        AccessView: {
+            /** @description One answer for each action. */
+            answers: components["schemas"]["AccessAnswerView"][];
+            /** @description The group of the question. */
+            group?: string;
+            /** @description The ref of the instance, `folder/` and a path, or empty for everything. */
+            object: string;
+            /** @description The login, unless the question is about a group. */
+            user?: string;
+        };
         /** @description An account of the service. */
         AccountView: {
             /** @description Whether the user is an administrator. */
@@ -3012,6 +3374,50 @@ export interface components {
             index: number;
             /** @description The name of the volume that was created or attached. */
             pvc?: string;
+        };
+        /** @description A commit of an agent that waits until a user approves it. */
+        ApprovalView: {
+            /** @description The action, such as `stop by force`. */
+            action: string;
+            /** @description The name of the token of the agent. */
+            agent: string;
+            /** @description How many of the instances are changed; the others are refused. */
+            changes: number;
+            /** @description When the agent has committed it, in ISO 8601. */
+            committedAt: string;
+            /** @description Whether something is lost that the service can't bring back. */
+            destructive: boolean;
+            /** @description Until when it can be approved, in ISO 8601. */
+            expiresAt: string;
+            /** @description The ID of the rehearsal. */
+            id: string;
+            /** @description The plan that was rehearsed. If it has changed, an approval changes nothing. */
+            plan: components["schemas"]["PlanView"];
+            /** @description The words of the agent. They may be anything. */
+            reason: string;
+            /** @description The refs of the instances. */
+            refs: string[];
+            /** @description The ID of the token of the agent. */
+            token: string;
+        };
+        /** @description A commit that was approved. */
+        ApprovedView: {
+            /** @description `done`, or with a task `started`. */
+            status: string;
+            /** @description The task that continues the change. */
+            task?: string;
+        };
+        /** @description POST /api/ext/roles */
+        AssignRoleDto: {
+            /**
+             * @description `viewer` reads, `operator` also uses the power actions and consoles and creates instances, `admin` does all.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "admin";
+            /** @description Where it holds. Default: everywhere. */
+            scope?: components["schemas"]["RoleScopeDto"];
+            /** @description Who gets the role. */
+            subject: components["schemas"]["RoleSubjectDto"];
         };
         /** @description A device of the host that is passed through to a VM. */
         AttachedHostDeviceView: {
@@ -3336,10 +3742,22 @@ export interface components {
             /** @description At least 12 characters. */
             next: string;
         };
+        /** @description PATCH /api/ext/roles/{id} */
+        ChangeRoleDto: {
+            /**
+             * @description The new role.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "admin";
+            /** @description The version that was read; 409 if the role was changed since. Default: any. */
+            version?: number;
+        };
         /** @description PATCH /api/ext/tokens/{id}. At least one field. */
         ChangeTokenDto: {
             /** @description Each of them includes `read`. Default: as before. */
             actions?: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            /** @description Only of a token with a leash, which it keeps. */
+            agent?: components["schemas"]["LeashChangeDto"];
             /** @description How many days it is valid from now on. Default: as long as before. */
             days?: number;
             /** @description The instances that the token is for; `{}` is all. Default: as before. */
@@ -3681,8 +4099,10 @@ export interface components {
         };
         /** @description An API token with its secret. */
         CreatedTokenView: {
-            /** @description What a caller with the token may do. Each action includes `read`. */
+            /** @description What a caller with the token may do, or with a leash rehearse. Each action includes `read`. */
             actions: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            /** @description Present: the token is for an agent. */
+            agent?: components["schemas"]["LeashDto"];
             /** @description When it was created, in ISO 8601. */
             createdAt: string;
             /** @description The login of the user who has created it; empty for one without an identity. */
@@ -3699,6 +4119,8 @@ export interface components {
             name: string;
             /** @description The instances that the token is for. */
             scope: components["schemas"]["TokenScopeDto"];
+            /** @description Whether an administrator has stopped the agent. */
+            stopped?: boolean;
             /** @description Sent as `Authorization: Bearer`. Shown this one time only. */
             token: string;
         };
@@ -3752,6 +4174,53 @@ export interface components {
              */
             path: string;
         };
+        /** @description POST /api/ext/messages/channels: exactly one of `mail`, `ntfy` and `webhook`. */
+        CreateMessageChannelDto: {
+            /** @description Sends mail. */
+            mail?: components["schemas"]["MailChannelDto"];
+            /** @description Unique among the channels. */
+            name: string;
+            /** @description Publishes to a topic of ntfy. */
+            ntfy?: components["schemas"]["NtfyChannelDto"];
+            /** @description Whether every user may send to it by a rule; false by default. */
+            shared?: boolean;
+            /** @description Sends to a webhook. */
+            webhook?: components["schemas"]["WebhookChannelDto"];
+        };
+        /** @description POST /api/ext/messages/rules */
+        CreateMessageRuleDto: {
+            /** @description The ID of a channel that the caller may use. */
+            channel: string;
+            /**
+             * @description Immediately, or once a day; `immediately` by default.
+             * @enum {string}
+             */
+            delivery?: "immediately" | "digest";
+            /** @description When the digest is sent, `HH:MM`; `07:00` by default. */
+            digestAt?: string;
+            /** @description Whether it sends; true by default. */
+            enabled?: boolean;
+            /**
+             * @description Only events of the instances in this folder and those in it.
+             * @example prod/databases
+             */
+            folder?: string;
+            /** @description The events that it is about. */
+            kinds: ("problem.began" | "problem.ended" | "instance.failed" | "instance.recovered" | "context.lost" | "context.returned" | "task.failed" | "schedule.failed" | "schedule.missed")[];
+            /**
+             * @description The least severity; `warning` by default. The end of a problem has the severity of the problem.
+             * @enum {string}
+             */
+            minSeverity?: "info" | "warning" | "error";
+            /** @description Unique among the rules of the caller. */
+            name: string;
+            /** @description Only events of the instances that match this query. */
+            q?: string;
+            /** @description When nothing is sent immediately. The events of these hours are one message afterwards. */
+            quietHours?: components["schemas"]["QuietHoursDto"];
+            /** @description A name of the IANA database, such as `Europe/Berlin`; `UTC` by default. */
+            timeZone?: string;
+        };
         /** @description POST /api/ext/schedules */
         CreateScheduleDto: {
             /** @description Five fields: minute, hour, day of month, month, day of week, such as `30 2 * * 1-5`; or a name such as `@daily`. */
@@ -3786,6 +4255,8 @@ export interface components {
         CreateTokenDto: {
             /** @description Each of them includes `read`. */
             actions: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            /** @description With a leash, the token is for an agent: it may rehearse the actions, and commit what it has rehearsed. */
+            agent?: components["schemas"]["LeashDto"];
             /** @description How many days it is valid. Default 90. */
             days?: number;
             /**
@@ -3830,7 +4301,7 @@ export interface components {
              */
             firmware?: "bios" | "uefi" | "uefi-secure";
             /**
-             * @description The whole path of the folder for the VM, which must exist, and in which the caller may change instances. If it is removed meanwhile, the VM is created without it, and the response has a warning.
+             * @description The whole path of the folder for the VM, which must exist, and in which the caller may change or create instances. With a role in the folder, it is required, and the VM has neither `pvc` nor `bootc`. If it is removed meanwhile, the VM is created without it, and the response has a warning.
              * @example prod/databases
              */
             folder?: string;
@@ -4051,7 +4522,7 @@ export interface components {
              * @description A stable upper-case identifier.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Data that helps a client to react. */
             details?: unknown;
             /** @description One sentence that names the problem and the remedy. */
@@ -4778,6 +5249,30 @@ export interface components {
             /** @description The number of different objects, such as instances and folders. */
             objects: number;
         };
+        /** @description Changes of a leash. Default: as before. */
+        LeashChangeDto: {
+            /**
+             * @description Which commits wait until a user approves them.
+             * @enum {string}
+             */
+            approval?: "none" | "destructive" | "all";
+            /** @description How many instances it may change in any hour, 1 to 10,000. */
+            changesPerHour?: number;
+            /** @description How many percent of the members of a folder it may change in any hour. */
+            maxPercentOfFolder?: number;
+        };
+        /** @description The limits of a token for an agent: it only reads, and changes what it has rehearsed. */
+        LeashDto: {
+            /**
+             * @description Which commits wait until a user approves them: those that destroy something, all, or none.
+             * @enum {string}
+             */
+            approval: "none" | "destructive" | "all";
+            /** @description How many instances it may change in any hour, 1 to 10,000. Each member of a bulk action counts. */
+            changesPerHour: number;
+            /** @description How many percent of the members of a folder it may change in any hour. The instances in no folder count as one. */
+            maxPercentOfFolder: number;
+        };
         /** @description The user that has logged in. The session is in a cookie. */
         LoggedInView: {
             /** @description The login of the user. */
@@ -4825,6 +5320,46 @@ export interface components {
             /** @description One sentence, or a noun phrase, that names the property. */
             what: string;
         };
+        /** @description New values of some settings of a mail server. Absent ones stay as they are. */
+        MailChannelChangeDto: {
+            /** @description The address of the sender. */
+            from?: string;
+            /** @description The name or the address of the SMTP server. With another one, the password must be given again. */
+            host?: string;
+            /** @description The password of the login. */
+            password?: string;
+            /** @description The port. With another one, the password must be given again. */
+            port?: number;
+            /** @description The addresses of the recipients, at most 50. */
+            recipients?: string[];
+            /**
+             * @description The encryption. With another one, the password must be given again.
+             * @enum {string}
+             */
+            security?: "starttls" | "tls" | "none";
+            /** @description The user of the login. With another one, the password must be given again. */
+            user?: string;
+        };
+        /** @description A mail server and the recipients. */
+        MailChannelDto: {
+            /** @description The address of the sender. */
+            from: string;
+            /** @description The name or the address of the SMTP server. Private addresses need the operator's permission. */
+            host: string;
+            /** @description The password of the login. No response contains it. */
+            password?: string;
+            /** @description The port: usually 587 with `starttls`, and 465 with `tls`. */
+            port: number;
+            /** @description The addresses of the recipients, who see each other: at most 50. */
+            recipients: string[];
+            /**
+             * @description `starttls` and `tls` need a valid certificate of the host; `none` is possible on the loopback interface only.
+             * @enum {string}
+             */
+            security: "starttls" | "tls" | "none";
+            /** @description The user of the login; without it, there is none. */
+            user?: string;
+        };
         /** @description A refusal of one VM of a queue. */
         MemberRefusalView: {
             /**
@@ -4836,7 +5371,7 @@ export interface components {
              * @description Stable. `WARNING` for a warning, which no code distinguishes.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description The ref of the VM. */
@@ -4875,6 +5410,155 @@ export interface components {
             totalBytes: number | null;
             /** @description The used memory in bytes; null if it is unknown. */
             usedBytes: number | null;
+        };
+        /** @description The outcome of a test. */
+        MessageChannelTestView: {
+            /** @description Why it was not accepted, or which recipients were refused; empty otherwise. */
+            reason: string;
+            /** @description Whether the receiver has accepted the message. */
+            sent: boolean;
+        };
+        /** @description A channel of messages. */
+        MessageChannelView: {
+            /**
+             * Format: date-time
+             * @description When it was created, in ISO 8601.
+             */
+            createdAt: string;
+            /** @description Its ID. */
+            id: string;
+            /**
+             * @description How it sends.
+             * @enum {string}
+             */
+            kind: "mail" | "ntfy" | "webhook";
+            /** @description Its name. */
+            name: string;
+            /** @description Whether every user may send to it by a rule. */
+            shared: boolean;
+            /** @description Where it sends to; null for callers who may not manage the service. */
+            target: components["schemas"]["MessageTargetView"] | null;
+        };
+        /** @description A rule of messages. */
+        MessageRuleView: {
+            /**
+             * Format: date-time
+             * @description When it was changed last, in ISO 8601.
+             */
+            changedAt: string;
+            /** @description The ID of its channel. */
+            channel: string;
+            /**
+             * Format: date-time
+             * @description When it was created, in ISO 8601.
+             */
+            createdAt: string;
+            /**
+             * @description Immediately, or once a day.
+             * @enum {string}
+             */
+            delivery: "immediately" | "digest";
+            /** @description When the digest is sent, `HH:MM`. */
+            digestAt: string;
+            /** @description Whether it sends. */
+            enabled: boolean;
+            /** @description Only events of the instances in this folder and those in it. */
+            folder?: string;
+            /** @description Its ID. */
+            id: string;
+            /** @description The events that it is about. */
+            kinds: ("problem.began" | "problem.ended" | "instance.failed" | "instance.recovered" | "context.lost" | "context.returned" | "task.failed" | "schedule.failed" | "schedule.missed")[];
+            /**
+             * @description The least severity.
+             * @enum {string}
+             */
+            minSeverity: "info" | "warning" | "error";
+            /** @description Its name. */
+            name: string;
+            /** @description The login of the user whose rights it has; empty for a user without an identity. */
+            owner: string;
+            /** @description Only events of the instances that match this query. */
+            q?: string;
+            /** @description When nothing is sent immediately. */
+            quietHours?: components["schemas"]["QuietHoursDto"];
+            /** @description A name of the IANA database. */
+            timeZone: string;
+            /** @description The ID of the API token that has created it, and whose rights it has at most. */
+            token?: string;
+            /** @description The number of events that wait for the next message. */
+            waitingEvents: number;
+        };
+        /** @description The settings of a channel without its secret. Those of other kinds are null. */
+        MessageTargetView: {
+            /** @description The address of the sender. */
+            from: string | null;
+            /** @description Whether a password or a token is stored. */
+            hasSecret: boolean;
+            /** @description The mail server. */
+            host: string | null;
+            /** @description The port of the mail server. */
+            port: number | null;
+            /** @description The addresses of the recipients. */
+            recipients: string[];
+            /**
+             * @description The encryption of the mail server.
+             * @enum {string|null}
+             */
+            security: "starttls" | "tls" | "none" | null;
+            /** @description The server of ntfy. */
+            server: string | null;
+            /** @description The topic of ntfy. */
+            topic: string | null;
+            /** @description The user of the login; empty without one. */
+            user: string | null;
+            /** @description The ID of the webhook. */
+            webhook: string | null;
+        };
+        /** @description A message of a rule. Its text is not kept. */
+        MessageView: {
+            /** @description The number of attempts. */
+            attempts: number;
+            /** @description The ID of the channel of the rule. */
+            channel: string;
+            /**
+             * Format: date-time
+             * @description When it was written, in ISO 8601.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was accepted or given up, in ISO 8601.
+             */
+            endedAt: string | null;
+            /** @description The number of events that it is about. */
+            events: number;
+            /** @description Its ID, which is the same at each attempt. */
+            id: string;
+            /** @description Whether it is a daily digest. */
+            isDigest: boolean;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due, in ISO 8601.
+             */
+            nextAttemptAt: string | null;
+            /** @description Why the last attempt failed, or which recipients were refused; empty otherwise. */
+            reason: string;
+            /** @description The ID of its rule. */
+            rule: string;
+            /** @description The name of its rule. */
+            ruleName: string;
+            /**
+             * @description The most serious event.
+             * @enum {string}
+             */
+            severity: "info" | "warning" | "error";
+            /**
+             * @description `waiting`: it is sent soon, or again. `failed`: it was refused, or the receiver was not reached for a day.
+             * @enum {string}
+             */
+            status: "waiting" | "sent" | "failed";
+            /** @description Its subject. */
+            subject: string;
         };
         /** @description An element of GET /api/vms/{ns}/{name}/metrics/history */
         MetricsSampleView: {
@@ -4927,7 +5611,7 @@ export interface components {
              * @description Stable. `WARNING` for a warning, which no code distinguishes.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description One sentence about the remedy. */
@@ -5220,6 +5904,30 @@ export interface components {
             /** @description Comma-separated. */
             roles: string;
         };
+        /** @description New values of some settings of a topic. Absent ones stay as they are. */
+        NtfyChannelChangeDto: {
+            /**
+             * @description The URL of the server. With another one, the token must be given again.
+             * @example https://example.org/images/debian-12.qcow2
+             */
+            server?: string;
+            /** @description An access token. */
+            token?: string;
+            /** @description The topic. */
+            topic?: string;
+        };
+        /** @description A topic of an ntfy server. */
+        NtfyChannelDto: {
+            /**
+             * @description The URL of the server, such as `https://ntfy.example.org`. Private addresses need the operator's permission.
+             * @example https://example.org/images/debian-12.qcow2
+             */
+            server: string;
+            /** @description An access token, if the topic needs one. No response contains it. */
+            token?: string;
+            /** @description The topic. */
+            topic: string;
+        };
         /** @description POST /api/ext/login/recovery-codes */
         OwnPasswordDto: {
             /** @description The password of the caller. */
@@ -5423,6 +6131,13 @@ export interface components {
             /** @description A name of the IANA database. */
             timeZone: string;
         };
+        /** @description When nothing is sent immediately. */
+        QuietHoursDto: {
+            /** @description The first minute, `HH:MM` in the time zone of the rule. */
+            from: string;
+            /** @description The minute at which messages are sent again. It may be earlier than `from`: on the next day. */
+            to: string;
+        };
         /** @description GET /readyz */
         ReadyView: {
             /** @description `ready`. */
@@ -5448,7 +6163,7 @@ export interface components {
              * @description The code with which the request would fail.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description One sentence about the remedy; may be empty. */
@@ -5460,7 +6175,7 @@ export interface components {
              * @description `MOVE_REFUSED`.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Whether each source is deleted once its copy was verified. */
             deleteSource: boolean;
             /** @description One sentence about the first refusal. */
@@ -5486,7 +6201,7 @@ export interface components {
              * @description `MOVE_REFUSED`.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Whether the source is deleted once the copy was verified. */
             deleteSource: boolean;
             /** @description A ref; empty while the request does not determine one. */
@@ -5525,12 +6240,61 @@ export interface components {
             /** @description Consequences that the caller may not expect, one sentence each. */
             warnings: string[];
         };
-        /** @description A role of the caller, in a folder and those in it. */
-        RoleView: {
-            /** @description The path of the folder; `/` is everywhere. */
-            folder: string;
+        /** @description A role of a user or a group. */
+        RoleAssignmentView: {
+            /** @description When it was assigned, in ISO 8601; null in the configuration. */
+            createdAt: string | null;
+            /** @description The login of the administrator; empty for one without an identity, and in the configuration. */
+            createdBy: string;
+            /** @description The ID of the role. */
+            id: string;
             /**
-             * @description `viewer` reads, `operator` also uses the power actions and consoles, `admin` also changes and deletes.
+             * @description What they may do.
+             * @enum {string}
+             */
+            role: "viewer" | "operator" | "admin";
+            /** @description Where: with the present path of the folder, or the last one of a deleted folder. */
+            scope: components["schemas"]["RoleScopeDto"];
+            /**
+             * @description `configuration`: from the configuration file, where it can be changed. `assigned`: over the API.
+             * @enum {string}
+             */
+            source: "configuration" | "assigned";
+            /** @description Who has the role. */
+            subject: components["schemas"]["RoleSubjectDto"];
+            /** @description Grows with each change; 0 in the configuration. */
+            version: number;
+            /** @description Whether the folder or context does not exist any more. Then the role gives no rights. */
+            void: boolean;
+        };
+        /** @description Where a role holds: in one of these, or without any field everywhere. */
+        RoleScopeDto: {
+            /**
+             * @description The instances of this context.
+             * @example local
+             */
+            context?: string;
+            /**
+             * @description This folder and those in it. The role follows it to another path, and ends with it.
+             * @example prod/databases
+             */
+            folder?: string;
+        };
+        /** @description Either a user or a group. */
+        RoleSubjectDto: {
+            /** @description A group of the login provider; upper and lower case are the same. */
+            group?: string;
+            /** @description The login of a user; upper and lower case are the same. */
+            user?: string;
+        };
+        /** @description A role of the caller, in a folder and those in it, or in a context. */
+        RoleView: {
+            /** @description The context, instead of a folder. */
+            context?: string;
+            /** @description The path of the folder; `/` is everywhere. */
+            folder?: string;
+            /**
+             * @description `viewer` reads, `operator` also uses the power actions and consoles and creates instances, `admin` also changes and deletes.
              * @enum {string}
              */
             role: "viewer" | "operator" | "admin";
@@ -5816,6 +6580,18 @@ export interface components {
             /** @description The outcome in one word, such as `ok`, `deleted` or `removed`. */
             status: string;
         };
+        /** @description POST /api/ext/agents/stop and POST /api/ext/agents/resume */
+        StopAgentsDto: {
+            /** @description The ID of the token of one agent. Default: all agents. */
+            token?: string;
+        };
+        /** @description The agents that were stopped or resumed. */
+        StoppedAgentsView: {
+            /** @description How many commits waited for an approval, and were canceled. */
+            canceled: number;
+            /** @description The IDs of their tokens. */
+            tokens: string[];
+        };
         /** @description The free space of a storage class in a segment of the cluster. */
         StorageSegmentView: {
             /** @description In bytes; null where the driver reports none. */
@@ -6029,8 +6805,10 @@ export interface components {
         };
         /** @description An API token, without its secret. */
         TokenView: {
-            /** @description What a caller with the token may do. Each action includes `read`. */
+            /** @description What a caller with the token may do, or with a leash rehearse. Each action includes `read`. */
             actions: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            /** @description Present: the token is for an agent. */
+            agent?: components["schemas"]["LeashDto"];
             /** @description When it was created, in ISO 8601. */
             createdAt: string;
             /** @description The login of the user who has created it; empty for one without an identity. */
@@ -6047,6 +6825,55 @@ export interface components {
             name: string;
             /** @description The instances that the token is for. */
             scope: components["schemas"]["TokenScopeDto"];
+            /** @description Whether an administrator has stopped the agent. */
+            stopped?: boolean;
+        };
+        /** @description PATCH /api/ext/messages/channels/{id}. Absent fields stay as they are; the kind does not change. */
+        UpdateMessageChannelDto: {
+            /** @description Settings of a channel that sends mail. */
+            mail?: components["schemas"]["MailChannelChangeDto"];
+            /** @description Unique among the channels. */
+            name?: string;
+            /** @description Settings of a channel that publishes to a topic of ntfy. */
+            ntfy?: components["schemas"]["NtfyChannelChangeDto"];
+            /** @description Whether every user may send to it by a rule. */
+            shared?: boolean;
+            /** @description Settings of a channel that sends to a webhook. */
+            webhook?: components["schemas"]["WebhookChannelDto"];
+        };
+        /** @description PATCH /api/ext/messages/rules/{id}. Absent fields stay as they are, and null removes one. */
+        UpdateMessageRuleDto: {
+            /** @description The ID of a channel that the caller may use. */
+            channel?: string;
+            /**
+             * @description Immediately, or once a day.
+             * @enum {string}
+             */
+            delivery?: "immediately" | "digest";
+            /** @description When the digest is sent, `HH:MM`. */
+            digestAt?: string;
+            /** @description Whether it sends. Messages that wait when it is disabled are not sent. */
+            enabled?: boolean;
+            /**
+             * @description Only events of the instances in this folder and those in it.
+             * @example prod/databases
+             */
+            folder?: string | null;
+            /** @description The events that it is about. */
+            kinds?: ("problem.began" | "problem.ended" | "instance.failed" | "instance.recovered" | "context.lost" | "context.returned" | "task.failed" | "schedule.failed" | "schedule.missed")[];
+            /**
+             * @description The least severity.
+             * @enum {string}
+             */
+            minSeverity?: "info" | "warning" | "error";
+            /** @description Unique among the rules of its owner. */
+            name?: string;
+            /** @description Only events of the instances that match this query. */
+            q?: string | null;
+            /** @description When nothing is sent immediately. */
+            quietHours?: components["schemas"]["QuietHoursDto"] | null;
+            /** @description A name of the IANA database. */
+            timeZone?: string;
         };
         /** @description PATCH /api/ext/schedules/{id}. Absent fields stay as they are. */
         UpdateScheduleDto: {
@@ -6236,6 +7063,11 @@ export interface components {
             /** @description Whether the same login sent this request. */
             you: boolean;
         };
+        /** @description A webhook that exists. */
+        WebhookChannelDto: {
+            /** @description Its ID. */
+            webhook: string;
+        };
         /** @description A webhook, without its secret. */
         WebhookView: {
             /** @description The number of failed attempts to deliver the next event. */
@@ -6269,7 +7101,7 @@ export interface components {
             admin: boolean;
             /** @description Whether an allowlist of administrators exists. */
             enforced: boolean;
-            /** @description The groups that the login provider has reported. */
+            /** @description The groups of the caller, as the login provider reports them. */
             groups?: string[];
             /** @description The login of the caller; empty without an identity. */
             login: string;
@@ -6806,6 +7638,59 @@ export interface operations {
             };
         };
     };
+    "Access.explain": {
+        parameters: {
+            query?: {
+                /** @description The context of the instance, if it exists in several. */
+                context?: string;
+                /** @description A folder, instead of an instance. */
+                folder?: string;
+                /** @description A group, instead of a user. */
+                group?: string;
+                /** @description The kind of the instance. Default `vm`. */
+                kind?: "vm" | "ct";
+                /** @description The name of the instance. Without it and `folder`: everything. */
+                name?: string;
+                /** @description The namespace of the instance. */
+                ns?: string;
+                /** @description A login. Default: the caller, with their groups. */
+                user?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessView"];
+                };
+            };
+        };
+    };
     "Accounts.list": {
         parameters: {
             query?: never;
@@ -7019,6 +7904,232 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AccountWithSecretView"];
+                };
+            };
+        };
+    };
+    "Agents.resume": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StopAgentsDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoppedAgentsView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Agents.stop": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StopAgentsDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoppedAgentsView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Approvals.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalView"][];
+                };
+            };
+        };
+    };
+    "Approvals.approve": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The ID of the rehearsal. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovedView"];
+                };
+            };
+        };
+    };
+    "Approvals.reject": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The ID of the rehearsal. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"];
                 };
             };
         };
@@ -9201,6 +10312,605 @@ export interface operations {
             };
         };
     };
+    "Mcp.stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+    "Mcp.post": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+    "Mcp.end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+    "MessageRules.sent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageView"][];
+                };
+            };
+        };
+    };
+    "MessageChannels.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageChannelView"][];
+                };
+            };
+        };
+    };
+    "MessageChannels.create": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateMessageChannelDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageChannelView"];
+                };
+            };
+        };
+    };
+    "MessageChannels.remove": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "MessageChannels.update": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMessageChannelDto"];
+                "application/merge-patch+json": components["schemas"]["UpdateMessageChannelDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageChannelView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "MessageChannels.test": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageChannelTestView"];
+                };
+            };
+        };
+    };
+    "MessageRules.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRuleView"][];
+                };
+            };
+        };
+    };
+    "MessageRules.create": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateMessageRuleDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRuleView"];
+                };
+            };
+        };
+    };
+    "MessageRules.remove": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "MessageRules.update": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Its ID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMessageRuleDto"];
+                "application/merge-patch+json": components["schemas"]["UpdateMessageRuleDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageRuleView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
     "Infrastructure.networks": {
         parameters: {
             query?: {
@@ -9540,6 +11250,203 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    "Roles.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoleAssignmentView"][];
+                };
+            };
+        };
+    };
+    "Roles.assign": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssignRoleDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoleAssignmentView"];
+                };
+            };
+        };
+    };
+    "Roles.remove": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The ID of a role, as in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Roles.change": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The ID of a role, as in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeRoleDto"];
+                "application/merge-patch+json": components["schemas"]["ChangeRoleDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoleAssignmentView"] | components["schemas"]["PlanView"];
+                };
             };
         };
     };
