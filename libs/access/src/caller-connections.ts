@@ -30,8 +30,8 @@ export class CallerConnections {
   }
 
   /**
-   * Closes a connection when the API token of its caller expires, is changed or revoked, when their session ends, and when
-   * they get other rights by roles.
+   * Closes a connection when the API token of its caller expires, is changed or revoked, when their session ends, and
+   * when they get other rights by roles.
    * @returns call it when the connection has ended
    */
   closeWith(caller: Pick<Caller, 'token' | 'session' | 'grant'>, close: Close): () => void {

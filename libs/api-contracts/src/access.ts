@@ -213,6 +213,9 @@ export class RoleView {
   @Optional() @IsString() folder?: string;
   /** The context, instead of a folder. */
   @Optional() @IsString() context?: string;
-  /** `viewer` reads, `operator` also uses the power actions and consoles and creates instances, `admin` also changes and deletes. */
+  /**
+   * `viewer` reads, `operator` also uses the power actions and consoles and creates instances, `admin` also changes and
+   * deletes.
+   */
   @IsIn(['viewer', 'operator', 'admin']) role!: 'viewer' | 'operator' | 'admin';
 }

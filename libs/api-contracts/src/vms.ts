@@ -97,9 +97,9 @@ export class CreateVmDto {
   /** The storage class of its disks, or on libvirt the storage pool. Default: that of the context. */
   @Optional() @IsStorageName() storageClass?: string;
   /**
-   * The whole path of the folder for the VM, which must exist, and in which the caller may change or create instances. With a
-   * role in the folder, it is required, and the VM has neither `pvc` nor `bootc`. If it is
-   * removed meanwhile, the VM is created without it, and the response has a warning.
+   * The whole path of the folder for the VM, which must exist, and in which the caller may change or create instances.
+   * With a role in the folder, it is required, and the VM has neither `pvc` nor `bootc`. If it is removed meanwhile, the
+   * VM is created without it, and the response has a warning.
    */
   @Optional() @IsFolderPath() folder?: string;
   /** Its tags from its first moment on. */

@@ -27,6 +27,7 @@ export * from './model/hardware-changes.js';
 export * from './model/host-resources.js';
 export * from './model/infrastructure.js';
 export * from './model/instance.js';
+export * from './model/instance-identity.js';
 export * from './model/instance-status.js';
 export * from './model/keyed-queue.js';
 export * from './model/move-refusal.js';

@@ -1,5 +1,6 @@
 import type { LossView, MoveConcernView, PlanStepView, RefusalView, SecondsView } from '@headgate/api-contracts';
 import { printable } from '../terminal/printable.js';
+import { readable } from '../terminal/readable-seconds.js';
 
 /** A plan of any route, as far as it is shown. */
 export interface ShownPlan {
@@ -49,13 +50,4 @@ function interruptionOf({ interruption, estimatedDowntimeSeconds }: ShownPlan): 
 export function formatSeconds({ low, high }: SecondsView): string {
   const [from, to] = [readable(low), readable(high)];
   return from === to ? from : `${from} to ${to}`;
-}
-
-/** @param seconds @returns such as `0.4 s`, `12 s`, `5 min` or `2 h 10 min` */
-export function readable(seconds: number): string {
-  if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`;
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 120) return `${minutes} min`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

@@ -1,5 +1,5 @@
 import type { TaskView } from '@headgate/api-contracts';
-import { readable } from '../plans/plan.js';
+import { readable } from '../terminal/readable-seconds.js';
 import { printable, printableLines } from '../terminal/printable.js';
 import type { Environment } from '../terminal/environment.js';
 

@@ -62,8 +62,8 @@ export class VmsController {
     return this.lists.answer('vm', query, request, reply);
   }
 
-  // The right of a token to create is not one to change the members of a folder. A role in the folder is, but neither for
-  // a volume that may be of anyone nor for a build, which runs the image as root.
+  // The right of a token to create is not one to change the members of a folder. A role in the folder is, but neither
+  // for a volume that may be of anyone nor for a build, which runs the image as root.
   @Needs(everything('create', { folder: { action: 'change', field: 'folder', unless: ['pvc', 'bootc'] } }))
   @Post()
   @Describe(

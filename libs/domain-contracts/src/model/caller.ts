@@ -4,8 +4,8 @@ import type { RehearsedWork } from './rehearsed-work.js';
 /** The caller of a request, as tasks and the audit log record them. */
 export interface Author {
   /**
-   * Login name from the trusted proxy, of the session, or of the creator of the API token; empty for a caller without an
-   * identity.
+   * Login name from the trusted proxy, of the session, or of the creator of the API token; empty for a caller without
+   * an identity.
    */
   readonly login: string;
   readonly name: string;

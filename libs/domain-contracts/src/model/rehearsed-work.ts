@@ -1,5 +1,5 @@
+import type { InstanceIdentity } from './instance-identity.js';
 import type { AnyPlan } from './plan.js';
-import type { InstanceIdentity } from '../ports/folder-store.port.js';
 
 /**
  * The changes that a token with a leash has rehearsed. They are carried out only as they were rehearsed: a change asks

@@ -1,4 +1,5 @@
 import type { Instance } from '../model/instance.js';
+import type { InstanceIdentity } from '../model/instance-identity.js';
 
 /**
  * - `member`: the object with the ID is in the folder, whether it exists at the moment or not.
@@ -7,14 +8,6 @@ import type { Instance } from '../model/instance.js';
  *   listed.
  */
 export type MemberState = 'member' | 'ending' | 'unbound';
-
-/** Identifies one object, and no other object of its name. */
-export interface InstanceIdentity {
-  /** The ref as text. */
-  readonly ref: string;
-  /** The backend's ID of the object. */
-  readonly uid: string;
-}
 
 /** An instance in a folder. */
 export interface FolderMember extends InstanceIdentity {

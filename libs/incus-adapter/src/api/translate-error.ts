@@ -32,8 +32,8 @@ interface Rule {
 /** Messages of Incus 6.0 and LXD 5.0, the most specific first: most failures have no status of their own. */
 const RULES: readonly Rule[] = [
   {
-    // The second is how a read fails while the instance stops, the last one how LXD refuses a change that has waited for
-    // another one.
+    // The second is how a read fails while the instance stops, the last one how LXD refuses a change that has waited
+    // for another one.
     pattern:
       /is busy running|Invalid PID|currently being used|operation is already running|matching (non-reusable )?operation/i,
     code: 'BUSY',

@@ -99,8 +99,8 @@ export function snapshotName(vm: string, time: string): string {
 }
 
 /**
- * Returns the disks of an instance to a snapshot; with its creation time, to no other one of its name. Its result is the
- * ID of the task.
+ * Returns the disks of an instance to a snapshot; with its creation time, to no other one of its name. Its result is
+ * the ID of the task.
  */
 export class RestoreSnapshot extends InstanceChange<
   'snapshots',
