@@ -98,8 +98,8 @@ export class CreateVmDto {
   @Optional() @IsStorageName() storageClass?: string;
   /**
    * The whole path of the folder for the VM, which must exist, and in which the caller may change or create instances.
-   * With a role in the folder, it is required, and the VM has neither `pvc` nor `bootc`. If it is removed meanwhile, the
-   * VM is created without it, and the response has a warning.
+   * With a role in the folder, it is required, and the VM has neither `pvc` nor `bootc`. If it is removed meanwhile,
+   * the VM is created without it, and the response has a warning.
    */
   @Optional() @IsFolderPath() folder?: string;
   /** Its tags from its first moment on. */
