@@ -62,6 +62,7 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
     diskIngest: ofVms('moved'),
     liveDisks: ofVms('moved'),
     backups: ofVms('backed up'),
+    backupSource: ofVms('backed up'),
     cluster: openCluster(engine),
     nodeScheduling: new UnavailableAbility('Members of Incus and LXD are evacuated with their own tools.'),
     diagnostics: new IncusDiagnostics(engine),

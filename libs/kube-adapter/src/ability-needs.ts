@@ -48,6 +48,8 @@ export const ABILITY_NEEDS: AbilityNeeds = {
   diskIngest: [kubevirt],
   liveDisks: [kubevirt],
   backups: [kubevirt, noBackupApi],
+  // No cluster has it.
+  backupSource: [kubevirt],
   cluster: [],
   nodeScheduling: [],
   diagnostics: [],

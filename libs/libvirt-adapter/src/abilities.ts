@@ -1,4 +1,5 @@
 import { UnavailableAbility, type Abilities, type AbilityName } from '@headgate/domain-contracts';
+import { openBackupSource } from './backup-source/open-backup-source.js';
 import { openBackups } from './backups/open-backups.js';
 import { openCloning } from './cloning/open-cloning.js';
 import { openCluster } from './cluster/open-cluster.js';
@@ -46,6 +47,7 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
   const snapshots = openSnapshots(engine);
   const diskMove = openDiskMove(engine);
   const backups = openBackups(engine);
+  const backupSource = openBackupSource(engine, backups);
   const hardware = openHardware(engine, (domain) => inventory.reread(domain));
   const migration = openMigration(engine, self, otherHosts);
   const canMigrate = (): boolean => otherHosts().length > 0;
@@ -78,6 +80,7 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
     snapshots,
     images,
     backups,
+    backupSource,
     get migration() {
       return canMigrate() ? migration : NO_OTHER_HOST;
     },
@@ -106,7 +109,7 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
   const close = async (): Promise<void> => {
     downloads.partials.interrupt();
     stops.close();
-    for (const part of [seeds, migration, diskMove, snapshots, backups, inventory]) await part.close();
+    for (const part of [seeds, migration, diskMove, snapshots, backupSource, backups, inventory]) await part.close();
     await progress.cancelAll();
     await images.close();
     await connection.close();

@@ -1,6 +1,7 @@
 import { DomainError } from '../values/domain-error.js';
 import type { InstanceKind } from '../values/instance-ref.js';
 import type { BackendKindName, BackendTraits } from '../model/backend-traits.js';
+import type { BackupSource } from './backup-source.port.js';
 import type { ClusterInventory } from './cluster-inventory.port.js';
 import type { ConsoleSource } from './console-source.port.js';
 import { FOR_CONTAINERS } from './container-abilities.js';
@@ -56,6 +57,7 @@ export interface Abilities {
   readonly diskIngest: DiskIngest;
   readonly liveDisks: LiveDisks;
   readonly backups: InstanceBackups;
+  readonly backupSource: BackupSource;
   readonly cluster: ClusterInventory;
   readonly nodeScheduling: NodeScheduling;
   readonly diagnostics: Diagnostics;
@@ -89,6 +91,7 @@ const LISTED: { readonly [K in AbilityName]: true } = {
   diskIngest: true,
   liveDisks: true,
   backups: true,
+  backupSource: true,
   cluster: true,
   nodeScheduling: true,
   diagnostics: true,

@@ -28,6 +28,7 @@ export const FOR_CONTAINERS = {
   diskIngest: 'moves of containers from other contexts',
   liveDisks: 'live moves of containers',
   backups: 'checkpoints of containers',
+  backupSource: 'backups of containers',
   cluster: undefined,
   nodeScheduling: undefined,
   diagnostics: undefined,

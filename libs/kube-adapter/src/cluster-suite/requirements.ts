@@ -36,6 +36,7 @@ export const NEVER_AVAILABLE: readonly AbilityName[] = [
   'containerTransfer',
   'guestControl',
   'backups',
+  'backupSource',
   'liveDisks',
 ];
 

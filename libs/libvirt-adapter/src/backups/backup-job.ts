@@ -5,6 +5,7 @@ import type { BackupRecord } from '../domain-xml/backup-metadata.js';
 import type { DomainEditor } from '../domains/domain-editor.js';
 import type { StoragePool } from '../storage/storage-pool.js';
 import type { KeyedLock } from '../locks/concurrency.js';
+import { GuestFreezer } from './guest-freezer.js';
 import type { RecordedCheckpoints } from './recorded-checkpoints.js';
 
 export interface BackupJobDeps {
@@ -28,10 +29,14 @@ export const COPY_SUFFIX = '-backup.qcow2';
  * before they are created, so that nothing is left over by an interruption.
  */
 export class BackupJob {
+  private readonly freezer: GuestFreezer;
+
   constructor(
     private readonly deps: BackupJobDeps,
     private readonly checkpoints: RecordedCheckpoints,
-  ) {}
+  ) {
+    this.freezer = new GuestFreezer(deps);
+  }
 
   /** Callers hold the domain's lock. */
   async begin(
@@ -91,13 +96,23 @@ export class BackupJob {
     }
   }
 
-  /** Removes the traces of an export that has ended or was interrupted. Only a complete one keeps its checkpoint. */
-  async settle(uuid: string, record: BackupRecord, { isComplete }: { readonly isComplete: boolean }): Promise<void> {
+  /**
+   * Removes the traces of an export that has ended or was interrupted. Only a complete one keeps its checkpoint.
+   * @param volumes all volumes of the backup
+   */
+  async settle(
+    uuid: string,
+    record: BackupRecord,
+    { isComplete, volumes = [record.volume] }: { readonly isComplete: boolean; readonly volumes?: readonly string[] },
+  ): Promise<void> {
     const { lock, log } = this.deps;
     try {
       await lock.run(uuid, () => this.release(uuid, record, isComplete));
     } catch (error) {
-      if (DomainError.is(error, 'INSTANCE_NOT_FOUND')) return this.removeCopy(record.volume);
+      if (DomainError.is(error, 'INSTANCE_NOT_FOUND')) {
+        for (const volume of volumes) await this.removeCopy(volume);
+        return;
+      }
       // The record stays, and the next start of the service tries again.
       log.warn({ domain: uuid, reason: messageOf(error) }, 'the files of an export could not be removed');
       // Its checkpoint is not usable, so the client must not take the export for complete.
@@ -105,16 +120,20 @@ export class BackupJob {
     }
   }
 
-  private async release(uuid: string, { volume, checkpoint }: BackupRecord, isComplete: boolean): Promise<void> {
+  private async release(uuid: string, record: BackupRecord, isComplete: boolean): Promise<void> {
     const { editor } = this.deps;
+    const { volume, checkpoint, freezes } = record;
     const domain = await editor.read(uuid);
-    if (domain.description.metadata.backup?.volume !== volume) return;
+    const { name, metadata } = domain.description;
+    if (metadata.backup?.volume !== volume) return;
+    if (freezes && domain.isActive) await this.freezer.thaw({ uuid, name });
     await this.abort(uuid, volume);
     if (!isComplete && checkpoint !== undefined) await this.checkpoints.remove(await editor.read(uuid), checkpoint);
-    await this.removeCopy(volume);
-    await editor.updateMetadata(uuid, ({ backup: _ended, ...metadata }) => ({
-      ...metadata,
-      volumes: metadata.volumes.filter(({ name }) => name !== volume),
+    // A domain has one backup at a time.
+    for (const one of metadata.volumes) if (one.role === 'backup') await this.removeCopy(one.name);
+    await editor.updateMetadata(uuid, ({ backup: _ended, ...rest }) => ({
+      ...rest,
+      volumes: rest.volumes.filter(({ role }) => role !== 'backup'),
     }));
   }
 

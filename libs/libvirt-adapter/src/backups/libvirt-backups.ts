@@ -177,6 +177,17 @@ export class LibvirtBackups extends InstanceBackups {
     }
   }
 
+  /**
+   * Reserves the disks of a domain for a backup that another class makes.
+   * @returns frees them
+   * @throws DomainError BUSY
+   */
+  claim(id: DomainId): () => void {
+    this.expectFree(id);
+    this.active.add(id.uuid);
+    return () => void this.active.delete(id.uuid);
+  }
+
   /** Resolves when nothing of ended exports and of those that an earlier run has left is being removed. */
   async whenSettled(): Promise<void> {
     await Promise.allSettled(this.settling);
@@ -342,7 +353,7 @@ export class LibvirtBackups extends InstanceBackups {
   }
 
   /** libvirt would wait for the end of another backup. */
-  private async expectIdle({ description }: EditableDomain): Promise<void> {
+  async expectIdle({ description }: EditableDomain): Promise<void> {
     const { uuid, name, metadata } = description;
     if (metadata.owner === uuid && metadata.backup) throw busy(metadata.backup);
     if (metadata.owner === uuid && metadata.pending) throw refusalOf(name);

@@ -18,6 +18,31 @@ export interface NewCheckpoint {
   readonly description: string;
 }
 
+/** Serves the content that several disks have at one moment. */
+export interface ServedBackup {
+  /** Path of the socket on which QEMU listens. Its folder exists, and belongs to QEMU. */
+  readonly socket: string;
+  readonly disks: readonly ServedDisk[];
+  /** The targets of all other disks. */
+  readonly others: readonly string[];
+  /** The bitmaps of this checkpoint tell the changed parts of the disks. */
+  readonly since?: string;
+  /** Creates a checkpoint of the same moment. */
+  readonly checkpoint?: NewCheckpoint;
+}
+
+export interface ServedDisk {
+  /** Also the name of its export. */
+  readonly target: string;
+  /** Path of an empty qcow2 file with the size of the disk, for content that the guest replaces meanwhile. */
+  readonly scratch: string;
+  /** Whether its image can have bitmaps. */
+  readonly hasBitmaps: boolean;
+}
+
+/** The name under which QEMU serves the bitmap of the changed parts. */
+export const servedBitmap = (target: string): string => `backup-${target}`;
+
 export type BackupOutcome = { readonly isComplete: true } | { readonly isComplete: false; readonly reason: string };
 
 /**
@@ -30,6 +55,11 @@ export abstract class BackupOperations {
    * @throws DomainError WRONG_STATE, BUSY, CHECKPOINT_INCONSISTENT
    */
   abstract beginBackup(uuid: string, backup: DiskBackup): Promise<void>;
+  /**
+   * Starts to serve the content that disks have now, until the backup is aborted.
+   * @throws DomainError WRONG_STATE, BUSY, CHECKPOINT_NOT_FOUND, CHECKPOINT_INCONSISTENT
+   */
+  abstract serveBackup(uuid: string, backup: ServedBackup): Promise<void>;
   /** @returns the XML of the backup that is running, if there is one */
   abstract runningBackup(uuid: string): Promise<string | undefined>;
   /** How the last backup of a running domain ended. It can be read once. */
@@ -80,6 +110,50 @@ export const checkpointXml = ({ target, others, checkpoint }: DiskBackup): strin
       disks: {
         disk: [
           { '@name': target, '@checkpoint': 'bitmap' },
+          ...others.map((name) => ({ '@name': name, '@checkpoint': 'no' })),
+        ],
+      },
+    },
+  });
+
+/** https://libvirt.org/formatbackup.html */
+export const servedBackupXml = ({ socket, disks, others, since }: ServedBackup): string =>
+  formatXml({
+    domainbackup: {
+      '@mode': 'pull',
+      server: { '@transport': 'unix', '@socket': socket },
+      disks: {
+        disk: [
+          ...disks.map(({ target, scratch, hasBitmaps }) => ({
+            '@name': target,
+            '@backup': 'yes',
+            '@type': 'file',
+            ...(since !== undefined && hasBitmaps
+              ? { '@backupmode': 'incremental', '@incremental': since, '@exportbitmap': servedBitmap(target) }
+              : { '@backupmode': 'full' }),
+            '@exportname': target,
+            driver: { '@type': 'qcow2' },
+            scratch: { '@file': scratch },
+          })),
+          ...others.map((name) => ({ '@name': name, '@backup': 'no' })),
+        ],
+      },
+    },
+  });
+
+/** https://libvirt.org/formatcheckpoint.html */
+export const servedCheckpointXml = ({ disks, others, checkpoint }: ServedBackup): string | undefined =>
+  checkpoint &&
+  formatXml({
+    domaincheckpoint: {
+      name: checkpoint.name,
+      description: checkpoint.description,
+      disks: {
+        disk: [
+          ...disks.map(({ target, hasBitmaps }) => ({
+            '@name': target,
+            '@checkpoint': hasBitmaps ? 'bitmap' : 'no',
+          })),
           ...others.map((name) => ({ '@name': name, '@checkpoint': 'no' })),
         ],
       },

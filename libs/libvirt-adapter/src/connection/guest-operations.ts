@@ -16,7 +16,12 @@ export abstract class GuestOperations {
   /** The password is in no argument of a program. */
   abstract setPassword(uuid: string, user: string, password: string, options: CallOptions): Promise<void>;
   /** Sends a command in the agent's JSON protocol and returns the answer. It must not contain a secret. */
-  abstract command(uuid: string, command: string, options: CallOptions): Promise<string>;
+  abstract command(uuid: string, command: string, options: AgentOptions): Promise<string>;
+}
+
+export interface AgentOptions extends CallOptions {
+  /** How long libvirt waits for the answer. Default: `AGENT_TIMEOUT_SECONDS` */
+  readonly waitSeconds?: number;
 }
 
 /** How long libvirt waits for one answer of an agent. */

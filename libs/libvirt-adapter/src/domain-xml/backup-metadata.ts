@@ -13,6 +13,8 @@ export interface BackupRecord {
   readonly volume: string;
   /** libvirt's name of the new checkpoint. */
   readonly checkpoint?: string;
+  /** Whether the file systems of the guest may be frozen, so that they have to be thawed. */
+  readonly freezes?: true;
 }
 
 export function readBackup(instance: XmlElement, name: string): { backup?: BackupRecord } {
@@ -20,12 +22,14 @@ export function readBackup(instance: XmlElement, name: string): { backup?: Backu
   const [service, volume, checkpoint] = ['service', 'volume', 'checkpoint'].map((field) => attribute(found, field));
   if (!found || service === undefined || volume === undefined) return {};
   const startedAt = attribute(found, 'started') ?? '';
-  return { backup: { service, startedAt, volume, ...(checkpoint !== undefined && { checkpoint }) } };
+  const freezes = attribute(found, 'freezes') === 'yes' && ({ freezes: true } as const);
+  return { backup: { service, startedAt, volume, ...(checkpoint !== undefined && { checkpoint }), ...freezes } };
 }
 
-export const backupElement = ({ service, startedAt, volume, checkpoint }: BackupRecord): XmlElement => ({
+export const backupElement = ({ service, startedAt, volume, checkpoint, freezes }: BackupRecord): XmlElement => ({
   '@service': service,
   '@started': startedAt,
   '@volume': volume,
   ...(checkpoint !== undefined && { '@checkpoint': checkpoint }),
+  ...(freezes && { '@freezes': 'yes' }),
 });

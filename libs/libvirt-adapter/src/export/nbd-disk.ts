@@ -93,8 +93,11 @@ export class NbdDisk implements NbdReplyHandler {
     await this.request(COMMAND_FLUSH, { offset: 0, length: 0 });
   }
 
-  /** The parts for which the property of the meta context is not 0, in the order of the disk. */
-  async marked(): Promise<DiskExtent[]> {
+  /**
+   * The parts for which the property of the meta context is not 0, in the order of the disk.
+   * @param mask the bits of the property that count
+   */
+  async marked(mask = ALL_BITS): Promise<DiskExtent[]> {
     const found: { offset: number; length: number }[] = [];
     for (let at = 0; at < this.sizeBytes;) {
       const length = Math.min(STATUS_RANGE_BYTES, this.sizeBytes - at);
@@ -103,8 +106,9 @@ export class NbdDisk implements NbdReplyHandler {
       for (const extent of status) {
         const last = found.at(-1);
         const end = Math.min(at + extent.length, this.sizeBytes);
-        if (extent.flags !== 0 && last && last.offset + last.length === at) last.length = end - last.offset;
-        else if (extent.flags !== 0) found.push({ offset: at, length: end - at });
+        const isMarked = (extent.flags & mask) !== 0;
+        if (isMarked && last && last.offset + last.length === at) last.length = end - last.offset;
+        else if (isMarked) found.push({ offset: at, length: end - at });
         at = end;
       }
     }
@@ -220,3 +224,4 @@ export class NbdDisk implements NbdReplyHandler {
 }
 
 const NO_DATA = Buffer.alloc(0);
+const ALL_BITS = 0xffffffff;

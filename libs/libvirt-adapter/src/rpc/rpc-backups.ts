@@ -4,8 +4,11 @@ import {
   BackupOperations,
   backupXml,
   checkpointXml,
+  servedBackupXml,
+  servedCheckpointXml,
   type BackupOutcome,
   type DiskBackup,
+  type ServedBackup,
 } from '../connection/backup-operations.js';
 import type { RpcLink } from './rpc-link.js';
 
@@ -29,13 +32,11 @@ export class RpcBackups extends BackupOperations {
   }
 
   override async beginBackup(uuid: string, backup: DiskBackup): Promise<void> {
-    const args = {
-      domain: domainOf(uuid),
-      backupXml: backupXml(backup),
-      checkpointXml: checkpointXml(backup) ?? null,
-      flags: BEGIN_REUSE_EXTERNAL,
-    };
-    await this.link.call(procedures.domainBackupBegin, args, { isSlow: true });
+    await this.begin(uuid, backupXml(backup), checkpointXml(backup));
+  }
+
+  override async serveBackup(uuid: string, backup: ServedBackup): Promise<void> {
+    await this.begin(uuid, servedBackupXml(backup), servedCheckpointXml(backup));
   }
 
   override async runningBackup(uuid: string): Promise<string | undefined> {
@@ -79,5 +80,15 @@ export class RpcBackups extends BackupOperations {
   ): Promise<void> {
     const args = { checkpoint: { name, domain: domainOf(uuid) }, flags: keepBitmap ? DELETE_METADATA_ONLY : 0 };
     await this.link.call(procedures.domainCheckpointDelete, args, { isSlow: true });
+  }
+
+  private async begin(uuid: string, backup: string, checkpoint: string | undefined): Promise<void> {
+    const args = {
+      domain: domainOf(uuid),
+      backupXml: backup,
+      checkpointXml: checkpoint ?? null,
+      flags: BEGIN_REUSE_EXTERNAL,
+    };
+    await this.link.call(procedures.domainBackupBegin, args, { isSlow: true });
   }
 }

@@ -1,6 +1,11 @@
 import { domainOf, procedures } from '@headgate/libvirt-rpc';
 import type { CallOptions } from '../connection/call-options.js';
-import { AGENT_TIMEOUT_SECONDS, GuestOperations, type GuestFacts } from '../connection/guest-operations.js';
+import {
+  AGENT_TIMEOUT_SECONDS,
+  GuestOperations,
+  type AgentOptions,
+  type GuestFacts,
+} from '../connection/guest-operations.js';
 import type { RpcLink } from './rpc-link.js';
 
 /** Facts of every kind that the agent knows. */
@@ -24,8 +29,12 @@ export class RpcGuests extends GuestOperations {
     await this.link.call(procedures.domainSetUserPassword, args, { ...options, isSlow: true });
   }
 
-  override async command(uuid: string, command: string, options: CallOptions): Promise<string> {
-    const args = { domain: domainOf(uuid), command, timeoutSeconds: AGENT_TIMEOUT_SECONDS, flags: 0 };
+  override async command(
+    uuid: string,
+    command: string,
+    { waitSeconds = AGENT_TIMEOUT_SECONDS, ...options }: AgentOptions,
+  ): Promise<string> {
+    const args = { domain: domainOf(uuid), command, timeoutSeconds: waitSeconds, flags: 0 };
     const { answer } = await this.link.call(procedures.qemuDomainAgentCommand, args, { ...options, isSlow: true });
     return answer ?? '';
   }

@@ -13,6 +13,7 @@ const CHANGES: ReadonlySet<string> = new Set([
   'commit',
   'pivot',
   'beginBackup',
+  'serveBackup',
   'abortBackup',
   'deleteCheckpoint',
   'createVolume',

@@ -3,8 +3,11 @@ import {
   BackupOperations,
   backupXml,
   checkpointXml,
+  servedBackupXml,
+  servedCheckpointXml,
   type BackupOutcome,
   type DiskBackup,
+  type ServedBackup,
 } from '../connection/backup-operations.js';
 import type { Virsh } from './virsh.js';
 
@@ -14,8 +17,11 @@ export class VirshBackups extends BackupOperations {
   }
 
   override async beginBackup(uuid: string, backup: DiskBackup): Promise<void> {
-    const documents = [backupXml(backup), checkpointXml(backup)].filter((xml) => xml !== undefined);
-    await this.virsh.withXmls(documents, (files) => ['backup-begin', uuid, ...files, '--reuse-external']);
+    await this.begin(uuid, [backupXml(backup), checkpointXml(backup)]);
+  }
+
+  override async serveBackup(uuid: string, backup: ServedBackup): Promise<void> {
+    await this.begin(uuid, [servedBackupXml(backup), servedCheckpointXml(backup)]);
   }
 
   override async runningBackup(uuid: string): Promise<string | undefined> {
@@ -52,5 +58,10 @@ export class VirshBackups extends BackupOperations {
     { keepBitmap }: { readonly keepBitmap: boolean },
   ): Promise<void> {
     await this.virsh.run(['checkpoint-delete', uuid, name, ...(keepBitmap ? ['--metadata'] : [])]);
+  }
+
+  private async begin(uuid: string, documents: readonly (string | undefined)[]): Promise<void> {
+    const present = documents.filter((xml) => xml !== undefined);
+    await this.virsh.withXmls(present, (files) => ['backup-begin', uuid, ...files, '--reuse-external']);
   }
 }

@@ -1,8 +1,13 @@
 import type { CallOptions } from '../connection/call-options.js';
-import { AGENT_TIMEOUT_SECONDS, GuestOperations, type GuestFacts } from '../connection/guest-operations.js';
+import {
+  AGENT_TIMEOUT_SECONDS,
+  GuestOperations,
+  type AgentOptions,
+  type GuestFacts,
+} from '../connection/guest-operations.js';
 import type { Virsh } from './virsh.js';
 
-const TIMEOUT_ARGS = ['--timeout', String(AGENT_TIMEOUT_SECONDS)];
+const timeoutArgs = (seconds: number): readonly string[] => ['--timeout', String(seconds)];
 
 export class VirshGuests extends GuestOperations {
   constructor(private readonly virsh: Virsh) {
@@ -19,13 +24,17 @@ export class VirshGuests extends GuestOperations {
     await this.virsh.runSecretly(['set-user-password', uuid, user, password], options);
   }
 
-  override command(uuid: string, command: string, options: CallOptions): Promise<string> {
-    return this.virsh.run(['qemu-agent-command', uuid, ...TIMEOUT_ARGS, command], options);
+  override command(
+    uuid: string,
+    command: string,
+    { waitSeconds = AGENT_TIMEOUT_SECONDS, ...options }: AgentOptions,
+  ): Promise<string> {
+    return this.virsh.run(['qemu-agent-command', uuid, ...timeoutArgs(waitSeconds), command], options);
   }
 
   /** Without a limit, an agent that does not answer would block every later question of any client. */
   private async limitWait(uuid: string, options: CallOptions): Promise<void> {
-    await this.virsh.run(['guest-agent-timeout', uuid, ...TIMEOUT_ARGS], options);
+    await this.virsh.run(['guest-agent-timeout', uuid, ...timeoutArgs(AGENT_TIMEOUT_SECONDS)], options);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { AbilityName } from '@headgate/domain-contracts';
 import type { ContractOptions, OpenHarness } from './backend-harness.js';
 import { backendContract } from './backend.contract.js';
+import { backupSourceContract } from './backup-source.contract.js';
 import { clusterInventoryContract } from './cluster-inventory.contract.js';
 import { consoleSourceContract, type ConsoleContractOptions } from './console-source.contract.js';
 import { containerLogsContract } from './container-logs.contract.js';
@@ -95,6 +96,7 @@ export function allPortsContract(
     guestInfo: () => guestInspectionContract(adapter, open, options),
     guestControl: () => guestControlContract(adapter, open, { ...options, ...guestControl }),
     backups: () => instanceBackupsContract(adapter, open, options),
+    backupSource: () => backupSourceContract(adapter, open, options),
     diskExport: () => diskExportContract(adapter, open, { ...options, ...diskExport }),
     diskSource: () => diskSourceContract(adapter, open, { ...options, ...diskSource }),
     diskIngest: () => diskIngestContract(adapter, open, { ...options, ...diskIngest }),

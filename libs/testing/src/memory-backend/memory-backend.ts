@@ -7,6 +7,7 @@ import {
   type BackendTraits,
   type InstanceRef,
 } from '@headgate/domain-contracts';
+import { MemoryBackupSource } from './memory-backup-source.js';
 import { MemoryBackups } from './memory-backups.js';
 import { MemoryCluster, MemoryDiagnostics } from './memory-cluster.js';
 import { MemoryContainerLogs } from './memory-container-logs.js';
@@ -110,6 +111,7 @@ export class MemoryBackend extends Backend {
       diskIngest: new MemoryDiskIngest(engine),
       liveDisks: new MemoryLiveDisks(engine),
       backups: new MemoryBackups(engine),
+      backupSource: new MemoryBackupSource(engine),
       cluster: new MemoryCluster(engine),
       nodeScheduling: new MemoryNodeScheduling(engine, migration),
       diagnostics: new MemoryDiagnostics(engine),

@@ -81,12 +81,12 @@ export class MemoryLiveDisks extends LiveDisks {
 }
 
 /** With zeros behind the end of the content. */
-function part(content: Buffer, offset: number, length: number): Buffer {
+export function part(content: Buffer, offset: number, length: number): Buffer {
   const found = content.subarray(offset, offset + length);
   return Buffer.concat([found, Buffer.alloc(length - found.length)]);
 }
 
-function differences(before: Buffer, after: Buffer): DiskExtent[] {
+export function differences(before: Buffer, after: Buffer): DiskExtent[] {
   const extents: DiskExtent[] = [];
   for (let offset = 0; offset < Math.max(before.length, after.length); offset += PART_BYTES)
     if (!part(before, offset, PART_BYTES).equals(part(after, offset, PART_BYTES)))

@@ -1,0 +1,72 @@
+import type { Refusal } from '../model/plan.js';
+import type { InstanceRef } from '../values/instance-ref.js';
+import type { DiskExtent } from './live-disks.port.js';
+
+/**
+ * The state of the file systems on the disks. `stopped`: the guest had shut down, or was off. `frozen`: the agent in the
+ * guest had written everything and held further writes. `crash`: as after a power failure.
+ */
+export const BACKUP_CONSISTENCIES = ['stopped', 'frozen', 'crash'] as const;
+export type BackupConsistency = (typeof BACKUP_CONSISTENCIES)[number];
+
+/** A disk as it was at the moment of a backup. */
+export interface BackupDisk {
+  /** The name of the device, as in the reading of `DiskSource`. */
+  readonly name: string;
+  readonly sizeBytes: number;
+  /**
+   * The parts that may have changed since the checkpoint that the request names, in the order of the disk. `all` if
+   * that is not known.
+   */
+  readonly changed: 'all' | readonly DiskExtent[];
+  /** Any part of the disk. @param length at most `DISK_BLOCK_BYTES` */
+  read(offset: number, length: number): Promise<Buffer>;
+}
+
+export interface BackupReadRequest {
+  /**
+   * Distinguishes the checkpoints of one series of backups from those of others: 1 to 32 lower-case letters and digits.
+   * A series has one checkpoint.
+   */
+  readonly series: string;
+  /** Only the changes since this checkpoint, if it still exists. */
+  readonly since?: string;
+}
+
+/** All disks of a VM, as they were at one moment. */
+export interface BackupReading {
+  /** The first is the boot disk. */
+  readonly disks: readonly BackupDisk[];
+  readonly consistency: BackupConsistency;
+  readonly warnings: readonly string[];
+  /** One sentence: why the changes since the requested checkpoint are not known. */
+  readonly wholeReason?: string;
+  /** A checkpoint of this moment. Absent if none can be created, such as for a VM that is stopped. */
+  readonly checkpoint?: string;
+  /**
+   * Frees the disks, and removes the temporary files. May be called twice.
+   * @param outcome.keep whether the checkpoint takes the place of the former one of its series; otherwise it is removed,
+   *   and the former one stays
+   */
+  close(outcome: { readonly keep: boolean }): Promise<void>;
+}
+
+/**
+ * Reads all disks of a VM as they were at one moment, whether the VM runs or is stopped. The guest goes on, but for the
+ * moment in which its agent freezes its file systems, and they are always thawed, also after a failure. All methods but
+ * `end` throw INSTANCE_NOT_FOUND for a VM that does not exist.
+ */
+export abstract class BackupSource {
+  /** Why this VM can't be backed up now; empty when it can. Changes nothing. @throws DomainError BACKEND_UNREACHABLE */
+  abstract check(ref: InstanceRef): Promise<readonly Refusal[]>;
+
+  /**
+   * `signal` ends it before the reading is returned, and leaves nothing behind.
+   * @throws DomainError the first refusal of `check`, BUSY, INSUFFICIENT_STORAGE. Reads throw WRONG_STATE once the guest
+   *   has stopped.
+   */
+  abstract open(ref: InstanceRef, request: BackupReadRequest, signal: AbortSignal): Promise<BackupReading>;
+
+  /** Removes the checkpoint of a series. No error if there is none, or if the VM does not exist. */
+  abstract end(ref: InstanceRef, series: string): Promise<void>;
+}

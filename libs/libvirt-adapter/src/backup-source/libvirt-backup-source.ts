@@ -1,0 +1,205 @@
+import {
+  BackupSource,
+  DomainError,
+  messageOf,
+  type BackupReading,
+  type BackupReadRequest,
+  type InstanceRef,
+  type Refusal,
+} from '@headgate/domain-contracts';
+import { SPACE_WATERMARK_BYTES } from '@headgate/downloads';
+import { GuestFreezer } from '../backups/guest-freezer.js';
+import { BackupJob, type BackupJobDeps } from '../backups/backup-job.js';
+import type { LibvirtBackups } from '../backups/libvirt-backups.js';
+import { RecordedCheckpoints } from '../backups/recorded-checkpoints.js';
+import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
+import type { EditableDomain } from '../domains/domain-editor.js';
+import { expectOwnSession, foreignSessionRefusal } from '../host/foreign-session.js';
+import { isRemote } from '../host/host.js';
+import { busyRefusal, type DiskHolds } from '../locks/disk-holds.js';
+import { findCopyableDisks, readingRefusal, type CopyableDisk } from '../moves/copyable-disks.js';
+import type { OpenDiskDeps } from '../moves/libvirt-disk-source.js';
+import type { QemuImg } from '../storage/qemu-img.js';
+import { isOfSeries } from './series.js';
+import { RunningBackup } from './running-backup.js';
+import { openStoppedDisks } from './stopped-disks.js';
+
+export interface LibvirtBackupSourceDeps extends BackupJobDeps, OpenDiskDeps {
+  readonly finder: DomainFinder;
+  readonly holds: DiskHolds;
+  readonly images: Pick<QemuImg, 'removeBitmap'>;
+  readonly backups: Pick<LibvirtBackups, 'claim' | 'expectIdle' | 'whenSettled'>;
+  /** The identity of this service. */
+  readonly service: () => string;
+}
+
+/** Reads the disks of a running domain through one backup of libvirt, and those of a stopped one through qemu-nbd. */
+export class LibvirtBackupSource extends BackupSource {
+  private readonly checkpoints: RecordedCheckpoints;
+  private readonly running: RunningBackup;
+  private readonly closing = new Set<Promise<void>>();
+
+  constructor(private readonly deps: LibvirtBackupSourceDeps) {
+    super();
+    this.checkpoints = new RecordedCheckpoints(deps.connection, deps.images);
+    const job = new BackupJob(deps, this.checkpoints);
+    this.running = new RunningBackup({ ...deps, job, freezer: new GuestFreezer(deps) });
+  }
+
+  override async check(ref: InstanceRef): Promise<readonly Refusal[]> {
+    const id = await this.deps.finder.find(ref);
+    const domain = await this.deps.editor.read(id.uuid);
+    const refusals = await this.refusals(domain);
+    if (refusals.length > 0) return refusals;
+    if (this.deps.holds.has(id.uuid)) return [busyRefusal(id.name)];
+    const { pool } = this.deps;
+    const space = domain.isActive ? await pool.space() : undefined;
+    if (!space?.isActive || space.availableBytes >= SPACE_WATERMARK_BYTES) return [];
+    return [
+      {
+        code: 'INSUFFICIENT_STORAGE',
+        reason: `The storage pool ${pool.name} has no space for what ${id.name} writes while it is backed up.`,
+        remedy: 'Free some space on the machine, or stop the VM.',
+      },
+    ];
+  }
+
+  override async open(ref: InstanceRef, request: BackupReadRequest, signal: AbortSignal): Promise<BackupReading> {
+    const { finder, backups, editor } = this.deps;
+    const id = await finder.find(ref);
+    signal.throwIfAborted();
+    await backups.whenSettled();
+    const free = this.hold(id);
+    try {
+      const domain = await editor.read(id.uuid);
+      const [refusal] = await this.refusals(domain);
+      if (refusal) throw new DomainError(refusal.code, refusal.reason);
+      await expectOwnSession(this.deps.connection.uri, this.deps.users);
+      const { disks } = findCopyableDisks(domain.description);
+      const reading = domain.isActive
+        ? await this.readRunning(id, { domain, disks, request }, signal)
+        : await this.readStopped(disks, request, signal);
+      return { ...reading, close: once((outcome) => this.track(reading.close(outcome).finally(free))) };
+    } catch (error) {
+      free();
+      throw error;
+    }
+  }
+
+  override async end(ref: InstanceRef, series: string): Promise<void> {
+    const id = await this.deps.finder.find(ref).catch((error: unknown) => {
+      if (DomainError.is(error, 'INSTANCE_NOT_FOUND')) return undefined;
+      throw error;
+    });
+    if (id) await this.removeOthers(id, series);
+  }
+
+  /** Resolves when no reading is being closed. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.closing);
+  }
+
+  private async readRunning(
+    id: DomainId,
+    {
+      domain,
+      disks,
+      request,
+    }: {
+      readonly domain: EditableDomain;
+      readonly disks: readonly CopyableDisk[];
+      readonly request: BackupReadRequest;
+    },
+    signal: AbortSignal,
+  ): Promise<BackupReading> {
+    await this.deps.backups.expectIdle(domain);
+    await this.deps.pool.checkSpace(0, SPACE_WATERMARK_BYTES);
+    const reading = await this.running.open(id, { domain, disks, ...request }, signal);
+    const { checkpoint } = reading;
+    return {
+      ...reading,
+      close: async ({ keep }) => {
+        await reading.close({ keep });
+        if (!keep || checkpoint === undefined) return;
+        await this.removeOthers(id, request.series, checkpoint).catch((error: unknown) => {
+          if (DomainError.is(error, 'INSTANCE_NOT_FOUND')) return;
+          // The next backup of the series tries again.
+          this.deps.log.warn({ domain: id.name, reason: messageOf(error) }, 'a former checkpoint was not removed');
+        });
+      },
+    };
+  }
+
+  private async readStopped(
+    disks: readonly CopyableDisk[],
+    { since }: BackupReadRequest,
+    signal: AbortSignal,
+  ): Promise<BackupReading> {
+    for (const disk of disks) {
+      const refusal = await readingRefusal(disk);
+      if (refusal) throw new DomainError(refusal.code, refusal.reason);
+    }
+    const opened = await openStoppedDisks(disks, this.deps, signal);
+    return {
+      disks: opened.disks,
+      consistency: 'stopped',
+      warnings: [],
+      ...(since !== undefined && { wholeReason: 'The VM is stopped, and QEMU records no changes then.' }),
+      close: () => opened.close(),
+    };
+  }
+
+  private async refusals({ description, isPersistent, isActive }: EditableDomain): Promise<readonly Refusal[]> {
+    const { connection, users } = this.deps;
+    const { name, metadata, unreadable } = description;
+    const foreign = await foreignSessionRefusal(connection.uri, users);
+    if (foreign) return [foreign];
+    const refusals: Refusal[] = [];
+    const refuse = (code: Refusal['code'], reason: string, remedy: string): void =>
+      void refusals.push({ code, reason, remedy });
+    if (unreadable !== undefined) refuse('WRONG_STATE', `${name}: ${unreadable}`, 'Correct its metadata with virsh.');
+    if (isRemote(connection.uri))
+      refuse('NOT_SUPPORTED', `The disks of ${name} are on another machine.`, 'Run the service on that machine.');
+    if (!isPersistent && !isActive)
+      refuse('NOT_SUPPORTED', `${name} is a transient domain.`, 'Define it in libvirt first.');
+    if (metadata.provisioning !== undefined)
+      refuse('BUSY', `${name} is still being created.`, 'Wait until its disk is ready.');
+    if (metadata.pending !== undefined)
+      refuse('BUSY', `A ${metadata.pending.kind} of ${name} is in progress.`, 'Wait until it has ended.');
+    return [...refusals, ...findCopyableDisks(description).refusals];
+  }
+
+  /** Keeps other changes of the disks away. @returns frees the domain */
+  private hold(id: DomainId): () => void {
+    const { backups, holds } = this.deps;
+    const unclaim = backups.claim(id);
+    let free = (): void => undefined;
+    const held = holds.run(id, () => new Promise<void>((resolve) => (free = resolve)));
+    void held.catch(() => undefined);
+    return () => {
+      unclaim();
+      free();
+    };
+  }
+
+  /** Removes the checkpoints of a series. @param kept this one stays */
+  private async removeOthers({ uuid }: DomainId, series: string, kept?: string): Promise<void> {
+    const { connection, lock, editor } = this.deps;
+    for (const name of await connection.backups.checkpoints(uuid)) {
+      if (name === kept || !isOfSeries(name, series)) continue;
+      await lock.run(uuid, async () => this.checkpoints.remove(await editor.read(uuid), name));
+    }
+  }
+
+  private track(work: Promise<void>): Promise<void> {
+    this.closing.add(work);
+    void work.catch(() => undefined).finally(() => this.closing.delete(work));
+    return work;
+  }
+}
+
+/** Further calls wait for the first one. */
+function once(close: BackupReading['close']): BackupReading['close'] {
+  let closed: Promise<void> | undefined;
+  return (outcome) => (closed ??= close(outcome));
+}
