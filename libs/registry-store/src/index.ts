@@ -3,6 +3,7 @@ export * from './registry-reserve.js';
 export * from './sqlite-added-context-store.js';
 export * from './sqlite-api-token-store.js';
 export * from './sqlite-audit-log.js';
+export * from './sqlite-backup-target-store.js';
 export * from './sqlite-folder-store.js';
 export * from './sqlite-fleet-audit-log.js';
 export * from './sqlite-message-stores.js';

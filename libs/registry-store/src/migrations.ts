@@ -177,6 +177,12 @@ export const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (owner, id)
    ) STRICT, WITHOUT ROWID;
    CREATE TABLE message_rule (
+    owner TEXT NOT NULL,
+    id TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (owner, id)
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE backup_target (
      owner TEXT NOT NULL,
      id TEXT NOT NULL,
      body TEXT NOT NULL,

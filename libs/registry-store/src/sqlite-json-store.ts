@@ -5,7 +5,7 @@ import type { RegistryDatabase } from './registry-database.js';
 export class SqliteJsonStore<T extends OwnedObject> implements OwnedStore<T> {
   constructor(
     private readonly database: RegistryDatabase,
-    private readonly table: 'schedule' | 'scheduled_snapshots' | 'message_channel' | 'message_rule',
+    private readonly table: 'schedule' | 'scheduled_snapshots' | 'message_channel' | 'message_rule' | 'backup_target',
     private readonly order: (a: T, b: T) => number,
   ) {}
 

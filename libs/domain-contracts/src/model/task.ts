@@ -16,6 +16,10 @@ export const TASK_KINDS = [
   'bootc',
   'plugin',
   'drain',
+  'backup',
+  'restore-backup',
+  'check-backups',
+  'clean-backups',
 ] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 export type TaskStatus = 'running' | 'done' | 'error';

@@ -1,0 +1,1 @@
+export default { displayName: 'backups', preset: '../../jest.preset.js' };

@@ -1,0 +1,86 @@
+import {
+  buildPlan,
+  Change,
+  findInstance,
+  formatRef,
+  isRunningStatus,
+  isVm,
+  throwFirstRefusal,
+  workOn,
+  type Audit,
+  type BackupTarget,
+  type BackupTargetStore,
+  type Caller,
+  type DefinedTask,
+  type FoundInstance,
+  type InstanceQuery,
+  type InstanceSources,
+  type Plan,
+  type Reservations,
+  type Work,
+} from '@headgate/domain-contracts';
+import type { BackupInput } from './backup-task.js';
+import { findTarget } from './find-target.js';
+
+export interface BackUpVmDeps extends InstanceSources {
+  readonly targets: BackupTargetStore;
+  readonly task: DefinedTask<BackupInput>;
+  readonly reservations: Reservations;
+  readonly audit: Audit;
+}
+
+interface Prepared {
+  readonly found: FoundInstance<'backupSource'>;
+  readonly target: BackupTarget;
+  readonly work: Work;
+}
+
+/** Backs a VM up to a target, as a task. @returns the ID of the task */
+export class BackUpVm extends Change<[query: InstanceQuery, target: string], string, Prepared> {
+  constructor(private readonly deps: BackUpVmDeps) {
+    super();
+  }
+
+  protected override prepare(query: InstanceQuery, target: string): Prepared {
+    const found = findInstance(this.deps, query, 'backupSource');
+    const { instance, ref } = found;
+    const isRunning = isVm(instance) && isRunningStatus(instance.status);
+    return {
+      found,
+      target: findTarget(this.deps.targets, target),
+      // The guest may be stopped meanwhile, but not started: QEMU does not change a disk that is read.
+      work: workOn(isRunning ? 'backup' : 'backup-stopped', ref),
+    };
+  }
+
+  protected override planPrepared({ found, target, work }: Prepared): Promise<Plan> {
+    return this.deps.reservations.plan(work, async () =>
+      buildPlan(
+        [
+          { name: 'read', detail: `Read all disks of ${found.ref.name} as they are at one moment.` },
+          { name: 'store', detail: `Store what has changed in ${target.name}.` },
+        ],
+        { refusals: await found.ability.check(found.ref) },
+      ),
+    );
+  }
+
+  protected override runPrepared(prepared: Prepared, caller: Caller): Promise<string> {
+    const { found, target, work } = prepared;
+    const { ref, uid, ability } = found;
+    const { reservations, audit, task } = this.deps;
+    return reservations.during(work, (reservation) =>
+      audit.of(
+        caller,
+        'back up',
+        ref,
+        async () => {
+          throwFirstRefusal({ refusals: await ability.check(ref) });
+          const input: BackupInput = { ref: formatRef(ref), uid, target: target.id };
+          return task.start({ name: ref.name, ref: input.ref, input, reservation }, caller);
+        },
+        () => `to ${target.name}`,
+      ),
+    );
+  }
+}

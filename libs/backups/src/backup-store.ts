@@ -1,0 +1,97 @@
+import type { BackupTarget, DiskExtent } from '@headgate/domain-contracts';
+
+/** A snapshot of a repository. Only those with the tag of the service are points of VMs. */
+export interface StoredSnapshot {
+  readonly id: string;
+  /** ISO 8601. */
+  readonly time: string;
+  readonly tags: readonly string[];
+}
+
+export interface StoredDisk {
+  readonly sizeBytes: number;
+  readonly changed: 'all' | readonly DiskExtent[];
+  /** Any part. */
+  read(offset: number, length: number): Promise<Buffer>;
+  /** The same disk in an earlier snapshot, which the changed parts refer to. */
+  readonly parent?: { readonly snapshot: string; readonly path: string };
+}
+
+/** Adds files to a snapshot. */
+export interface SnapshotFiles {
+  disk(path: string, disk: StoredDisk): Promise<void>;
+  data(path: string, content: Buffer): Promise<void>;
+}
+
+export interface NewSnapshot {
+  readonly time: string;
+  /** For people who list the repository with other programs. */
+  readonly path: string;
+  readonly tags: readonly string[];
+  readonly signal: AbortSignal;
+  /** @param bytes of all disks so far, whether they were read or are the same as before */
+  readonly report: (bytes: number) => void;
+}
+
+export interface WrittenSnapshot {
+  readonly id: string;
+  readonly readBytes: number;
+  /** By which the repository has grown. */
+  readonly storedBytes: number;
+}
+
+/** A file of a snapshot. */
+export interface StoredFile {
+  readonly sizeBytes: number;
+  read(offset: number, length: number): Promise<Buffer>;
+  /** The whole content in order. Every part is verified. @throws DomainError BACKEND_FAILED for a damaged one */
+  content(signal: AbortSignal): AsyncIterable<Buffer>;
+}
+
+export interface StoreReport {
+  /** Sentences about what is damaged; empty if nothing is. */
+  readonly problems: readonly string[];
+  readonly snapshots: number;
+  readonly readBytes: number;
+}
+
+/**
+ * An open repository. Other services and programs may use it at the same time. All methods throw INSUFFICIENT_STORAGE,
+ * BUSY while another one excludes it, and BACKEND_FAILED.
+ */
+export abstract class BackupStore {
+  /** All snapshots, the oldest first, also those of other programs. */
+  abstract snapshots(): Promise<readonly StoredSnapshot[]>;
+  /** The snapshot exists as a whole, or not at all. */
+  abstract write(snapshot: NewSnapshot, fill: (files: SnapshotFiles) => Promise<void>): Promise<WrittenSnapshot>;
+  /** @throws DomainError BACKUP_POINT_NOT_FOUND */
+  abstract openFile(snapshot: string, path: string): Promise<StoredFile>;
+  /** Those that are gone already are skipped. Their content stays until `prune`. */
+  abstract forget(ids: readonly string[]): Promise<void>;
+  /** Removes content that no snapshot needs. @returns the freed bytes */
+  abstract prune(signal: AbortSignal): Promise<number>;
+  /** @param options.readData reads everything and compares it with its hashes */
+  abstract check(options: {
+    readonly readData: boolean;
+    readonly signal: AbortSignal;
+    readonly report: (doneBytes: number, totalBytes: number) => void;
+  }): Promise<StoreReport>;
+}
+
+/** Opens repositories. */
+export abstract class BackupStores {
+  /**
+   * Whether a repository may be at this path.
+   * @throws DomainError INVALID_INPUT with the reason
+   */
+  abstract expectAllowed(path: string): Promise<void>;
+
+  /**
+   * Opens the repository at the path, or creates one where there is none.
+   * @throws DomainError INVALID_INPUT for a wrong password, or a path that is not allowed; BACKEND_FAILED
+   */
+  abstract prepare(target: BackupTarget): Promise<'created' | 'opened'>;
+
+  /** @throws DomainError BACKEND_FAILED, with the reason, when it is gone, can't be read, or has another password */
+  abstract open(target: BackupTarget): Promise<BackupStore>;
+}

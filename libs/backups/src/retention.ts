@@ -1,0 +1,23 @@
+/** How many points of a VM are kept: of each hour, day, … the last one. */
+export interface KeepRules {
+  readonly last?: number;
+  readonly hourly?: number;
+  readonly daily?: number;
+  readonly weekly?: number;
+  readonly monthly?: number;
+  readonly yearly?: number;
+}
+
+export const KEEP_PERIODS = ['last', 'hourly', 'daily', 'weekly', 'monthly', 'yearly'] as const;
+
+export const hasRules = (rules: KeepRules): boolean => KEEP_PERIODS.some((period) => (rules[period] ?? 0) > 0);
+
+/** Decides which points the rules keep. */
+export abstract class Retention {
+  /** @returns the IDs of those that are kept */
+  abstract kept(
+    points: readonly { readonly id: string; readonly time: string }[],
+    rules: KeepRules,
+    timeZone: string,
+  ): ReadonlySet<string>;
+}
