@@ -1,6 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AgentsModule } from './agents/agents.module.js';
 import { ApiDocsModule } from './api-docs/api-docs.module.js';
+import { BackupsModule } from './backups/backups.module.js';
 import { BulkModule } from './bulk/bulk.module.js';
 import { ClusterModule } from './cluster/cluster.module.js';
 import { BackendsModule } from './fleet/backends.module.js';
@@ -87,6 +88,7 @@ export class AppModule {
         SchedulesModule,
         FoldersModule,
         MovesModule,
+        BackupsModule,
         ConsolesModule,
         ClusterModule,
         NodesModule,

@@ -38,4 +38,5 @@ export * from './tasks.js';
 export * from './schedules.js';
 export * from './views.js';
 export * from './vms.js';
+export * from './vm-backups.js';
 export * from './webhooks.js';

@@ -7,6 +7,7 @@ import {
   type BackupReading,
   type BackupTargetStore,
   type Clock,
+  type FolderDirectory,
   type InstanceRef,
   type InstanceSources,
   type PortableVm,
@@ -37,8 +38,7 @@ export interface BackupTaskDeps extends InstanceSources {
   readonly targets: BackupTargetStore;
   readonly stores: BackupStores;
   readonly clock: Clock;
-  /** The path of the folder that a VM is in. */
-  readonly folderOf: (ref: string) => string | undefined;
+  readonly folders: Pick<FolderDirectory, 'folderOf'>;
 }
 
 /** The result of the task. */
@@ -172,7 +172,7 @@ export class BackupTask implements TaskDefinition<BackupInput> {
   ): Promise<void> {
     const variables = await this.firmwareVariables(input, { vm, reading, log });
     if (variables) await files.data(VARIABLES_PATH, variables);
-    const folder = this.deps.folderOf(input.ref);
+    const folder = this.deps.folders.folderOf(input);
     const { firmwareVariables: _size, ...rest } = vm;
     const manifest = newManifest({
       ref: input.ref,

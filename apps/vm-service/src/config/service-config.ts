@@ -166,6 +166,14 @@ export class HistorySection {
   @IsInt() @Min(32) @Max(1_048_576) mebibytes = 300;
 }
 
+/** The repositories that administrators add for backups. */
+export class BackupsSection {
+  /** Folders in which repositories may be. Empty: none may be added or used. */
+  @IsArray()
+  @Matches(/^\/[^\0]*$/, { each: true, message: '$property must be absolute paths' })
+  folders: string[] = [];
+}
+
 /** The configuration file of the VM service. Every key has a default; docs/operate.md lists them. */
 export class ServiceConfig {
   /** HOST:PORT */
@@ -199,6 +207,7 @@ export class ServiceConfig {
   @ValidateNested() @Type(() => JournalSection) journal = new JournalSection();
   @ValidateNested() @Type(() => HistorySection) history = new HistorySection();
   @ValidateNested() @Type(() => AddedContextsSection) addedContexts = new AddedContextsSection();
+  @ValidateNested() @Type(() => BackupsSection) backups = new BackupsSection();
   /** Private addresses, ranges and hosts to which webhooks may be sent. SVC_WEBHOOK_ALLOW overrides it. */
   @IsArray() @IsString({ each: true }) webhookAllow: string[] = [];
   @IsHeaderName() loginHeader = 'Tailscale-User-Login';

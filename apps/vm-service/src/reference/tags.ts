@@ -6,6 +6,8 @@ export const TAGS: Readonly<Record<string, string>> = {
   ApiDocs: 'The API document.',
   Access: 'Who may do what, and why.',
   Approvals: 'Commits of agents that wait for a user.',
+  BackupTargets: 'Repositories of backups, and the backups in them.',
+  Backups: 'Backups of VMs.',
   Bulk: 'One action for many instances, as a task.',
   Checkpoints: 'Points in time since which the changes of a disk can be exported.',
   Changes: 'What has changed in the lists, and the causes.',

@@ -62,7 +62,7 @@ export class BackingUp {
   readonly retention = new LastRetention();
   readonly backends = new OneBackend(this.lab);
   readonly directory = new EngineDirectory(this.lab);
-  readonly folderOf = (): string => 'prod/web';
+  readonly folders = { folderOf: (): string => 'prod/web' };
   readonly disk = Buffer.alloc(8 * MIB);
   readonly web: InstanceRef;
 

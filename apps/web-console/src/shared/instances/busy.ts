@@ -25,6 +25,9 @@ const wording = perLanguage(
       ['clone', { word: t`Cloning`, label: t`a clone` }],
       ['move', { word: t`Moving`, label: t`a move` }],
       ['export', { word: t`Exporting`, label: t`an export of its disk` }],
+      ['backup', { word: t`Backup`, label: t`a backup` }],
+      ['backup-stopped', { word: t`Backup`, label: t`a backup` }],
+      ['restore-backup', { word: t`Restoring`, label: t`its restore from a backup` }],
       ['import', { word: t`Importing`, label: t`its import` }],
     ]),
 );
@@ -34,7 +37,7 @@ const other = perLanguage((): Wording => ({ word: t`Busy`, label: t`a change` })
 const wordingOf = ({ action }: BusyView): Wording => wording().get(action) ?? other();
 
 /** These need the instance unchanged, so that it can be copied several times at the same time. */
-const COPIES: readonly BusyView['action'][] = ['clone', 'export'];
+const COPIES: readonly BusyView['action'][] = ['clone', 'export', 'backup', 'backup-stopped'];
 
 /** The operation of the task that uses the instance, as a word; undefined without one. */
 export const busyWord = ({ busy }: Instance): string | undefined => busy && wordingOf(busy).word;

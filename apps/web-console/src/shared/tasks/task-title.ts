@@ -14,6 +14,10 @@ const TITLES: Readonly<Record<Exclude<TaskView['kind'], 'bulk'>, (name: string) 
   bootc: (name) => t`Build ${name}`,
   drain: (name) => t`Drain ${name}`,
   plugin: (name) => t`Install ${name}`,
+  backup: (name) => t`Back up ${name}`,
+  'restore-backup': (name) => t`Restore ${name} from a backup`,
+  'check-backups': () => t`Check the backups`,
+  'clean-backups': () => t`Clean up the backups`,
   disk: (name) => t`Move a disk of ${name}`,
 };
 

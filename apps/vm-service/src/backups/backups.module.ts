@@ -1,0 +1,133 @@
+import { Module } from '@nestjs/common';
+import {
+  AddTarget,
+  BackUpVm,
+  BackupStores,
+  BackupTask,
+  CheckTarget,
+  CheckTask,
+  CleanTarget,
+  CleanTask,
+  DeletePoint,
+  ListPoints,
+  RemoveTarget,
+  RestorePoint,
+  RestoreTask,
+  Retention,
+} from '@headgate/backups';
+import {
+  Audit,
+  BackendDirectory,
+  BackupTargetStore,
+  Clock,
+  FolderDirectory,
+  InstanceDirectory,
+  Reservations,
+  TaskRunner,
+} from '@headgate/domain-contracts';
+import type { Settings } from '../config/load-config.js';
+import { FleetModule } from '../fleet/fleet.module.js';
+import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
+import { provideClass } from '../platform/provide-class.js';
+import { provideDeps } from '../platform/provide-deps.js';
+import { SETTINGS } from '../platform/tokens.js';
+import { StoreModule } from '../store/store.module.js';
+import { TasksModule } from '../tasks/tasks.module.js';
+import { AllowedFolders } from './allowed-folders.js';
+import { BackupTargetsController } from './backup-targets.controller.js';
+import { BackupsController } from './backups.controller.js';
+import { ResticRetention } from './restic-store.js';
+import { ResticStores } from './restic-stores.js';
+
+const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
+
+/** Backups of VMs. Tasks are defined while the service is created, so that interrupted ones continue when it starts. */
+@Module({
+  imports: [StoreModule, FleetModule, FolderTreeModule, TasksModule],
+  controllers: [BackupTargetsController, BackupsController],
+  providers: [
+    {
+      provide: BackupStores,
+      inject: [SETTINGS, Clock],
+      useFactory: ({ backups }: Settings, clock: Clock) => new ResticStores(new AllowedFolders(backups.folders), clock),
+    },
+    provideClass(ResticRetention, [Clock], Retention),
+    provideDeps(AddTarget, { ...STORED, audit: Audit, clock: Clock }),
+    provideDeps(RemoveTarget, { targets: BackupTargetStore, audit: Audit }),
+    provideDeps(ListPoints, STORED),
+    provideDeps(DeletePoint, { ...STORED, audit: Audit }),
+    {
+      provide: BackUpVm,
+      inject: [
+        BackupTargetStore,
+        BackupStores,
+        Clock,
+        InstanceDirectory,
+        BackendDirectory,
+        FolderDirectory,
+        TaskRunner,
+        Reservations,
+        Audit,
+      ],
+      useFactory: (
+        targets: BackupTargetStore,
+        stores: BackupStores,
+        clock: Clock,
+        directory: InstanceDirectory,
+        backends: BackendDirectory,
+        folders: FolderDirectory,
+        tasks: TaskRunner,
+        reservations: Reservations,
+        audit: Audit,
+      ) => {
+        const task = tasks.define(new BackupTask({ targets, stores, clock, directory, backends, folders }));
+        return new BackUpVm({ directory, backends, targets, task, reservations, audit });
+      },
+    },
+    {
+      provide: RestorePoint,
+      inject: [BackupTargetStore, BackupStores, InstanceDirectory, BackendDirectory, TaskRunner, Reservations, Audit],
+      useFactory: (
+        targets: BackupTargetStore,
+        stores: BackupStores,
+        directory: InstanceDirectory,
+        backends: BackendDirectory,
+        tasks: TaskRunner,
+        reservations: Reservations,
+        audit: Audit,
+      ) => {
+        const deps = { targets, stores, directory, backends };
+        return new RestorePoint({ ...deps, task: tasks.define(new RestoreTask(deps)), reservations, audit });
+      },
+    },
+    {
+      provide: CleanTarget,
+      inject: [BackupTargetStore, BackupStores, Retention, TaskRunner, Audit],
+      useFactory: (
+        targets: BackupTargetStore,
+        stores: BackupStores,
+        retention: Retention,
+        tasks: TaskRunner,
+        audit: Audit,
+      ) => {
+        const deps = { targets, stores, retention };
+        return new CleanTarget({ ...deps, task: tasks.define(new CleanTask(deps)), audit });
+      },
+    },
+    {
+      provide: CheckTarget,
+      inject: [BackupTargetStore, BackupStores, Retention, TaskRunner, Audit],
+      useFactory: (
+        targets: BackupTargetStore,
+        stores: BackupStores,
+        retention: Retention,
+        tasks: TaskRunner,
+        audit: Audit,
+      ) => {
+        const deps = { targets, stores, retention };
+        return new CheckTarget({ ...deps, task: tasks.define(new CheckTask(deps)), audit });
+      },
+    },
+  ],
+})
+export class BackupsModule {}

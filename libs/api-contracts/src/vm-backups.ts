@@ -1,0 +1,128 @@
+import { BACKUP_CONSISTENCIES, type BackupConsistency } from '@headgate/domain-contracts';
+import { IsBoolean, IsIn, IsInt, IsObject, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsContextName, IsInstanceName, Nested, Optional } from './fields.js';
+import { MoveMappingDto } from './moves.js';
+
+const TARGET_KINDS = ['directory'] as const;
+
+/** POST /api/ext/backups/targets */
+export class AddBackupTargetDto {
+  /** The name of the target. No two targets have the same. */
+  @IsInstanceName() name!: string;
+  /** `directory`: a folder of this machine, which may be the mount of a file server. */
+  @IsIn(TARGET_KINDS) kind!: (typeof TARGET_KINDS)[number];
+  /** The absolute path of the repository, in one of the folders that the configuration allows. */
+  @Matches(/^\/[^\0]+$/, { message: '$property must be an absolute path.' }) @MaxLength(1024) path!: string;
+  /**
+   * The password of the repository, at least 12 characters. Without it, its backups can't be read: keep it in another
+   * place as well.
+   */
+  @IsString() @Length(12, 1024) password!: string;
+}
+
+/** `{target}` of a path. */
+export class BackupTargetPath {
+  /** The ID of a target, as in the list. */
+  @Matches(/^[0-9a-f]{16}$/, { message: '$property must be the ID of a backup target.' }) target!: string;
+}
+
+/** `{target}` and `{point}` of a path. */
+export class BackupPointPath extends BackupTargetPath {
+  /** The ID of a backup, as in the list. */
+  @Matches(/^[0-9a-f]{64}$/, { message: '$property must be the ID of a backup.' }) point!: string;
+}
+
+/** A repository of backups, without its password. */
+export class BackupTargetView {
+  /** The ID of the target. */
+  @IsString() id!: string;
+  /** Its name. */
+  @IsString() name!: string;
+  /** What it is. */
+  @IsIn(TARGET_KINDS) kind!: (typeof TARGET_KINDS)[number];
+  /** The path of the repository. Only for administrators. */
+  @Optional() @IsString() path?: string;
+  /** The login of the user who has added it. Only for administrators. */
+  @Optional() @IsString() creator?: string;
+  /** When it was added, in ISO 8601. */
+  @IsString() createdAt!: string;
+}
+
+/** POST /api/ext/vms/{ns}/{name}/backup */
+export class BackUpVmDto {
+  /** The ID of the target. */
+  @Matches(/^[0-9a-f]{16}$/, { message: '$property must be the ID of a backup target.' }) target!: string;
+}
+
+/** The query of a list of backups. */
+export class BackupPointsQuery {
+  /** Only those of the VM with this ref, such as vm/lab/default/web. */
+  @Optional() @IsString() @MaxLength(1024) ref?: string;
+}
+
+/** A VM as it was at one moment. */
+export class BackupPointView {
+  /** The ID of the backup. */
+  @IsString() id!: string;
+  /** The moment, in ISO 8601. */
+  @IsString() time!: string;
+  /** The ref that the VM had. */
+  @IsString() ref!: string;
+  /** The ID of the VM in its context. Another VM of this name has another one. */
+  @IsString() uid!: string;
+  /**
+   * `stopped`: the VM was off. `frozen`: its agent had written everything to the disks. `crash`: as after a power
+   * failure.
+   */
+  @IsIn(BACKUP_CONSISTENCIES) consistency!: BackupConsistency;
+  /** The sizes of its disks together, in bytes. */
+  @IsInt() @Min(0) sizeBytes!: number;
+}
+
+const IsKeepCount = (): PropertyDecorator => (target, property) => {
+  for (const decorate of [Optional(), IsInt(), Min(0), Max(10_000)]) decorate(target, property);
+};
+
+/** How many backups of each VM are kept: of each hour, day and so on the last one. */
+export class KeepRulesDto {
+  /** The newest ones. */
+  @IsKeepCount() last?: number;
+  /** The last one of this many hours. */
+  @IsKeepCount() hourly?: number;
+  /** The last one of this many days. */
+  @IsKeepCount() daily?: number;
+  /** The last one of this many weeks, which begin on Monday. */
+  @IsKeepCount() weekly?: number;
+  /** The last one of this many months. */
+  @IsKeepCount() monthly?: number;
+  /** The last one of this many years. */
+  @IsKeepCount() yearly?: number;
+}
+
+/** POST /api/ext/backups/targets/{target}/clean */
+export class CleanBackupsDto {
+  /** At least one of them must be more than 0. The newest backup of a VM is always kept. */
+  @IsObject() @Nested(() => KeepRulesDto) keep!: KeepRulesDto;
+  /** The time zone whose days and hours count, of the IANA database. Default: UTC. */
+  @Optional() @IsString() @MaxLength(64) timeZone?: string;
+}
+
+/** POST /api/ext/backups/targets/{target}/check */
+export class CheckBackupsDto {
+  /** Whether everything is read and compared with its hashes, and not only the lists. Default: false. */
+  @Optional() @IsBoolean() readData?: boolean;
+}
+
+/** POST /api/ext/backups/targets/{target}/points/{point}/restore */
+export class RestoreBackupDto {
+  /** The context that gets the VM. */
+  @IsContextName() context!: string;
+  /** The namespace of the VM; by default the one of its context. */
+  @Optional() @IsInstanceName() namespace?: string;
+  /** The name of the new VM. */
+  @IsInstanceName() name!: string;
+  /** The networks and storage classes that take the place of those of the original. */
+  @Optional() @IsObject() @Nested(() => MoveMappingDto) mapping?: MoveMappingDto;
+  /** Whether the network cards keep the addresses of the original. Default: false. */
+  @Optional() @IsBoolean() keepMacs?: boolean;
+}
