@@ -220,6 +220,15 @@ GET    /api/ext/changes                                 no       yes    yes   ye
 GET    /api/ext/journal                                 no       no     yes   no    -       no     no       no    no
 GET    /api/ext/journal/activity                        no       yes    yes   no    -       no     no       no    no
 GET    /api/ext/journal/summary                         no       no     yes   no    -       no     no       no    no
+GET    /api/ext/backups/targets                         no       yes    yes   no    -       yes    yes      yes   no
+POST   /api/ext/backups/targets                         no       no     yes   no    -       no     no       no    no
+DELETE /api/ext/backups/targets/{target}                no       no     yes   no    -       no     no       no    no
+POST   /api/ext/backups/targets/{target}/clean          no       no     yes   no    -       no     no       no    no
+POST   /api/ext/backups/targets/{target}/check          no       no     yes   no    -       no     no       no    no
+GET    /api/ext/backups/targets/{target}/points         no       yes    yes   yes   -       yes    yes      yes   yes
+DELETE /api/ext/backups/targets/{target}/points/{point} no       no     yes   no    -       no     no       no    no
+POST   /api/ext/backups/targets/{target}/points/{point}/restore no no  yes   no    -       no     no       no    no
+POST   /api/ext/vms/{ns}/{name}/backup                  no       no     yes   yes   hidden  no     no       yes   hidden
 GET    /api/ext/webhooks                                no       no     yes   no    -       no     no       no    no
 POST   /api/ext/webhooks                                no       no     yes   no    -       no     no       no    no
 DELETE /api/ext/webhooks/{id}                           no       no     yes   no    -       no     no       no    no
