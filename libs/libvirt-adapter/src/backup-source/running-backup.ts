@@ -8,8 +8,7 @@ import {
   type BackupReadRequest,
   type DiskExtent,
 } from '@headgate/domain-contracts';
-import type { BackupJob, BackupJobDeps } from '../backups/backup-job.js';
-import { COPY_SUFFIX } from '../backups/backup-job.js';
+import { busy, COPY_SUFFIX, type BackupJob, type BackupJobDeps } from '../backups/backup-job.js';
 import type { GuestFreezer } from '../backups/guest-freezer.js';
 import { checkpointOf } from '../backups/recorded-checkpoints.js';
 import { servedBitmap, type ServedBackup } from '../connection/backup-operations.js';
@@ -150,14 +149,18 @@ export class RunningBackup {
     const { editor, pool, freezer } = this.deps;
     const { record, disks, sizes } = served;
     const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
-    await editor.updateMetadata(id.uuid, (metadata) => ({
-      ...metadata,
-      backup: record,
-      volumes: [
-        ...metadata.volumes,
-        ...disks.map(({ scratch }) => ({ pool: pool.name, name: nameOf(scratch), role: 'backup' as const })),
-      ],
-    }));
+    await editor.updateMetadata(id.uuid, (metadata) => {
+      // Another service may have begun one.
+      if (metadata.backup) throw busy(metadata.backup);
+      return {
+        ...metadata,
+        backup: record,
+        volumes: [
+          ...metadata.volumes,
+          ...disks.map(({ scratch }) => ({ pool: pool.name, name: nameOf(scratch), role: 'backup' as const })),
+        ],
+      };
+    });
     for (const { target, scratch } of disks) await pool.createBlank(nameOf(scratch), sizes.get(target) ?? 0);
     signal.throwIfAborted();
     const usable = await this.usable(id, since);
