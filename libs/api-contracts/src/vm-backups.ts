@@ -38,7 +38,7 @@ export class BackupTargetView {
   @IsString() id!: string;
   /** Its name. */
   @IsString() name!: string;
-  /** What it is. */
+  /** The kind of the target. */
   @IsIn(TARGET_KINDS) kind!: (typeof TARGET_KINDS)[number];
   /** The path of the repository. Only for administrators. */
   @Optional() @IsString() path?: string;

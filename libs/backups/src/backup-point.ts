@@ -13,9 +13,9 @@ export interface BackupPoint {
   readonly consistency: BackupConsistency;
   /** The checkpoint of its moment, if there was one. */
   readonly checkpoint?: string;
-  /** The ID of the task that has made it. */
+  /** The ID of the task that has created it. */
   readonly task: string;
-  /** The ID that the target had in the service that has made it: another service has other IDs. */
+  /** The ID that the target had in the service that has created it: another service has other IDs. */
   readonly series: string;
   /** The sizes of the disks. */
   readonly sizeBytes: number;

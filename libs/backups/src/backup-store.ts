@@ -49,7 +49,7 @@ export interface StoredFile {
 }
 
 export interface StoreReport {
-  /** Sentences about what is damaged; empty if nothing is. */
+  /** One sentence for each damaged part. */
   readonly problems: readonly string[];
   readonly snapshots: number;
   readonly readBytes: number;

@@ -34,7 +34,7 @@ export interface CleanInput {
 }
 
 /**
- * The points that the rules do not keep, by VM: only those that this service has made in this target, and never the
+ * The points that the rules do not keep, by VM: only those that this service has created in this target, and never the
  * newest one of a VM.
  */
 export function pointsToDelete(

@@ -25,7 +25,7 @@ export interface ServedBackup {
   readonly disks: readonly ServedDisk[];
   /** The targets of all other disks. */
   readonly others: readonly string[];
-  /** The bitmaps of this checkpoint tell the changed parts of the disks. */
+  /** The bitmaps of this checkpoint mark the changed parts of the disks. */
   readonly since?: string;
   /** Creates a checkpoint of the same moment. */
   readonly checkpoint?: NewCheckpoint;
