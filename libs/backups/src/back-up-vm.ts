@@ -14,6 +14,7 @@ import {
   type DefinedTask,
   type FoundInstance,
   type InstanceQuery,
+  type InstanceRef,
   type InstanceSources,
   type Plan,
   type Reservations,
@@ -49,7 +50,7 @@ export class BackUpVm extends Change<[query: InstanceQuery, target: string], str
       found,
       target: findTarget(this.deps.targets, target),
       // The guest may be stopped meanwhile, but not started: QEMU does not change a disk that is read.
-      work: workOn(isRunning ? 'backup' : 'backup-stopped', ref),
+      work: onlyOne(workOn(isRunning ? 'backup' : 'backup-stopped', ref), ref),
     };
   }
 
@@ -83,4 +84,10 @@ export class BackUpVm extends Change<[query: InstanceQuery, target: string], str
       ),
     );
   }
+}
+
+/** The same VM may change meanwhile, or be copied if it is stopped, but it has one backup at a time. */
+function onlyOne(work: Work, ref: InstanceRef): Work {
+  const subject = formatRef(ref).replace(/^[^/]*/, 'backup');
+  return { ...work, uses: [...work.uses, { subject, mode: 'exclusive' }] };
 }

@@ -1,13 +1,17 @@
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BackupSource } from '@headgate/domain-contracts';
+import type { BackedUp } from '@headgate/backups';
+import { isVm, type BackupSource } from '@headgate/domain-contracts';
+import { DirectoryTarget, ResticRepository } from '@headgate/restic-repository';
 import { MemoryBackend, MemoryBackupSource, withStatus } from '@headgate/testing';
 import { pino } from 'pino';
 import { Edge, type Reply } from '../testing/edge.js';
 
 const TARGETS = '/api/ext/backups/targets';
 const PASSWORD = 'correct horse battery';
+/** Of all VMs: the first backup reads all of it. */
+const DISK_BYTES = 8 * 1024 ** 2;
 const ANN = { 'tailscale-user-login': 'ann' };
 const VERA = { 'tailscale-user-login': 'vera' };
 
@@ -20,6 +24,8 @@ describe('backups', () => {
   beforeEach(async () => {
     allowed = mkdtempSync(join(tmpdir(), 'headgate-backups-'));
     edge = new Edge(new MemoryBackend('lab'));
+    for (const known of edge.lab.engine.all())
+      if (isVm(known)) edge.lab.engine.put({ ...known, diskBytes: DISK_BYTES });
     lines.length = 0;
     edge.log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }) as typeof edge.log;
     const file = join(edge.folder, 'headgate.yaml');
@@ -38,8 +44,11 @@ describe('backups', () => {
     edge.send(method, path, body, headers);
   const add = (path: string, password = PASSWORD, name = 'nightly'): Promise<Reply> =>
     send('POST', TARGETS, { name, kind: 'directory', path, password });
+  /** With a repository whose key costs nothing: each request opens it. */
   const target = async (): Promise<string> => {
-    const { status, json } = await add(join(allowed, 'repository'));
+    const path = join(allowed, 'repository');
+    await ResticRepository.create(new DirectoryTarget(path), PASSWORD, { scrypt: { n: 2, r: 1, p: 1 } });
+    const { status, json } = await add(path);
     expect([status, json.error]).toEqual([201, undefined]);
     return String(json['id']);
   };
@@ -61,7 +70,9 @@ describe('backups', () => {
     JSON.parse((await send('GET', `${TARGETS}/${id}/points`, undefined, headers)).body) as Record<string, unknown>[];
 
   test('are made of a VM that runs, listed, and restored as a new VM with the same disk', async () => {
-    const id = await target();
+    const added = await add(join(allowed, 'repository'));
+    expect([added.status, added.json.error]).toEqual([201, undefined]);
+    const id = String(added.json['id']);
     const done = await backUp(id);
     expect(done).toMatchObject({ status: 'done', result: { consistency: 'frozen' } });
     const [point] = await points(id);
@@ -84,7 +95,10 @@ describe('backups', () => {
   test('read only changes the second time, and keep what rules want, but never nothing', async () => {
     const id = await target();
     await backUp(id);
-    expect(await backUp(id)).toMatchObject({ status: 'done', result: { readBytes: 0 } });
+    const second = await backUp(id);
+    // The manifest is written each time.
+    expect(second).toMatchObject({ status: 'done', result: { sizeBytes: DISK_BYTES } });
+    expect((second['result'] as BackedUp).readBytes).toBeLessThan(4096);
     const [newest] = await points(id);
     const clean = `${TARGETS}/${id}/clean`;
     const none = await send('POST', clean, { keep: {} });
@@ -196,7 +210,12 @@ describe('backups', () => {
     const id = await target();
     let go = (): void => undefined;
     const wait = new Promise<void>((resolve) => (go = resolve));
-    source.beforeRead = () => wait;
+    const reading = new Promise<void>((resolve) => {
+      source.beforeRead = () => {
+        resolve();
+        return wait;
+      };
+    });
     const path = '/api/ext/vms/default/db/backup?context=lab';
     const first = await send('POST', path, { target: id });
     const second = await send('POST', path, { target: id });
@@ -204,6 +223,7 @@ describe('backups', () => {
     const snapshot = await send('POST', '/api/vms/default/db/snapshots?context=lab', { name: 'one' });
     expect([snapshot.status, snapshot.json.code]).toEqual([409, 'BUSY']);
     expect((await send('DELETE', '/api/vms/default/db?context=lab')).status).toBe(409);
+    await reading;
     edge.lab.engine.put(
       withStatus(edge.lab.engine.vm({ kind: 'vm', context: 'lab', namespace: 'default', name: 'db' }), 'Stopped'),
     );
