@@ -37,6 +37,8 @@ export interface LibvirtBackupSourceDeps extends BackupJobDeps, OpenDiskDeps {
 export class LibvirtBackupSource extends BackupSource {
   private readonly checkpoints: RecordedCheckpoints;
   private readonly running: RunningBackup;
+  /** How the readings that are open are closed. */
+  private readonly opened = new Set<BackupReading['close']>();
   private readonly closing = new Set<Promise<void>>();
 
   constructor(private readonly deps: LibvirtBackupSourceDeps) {
@@ -79,7 +81,12 @@ export class LibvirtBackupSource extends BackupSource {
       const reading = domain.isActive
         ? await this.readRunning(id, { domain, disks, request }, signal)
         : await this.readStopped(disks, request, signal);
-      return { ...reading, close: once((outcome) => this.track(reading.close(outcome).finally(free))) };
+      const close = once((outcome) => {
+        this.opened.delete(close);
+        return this.track(reading.close(outcome).finally(free));
+      });
+      this.opened.add(close);
+      return { ...reading, close };
     } catch (error) {
       free();
       throw error;
@@ -94,8 +101,9 @@ export class LibvirtBackupSource extends BackupSource {
     if (id) await this.removeOthers(id, series);
   }
 
-  /** Resolves when no reading is being closed. */
+  /** Closes what is still read, because the end of this process would end the guests of some versions of QEMU. */
   async close(): Promise<void> {
+    for (const close of [...this.opened]) void close({ keep: false }).catch(() => undefined);
     await Promise.allSettled(this.closing);
   }
 

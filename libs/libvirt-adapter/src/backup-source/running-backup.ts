@@ -225,7 +225,7 @@ export class RunningBackup {
     if (!connection)
       throw new DomainError('BACKEND_FAILED', `QEMU does not serve the disk ${target} for the backup: see its log.`);
     const context = isIncrement ? `qemu:dirty-bitmap:${servedBitmap(target)}` : 'base:allocation';
-    return NbdDisk.open(connection, target, context).catch((error: unknown) => {
+    return NbdDisk.open(connection, target, context, { staysConnected: true }).catch((error: unknown) => {
       connection.socket.destroy();
       throw error;
     });

@@ -61,6 +61,7 @@ export class NbdDisk implements NbdReplyHandler {
   private constructor(
     private readonly connection: NbdConnection,
     readonly sizeBytes: number,
+    private readonly staysConnected: boolean,
   ) {
     connection.setReceiver(new NbdReplies(this));
     connection.socket.once('error', (error) => this.fail(brokenOff(error)));
@@ -70,10 +71,16 @@ export class NbdDisk implements NbdReplyHandler {
   /**
    * Negotiates over a connection that was just opened.
    * @param metaContext the property that `marked` reads
+   * @param options.staysConnected until `close`, also after an error: for servers that readers must not leave
    */
-  static async open(connection: NbdConnection, exportName: string, metaContext?: string): Promise<NbdDisk> {
+  static async open(
+    connection: NbdConnection,
+    exportName: string,
+    metaContext?: string,
+    { staysConnected = false }: { readonly staysConnected?: boolean } = {},
+  ): Promise<NbdDisk> {
     const options = { hasStructuredReplies: true, ...(metaContext !== undefined && { metaContext }) };
-    return new NbdDisk(connection, await negotiate(connection, exportName, options));
+    return new NbdDisk(connection, await negotiate(connection, exportName, options), staysConnected);
   }
 
   async read(offset: number, length: number): Promise<Buffer> {
@@ -214,7 +221,8 @@ export class NbdDisk implements NbdReplyHandler {
     this.failure ??= error;
     for (const { reject } of this.requests.values()) reject(this.failure);
     this.requests.clear();
-    this.connection.socket.destroy();
+    if (this.staysConnected) this.connection.socket.pause();
+    else this.connection.socket.destroy();
   }
 
   private expectWithin(offset: number, length: number): void {
