@@ -23,7 +23,7 @@ export class AllowedFolders {
       at = join(at, part);
       if (!(await expectFolder(at, { mayBeMissing: true }))) return;
     }
-    // The folder itself may be a link that the operator has made.
+    // The folder itself may be a link that the operator has created.
     if ((await realpath(path)) !== join(real, relative(folder, path))) throw refused('a part of it is a link');
   }
 }

@@ -3,7 +3,7 @@ import type { Backend, InstanceRef } from '@headgate/domain-contracts';
 import { createdVm, InventoryRecorder, type BackendHarness } from '@headgate/testing';
 import { IDLE_TEXT, writeIdleDisk } from '../testing/idle-disk.js';
 import { LibvirtUnderTest, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
-import { TINY_ENTRY } from '../testing/tiny-guest.js';
+import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
 import { untilPrinted } from '../testing/until-printed.js';
 
 const missing = await whyLibvirtIsUnavailable();
@@ -16,9 +16,10 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
   let backend: Backend;
   let recorder: InventoryRecorder;
 
+  /** The disk image of new VMs. */
+  let image: string;
+
   const start = async (): Promise<void> => {
-    const image = join(libvirt.sharedDir, 'idle.qcow2');
-    await writeIdleDisk(image);
     backend = libvirt.backend({ tinyGuest: () => Promise.resolve(image) });
     recorder = InventoryRecorder.over(backend.require('inventory'));
     await recorder.whenListed();
@@ -29,6 +30,8 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
   };
   beforeEach(async () => {
     libvirt = await LibvirtUnderTest.open();
+    image = join(libvirt.sharedDir, 'idle.qcow2');
+    await writeIdleDisk(image);
     await start();
   });
   afterEach(async () => {
@@ -37,13 +40,16 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
   }, 60_000);
 
   const virsh = async (...args: string[]): Promise<string> => (await libvirt.virsh.run(args)).trim();
-  const runningVm = async (): Promise<InstanceRef> => {
+  const startedVm = async (): Promise<InstanceRef> => {
     const harness = {
       backend,
       freshRef: () => libvirt.refOf(libvirt.freshName()),
       quickSource: async () => ({ kind: 'image', entry: TINY_ENTRY }),
     } as unknown as BackendHarness;
-    const { ref } = await createdVm(harness, recorder, { start: true });
+    return (await createdVm(harness, recorder, { start: true })).ref;
+  };
+  const runningVm = async (): Promise<InstanceRef> => {
+    const ref = await startedVm();
     await untilPrinted(libvirt.virsh, ref, new RegExp(IDLE_TEXT));
     return ref;
   };
@@ -65,6 +71,22 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
       const again = await backend.require('backupSource').open(ref, { series: 'one', since }, never);
       expect([again.wholeReason, again.disks.map(({ changed }) => changed)]).toEqual([undefined, [[]]]);
       await again.close({ keep: false });
+      expect(await virsh('domstate', ref.name)).toBe('running');
+    },
+    BOOT_MS,
+  );
+
+  test(
+    'begin while the agent of a guest has frozen its file systems, and thaw them',
+    async () => {
+      image = await tinyGuest();
+      const ref = await startedVm();
+      await recorder.untilVm(ref, ({ agentConnected }) => agentConnected);
+      const reading = await backend.require('backupSource').open(ref, { series: 'one' }, never);
+      expect([reading.consistency, reading.warnings]).toEqual(['frozen', []]);
+      const status = await virsh('qemu-agent-command', ref.name, '{"execute":"guest-fsfreeze-status"}');
+      expect(status).toMatch(/thawed/);
+      await reading.close({ keep: false });
       expect(await virsh('domstate', ref.name)).toBe('running');
     },
     BOOT_MS,

@@ -101,7 +101,7 @@ export class LibvirtBackupSource extends BackupSource {
     if (id) await this.removeOthers(id, series);
   }
 
-  /** Closes what is still read, because the end of this process would end the guests of some versions of QEMU. */
+  /** Closes all readings, because the end of this process would end the guests of some versions of QEMU. */
   async close(): Promise<void> {
     for (const close of [...this.opened]) void close({ keep: false }).catch(() => undefined);
     await Promise.allSettled(this.closing);
