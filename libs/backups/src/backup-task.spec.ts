@@ -1,5 +1,5 @@
 import { DomainError, formatRef, type BackupSource } from '@headgate/domain-contracts';
-import { buildVm, MemoryBackupSource, withStatus } from '@headgate/testing';
+import { buildVm, MemoryBackupSource, recordingStepContext, withStatus } from '@headgate/testing';
 import { pointsOf, MANIFEST_PATH } from './backup-point.js';
 import { BackupTask, type BackedUp, type BackupInput } from './backup-task.js';
 import { BackingUp } from './testing/backing-up.js';
@@ -109,7 +109,6 @@ describe('a backup', () => {
 
   test('is finished after a restart if its point was stored, and otherwise begins again', async () => {
     const journal = { task: 'task-1', version: 1, caller: { login: '', name: '' }, input: input(), steps: [] };
-    const { recordingStepContext } = await import('@headgate/testing');
     const context = recordingStepContext(input(), { task: 'task-1' });
     expect(await task.resume(journal, context)).toEqual({ action: 'continue' });
     const { point } = await backUp('task-1');

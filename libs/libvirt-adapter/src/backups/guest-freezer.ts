@@ -31,8 +31,8 @@ export class GuestFreezer {
   }
 
   /**
-   * An agent that still freezes does not answer until it has finished, so this is repeated. Does not throw: a guest that
-   * has stopped has nothing frozen.
+   * An agent that still freezes does not answer until it has finished, so this is repeated. Does not throw: a guest
+   * that has stopped has nothing frozen.
    */
   async thaw(id: DomainId): Promise<boolean> {
     const { clock, log } = this.deps;
