@@ -61,7 +61,7 @@ export class BackUpVm extends Change<[query: InstanceQuery, target: string], str
           { name: 'read', detail: `Read all disks of ${found.ref.name} as they are at one moment.` },
           { name: 'store', detail: `Store what has changed in ${target.name}.` },
         ],
-        { refusals: await found.ability.check(found.ref) },
+        { refusals: await found.ability.check(found.ref), warnings: await found.ability.warnings(found.ref) },
       ),
     );
   }

@@ -60,6 +60,11 @@ export abstract class BackupSource {
   /** Why this VM can't be backed up now; empty when it can. Changes nothing. @throws DomainError BACKEND_UNREACHABLE */
   abstract check(ref: InstanceRef): Promise<readonly Refusal[]>;
 
+  /** The risks of a backup of this VM as it is now, a sentence each. Empty by default. */
+  warnings(_ref: InstanceRef): Promise<readonly string[]> {
+    return Promise.resolve([]);
+  }
+
   /**
    * `signal` ends it before the reading is returned, and leaves nothing behind.
    * @throws DomainError the first refusal of `check`, BUSY, INSUFFICIENT_STORAGE. Reads throw WRONG_STATE once the guest

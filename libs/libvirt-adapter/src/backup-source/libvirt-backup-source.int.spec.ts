@@ -59,6 +59,8 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
     async () => {
       const ref = await runningVm();
       expect(await virsh('dumpxml', ref.name)).toMatch(/<iothreads>1</);
+      const warnings = await backend.require('backupSource').warnings(ref);
+      expect(warnings).toEqual([expect.stringContaining('QEMU may end')]);
       const first = await backend.require('backupSource').open(ref, { series: 'one' }, never);
       await first.close({ keep: true });
       const { checkpoint: since = '' } = first;

@@ -20,6 +20,7 @@ import { busyRefusal, type DiskHolds } from '../locks/disk-holds.js';
 import { findCopyableDisks, readingRefusal, type CopyableDisk } from '../moves/copyable-disks.js';
 import type { OpenDiskDeps } from '../moves/libvirt-disk-source.js';
 import type { QemuImg } from '../storage/qemu-img.js';
+import { element } from '../xml/xml.js';
 import { isOfSeries } from './series.js';
 import { RunningBackup } from './running-backup.js';
 import { openStoppedDisks } from './stopped-disks.js';
@@ -63,6 +64,17 @@ export class LibvirtBackupSource extends BackupSource {
         reason: `The storage pool ${pool.name} has no space for what ${id.name} writes while it is backed up.`,
         remedy: 'Free some space on the machine, or stop the VM.',
       },
+    ];
+  }
+
+  override async warnings(ref: InstanceRef): Promise<readonly string[]> {
+    const id = await this.deps.finder.find(ref);
+    const { isActive, description } = await this.deps.editor.read(id.uuid);
+    // QEMU 7.2 fails an assertion when the reader of a disk with an I/O thread leaves. Before that, `close` ends the
+    // server; a process that is killed can't.
+    if (!isActive || element(description.document, 'iothreads') === undefined) return [];
+    return [
+      `If the service is killed during the backup, QEMU may end, and ${id.name} with it: seen with QEMU 7.2. A backup while ${id.name} is stopped does not have this risk.`,
     ];
   }
 
