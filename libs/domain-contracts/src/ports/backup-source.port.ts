@@ -3,8 +3,8 @@ import type { InstanceRef } from '../values/instance-ref.js';
 import type { DiskExtent } from './live-disks.port.js';
 
 /**
- * The state of the file systems on the disks. `stopped`: the guest had shut down, or was off. `frozen`: the agent in the
- * guest had written everything and held further writes. `crash`: as after a power failure.
+ * The state of the file systems on the disks. `stopped`: the guest had shut down, or was off. `frozen`: the agent in
+ * the guest had written everything and held further writes. `crash`: as after a power failure.
  */
 export const BACKUP_CONSISTENCIES = ['stopped', 'frozen', 'crash'] as const;
 export type BackupConsistency = (typeof BACKUP_CONSISTENCIES)[number];
@@ -45,8 +45,8 @@ export interface BackupReading {
   readonly checkpoint?: string;
   /**
    * Frees the disks, and removes the temporary files. May be called twice.
-   * @param outcome.keep whether the checkpoint takes the place of the former one of its series; otherwise it is removed,
-   *   and the former one stays
+   * @param outcome.keep whether the checkpoint takes the place of the former one of its series; otherwise it is
+   *   removed, and the former one stays
    */
   close(outcome: { readonly keep: boolean }): Promise<void>;
 }
@@ -67,8 +67,8 @@ export abstract class BackupSource {
 
   /**
    * `signal` ends it before the reading is returned, and leaves nothing behind.
-   * @throws DomainError the first refusal of `check`, BUSY, INSUFFICIENT_STORAGE. Reads throw WRONG_STATE once the guest
-   *   has stopped.
+   * @throws DomainError the first refusal of `check`, BUSY, INSUFFICIENT_STORAGE. Reads throw WRONG_STATE once the
+   *   guest has stopped.
    */
   abstract open(ref: InstanceRef, request: BackupReadRequest, signal: AbortSignal): Promise<BackupReading>;
 
