@@ -140,6 +140,33 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the pages of the
   );
 
   test(
+    'explain the rights, and refuse a first role with which no administrator would be left',
+    async () => {
+      await open('/access');
+      const form = page.getByRole('form', { name: 'New role' });
+      await form.getByRole('textbox', { name: 'Login' }).fill('bob');
+      await form.getByRole('button', { name: 'Show the plan' }).click();
+      await panel()
+        .getByText(/No user would be an administrator any more/)
+        .waitFor();
+      expect(await panel().getByRole('button', { name: 'Assign' }).isEnabled()).toBe(false);
+      await panel().getByRole('button', { name: 'Cancel' }).click();
+      expect(await form.getByRole('textbox', { name: 'Login' }).inputValue()).toBe('bob');
+      expect((await api.send('GET', '/api/ext/roles')).body).toEqual([]);
+
+      const vm = await oneOf('prod', 'Running');
+      const question = page.getByRole('form', { name: 'Who may do this, and why?' });
+      await question.getByLabel('With what').selectOption('instance');
+      await question.getByRole('combobox', { name: 'Instance' }).fill(vm.ref);
+      await question.getByRole('button', { name: 'Show the answer' }).click();
+      await page.getByText(`with ${vm.ref}:`).waitFor();
+      const answers = page.getByRole('table', { name: 'Rights' }).getByRole('row');
+      await answers.filter({ hasText: 'Start and stop' }).getByText('Yes', { exact: true }).waitFor();
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
     'show in the journal who did what, and the instance of an action',
     async () => {
       const vm = await oneOf('prod', 'Running');
@@ -204,11 +231,14 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the pages of the
     TIMEOUT_MS,
   );
 
-  test.each(['/plugins', '/integrations', '/journal'])('have a name for every control of %s', async (place) => {
-    await open(place);
-    await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
-    expect(await unnamedControls(page)).toEqual([]);
-  });
+  test.each(['/plugins', '/integrations', '/journal', '/access'])(
+    'have a name for every control of %s',
+    async (place) => {
+      await open(place);
+      await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+      expect(await unnamedControls(page)).toEqual([]);
+    },
+  );
 
   test('can be installed as an application, with the icon of the manifest', async () => {
     await open('/vms');

@@ -17,6 +17,7 @@ export const PLACES = [
   '/activity',
   '/doctor',
   '/journal',
+  '/access',
   '/integrations',
   '/settings',
   '/account',

@@ -61,6 +61,7 @@ test.each([
   '/journal',
   '/schedules',
   '/approvals',
+  '/access',
   '/integrations',
   '/settings',
   ...['overview', 'guest', 'hardware', 'snapshots', 'events'].map((tab) => `/vms/prod/tailvm/web-1/${tab}`),

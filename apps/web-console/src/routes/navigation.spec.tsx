@@ -16,6 +16,7 @@ const PAGES = [
   'Approvals',
   'Activity',
   'Health',
+  'Access',
   'Integrations',
   'Settings',
 ];

@@ -88,6 +88,12 @@ const PAGES: readonly PageRequest[] = [
     others: { 'GET /api/ext/journal/summary': { entries: 0, failed: 0, denied: 0, objects: 0, callers: [] } },
   },
   {
+    path: '/access',
+    request: 'GET /api/ext/roles',
+    failure: "Couldn't load the roles",
+    empty: [[], 'No roles yet: they are off.'],
+  },
+  {
     path: '/integrations',
     request: 'GET /api/ext/tokens',
     failure: "Couldn't load the API tokens",

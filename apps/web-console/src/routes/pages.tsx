@@ -1,5 +1,6 @@
 import { useRef } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
+import { AccessPage } from '../features/access/components/access-page.js';
 import { ApprovalsPage } from '../features/approvals/components/approvals-page.js';
 import { DoctorPage } from '../features/doctor/components/doctor-page.js';
 import { FoldersPage } from '../features/folders/components/folders-page.js';
@@ -107,6 +108,9 @@ export function Pages() {
               </Route>
               <Route path={paths.journal}>
                 <JournalPage />
+              </Route>
+              <Route path={paths.access}>
+                <AccessPage />
               </Route>
               <Route path={paths.integrations}>
                 <IntegrationsPage />

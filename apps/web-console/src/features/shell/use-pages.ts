@@ -15,6 +15,7 @@ export interface PageLink {
     | 'plugins'
     | 'schedules'
     | 'activity'
+    | 'access'
     | 'integrations'
     | 'settings';
   readonly href: string;
@@ -55,6 +56,7 @@ export function usePages(): readonly PageLink[] {
       also: [paths.journal, paths.task('')],
     },
     { name: 'health', href: paths.doctor, label: t`Health`, icon: 'health' },
+    { name: 'access', href: paths.access, label: t`Access`, icon: 'lock' },
     ...(isAdministrator(whoami)
       ? ([
           { name: 'integrations', href: paths.integrations, label: t`Integrations`, icon: 'integrations' },

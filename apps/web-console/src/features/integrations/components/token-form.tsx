@@ -6,21 +6,10 @@ import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { createToken } from '../api/token-requests.js';
-import { perLanguage } from '../../../shared/texts/per-language.js';
+import { tokenActions } from '../../../shared/texts/action-names.js';
 
 type Action = CreateTokenDto['actions'][number];
 
-/** The rights, in the words of the console. */
-export const tokenActions = perLanguage((): Readonly<Record<Action, string>> => ({
-  read: t`Read`,
-  console: t`Consoles`,
-  power: t`Start and stop`,
-  change: t`Change`,
-  guest: t`Control the guest`,
-  create: t`Create`,
-  delete: t`Delete`,
-  export: t`Export disks`,
-}));
 const DEFAULT_DAYS = '90';
 const MAX_DAYS = 366;
 

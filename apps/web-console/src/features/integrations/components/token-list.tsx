@@ -18,7 +18,8 @@ import {
   TOKENS_KEY,
   useTokens,
 } from '../api/token-requests.js';
-import { tokenActions, TokenForm } from './token-form.js';
+import { tokenActions } from '../../../shared/texts/action-names.js';
+import { TokenForm } from './token-form.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
 
 const columns = perLanguage(() => [
