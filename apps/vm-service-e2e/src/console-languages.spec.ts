@@ -154,4 +154,4 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the languages of
 
 /** Names of products and formats, units and terms. */
 const SAME_EVERYWHERE =
-  /^(Headgate|English|Deutsch|DE|curl|YAML|Terraform|Kubeconfig|bootc|ISO|IP|URL|CPUs?|VMs?|NICs|[\d.,]+ ?([KMGT]?i?B?(\/s)?|CPUs?|s|min|h|%)|[KMGT]iB)$/;
+  /^(Headgate|English|Deutsch|DE|curl|ntfy|YAML|Terraform|Kubeconfig|bootc|ISO|IP|URL|CPUs?|VMs?|NICs|[\d.,]+ ?([KMGT]?i?B?(\/s)?|CPUs?|s|min|h|%)|[KMGT]iB)$/;

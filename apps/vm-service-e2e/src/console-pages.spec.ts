@@ -231,7 +231,7 @@ describeIf(CHROMIUM ? undefined : 'Chromium is not installed', 'the pages of the
     TIMEOUT_MS,
   );
 
-  test.each(['/plugins', '/integrations', '/journal', '/access'])(
+  test.each(['/plugins', '/integrations', '/journal', '/access', '/messages'])(
     'have a name for every control of %s',
     async (place) => {
       await open(place);

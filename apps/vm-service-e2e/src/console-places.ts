@@ -17,6 +17,7 @@ export const PLACES = [
   '/activity',
   '/doctor',
   '/journal',
+  '/messages',
   '/access',
   '/integrations',
   '/settings',

@@ -25,6 +25,7 @@ const PAGES = [
   'Approvals',
   'Activity',
   'Health',
+  'Messages',
   'Access',
   'Integrations',
   'Settings',

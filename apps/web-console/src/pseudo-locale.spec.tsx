@@ -21,7 +21,7 @@ afterEach(() => closeConsole(service));
 const SAME_EVERYWHERE = new RegExp(
   [
     /There is no screen\.|The bootc plugin is not installed\.|refused by the mock/,
-    /Headgate|English|Deutsch|EN|bootc|curl|YAML|Terraform|Kubeconfig|ISO|IP|URL|NICs|CPUs?|VMs?/,
+    /Headgate|English|Deutsch|EN|bootc|curl|ntfy|YAML|Terraform|Kubeconfig|ISO|IP|URL|NICs|CPUs?|VMs?/,
     /[\d.,]+ ?([KMGT]?i?B?|CPUs?|s|min|%)|[KMGT]iB/,
   ]
     .map(({ source }) => `^(${source})$`)
@@ -61,6 +61,7 @@ test.each([
   '/journal',
   '/schedules',
   '/approvals',
+  '/messages',
   '/access',
   '/integrations',
   '/settings',

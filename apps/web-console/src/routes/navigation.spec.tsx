@@ -16,6 +16,7 @@ const PAGES = [
   'Approvals',
   'Activity',
   'Health',
+  'Messages',
   'Access',
   'Integrations',
   'Settings',

@@ -88,6 +88,27 @@ const PAGES: readonly PageRequest[] = [
     others: { 'GET /api/ext/journal/summary': { entries: 0, failed: 0, denied: 0, objects: 0, callers: [] } },
   },
   {
+    path: '/messages',
+    request: 'GET /api/ext/messages/rules',
+    failure: "Couldn't load the rules",
+    empty: [[], 'No rules yet'],
+    others: { 'GET /api/ext/messages/channels': [], 'GET /api/ext/messages': [] },
+  },
+  {
+    path: '/messages',
+    request: 'GET /api/ext/messages/channels',
+    failure: "Couldn't load the channels",
+    empty: [[], 'No channels yet'],
+    others: { 'GET /api/ext/messages/rules': [], 'GET /api/ext/messages': [] },
+  },
+  {
+    path: '/messages',
+    request: 'GET /api/ext/messages',
+    failure: "Couldn't load the messages",
+    empty: [[], 'No messages yet'],
+    others: { 'GET /api/ext/messages/rules': [], 'GET /api/ext/messages/channels': [] },
+  },
+  {
     path: '/access',
     request: 'GET /api/ext/roles',
     failure: "Couldn't load the roles",

@@ -7,6 +7,7 @@ import { FoldersPage } from '../features/folders/components/folders-page.js';
 import { ImagesPage } from '../features/images/components/images-page.js';
 import { JournalPage } from '../features/journal/components/journal-page.js';
 import { AccountPage } from '../features/login/components/account-page.js';
+import { MessagesPage } from '../features/messages/components/messages-page.js';
 import { NetworksPage } from '../features/networks/components/networks-page.js';
 import { NodesPage } from '../features/nodes/components/nodes-page.js';
 import { PluginsPage } from '../features/plugins/components/plugins-page.js';
@@ -108,6 +109,9 @@ export function Pages() {
               </Route>
               <Route path={paths.journal}>
                 <JournalPage />
+              </Route>
+              <Route path={paths.messages}>
+                <MessagesPage />
               </Route>
               <Route path={paths.access}>
                 <AccessPage />

@@ -15,6 +15,7 @@ export interface PageLink {
     | 'plugins'
     | 'schedules'
     | 'activity'
+    | 'messages'
     | 'access'
     | 'integrations'
     | 'settings';
@@ -56,6 +57,7 @@ export function usePages(): readonly PageLink[] {
       also: [paths.journal, paths.task('')],
     },
     { name: 'health', href: paths.doctor, label: t`Health`, icon: 'health' },
+    { name: 'messages', href: paths.messages, label: t`Messages`, icon: 'info' },
     { name: 'access', href: paths.access, label: t`Access`, icon: 'lock' },
     ...(isAdministrator(whoami)
       ? ([

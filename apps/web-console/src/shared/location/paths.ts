@@ -30,6 +30,7 @@ export const paths = {
   doctor: '/doctor',
   activity: '/activity',
   journal: '/journal',
+  messages: '/messages',
   access: '/access',
   integrations: '/integrations',
   settings: '/settings',
