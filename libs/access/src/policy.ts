@@ -37,7 +37,7 @@ export function refusalOf(grant: Grant, need: Need, target: Target = {}): string
   const refused = refusedPart(grant, need, target);
   if (refused === undefined) return undefined;
   const [action, object] = refused;
-  if (need.of === 'agent') return `This is for API tokens with a leash; ${grant.label} is none.`;
+  if (need.of === 'agent') return 'Only API tokens with a leash can do this.';
   if (grant.kind === 'agent' && action !== 'read')
     return `${grant.label} has a leash: it has to rehearse and commit each change.`;
   if (isScoped(grant)) return `${grant.label} has no right to ${VERBS[action]} ${object}.`;

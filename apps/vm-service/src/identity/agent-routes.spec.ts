@@ -98,7 +98,7 @@ describe('a token with a leash for every action', () => {
     const bearer = { authorization: `Bearer ${String(other.json['token'])}` };
     for (const caller of [{}, bearer]) {
       const { status, json } = await edge.send('POST', '/api/ext/mcp', { method: 'initialize' }, caller);
-      expect([status, json.error]).toEqual([403, expect.stringContaining('This is for API tokens with a leash')]);
+      expect([status, json.error]).toEqual([403, expect.stringContaining('Only API tokens with a leash')]);
     }
   });
 });
