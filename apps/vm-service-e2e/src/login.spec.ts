@@ -237,6 +237,9 @@ describeIf(CHROMIUM === undefined ? 'no Chromium' : undefined, 'the login of a s
     expect(link).toContain(`${service.url}/#/login?first=`);
     await page.context().clearCookies();
     await page.goto('about:blank');
+    await page.goto(`${service.url}/`);
+    await page.getByText('There is no account yet').waitFor();
+    // Opened in the same tab, a link changes the address of the page only.
     await page.goto(link);
     await page.getByLabel('Login').fill('root');
     await page.getByLabel('New password').fill('correct horse battery');
@@ -251,7 +254,6 @@ describeIf(CHROMIUM === undefined ? 'no Chromium' : undefined, 'the login of a s
     await page.getByRole('button', { name: 'User: root' }).click();
     await page.getByRole('menuitem', { name: 'Log out' }).click();
     await page.getByRole('button', { name: 'Use a recovery code' }).waitFor();
-    await page.goto('about:blank');
     await page.goto(setup);
     await page.getByLabel('New password').fill('another staple, please');
     await page.getByRole('button', { name: 'Set password' }).click();

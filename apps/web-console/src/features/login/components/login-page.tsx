@@ -1,5 +1,5 @@
 import { t } from '@lingui/core/macro';
-import { useState, type ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { Alert } from '../../../shared/ui/alert.js';
 import { Button } from '../../../shared/ui/button.js';
 import { ErrorAlert } from '../../../shared/ui/error-alert.js';
@@ -20,7 +20,13 @@ interface Props {
 /** Where users log in: with a provider, with a password, or with a link that was sent to them. */
 export function LoginPage({ onLogin, settings }: Props) {
   usePageTitle(t`Log in`);
-  const [link] = useState(() => readLink(location.hash));
+  const [link, setLink] = useState(() => readLink(location.hash));
+  // A link that is opened in a tab with this page changes the address only.
+  useEffect(() => {
+    const read = (): void => setLink(readLink(location.hash));
+    window.addEventListener('hashchange', read);
+    return () => window.removeEventListener('hashchange', read);
+  }, []);
   const [isRecovering, setIsRecovering] = useState(false);
   const { data: view, error, refetch } = useLoginView();
   const finish = (): void => {
