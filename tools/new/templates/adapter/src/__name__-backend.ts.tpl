@@ -51,6 +51,7 @@ export class __Name__Backend extends Backend {
       diskIngest: missing('diskIngest'),
       liveDisks: missing('liveDisks'),
       backups: missing('backups'),
+      backupSource: missing('backupSource'),
       cluster: missing('cluster'),
       nodeScheduling: missing('nodeScheduling'),
       diagnostics: missing('diagnostics'),
