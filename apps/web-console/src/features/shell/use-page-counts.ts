@@ -23,7 +23,10 @@ export function useHealthCount(): number | undefined {
   return useProblemCount({ isPolled, pollMs: POLL_MS });
 }
 
-/** The numbers next to the pages: those that the stream sends as they change, the others when the contexts change. */
+/**
+ * The numbers next to the pages: those that the stream sends as they change, the others when the contexts change, and
+ * the approvals when the tab comes to the front.
+ */
 export function usePageCounts(): PageCounts {
   const machines = useFleet(countOf);
   const containers = useContainers(countOf);
@@ -36,7 +39,7 @@ export function usePageCounts(): PageCounts {
     nodes: useNodes({ enabled, refetchInterval }).data?.length,
     images: useImportedImages({ enabled, refetchInterval }).data?.images.length,
     // A zero would only be noise.
-    approvals: useApprovals({ enabled }).data?.length || undefined,
+    approvals: useApprovals({ enabled, refetchInterval }).data?.length || undefined,
     health: useHealthCount(),
   };
 }
