@@ -28,6 +28,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'PATCH /api/ext/cts/{ns}/{name}': { tags: ['a'] },
   'POST /api/ext/vms/{ns}/{name}/hardware': { changes: [{ kind: 'scale', cpu: 2 }] },
   'POST /api/ext/cts/{ns}/{name}/hardware': { changes: [{ kind: 'scale', cpu: 2 }] },
+  'POST /api/ext/vms/{ns}/{name}/backup': { target: '0123456789abcdef' },
   'POST /api/ext/vms/{ns}/{name}/placement': { pinning: { vcpus: [{ vcpu: 0, cpus: '1' }] } },
 };
 

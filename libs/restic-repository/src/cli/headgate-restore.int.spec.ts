@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DirectoryTarget } from '../target/directory-target.js';
@@ -102,7 +102,12 @@ describe('headgate-restore, built and started as a program', () => {
     expect((await restic.attempt('prune')).stderr).toContain('already locked by PID');
     await restic.run('unlock');
     expect(await target.list('locks')).toHaveLength(1);
+    // Opened for both, a FIFO neither waits nor breaks when the check reads nothing of it.
+    const gate = await open(path, 'r+');
+    await rm(path);
     await writeFile(path, 'no pack');
+    await gate.write('no pack');
+    await gate.close();
     expect(await check).toMatchObject({ code: 3, stdout: expect.stringContaining('problems') as string });
     expect(await target.list('locks')).toEqual([]);
   });
