@@ -141,7 +141,9 @@ describe('every route of the API document', () => {
         for (const length of LENGTHS) {
           const path = fill(pattern, { [parameter]: 'a'.repeat(length) });
           const { status, json } = await edge.send(method, path);
-          expect([parameter, length, [400, 404]]).toEqual([parameter, length, expect.arrayContaining([status])]);
+          // Without a login, its routes are refused as a whole.
+          const statuses = pattern.startsWith('/api/ext/login/') ? [501] : [400, 404];
+          expect([parameter, length, statuses]).toEqual([parameter, length, expect.arrayContaining([status])]);
           expect(json.error).not.toMatch(/JSON|understood/);
           expect(json.error.length).toBeLessThan(400);
         }
