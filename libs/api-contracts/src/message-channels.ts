@@ -45,7 +45,7 @@ const WEBHOOK_MESSAGE = '$property must be the ID of a webhook.';
 export class MailChannelDto {
   /** The name or the address of the SMTP server. Private addresses need the operator's permission. */
   @IsString() @MaxLength(MAX_HOST_CHARS) @Matches(HOST, { message: HOST_MESSAGE }) host!: string;
-  /** The port: usually 587 with `starttls`, and 465 with `tls`. */
+  /** The number of the port: usually 587 with `starttls`, and 465 with `tls`. */
   @IsInt() @Min(1) @Max(MAX_PORT) port!: number;
   /** `starttls` and `tls` need a valid certificate of the host; `none` is possible on the loopback interface only. */
   @IsIn(MAIL_SECURITIES) security!: MailSecurity;
@@ -78,7 +78,7 @@ export class MailChannelDto {
 export class MailChannelChangeDto {
   /** The name or the address of the SMTP server. With another one, the password must be given again. */
   @Optional() @IsString() @MaxLength(MAX_HOST_CHARS) @Matches(HOST, { message: HOST_MESSAGE }) host?: string;
-  /** The port. With another one, the password must be given again. */
+  /** The number of the port. With another one, the password must be given again. */
   @Optional() @IsInt() @Min(1) @Max(MAX_PORT) port?: number;
   /** The encryption. With another one, the password must be given again. */
   @Optional() @IsIn(MAIL_SECURITIES) security?: MailSecurity;
@@ -174,7 +174,7 @@ export const MESSAGE_CHANNEL_KINDS = ['mail', 'ntfy', 'webhook'] as const;
 export class MessageTargetView {
   /** The mail server. */
   @Nullable() @IsString() host!: string | null;
-  /** The port of the mail server. */
+  /** The number of the port of the mail server. */
   @Nullable() @IsInt() port!: number | null;
   /** The encryption of the mail server. */
   @Nullable() @IsIn(MAIL_SECURITIES) security!: MailSecurity | null;

@@ -41,7 +41,7 @@ export class AssignRoleDto {
 export class ChangeRoleDto {
   /** The new role. */
   @IsIn(ROLES) role!: Role;
-  /** The version that was read; 409 if the role was changed since. Default: any. */
+  /** The number of the version that was read; 409 if the role was changed since. Default: any. */
   @Optional() @IsInt() @Min(1) version?: number;
 }
 
@@ -69,7 +69,7 @@ export class RoleAssignmentView {
   @Nullable() @IsString() createdAt!: string | null;
   /** The login of the administrator; empty for one without an identity, and in the configuration. */
   @IsString() createdBy!: string;
-  /** Grows with each change; 0 in the configuration. */
+  /** The number of its version, which grows with each change; 0 in the configuration. */
   @IsInt() version!: number;
 }
 

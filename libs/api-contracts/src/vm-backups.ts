@@ -80,22 +80,23 @@ export class BackupPointView {
 }
 
 const IsKeepCount = (): PropertyDecorator => (target, property) => {
-  for (const decorate of [Optional(), IsInt(), Min(0), Max(10_000)]) decorate(target, property);
+  // As decorators on a property: the last one first, so that the type is reported before the bounds.
+  for (const decorate of [Max(10_000), Min(0), IsInt(), Optional()]) decorate(target, property);
 };
 
 /** How many backups of each VM are kept: of each hour, day and so on the last one. */
 export class KeepRulesDto {
-  /** The newest ones. */
+  /** How many of the newest ones. */
   @IsKeepCount() last?: number;
-  /** The last one of this many hours. */
+  /** For how many hours the last one. */
   @IsKeepCount() hourly?: number;
-  /** The last one of this many days. */
+  /** For how many days the last one. */
   @IsKeepCount() daily?: number;
-  /** The last one of this many weeks, which begin on Monday. */
+  /** For how many weeks, which begin on Monday, the last one. */
   @IsKeepCount() weekly?: number;
-  /** The last one of this many months. */
+  /** For how many months the last one. */
   @IsKeepCount() monthly?: number;
-  /** The last one of this many years. */
+  /** For how many years the last one. */
   @IsKeepCount() yearly?: number;
 }
 

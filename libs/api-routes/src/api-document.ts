@@ -3971,7 +3971,7 @@ export interface components {
              * @enum {string}
              */
             role: "viewer" | "operator" | "admin";
-            /** @description The version that was read; 409 if the role was changed since. Default: any. */
+            /** @description The number of the version that was read; 409 if the role was changed since. Default: any. */
             version?: number;
         };
         /** @description PATCH /api/ext/tokens/{id}. At least one field. */
@@ -5485,17 +5485,17 @@ export interface components {
         };
         /** @description How many backups of each VM are kept: of each hour, day and so on the last one. */
         KeepRulesDto: {
-            /** @description The last one of this many days. */
+            /** @description For how many days the last one. */
             daily?: number;
-            /** @description The last one of this many hours. */
+            /** @description For how many hours the last one. */
             hourly?: number;
-            /** @description The newest ones. */
+            /** @description How many of the newest ones. */
             last?: number;
-            /** @description The last one of this many months. */
+            /** @description For how many months the last one. */
             monthly?: number;
-            /** @description The last one of this many weeks, which begin on Monday. */
+            /** @description For how many weeks, which begin on Monday, the last one. */
             weekly?: number;
-            /** @description The last one of this many years. */
+            /** @description For how many years the last one. */
             yearly?: number;
         };
         /** @description Changes of a leash. Default: as before. */
@@ -5577,7 +5577,7 @@ export interface components {
             host?: string;
             /** @description The password of the login. */
             password?: string;
-            /** @description The port. With another one, the password must be given again. */
+            /** @description The number of the port. With another one, the password must be given again. */
             port?: number;
             /** @description The addresses of the recipients, at most 50. */
             recipients?: string[];
@@ -5597,7 +5597,7 @@ export interface components {
             host: string;
             /** @description The password of the login. No response contains it. */
             password?: string;
-            /** @description The port: usually 587 with `starttls`, and 465 with `tls`. */
+            /** @description The number of the port: usually 587 with `starttls`, and 465 with `tls`. */
             port: number;
             /** @description The addresses of the recipients, who see each other: at most 50. */
             recipients: string[];
@@ -5745,7 +5745,7 @@ export interface components {
             hasSecret: boolean;
             /** @description The mail server. */
             host: string | null;
-            /** @description The port of the mail server. */
+            /** @description The number of the port of the mail server. */
             port: number | null;
             /** @description The addresses of the recipients. */
             recipients: string[];
@@ -6533,7 +6533,7 @@ export interface components {
             source: "configuration" | "assigned";
             /** @description Who has the role. */
             subject: components["schemas"]["RoleSubjectDto"];
-            /** @description Grows with each change; 0 in the configuration. */
+            /** @description The number of its version, which grows with each change; 0 in the configuration. */
             version: number;
             /** @description Whether the folder or context does not exist any more. Then the role gives no rights. */
             void: boolean;

@@ -31,6 +31,7 @@ import {
   BackupTargetStore,
   chooseNamespace,
   DomainError,
+  formatRef,
   parseRef,
   type BackupTarget,
   type Caller,
@@ -97,9 +98,10 @@ export class BackupTargetsController {
     @Query() { ref }: BackupPointsQuery,
     @CurrentCaller() caller: Caller,
   ): Promise<BackupPointView[]> {
+    const wanted = ref === undefined ? undefined : formatRef(parseRef(ref));
     const points = await this.listPoints.run(target);
     return points
-      .filter((point) => (ref === undefined || point.ref === ref) && this.mayRead(point, caller))
+      .filter((point) => (wanted === undefined || point.ref === wanted) && this.mayRead(point, caller))
       .map(({ id, time, ref: of, uid, consistency, sizeBytes }) => ({
         id,
         time,

@@ -39,7 +39,7 @@ interface Document {
 
 /** The unit of a number, or that it is a count, a position, an identifier, a time or a part of a whole. */
 const UNIT =
-  /version|Grows|newest|hours|days|weeks|months|years|port|\b(bytes|seconds|milliseconds|millicores|days|characters|number of|the number|from 0 to 1|status|entries|how many)\b/i;
+  /\b(bytes|seconds|milliseconds|millicores|days|characters|number of|the number|from 0 to 1|status|entries|how many)\b/i;
 
 const app = await previewApplication();
 const descriptions = readDescriptions(join(import.meta.dirname, '../../../../libs/api-contracts/src'));
@@ -102,10 +102,9 @@ describe('the published API document', () => {
   test('has a body only where the contract has one', () => {
     const withBody = routesWhere(({ requestBody }) => requestBody !== undefined);
     expect(
-      withBody.filter((route) =>
-        /^(GET|DELETE) |\/\{action\}$|snapshots\/\{\w+\}\/restore$|\/api\/doctor\/fix$|\/install$/.test(route),
-      ),
-    ).toEqual([]);
+      withBody.filter((route) => /^(GET|DELETE) |\/\{action\}$|\/restore$|\/api\/doctor\/fix$|\/install$/.test(route)),
+      // A backup becomes a VM whose name the request has. It is no route of the contract.
+    ).toEqual(['POST /api/ext/backups/targets/{target}/points/{point}/restore']);
     const optional = routesWhere(({ requestBody }) => requestBody !== undefined && requestBody.required !== true);
     expect(optional).toEqual(['POST /api/vms/{ns}/{name}/migrate', 'POST /api/vms/{ns}/{name}/snapshots']);
   });
