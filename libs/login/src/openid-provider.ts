@@ -1,4 +1,4 @@
-import * as client from 'openid-client';
+import type * as OpenIdClient from 'openid-client';
 import type { Clock } from '@headgate/domain-contracts';
 import type { Progress } from './login-progress.js';
 import { ProviderError } from './provider-error.js';
@@ -16,6 +16,14 @@ export interface OpenIdSettings {
   readonly loginClaim: string;
   /** The claim with the groups of the user; without it, they have none. */
   readonly groupsClaim?: string | undefined;
+}
+
+type Client = typeof OpenIdClient;
+
+/** The library, which is loaded with the first login, and the endpoints and keys of the provider. */
+interface Connected {
+  readonly client: Client;
+  readonly config: OpenIdClient.Configuration;
 }
 
 /** A user as a provider knows them. */
@@ -38,7 +46,7 @@ const MAX_NAME_CHARS = 256;
 
 /** A login provider: OpenID Connect with the code flow, PKCE, state and nonce. Connects when a user logs in. */
 export class OpenIdProvider {
-  private discovered: { readonly at: number; readonly config: Promise<client.Configuration> } | undefined;
+  private discovered: { readonly at: number; readonly connected: Promise<Connected> } | undefined;
 
   constructor(
     readonly settings: OpenIdSettings,
@@ -50,7 +58,7 @@ export class OpenIdProvider {
    * @throws ProviderError
    */
   async begin(redirectUri: string, returnTo: string): Promise<{ url: URL; progress: Progress }> {
-    const config = await this.connect();
+    const { client, config } = await this.connect();
     const [state, nonce, verifier] = [client.randomState(), client.randomNonce(), client.randomPKCECodeVerifier()];
     const url = client.buildAuthorizationUrl(config, {
       redirect_uri: redirectUri,
@@ -69,7 +77,7 @@ export class OpenIdProvider {
    * @throws ProviderError
    */
   async finish(callback: URL, { state, nonce, verifier }: Progress): Promise<ProviderUser> {
-    const config = await this.connect();
+    const { client, config } = await this.connect();
     try {
       const tokens = await client.authorizationCodeGrant(config, callback, {
         expectedState: state,
@@ -84,13 +92,13 @@ export class OpenIdProvider {
         : { ...(await client.fetchUserInfo(config, tokens.access_token, claims.sub)), ...claims };
       return { ...this.userOf(all), idToken: tokens.id_token };
     } catch (error) {
-      throw toProviderError(error);
+      throw toProviderError(client, error);
     }
   }
 
   /** Where a browser ends its session at the provider; undefined if the provider has no such address. */
   async logoutUrl(idToken: string | undefined, returnTo: string): Promise<URL | undefined> {
-    const config = await this.connect();
+    const { client, config } = await this.connect();
     if (config.serverMetadata().end_session_endpoint === undefined) return undefined;
     return client.buildEndSessionUrl(config, {
       post_logout_redirect_uri: returnTo,
@@ -120,31 +128,33 @@ export class OpenIdProvider {
     };
   }
 
-  /** The endpoints and keys of the provider. A failure is not kept. */
-  private connect(): Promise<client.Configuration> {
+  /** A failure is not kept. */
+  private connect(): Promise<Connected> {
     const now = this.clock.now();
-    if (this.discovered && now - this.discovered.at < DISCOVERY_MS) return this.discovered.config;
-    const config = this.discover();
-    this.discovered = { at: now, config };
-    config.catch(() => (this.discovered = undefined));
-    return config;
+    if (this.discovered && now - this.discovered.at < DISCOVERY_MS) return this.discovered.connected;
+    const connected = this.discover();
+    this.discovered = { at: now, connected };
+    connected.catch(() => (this.discovered = undefined));
+    return connected;
   }
 
-  private async discover(): Promise<client.Configuration> {
+  private async discover(): Promise<Connected> {
+    const client = await import('openid-client');
     const { issuer, clientId, clientSecret } = this.settings;
     const url = new URL(issuer);
     // The configuration accepts HTTP for this machine only.
     const insecure = url.protocol === 'http:' ? [client.allowInsecureRequests] : [];
     try {
-      return await client.discovery(
+      const config = await client.discovery(
         url,
         clientId,
         { [client.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
         clientSecret === undefined ? client.None() : client.ClientSecretBasic(clientSecret),
         { timeout: TIMEOUT_SECONDS, execute: [...insecure, client.enableNonRepudiationChecks] },
       );
+      return { client, config };
     } catch (error) {
-      throw toProviderError(error);
+      throw toProviderError(client, error);
     }
   }
 }
@@ -152,7 +162,7 @@ export class OpenIdProvider {
 /** The names of what `fetch` throws. */
 const NETWORK_ERRORS = ['TypeError', 'TimeoutError', 'AbortError'];
 
-function toProviderError(error: unknown): ProviderError {
+function toProviderError(client: Client, error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
   if (error instanceof client.AuthorizationResponseError)
     return new ProviderError('canceled', `the provider answered ${error.error}`, { cause: error });

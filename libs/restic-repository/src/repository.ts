@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os';
-import { poly1305IsReady } from './crypto/poly1305.js';
+import { loadPoly1305 } from './crypto/poly1305.js';
 import { isId } from './format/json.js';
 import { MAX_BLOB_BYTES } from './format/blobs.js';
 import { RepositoryLock } from './locks/repository-lock.js';
@@ -73,7 +73,7 @@ export class ResticRepository {
     password: string,
     options: CreateOptions = {},
   ): Promise<ResticRepository> {
-    await poly1305IsReady();
+    await loadPoly1305();
     const created = new Date((options.clock ?? systemClock).now()).toISOString();
     const origin = { created, username: userInfo().username, hostname: options.hostname ?? hostname() };
     return new ResticRepository(await createRepository(target, password, origin, options.scrypt), options);
@@ -85,7 +85,7 @@ export class ResticRepository {
     password: string,
     options: RepositoryOptions = {},
   ): Promise<ResticRepository> {
-    await poly1305IsReady();
+    await loadPoly1305();
     return new ResticRepository(await openRepository(target, password), options);
   }
 

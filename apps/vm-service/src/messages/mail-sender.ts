@@ -1,7 +1,6 @@
 import { DomainError, messageOf, type Clock, type MailTarget } from '@headgate/domain-contracts';
 import type { EgressPolicy } from '@headgate/downloads';
 import type { OutgoingMessage, SendOutcome } from '@headgate/messages';
-import { createTransport } from 'nodemailer';
 import { connectMail, isLoopbackHost, urlOf } from './mail-socket.js';
 import { withoutSecrets } from './without-secrets.js';
 
@@ -66,6 +65,8 @@ export class MailSender {
   private async deliver(target: MailTarget, message: OutgoingMessage, signal: AbortSignal): Promise<SendOutcome> {
     const { host, port, security, user, password, from, recipients } = target;
     const { egress, certificates } = this.options;
+    // Loaded with the first mail: it takes 160 ms and 20 MiB.
+    const { createTransport } = await import('nodemailer');
     const connection = await connectMail(target, egress, signal);
     const transport = createTransport({
       host,
