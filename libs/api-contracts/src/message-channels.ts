@@ -15,16 +15,14 @@ import {
   Min,
 } from 'class-validator';
 import { IsDownloadUrl, Nested, Nullable, Optional } from './fields.js';
+import { IsVisibleName } from './given-name.js';
 
-const MAX_NAME_CHARS = 60;
 const MAX_HOST_CHARS = 253;
 const MAX_PORT = 65_535;
 const MAX_USER_CHARS = 256;
 const MAX_SECRET_CHARS = 1024;
 const MAX_ADDRESS_CHARS = 254;
 const MAX_RECIPIENTS = 50;
-const NAME = /^(?!\s)[^\p{Cc}\p{Cf}]+(?<!\s)$/u;
-const NAME_MESSAGE = '$property must begin and end with a character other than a space.';
 /** A name, or an address without brackets. */
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*)$/;
 const HOST_MESSAGE = '$property must be the name of a host, such as mail.example.org, or an IP address.';
@@ -137,7 +135,7 @@ export class WebhookChannelDto {
 /** POST /api/ext/messages/channels: exactly one of `mail`, `ntfy` and `webhook`. */
 export class CreateMessageChannelDto {
   /** Unique among the channels. */
-  @IsString() @MaxLength(MAX_NAME_CHARS) @Matches(NAME, { message: NAME_MESSAGE }) name!: string;
+  @IsVisibleName() name!: string;
   /** Whether every user may send to it by a rule; false by default. */
   @Optional() @IsBoolean() shared?: boolean;
   /** Sends mail. */
@@ -151,7 +149,7 @@ export class CreateMessageChannelDto {
 /** PATCH /api/ext/messages/channels/{id}. Absent fields stay as they are; the kind does not change. */
 export class UpdateMessageChannelDto {
   /** Unique among the channels. */
-  @Optional() @IsString() @MaxLength(MAX_NAME_CHARS) @Matches(NAME, { message: NAME_MESSAGE }) name?: string;
+  @Optional() @IsVisibleName() name?: string;
   /** Whether every user may send to it by a rule. */
   @Optional() @IsBoolean() shared?: boolean;
   /** Settings of a channel that sends mail. */

@@ -22,12 +22,10 @@ import {
   Min,
 } from 'class-validator';
 import { IsFolderPath, Nested, Nullable, Optional } from './fields.js';
+import { IsVisibleName } from './given-name.js';
 
-const MAX_NAME_CHARS = 60;
 const MAX_ZONE_CHARS = 60;
 const MAX_QUERY_CHARS = 500;
-const NAME = /^(?!\s)[^\p{Cc}\p{Cf}]+(?<!\s)$/u;
-const NAME_MESSAGE = '$property must begin and end with a character other than a space.';
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 const TIME_MESSAGE = '$property must be a time such as 07:30.';
 const CHANNEL_MESSAGE = '$property must be the ID of a channel.';
@@ -44,7 +42,7 @@ export class QuietHoursDto {
 /** POST /api/ext/messages/rules */
 export class CreateMessageRuleDto {
   /** Unique among the rules of the caller. */
-  @IsString() @MaxLength(MAX_NAME_CHARS) @Matches(NAME, { message: NAME_MESSAGE }) name!: string;
+  @IsVisibleName() name!: string;
   /** The ID of a channel that the caller may use. */
   @IsString() @Matches(CHANNEL, { message: CHANNEL_MESSAGE }) channel!: string;
   /** The events that it is about. */
@@ -70,7 +68,7 @@ export class CreateMessageRuleDto {
 /** PATCH /api/ext/messages/rules/{id}. Absent fields stay as they are, and null removes one. */
 export class UpdateMessageRuleDto {
   /** Unique among the rules of its owner. */
-  @Optional() @IsString() @MaxLength(MAX_NAME_CHARS) @Matches(NAME, { message: NAME_MESSAGE }) name?: string;
+  @Optional() @IsVisibleName() name?: string;
   /** The ID of a channel that the caller may use. */
   @Optional() @IsString() @Matches(CHANNEL, { message: CHANNEL_MESSAGE }) channel?: string;
   /** The events that it is about. */

@@ -11,17 +11,14 @@ import {
 import { IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { BulkQuery } from './bulk.js';
 import { Nested, Nullable, Optional } from './fields.js';
+import { IsGivenName } from './given-name.js';
 
-const MAX_NAME_CHARS = 60;
 const MAX_CRON_CHARS = 200;
 const MAX_ZONE_CHARS = 60;
 const MAX_JITTER_SECONDS = 3600;
 const MAX_KEPT = 100;
 const MAX_AT_ONCE = 64;
 const MAX_PREVIEWED = 20;
-/** Without control characters, and not only of spaces. */
-const NAME = /^(?!\s)[^\p{Cc}]+(?<!\s)$/u;
-const NAME_MESSAGE = '$property must begin and end with a character other than a space.';
 
 /** What a schedule does: an action on the instances that match its query at that time. */
 export class ScheduleJobDto {
@@ -47,7 +44,7 @@ export class ScheduleJobDto {
 /** POST /api/ext/schedules */
 export class CreateScheduleDto {
   /** Unique among the schedules of the caller. */
-  @IsString() @MaxLength(MAX_NAME_CHARS) @Matches(NAME, { message: NAME_MESSAGE }) name!: string;
+  @IsGivenName() name!: string;
   /**
    * Five fields: minute, hour, day of month, month, day of week, such as `30 2 * * 1-5`; or a name such as `@daily`.
    */
@@ -67,7 +64,7 @@ export class CreateScheduleDto {
 /** PATCH /api/ext/schedules/{id}. Absent fields stay as they are. */
 export class UpdateScheduleDto {
   /** Unique among the schedules of its owner. */
-  @Optional() @IsString() @MaxLength(MAX_NAME_CHARS) @Matches(NAME, { message: NAME_MESSAGE }) name?: string;
+  @Optional() @IsGivenName() name?: string;
   /** Five fields, or a name such as `@daily`. */
   @Optional() @IsString() @MaxLength(MAX_CRON_CHARS) cron?: string;
   /** A name of the IANA database. */

@@ -1,21 +1,17 @@
 import { ArrayMaxSize, IsArray, IsInt, IsISO8601, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { Nullable, Optional } from './fields.js';
+import { IsGivenName } from './given-name.js';
 
-const MAX_NAME_CHARS = 60;
 const MAX_ADDRESS_CHARS = 4000;
 const MAX_COLUMNS = 50;
 const MAX_COLUMN_CHARS = 64;
 const MAX_POSITION = 1000;
-/** Without control characters, and not only of spaces. */
-const NAME = /^(?!\s)[^\p{Cc}]+(?<!\s)$/u;
 /** A path of the page, which leads to no other site. */
 const ADDRESS = /^\/(?!\/)[^\s\\]*$/u;
 /** POST /api/ext/views */
 export class SaveViewDto {
   /** Unique among the views of the caller. */
-  @IsString()
-  @MaxLength(MAX_NAME_CHARS)
-  @Matches(NAME, { message: '$property must begin and end with a character other than a space.' })
+  @IsGivenName()
   name!: string;
   /** The path of a list of the page with its query, such as `/vms?q=status:running&sort=-name`. */
   @IsString()
@@ -36,9 +32,7 @@ export class SaveViewDto {
 export class UpdateViewDto {
   /** Unique among the views of the caller. */
   @Optional()
-  @IsString()
-  @MaxLength(MAX_NAME_CHARS)
-  @Matches(NAME, { message: '$property must begin and end with a character other than a space.' })
+  @IsGivenName()
   name?: string;
   /** The path of a list of the page with its query. */
   @Optional()

@@ -6,3 +6,4 @@ export { ScheduleOwners } from './run-starter.js';
 export * from './schedule-changes.js';
 export * from './scheduler.js';
 export * from './visible-schedules.js';
+export { expectTimeZone } from './wall-clock.js';

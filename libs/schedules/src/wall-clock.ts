@@ -69,6 +69,11 @@ export class WallClock {
   }
 }
 
+/** @throws DomainError INVALID_INPUT for a time zone that does not exist */
+export function expectTimeZone(timeZone: string): void {
+  formatOf(timeZone);
+}
+
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   try {
     if (ZONE_NAME.test(timeZone)) return new Intl.DateTimeFormat('en-US', { timeZone, ...PARTS });

@@ -30,13 +30,13 @@ import {
   BackendDirectory,
   BackupTargetStore,
   chooseNamespace,
-  DomainError,
   formatRef,
   parseRef,
   type BackupTarget,
   type Caller,
 } from '@headgate/domain-contracts';
 import { FleetReader } from '@headgate/fleet';
+import { expectTimeZone } from '@headgate/schedules';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { CurrentCaller } from '../platform/caller.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
@@ -198,11 +198,3 @@ const present = ({ id, name, kind, createdAt, path, creator }: BackupTarget, isM
   createdAt,
   ...(isManager && { path, creator }),
 });
-
-function expectTimeZone(timeZone: string): void {
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone });
-  } catch {
-    throw new DomainError('INVALID_INPUT', `timeZone: ${timeZone} is no time zone of the IANA database.`);
-  }
-}
