@@ -46,6 +46,10 @@ export default class JestSummary {
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
       failures,
       skipped: tests('pending').map(({ fullName }) => fullName),
+      files: results.testResults.map(({ testFilePath, perfStats }) => ({
+        path: relative(this.root, testFilePath),
+        seconds: Math.round((perfStats?.runtime ?? 0) / 1000),
+      })),
     };
     mkdirSync(this.folder, { recursive: true });
     const target = process.env.NX_TASK_TARGET_TARGET ?? 'test';

@@ -80,6 +80,9 @@ async function inLanes(...lanes) {
   return results.every(Boolean);
 }
 
+/** How many of the slowest spec files are listed, so that a slow run shows where its time went. */
+const SLOWEST_FILES = 25;
+
 /** Adds up the summaries of the runs, including those that Nx took from its cache. */
 function summaries() {
   const found = projects().flatMap((project) => {
@@ -96,6 +99,10 @@ function summaries() {
       failures.map(({ title, message }) => ({ title: `${project}: ${title}`, message })),
     ),
     skipped: found.flatMap(({ project, skipped }) => skipped.map((title) => `${project}: ${title}`)),
+    slowest: found
+      .flatMap(({ project, files }) => files.map(({ path, seconds }) => ({ seconds, path: join(project, path) })))
+      .toSorted((one, other) => other.seconds - one.seconds)
+      .slice(0, SLOWEST_FILES),
   };
 }
 
@@ -144,7 +151,8 @@ async function test() {
   for (const project of projects()) rmSync(join(root, project, 'test-results'), { recursive: true, force: true });
   const broken = [];
   for (const stage of stages) await Promise.all(Object.entries(stage).map((part) => runPart(...part, broken)));
-  const { passed, failed, failures: failedTests, skipped } = summaries();
+  const { passed, failed, failures: failedTests, skipped, slowest } = summaries();
+  say(`\nSlowest files:\n${slowest.map(({ seconds, path }) => `${seconds} s`.padStart(8) + `  ${path}`).join('\n')}`);
   if (skipped.length > 0) say(`\nSkipped:\n${skipped.map((title) => `  ${title}`).join('\n')}`);
   for (const { title, message } of failedTests) say(`\nFailed: ${title}\n${message.replace(/^/gm, '  ')}`);
   if (failedTests.length > 0) say(`\nFailed tests:\n${failedTests.map(({ title }) => `  ${title}`).join('\n')}`);
