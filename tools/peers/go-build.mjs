@@ -23,11 +23,15 @@ export const goPeer = (name, { modules, source, variable, check, flags = () => S
     check,
     pins: ['go.mod', 'go.sum'].map((file) => join(cwd, file)),
     program: (folder) => join(folder, 'bin', name),
-    build: (folder, env) => {
+    build: (folder, env, { timeoutMs } = {}) => {
       const output = join(folder, 'bin', name);
       mkdirSync(dirname(output), { recursive: true });
       const options = ['-trimpath', '-buildvcs=false', '-ldflags', flags()];
-      runProgram(findGo(env), ['build', ...options, '-o', output, source], { cwd, env: { ...env, CGO_ENABLED: '0' } });
+      runProgram(findGo(env), ['build', ...options, '-o', output, source], {
+        cwd,
+        env: { ...env, CGO_ENABLED: '0' },
+        timeoutMs,
+      });
     },
   };
 };

@@ -1,5 +1,6 @@
 // Installs programs that tests use as peers, each into a folder of its own in the cache.
 //   node tools/peers/install.mjs [NAME…]        installs the named ones, or all but those on request, unless they are installed
+//   node tools/peers/install.mjs --build-within SECONDS [NAME…]  gives up a build with Go that takes longer
 //   node tools/peers/install.mjs --find NAME    prints the program; fails when it is not installed
 // From the Python registry: synapse is a Matrix homeserver, and its program the Python interpreter that has it. nio is a
 // Matrix client, and python-client generates clients from API documents; their programs are such interpreters, too.
@@ -24,7 +25,8 @@ import { runProgram } from './run-program.mjs';
  * @property {string} variable environment variable that names another installation
  * @property {string[]} pins files with the versions to install
  * @property {(folder: string) => string} program in its folder
- * @property {(folder: string, env: Record<string, string | undefined>) => void} build fills the folder
+ * @property {(folder: string, env: Record<string, string | undefined>, options?: { timeoutMs?: number }) => void} build
+ *   fills the folder; only builds with Go keep to the limit
  * @property {boolean} [onRequest] is installed only by its name: it takes too long for each run of CI
  * @property {string[]} check arguments with which the program proves that it runs
  */
@@ -129,17 +131,17 @@ export function findPeer(name, { env = process.env, cache = cacheDir({ env }) } 
 /**
  * Installs exactly the pinned packages or modules.
  * @param {string} name
- * @param {{ env?: Record<string, string | undefined>, cache?: string }} [options]
+ * @param {{ env?: Record<string, string | undefined>, cache?: string, timeoutMs?: number }} [options]
  * @returns {string} its program
  */
-export function installPeer(name, { env = process.env, cache = cacheDir({ env }) } = {}) {
+export function installPeer(name, { env = process.env, cache = cacheDir({ env }), timeoutMs } = {}) {
   const found = findPeer(name, { env, cache });
   if (found) return found;
   const { build, program, check } = peerOf(name);
   const folder = environmentOf(name, cache);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  build(folder, env);
+  build(folder, env, { timeoutMs });
   runProgram(program(folder), check, { env });
   writeFileSync(join(folder, MARKER), '');
   return program(folder);
@@ -159,11 +161,19 @@ function main(args) {
     if (program) process.stdout.write(`${program}\n`);
     return program ? 0 : 1;
   }
+  const isLimited = args[0] === '--build-within';
+  const seconds = isLimited ? Number(args[1]) : undefined;
+  if (isLimited && !(Number.isInteger(seconds) && Number(seconds) > 0)) {
+    process.stderr.write('--build-within needs a whole number of seconds.\n');
+    return 2;
+  }
+  const timeoutMs = seconds && seconds * 1000;
+  const names = isLimited ? args.slice(2) : args;
   let failures = 0;
   const usual = Object.keys(PEERS).filter((name) => !PEERS[name]?.onRequest);
-  for (const name of args.length > 0 ? args : usual) {
+  for (const name of names.length > 0 ? names : usual) {
     try {
-      process.stdout.write(`${installPeer(name)}\n`);
+      process.stdout.write(`${installPeer(name, { timeoutMs })}\n`);
     } catch (error) {
       failures++;
       process.stderr.write(

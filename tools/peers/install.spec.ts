@@ -93,6 +93,17 @@ describe.each([
     expect(findPeer(name, { env: {}, cache })).toBe(program);
   });
 
+  test('is not found when its build takes longer than it may', () => {
+    const env = fakeGo(0);
+    writeFileSync(join(cache, 'fake/go'), `#!/bin/sh\necho $$ > ${join(cache, 'pid')}\nexec sleep 600\n`);
+    expect(() => installPeer(name, { env, cache, timeoutMs: 200 })).toThrow(
+      'was ended, because it took longer than 0.2 s.',
+    );
+    expect(findPeer(name, { env: {}, cache })).toBeUndefined();
+    const pid = Number(readFileSync(join(cache, 'pid'), 'utf8'));
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+
   test('is not found when the built program does not run', () => {
     const env = fakeGo(1);
     expect(() => installPeer(name, { env, cache })).toThrow(/failed\.$/);
