@@ -1,4 +1,5 @@
-import { toOneByteSource } from './vite.node.js';
+import { join } from 'node:path';
+import { commonFolders, toOneByteSource } from './vite.node.js';
 
 const evaluate = (source: string): unknown => new Function(`return ${source}`)();
 
@@ -14,4 +15,28 @@ test.each([
   expect(converted).toMatch(/^[\x00-\xff]*$/);
   expect(evaluate(converted)).toEqual(expected);
   expect(evaluate(source)).toEqual(expected);
+});
+
+test('copies of one version share the first installed folder, other versions and names do not', () => {
+  const lockfile = {
+    packages: {
+      '': { version: '0.1.0' },
+      'apps/one': { version: '0.1.0' },
+      'libs/a/node_modules/yaml': { version: '2.9.1' },
+      'libs/b/node_modules/yaml': { version: '2.9.1' },
+      'libs/c/node_modules/yaml': { version: '2.9.1' },
+      'node_modules/@scope/yaml': { version: '2.9.1' },
+      'node_modules/linked': {},
+      'node_modules/yaml': { version: '1.10.3' },
+    },
+  };
+  const root = join(import.meta.dirname, '..');
+  const folders = commonFolders(lockfile, (path) => path !== 'libs/a/node_modules/yaml');
+  const paths = [...folders].map((pair) => pair.map((folder) => folder.replace(`${root}/`, '')));
+  expect(paths).toEqual([
+    ['libs/b/node_modules/yaml', 'libs/b/node_modules/yaml'],
+    ['libs/c/node_modules/yaml', 'libs/b/node_modules/yaml'],
+    ['node_modules/@scope/yaml', 'node_modules/@scope/yaml'],
+    ['node_modules/yaml', 'node_modules/yaml'],
+  ]);
 });
