@@ -1,6 +1,5 @@
 import { mergeSettings, SettingError, type AddedKind, type ContextTarget } from '@headgate/domain-contracts';
 import { Matches, MaxLength } from 'class-validator';
-import { LibvirtBackend } from './libvirt-backend.js';
 
 /**
  * No query: `command`, `netcat`, `socket`, `keyfile` and others would run programs and open files. No password, no
@@ -38,9 +37,10 @@ export const addedLibvirt: AddedKind<AddedLibvirtSettings> = {
       : [{ host: target.host, port: target.port } satisfies ContextTarget];
   },
   describe: ({ uri }) => ({ uri }),
-  open: async ({ settings, context, dataDir, clock, log, peers, importAllow }) => ({
-    backend: LibvirtBackend.open({ context, dataDir, clock, log, peers, importAllow, uri: settings.uri }),
-  }),
+  open: async ({ settings, context, dataDir, clock, log, peers, importAllow }) => {
+    const { LibvirtBackend } = await import('./libvirt-backend.js');
+    return { backend: LibvirtBackend.open({ context, dataDir, clock, log, peers, importAllow, uri: settings.uri }) };
+  },
 };
 
 /** @returns undefined for a URI that is refused */

@@ -1,7 +1,6 @@
 import type { BackendKind } from '@headgate/domain-contracts';
 import { addedLibvirt } from './added-libvirt.js';
 import { discoverLibvirt } from './host/discover-libvirt.js';
-import { LibvirtBackend } from './libvirt-backend.js';
 import { LibvirtSettings } from './libvirt-settings.js';
 import { LIBVIRT_TRAITS } from './libvirt-traits.js';
 
@@ -14,6 +13,8 @@ export const libvirtKind: BackendKind<LibvirtSettings> = {
   settings: LibvirtSettings,
   open: async ({ settings, tinyGuest, accelerator, ...deps }) => {
     const { context, dataDir, clock, log, peers, importAllow } = deps;
+    // The adapter is loaded only here, so that a service without libvirt starts faster and stays smaller.
+    const { LibvirtBackend } = await import('./libvirt-backend.js');
     const backend = LibvirtBackend.open({
       context,
       dataDir,
