@@ -110,12 +110,12 @@ describe('disks that leave and enter the cluster', () => {
 
   const VOLUMES = '/apis/cdi.kubevirt.io/v1beta1/namespaces/tailvm/datavolumes';
 
-  const createVolume = (name: string, source: object) =>
+  const createVolume = (name: string, source: object, storage = '1Gi') =>
     cluster.call('POST', VOLUMES, {
       apiVersion: 'cdi.kubevirt.io/v1beta1',
       kind: 'DataVolume',
       metadata: { name },
-      spec: { source, storage: { resources: { requests: { storage: '1Gi' } } } },
+      spec: { source, storage: { resources: { requests: { storage } } } },
     });
 
   /** The address of the upload proxy, and a token for a claim. */
@@ -223,14 +223,14 @@ describe('disks that leave and enter the cluster', () => {
   });
 
   test('an image that exceeds its volume is refused with the words of CDI', async () => {
-    await createVolume('up', { upload: {} });
+    await createVolume('up', { upload: {} }, '8Mi');
     cluster.clock.advance(20_000);
     const { url, token } = await permission('up');
-    const body = gzipSync(Buffer.alloc(1024 ** 3 + 1), { level: 1 });
+    const body = gzipSync(Buffer.alloc(8 * 1024 ** 2 + 1), { level: 1 });
     const answer = await fetch(url, { method: 'POST', body, headers: { Authorization: `Bearer ${token}` } });
     expect([answer.status, await answer.text()]).toEqual([
       400,
-      'Saving stream failed: effective image size is larger than the reported available storage: Virtual image size is larger than the reported available storage 1073741824. A larger PVC is required.',
+      'Saving stream failed: effective image size is larger than the reported available storage: Virtual image size is larger than the reported available storage 8388608. A larger PVC is required.',
     ]);
     expect(await phaseOf('up')).toBe('UploadReady');
   });
