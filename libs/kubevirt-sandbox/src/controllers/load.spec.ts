@@ -7,7 +7,7 @@ import type { Node, PersistentVolumeClaim, Pod } from '../types/core-kinds.js';
 import type { VirtualMachineInstance } from '../types/virtual-machine-instance.js';
 import type { VirtualMachine } from '../types/virtual-machine.js';
 
-const OPERATIONS = 10_000;
+const OPERATIONS = 4_000;
 /** Another seed gives other operations: HEADGATE_LOAD_SEED=11 npx jest src/controllers/load. */
 const SEED = Number(process.env['HEADGATE_LOAD_SEED'] ?? 7);
 const VM_NAMES = 40;
