@@ -1,4 +1,5 @@
 import { TextDecoder, TextEncoder } from 'node:util';
+import { jest } from '@jest/globals';
 import { Client } from './client.js';
 import { followRefusals } from './follow-refusals.js';
 import type { Refusal } from './types.js';
@@ -46,6 +47,13 @@ describe('followRefusals', () => {
     for (const size of [1, 2, 7, 1_000]) {
       expect((await follow(text, 200, size)).keys).toEqual(['ä', 'b']);
     }
+  });
+
+  test('ends immediately when it is canceled before it waits', async () => {
+    const setTimer = jest.spyOn(globalThis, 'setTimeout');
+    await follow(event('a'));
+    expect(setTimer).not.toHaveBeenCalled();
+    setTimer.mockRestore();
   });
 
   test('connects again after the end, and not after the token was refused', async () => {

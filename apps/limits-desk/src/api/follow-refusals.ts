@@ -46,6 +46,8 @@ async function readEvents(body: ReadableStream<Uint8Array>, events: StreamEvents
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
+  // A listener that is added later is not called.
+  if (signal.aborted) return Promise.resolve();
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   signal.addEventListener(
