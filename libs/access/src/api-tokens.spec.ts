@@ -17,6 +17,9 @@ import { newToken } from './token-text.js';
 
 const DAY_MS = 24 * 60 * 60_000;
 const MINUTE_MS = 60_000;
+const REFUSAL = 'The API token is unknown, expired or revoked, or not valid for your address.';
+/** Most tokens of these tests have no addresses, so this is not called. */
+const anywhere = (): boolean => false;
 const ann: Caller = { login: 'ann', name: 'Ann', grant: ADMINISTRATOR };
 
 class CountingStore extends MemoryApiTokenStore {
@@ -54,7 +57,7 @@ describe('API tokens', () => {
   test('authenticate by their text, and are stored without it', async () => {
     const { store, tokens, add, log } = setUp();
     const { text, token } = await add('ci');
-    expect(tokens.authenticate(text)).toMatchObject({
+    expect(tokens.authenticate(text, anywhere)).toMatchObject({
       id: token.id,
       name: 'ci',
       creator: 'ann',
@@ -78,31 +81,59 @@ describe('API tokens', () => {
     clock.advance(DAY_MS);
     const refusals = [revoked.text, expired.text, mixed, newToken().text, 'hgt_', ''].map((text) => {
       try {
-        return tokens.authenticate(text).id;
+        return tokens.authenticate(text, anywhere).id;
       } catch (error) {
         return (error as Error).message;
       }
     });
-    expect(new Set(refusals)).toEqual(new Set(['The API token is unknown, expired or revoked.']));
-    expect(tokens.authenticate(other.text).id).toBe(other.token.id);
+    expect(new Set(refusals)).toEqual(new Set([REFUSAL]));
+    expect(tokens.authenticate(other.text, anywhere).id).toBe(other.token.id);
+  });
+
+  test('are accepted from their addresses only, with the same refusal as unknown ones', async () => {
+    const { tokens, create, change, log } = setUp();
+    const from = (address: string) => (addresses: readonly string[]) => addresses.includes(address);
+    const addresses = ['192.0.2.7', '10.0.0.0/8'];
+    const { text, token } = await create.run({ name: 'ci', actions: ['power'], scope: {}, addresses, days: 10 }, ann);
+    expect(tokens.authenticate(text, from('192.0.2.7')).id).toBe(token.id);
+    const refusals = [
+      () => tokens.authenticate(text, from('192.0.2.8')),
+      () => tokens.authenticate(newToken().text, from('')),
+    ];
+    const messages = refusals.map((refused) => {
+      expect(refused).toThrow(DomainError);
+      try {
+        return refused();
+      } catch (error) {
+        return (error as Error).message;
+      }
+    });
+    expect(new Set(messages).size).toBe(1);
+    let closed = 0;
+    tokens.closeWith(token.id, () => closed++);
+    await change.run(token.id, { addresses: [] }, ann);
+    expect(closed).toBe(1);
+    expect(tokens.authenticate(text, () => false).id).toBe(token.id);
+    expect(log.entries.map(({ message }) => message).join()).toContain('from 192.0.2.7, 10.0.0.0/8');
+    expect(log.entries.map(({ message }) => message).join()).toContain('from any address');
   });
 
   test('expire at the very moment', async () => {
     const { clock, tokens, add } = setUp();
     const { text } = await add('ci', 1);
     clock.advance(DAY_MS - 1);
-    tokens.authenticate(text);
+    tokens.authenticate(text, anywhere);
     clock.advance(1);
-    expect(() => tokens.authenticate(text)).toThrow(expect.objectContaining({ code: 'NOT_PERMITTED' }));
+    expect(() => tokens.authenticate(text, anywhere)).toThrow(expect.objectContaining({ code: 'NOT_PERMITTED' }));
   });
 
   test('record their last use at most once a minute', async () => {
     const { clock, store, tokens, add } = setUp();
     const { text, token } = await add('ci');
-    for (let index = 0; index < 5; index++) tokens.authenticate(text);
+    for (let index = 0; index < 5; index++) tokens.authenticate(text, anywhere);
     expect([store.uses, store.get(token.id)?.lastUsedAt]).toEqual([1, clock.iso()]);
     clock.advance(MINUTE_MS);
-    tokens.authenticate(text);
+    tokens.authenticate(text, anywhere);
     expect([store.uses, store.get(token.id)?.lastUsedAt]).toEqual([2, clock.iso()]);
   });
 
@@ -158,7 +189,7 @@ describe('API tokens', () => {
     clock.advance(2 * DAY_MS);
     await expect(rotate.run(token.id, undefined, ann)).rejects.toMatchObject({ code: 'CONFLICT' });
     const { text } = await rotate.run(token.id, 1, ann);
-    expect(tokens.authenticate(text).id).toBe(token.id);
+    expect(tokens.authenticate(text, anywhere).id).toBe(token.id);
   });
 
   test('close their connections when another replica revokes them, and no others', async () => {
@@ -168,11 +199,13 @@ describe('API tokens', () => {
     const closed: string[] = [];
     b.tokens.closeWith(first.token.id, () => closed.push('first'));
     b.tokens.closeWith(second.token.id, () => closed.push('second'));
-    expect(b.tokens.authenticate(first.text).id).toBe(first.token.id);
+    expect(b.tokens.authenticate(first.text, anywhere).id).toBe(first.token.id);
     await a.revoke.run(first.token.id, ann);
     expect(closed).toEqual(['first']);
-    expect(() => b.tokens.authenticate(first.text)).toThrow(expect.objectContaining({ code: 'NOT_PERMITTED' }));
-    expect(b.tokens.authenticate(second.text).id).toBe(second.token.id);
+    expect(() => b.tokens.authenticate(first.text, anywhere)).toThrow(
+      expect.objectContaining({ code: 'NOT_PERMITTED' }),
+    );
+    expect(b.tokens.authenticate(second.text, anywhere).id).toBe(second.token.id);
   });
 
   test('close their connections when the store can not say whether they were revoked', async () => {
@@ -190,11 +223,11 @@ describe('API tokens', () => {
     const { clock, store, tokens, add } = setUp();
     const { text, token } = await add('ci');
     store.fails = true;
-    for (let index = 0; index < 3; index++) expect(tokens.authenticate(text).id).toBe(token.id);
+    for (let index = 0; index < 3; index++) expect(tokens.authenticate(text, anywhere).id).toBe(token.id);
     expect([store.uses, store.get(token.id)?.lastUsedAt]).toEqual([1, null]);
     store.fails = false;
     clock.advance(MINUTE_MS);
-    tokens.authenticate(text);
+    tokens.authenticate(text, anywhere);
     expect([store.uses, store.get(token.id)?.lastUsedAt]).toEqual([2, clock.iso()]);
   });
 
@@ -249,7 +282,7 @@ describe('Tokens with a leash', () => {
 
   test('are stored as tokens that only read, with the actions of their rehearsals apart', async () => {
     const { tokens, agent, change, store } = await setUpAgent();
-    const known = tokens.authenticate(agent.text);
+    const known = tokens.authenticate(agent.text, anywhere);
     expect(known).toMatchObject({ actions: ['read'], agent: { ...LEASH, actions: ['power', 'delete'] } });
     await change.run(known.id, { actions: ['change'], agent: { approval: 'all' } }, ann);
     expect(store.get(known.id)).toMatchObject({

@@ -31,16 +31,20 @@ export class ApiTokens {
 
   /**
    * The token that a client has presented.
+   * @param isFrom whether the client has one of the given addresses
    * @throws DomainError NOT_PERMITTED with the same message whatever is wrong with it; NOT_READY while it can't be
    *   checked
    */
-  authenticate(text: string): ApiToken {
+  authenticate(text: string, isFrom: (addresses: readonly string[]) => boolean): ApiToken {
     const id = tokenId(text);
     const known = id === undefined ? undefined : this.store.get(id);
     // Digests have the same length, and comparing them reveals nothing about the token.
     const isSame = timingSafeEqual(Buffer.from(hashToken(text)), Buffer.from(known?.hash ?? NO_HASH));
-    if (!known || !isSame || this.isExpired(known)) {
-      throw new DomainError('NOT_PERMITTED', 'The API token is unknown, expired or revoked.');
+    if (!known || !isSame || this.isExpired(known) || !isUsedFromItsAddresses(known, isFrom)) {
+      throw new DomainError(
+        'NOT_PERMITTED',
+        'The API token is unknown, expired or revoked, or not valid for your address.',
+      );
     }
     this.recordUse(known);
     return known;
@@ -154,7 +158,12 @@ export const tokenNotFound = (id: string): DomainError =>
   new DomainError('TOKEN_NOT_FOUND', `There is no API token ${id.slice(0, 40)}.`);
 
 /** All that decides who may use a token for what, as text. */
-const rightsOf = ({ hash, creator, actions, agent, isStopped, scope, expiresAt }: ApiToken): string =>
-  JSON.stringify([hash, creator, actions, agent, isStopped, scope, expiresAt]);
+const rightsOf = ({ hash, creator, actions, addresses, agent, isStopped, scope, expiresAt }: ApiToken): string =>
+  JSON.stringify([hash, creator, actions, addresses, agent, isStopped, scope, expiresAt]);
+
+const isUsedFromItsAddresses = (
+  { addresses = [] }: ApiToken,
+  isFrom: (addresses: readonly string[]) => boolean,
+): boolean => addresses.length === 0 || isFrom(addresses);
 
 const MAX_TIMER_MS = 24 * 60 * 60_000;

@@ -22,6 +22,8 @@ import { expiryIn } from './create-token.js';
 export interface TokenChange {
   readonly actions?: readonly TokenAction[] | undefined;
   readonly scope?: AccessScope | undefined;
+  /** The only addresses and networks of its clients; none: any. */
+  readonly addresses?: readonly string[] | undefined;
   /** Of a token with a leash. */
   readonly agent?: Partial<Omit<Leash, 'actions'>> | undefined;
   /** How many days it is valid from now on. */
@@ -51,7 +53,7 @@ export class ChangeToken extends Change<[id: string, change: TokenChange], ApiTo
     const token = this.deps.store.get(id);
     if (!token) throw tokenNotFound(id);
     if (Object.values(change).every((value) => value === undefined))
-      throw new DomainError('INVALID_INPUT', 'The request must have actions, scope, agent or days.');
+      throw new DomainError('INVALID_INPUT', 'The request must have actions, scope, addresses, agent or days.');
     if (change.agent && !token.agent)
       throw new DomainError('INVALID_INPUT', `agent: ${token.name} has no leash; create another token with one.`);
     return { token, change };
@@ -66,10 +68,11 @@ export class ChangeToken extends Change<[id: string, change: TokenChange], ApiTo
 
   protected override async runPrepared({ token, change }: Prepared, caller: Caller): Promise<ApiToken> {
     const { tokens, audit, clock } = this.deps;
-    const { scope, days } = change;
+    const { scope, addresses, days } = change;
     const changed: ApiTokenChange = {
       ...changedActions(token, change),
       ...(scope && { scope }),
+      ...(addresses && { addresses }),
       ...(days !== undefined && { expiresAt: expiryIn(days, clock) }),
     };
     return audit.of(
@@ -93,7 +96,7 @@ function changedActions({ agent: leash }: ApiToken, { actions, agent }: TokenCha
   return { agent: { ...leash, ...definedFields(agent ?? {}), ...(sorted && { actions: sorted }) } };
 }
 
-const changesOf = ({ actions, agent, scope, days }: TokenChange): string =>
+const changesOf = ({ actions, agent, scope, addresses, days }: TokenChange): string =>
   [
     actions && `for ${actions.join(', ')}`,
     agent &&
@@ -101,6 +104,7 @@ const changesOf = ({ actions, agent, scope, days }: TokenChange): string =>
         .map(([field, value]) => `${field} ${value}`)
         .join(', ')}`,
     scope && `for ${scopeText(scope)}`,
+    addresses && `from ${addresses.length > 0 ? addresses.join(', ') : 'any address'}`,
     days !== undefined && `valid for ${days} days`,
   ]
     .filter(Boolean)

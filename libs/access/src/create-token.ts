@@ -29,6 +29,8 @@ export interface CreateTokenRequest {
   readonly actions: readonly TokenAction[];
   readonly scope: AccessScope;
   readonly days: number;
+  /** The only addresses and networks of its clients; without one, any. */
+  readonly addresses?: readonly string[] | undefined;
   /** For an agent, which may rehearse the actions. */
   readonly agent?: Omit<Leash, 'actions'> | undefined;
 }
@@ -80,6 +82,7 @@ export class CreateToken extends Change<[request: CreateTokenRequest], CreatedTo
           creator: caller.login,
           scope: request.scope,
           ...actionsOf(request),
+          ...(request.addresses?.length && { addresses: request.addresses }),
           createdAt: this.clock.iso(),
           expiresAt: expiryIn(request.days, this.clock),
           lastUsedAt: null,
@@ -121,5 +124,9 @@ function actionsOf({
   return agent ? { actions: ['read'], agent: { ...agent, actions: sorted } } : { actions: sorted };
 }
 
-const purposeOf = ({ actions, agent }: Pick<CreateTokenRequest, 'actions' | 'agent'>): string =>
-  `${agent ? 'for an agent that rehearses' : 'for'} ${actions.join(', ')}`;
+const purposeOf = ({
+  actions,
+  agent,
+  addresses = [],
+}: Pick<CreateTokenRequest, 'actions' | 'agent' | 'addresses'>): string =>
+  `${agent ? 'for an agent that rehearses' : 'for'} ${actions.join(', ')}${addresses.length > 0 ? ` from ${addresses.join(', ')}` : ''}`;

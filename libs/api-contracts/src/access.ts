@@ -11,6 +11,7 @@ import {
   type TokenAction,
 } from '@headgate/domain-contracts';
 import {
+  ArrayMaxSize,
   ArrayMinSize,
   ArrayUnique,
   IsArray,
@@ -26,6 +27,7 @@ import {
   Min,
 } from 'class-validator';
 import {
+  IsAddressRange,
   IsContextName,
   IsCountText,
   IsFolderPath,
@@ -38,6 +40,7 @@ import {
 
 const MAX_TOKEN_DAYS = 366;
 const MAX_CHANGES_PER_HOUR = 10_000;
+const MAX_TOKEN_ADDRESSES = 16;
 
 /** The instances that an API token is for: those that match every field. Without a field, all. */
 export class TokenScopeDto {
@@ -79,6 +82,13 @@ export class CreateTokenDto {
   @IsArray() @ArrayMinSize(1) @ArrayUnique() @IsIn(TOKEN_ACTIONS, { each: true }) actions!: TokenAction[];
   /** The instances that the token is for. Default: all. */
   @Optional() @IsObject() @Nested(() => TokenScopeDto) scope?: TokenScopeDto;
+  /** The only IP addresses and networks, such as 10.0.0.0/8, from which it is accepted. Default: any. */
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(MAX_TOKEN_ADDRESSES)
+  @ArrayUnique()
+  @IsAddressRange({ each: true })
+  addresses?: string[];
   /** How many days it is valid. Default 90. */
   @Optional() @IsInt() @Min(1) @Max(MAX_TOKEN_DAYS) days?: number;
   /** With a leash, the token is for an agent: it may rehearse the actions, and commit what it has rehearsed. */
@@ -96,6 +106,13 @@ export class ChangeTokenDto {
   actions?: TokenAction[];
   /** The instances that the token is for; `{}` is all. Default: as before. */
   @Optional() @IsObject() @Nested(() => TokenScopeDto) scope?: TokenScopeDto;
+  /** The only IP addresses and networks from which it is accepted; `[]` is any. Default: as before. */
+  @Optional()
+  @IsArray()
+  @ArrayMaxSize(MAX_TOKEN_ADDRESSES)
+  @ArrayUnique()
+  @IsAddressRange({ each: true })
+  addresses?: string[];
   /** How many days it is valid from now on. Default: as long as before. */
   @Optional() @IsInt() @Min(1) @Max(MAX_TOKEN_DAYS) days?: number;
   /** Only of a token with a leash, which it keeps. */
@@ -126,6 +143,8 @@ export class TokenView {
   @IsArray() @IsIn(TOKEN_ACTIONS, { each: true }) actions!: TokenAction[];
   /** The instances that the token is for. */
   @Nested(() => TokenScopeDto) scope!: TokenScopeDto;
+  /** The only addresses and networks from which it is accepted; empty for any. */
+  @IsArray() @IsString({ each: true }) addresses!: string[];
   /** When it was created, in ISO 8601. */
   @IsString() createdAt!: string;
   /** When it stops being valid, in ISO 8601. */

@@ -23,7 +23,7 @@ import {
   MAX_NAME_LENGTH,
 } from '@headgate/domain-contracts';
 import { Type } from 'class-transformer';
-import { ValidateBy, ValidateIf, ValidateNested, type ValidationOptions } from 'class-validator';
+import { isIP, ValidateBy, ValidateIf, ValidateNested, type ValidationOptions } from 'class-validator';
 
 /**
  * Fields that have the same meaning everywhere. Each carries its OpenAPI schema in the constraints of its validator,
@@ -119,6 +119,18 @@ export const IsBackendKind = textField(
   (text) => /^[a-z][a-z0-9-]{0,62}$/.test(text),
   'the kind of a context that GET /api/move/destinations lists, such as "kubevirt" or "libvirt"',
   { pattern: '^[a-z][a-z0-9-]*$', maxLength: 63, examples: ['libvirt'] },
+);
+
+/** An IP address, or a network as a CIDR. */
+export const IsAddressRange = textField(
+  'isAddressRange',
+  (text) => {
+    const [address = '', bits, ...rest] = text.split('/');
+    if (!isIP(address) || rest.length > 0) return false;
+    return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (isIP(address, 6) ? 128 : 32));
+  },
+  'an IP address or a network such as 10.0.0.0/8',
+  { maxLength: 49, examples: ['10.0.0.0/8'] },
 );
 
 /** The MAC address of a NIC. */

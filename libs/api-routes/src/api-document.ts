@@ -3978,6 +3978,8 @@ export interface components {
         ChangeTokenDto: {
             /** @description Each of them includes `read`. Default: as before. */
             actions?: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            /** @description The only IP addresses and networks from which it is accepted; `[]` is any. Default: as before. */
+            addresses?: string[];
             /** @description Only of a token with a leash, which it keeps. */
             agent?: components["schemas"]["LeashChangeDto"];
             /** @description How many days it is valid from now on. Default: as long as before. */
@@ -4335,6 +4337,8 @@ export interface components {
         CreatedTokenView: {
             /** @description What a caller with the token may do, or with a leash rehearse. Each action includes `read`. */
             actions: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            /** @description The only addresses and networks from which it is accepted; empty for any. */
+            addresses: string[];
             /** @description Present: the token is for an agent. */
             agent?: components["schemas"]["LeashDto"];
             /** @description When it was created, in ISO 8601. */
@@ -4489,6 +4493,8 @@ export interface components {
         CreateTokenDto: {
             /** @description Each of them includes `read`. */
             actions: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            /** @description The only IP addresses and networks, such as 10.0.0.0/8, from which it is accepted. Default: any. */
+            addresses?: string[];
             /** @description With a leash, the token is for an agent: it may rehearse the actions, and commit what it has rehearsed. */
             agent?: components["schemas"]["LeashDto"];
             /** @description How many days it is valid. Default 90. */
@@ -7078,6 +7084,8 @@ export interface components {
         TokenView: {
             /** @description What a caller with the token may do, or with a leash rehearse. Each action includes `read`. */
             actions: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            /** @description The only addresses and networks from which it is accepted; empty for any. */
+            addresses: string[];
             /** @description Present: the token is for an agent. */
             agent?: components["schemas"]["LeashDto"];
             /** @description When it was created, in ISO 8601. */

@@ -5,6 +5,7 @@ export * from './http/run-until-signal.js';
 export * from './http/tls-files.js';
 export * from './log/pino-nest-logger.js';
 export * from './net/address.js';
+export * from './net/address-ranges.js';
 export * from './net/listen-address.js';
 export * from './net/trusted-proxies.js';
 export * from './validation/field-problems.js';

@@ -192,4 +192,5 @@ export const MIGRATIONS: readonly string[] = [
    CREATE TABLE account (id TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID`,
   `ALTER TABLE api_token ADD COLUMN agent TEXT;
    ALTER TABLE api_token ADD COLUMN stopped INTEGER`,
+  'ALTER TABLE api_token ADD COLUMN addresses TEXT',
 ];

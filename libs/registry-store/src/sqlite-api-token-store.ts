@@ -1,15 +1,16 @@
 import { ApiTokenStore, type ApiToken, type ApiTokenChange, type Leash } from '@headgate/domain-contracts';
 import type { RegistryDatabase } from './registry-database.js';
 
-interface TokenRow extends Omit<ApiToken, 'scope' | 'actions' | 'agent' | 'isStopped'> {
+interface TokenRow extends Omit<ApiToken, 'scope' | 'actions' | 'addresses' | 'agent' | 'isStopped'> {
   readonly scope: string;
   readonly actions: string;
+  readonly addresses: string | null;
   readonly agent: string | null;
   readonly stopped: number | null;
 }
 
-const COLUMNS = `SELECT id, name, hash, creator, scope, actions, agent, stopped, created_at AS createdAt, expires_at AS expiresAt,
-  last_used_at AS lastUsedAt FROM api_token`;
+const COLUMNS = `SELECT id, name, hash, creator, scope, actions, addresses, agent, stopped, created_at AS createdAt,
+  expires_at AS expiresAt, last_used_at AS lastUsedAt FROM api_token`;
 
 /** ApiTokenStore over the registry. */
 export class SqliteApiTokenStore extends ApiTokenStore {
@@ -24,6 +25,7 @@ export class SqliteApiTokenStore extends ApiTokenStore {
     creator,
     scope,
     actions,
+    addresses,
     agent,
     isStopped,
     createdAt,
@@ -32,15 +34,16 @@ export class SqliteApiTokenStore extends ApiTokenStore {
   }: ApiToken): Promise<void> {
     this.database.run(
       `INSERT OR REPLACE INTO api_token
-         (id, name, hash, creator, scope, actions, agent, stopped, created_at, expires_at, last_used_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (id, name, hash, creator, scope, actions, addresses, agent, stopped, created_at, expires_at, last_used_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       id,
       name,
       hash,
       creator,
       JSON.stringify(scope),
       JSON.stringify(actions),
-      agent === undefined ? null : JSON.stringify(agent),
+      jsonOf(addresses),
+      jsonOf(agent),
       flagOf(isStopped),
       createdAt,
       expiresAt,
@@ -59,19 +62,20 @@ export class SqliteApiTokenStore extends ApiTokenStore {
 
   override async update(
     id: string,
-    { hash, creator, actions, agent, isStopped, scope, expiresAt }: ApiTokenChange,
+    { hash, creator, actions, addresses, agent, isStopped, scope, expiresAt }: ApiTokenChange,
     formerHash?: string,
   ): Promise<boolean> {
     const changed = this.database.run(
       `UPDATE api_token SET hash = coalesce(?, hash), creator = coalesce(?, creator), actions = coalesce(?, actions),
-         agent = coalesce(?, agent), stopped = coalesce(?, stopped), scope = coalesce(?, scope), expires_at = coalesce(?, expires_at)
+         addresses = coalesce(?, addresses), agent = coalesce(?, agent), stopped = coalesce(?, stopped), scope = coalesce(?, scope), expires_at = coalesce(?, expires_at)
          WHERE id = ? AND hash = coalesce(?, hash)`,
       hash ?? null,
       creator ?? null,
-      actions === undefined ? null : JSON.stringify(actions),
-      agent === undefined ? null : JSON.stringify(agent),
+      jsonOf(actions),
+      jsonOf(addresses),
+      jsonOf(agent),
       flagOf(isStopped),
-      scope === undefined ? null : JSON.stringify(scope),
+      jsonOf(scope),
       expiresAt ?? null,
       id,
       formerHash ?? null,
@@ -88,12 +92,15 @@ export class SqliteApiTokenStore extends ApiTokenStore {
   }
 }
 
+const jsonOf = (value: object | undefined): string | null => (value === undefined ? null : JSON.stringify(value));
+
 const flagOf = (isStopped: boolean | undefined): number | null => (isStopped === undefined ? null : Number(isStopped));
 
-const tokenOf = ({ agent, stopped, ...row }: TokenRow): ApiToken => ({
+const tokenOf = ({ addresses, agent, stopped, ...row }: TokenRow): ApiToken => ({
   ...row,
   scope: JSON.parse(row.scope) as ApiToken['scope'],
   actions: JSON.parse(row.actions) as ApiToken['actions'],
+  ...(addresses !== null && { addresses: JSON.parse(addresses) as string[] }),
   ...(agent !== null && { agent: JSON.parse(agent) as Leash }),
   ...(stopped !== null && { isStopped: stopped !== 0 }),
 });

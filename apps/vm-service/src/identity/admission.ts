@@ -10,6 +10,7 @@ import {
   type Leash,
 } from '@headgate/domain-contracts';
 import { matchesScope } from '@headgate/fleet';
+import { AddressRanges } from '@headgate/nest-kit';
 import { bearerToken } from './bearer-token.js';
 import type { BrowserSessions } from './browser-sessions.js';
 import type { CallerIdentity } from './caller-identity.js';
@@ -42,7 +43,10 @@ export class Admission extends CallerResolver {
     const origin = { address: this.deps.identity.addressOf(request), route };
     const text = bearerToken(request.headers);
     // A request with a token has the rights of the token only, wherever it comes from.
-    if (text !== undefined) return { ...this.ofToken(this.deps.tokens.authenticate(text)), origin };
+    if (text !== undefined) {
+      const isFrom = (addresses: readonly string[]): boolean => new AddressRanges(addresses).has(origin.address);
+      return { ...this.ofToken(this.deps.tokens.authenticate(text, isFrom)), origin };
+    }
     const identity = this.deps.identity.of(request);
     // The proxy has identified the user of this very request; a cookie may be of another one.
     if (identity.login === '' && this.deps.browsers.areUsed) return { ...this.ofSession(request), origin };

@@ -62,6 +62,34 @@ describe('/api/ext/tokens', () => {
     expect(list.body).not.toMatch(/hash/);
   });
 
+  test('accepts a token from its addresses only, until they are changed', async () => {
+    const addresses = ['192.0.2.0/24'];
+    const created = await create({ addresses });
+    expect(created).toMatchObject({ addresses });
+    const refused = await edge.send('GET', '/api/vms', undefined, bearer(created));
+    expect([refused.status, refused.json.code]).toEqual([403, 'NOT_PERMITTED']);
+    // The sender is a trusted proxy.
+    const forwarded = { ...bearer(created), 'x-forwarded-for': '192.0.2.7' };
+    expect((await edge.send('GET', '/api/vms', undefined, forwarded)).status).toBe(200);
+    const strange = { ...bearer(created), 'x-forwarded-for': '192.0.2.7, 198.51.100.1' };
+    expect((await edge.send('GET', '/api/vms', undefined, strange)).status).toBe(403);
+    const change = { addresses: ['127.0.0.0/8', '::1'] };
+    expect((await edge.send('PATCH', `/api/ext/tokens/${created.id}`, change, ann)).json).toMatchObject(change);
+    expect((await edge.send('GET', '/api/vms', undefined, bearer(created))).status).toBe(200);
+  });
+
+  test.each([['10.0.0.0/33'], ['example.org'], ['10.0.0.0/8/8'], [''], [7]])(
+    'refuses %p as an address',
+    async (address) => {
+      const body = { name: 'ci', actions: ['read'], addresses: ['10.0.0.1', address] };
+      const { status, json } = await edge.send('POST', '/api/ext/tokens', body, ann);
+      expect([status, json.error]).toEqual([
+        400,
+        expect.stringContaining('addresses must be an IP address or a network such as 10.0.0.0/8'),
+      ]);
+    },
+  );
+
   test('lets a token use its rights, with its creator and its ID in the journal', async () => {
     const created = await create();
     expect((await edge.send('POST', '/api/vms/default/db/stop', {}, bearer(created))).status).toBe(200);
@@ -174,7 +202,10 @@ describe('/api/ext/tokens', () => {
       `Bearer ${token.slice(0, -1)}`,
     ]) {
       const { status, json } = await edge.send('GET', '/api/vms', undefined, { ...ann, authorization });
-      expect([status, json.error]).toEqual([403, 'The API token is unknown, expired or revoked.']);
+      expect([status, json.error]).toEqual([
+        403,
+        'The API token is unknown, expired or revoked, or not valid for your address.',
+      ]);
     }
     // The credentials of a proxy are none of ours.
     for (const authorization of ['Basic YTpi', 'Bearer eyJhbGciOiJub25lIn0.e30.', '']) {

@@ -42,14 +42,14 @@ export class TokensController {
   @Post()
   @Describe('Creates an API token. The response is the only one that contains it.', answer(201, CreatedTokenView))
   create(
-    @Body() { name, actions, scope = {}, days = DEFAULT_DAYS, agent }: CreateTokenDto,
+    @Body() { name, actions, scope = {}, addresses, days = DEFAULT_DAYS, agent }: CreateTokenDto,
     @Query() query: ChangeQuery,
     @Changing() request: ChangeRequest,
   ): Promise<CreatedTokenView | PlanView> {
     return request.answer(
       query,
       this.createToken,
-      [{ name, actions, scope: { ...scope }, days, agent: agent && { ...agent } }],
+      [{ name, actions, scope: { ...scope }, addresses, days, agent: agent && { ...agent } }],
       ({ token, text }) => ({
         ...this.present(token),
         token: text,
@@ -65,11 +65,11 @@ export class TokensController {
   )
   change(
     @Param() { id }: TokenPath,
-    @Body() { actions, scope, days, agent }: ChangeTokenDto,
+    @Body() { actions, scope, addresses, days, agent }: ChangeTokenDto,
     @Query() query: ChangeQuery,
     @Changing() request: ChangeRequest,
   ): Promise<TokenView | PlanView> {
-    const change = { actions, scope: scope && { ...scope }, days, agent: agent && { ...agent } };
+    const change = { actions, scope: scope && { ...scope }, addresses, days, agent: agent && { ...agent } };
     return request.answer(query, this.changeToken, [id, change], (token) => this.present(token));
   }
 
@@ -104,12 +104,13 @@ export class TokensController {
     return request.answer(query, this.revokeToken, [id], () => ({ status: 'revoked' }));
   }
 
-  private present({ hash: _hash, actions, agent, isStopped, scope, ...token }: ApiToken): TokenView {
+  private present({ hash: _hash, actions, addresses = [], agent, isStopped, scope, ...token }: ApiToken): TokenView {
     const { actions: rehearsed, ...leash } = agent ?? { actions };
     return {
       ...token,
       actions: [...rehearsed],
       scope: { ...scope },
+      addresses: [...addresses],
       expired: this.tokens.isExpired(token),
       ...(agent && { agent: leash as LeashDto, stopped: isStopped === true }),
     };

@@ -31,6 +31,7 @@ const token: TokenView = {
   creator: 'ann',
   actions: ['read', 'power'],
   scope: { folder: 'prod/web', q: 'web' },
+  addresses: [],
   createdAt: '2026-01-01T00:00:00.000Z',
   expiresAt: '2026-04-01T00:00:00.000Z',
   expired: false,
@@ -144,6 +145,63 @@ describe('API tokens', () => {
     await user.click(await dialog.findByRole('button', { name: 'Revoke' }));
     expect(await screen.findByText('ci was revoked')).toBeTruthy();
   });
+
+  test('for agents show their leash, and are created with one, for some addresses only', async () => {
+    const agent = { changesPerHour: 10, maxPercentOfFolder: 50, approval: 'all' } as const;
+    const leashed: TokenView = { ...token, name: 'helper', agent, stopped: false, addresses: ['10.0.0.0/8', '::1'] };
+    service.on('GET /api/ext/tokens', [leashed]).on('GET /api/ext/webhooks', []);
+    service.on('POST /api/ext/tokens', () => ({ status: 201, body: { ...leashed, id: 'k', token: 'hgt_example' } }));
+    const { user } = await openConsole('/integrations', [], service);
+    const row = (await screen.findByText('helper')).closest('tr')?.textContent;
+    expect(row).toContain('Agent: 10 changes an hour, 50% of a folder. Approval by a user: All commits');
+    expect(row).toContain('Only from 10.0.0.0/8, ::1');
+    const form = within(screen.getByRole('form', { name: 'New API token' }));
+    await user.type(form.getByRole('textbox', { name: 'Name' }), 'agent');
+    await user.type(form.getByRole('textbox', { name: 'Addresses' }), '192.0.2.7, 10.0.0.0/8');
+    await user.click(form.getByRole('checkbox', { name: /^For an agent/ }));
+    const percent = form.getByRole('textbox', { name: 'Most of a folder (%)' });
+    await user.clear(percent);
+    await user.type(percent, '101');
+    const create = () => form.getByRole('button', { name: 'Create token' });
+    expect(create().getAttribute('aria-disabled')).toBe('true');
+    await user.clear(percent);
+    await user.type(percent, '10');
+    await user.selectOptions(form.getByRole('combobox', { name: 'Approval by a user' }), 'All commits');
+    await user.click(create());
+    expect(await screen.findByText('hgt_example')).toBeTruthy();
+    expect(service.asked('POST /api/ext/tokens')[0]?.body).toEqual({
+      name: 'agent',
+      actions: ['read'],
+      scope: {},
+      addresses: ['192.0.2.7', '10.0.0.0/8'],
+      days: 90,
+      agent: { changesPerHour: 20, maxPercentOfFolder: 10, approval: 'all' },
+    });
+  });
+
+  test.each([
+    [false, 'Stop helper', 'Stop', 'stop', 'helper was stopped'],
+    [true, 'Let helper continue', 'Continue', 'resume', 'helper continues'],
+  ] as const)(
+    'of an agent (stopped: %p) have a button that asks first: %s',
+    async (stopped, name, label, action, done) => {
+      const agent = { changesPerHour: 10, maxPercentOfFolder: 50, approval: 'all' } as const;
+      service.on('GET /api/ext/tokens', [{ ...token, name: 'helper', agent, stopped }]).on('GET /api/ext/webhooks', []);
+      service.on(`POST /api/ext/agents/${action}`, ({ query }: { query: URLSearchParams }) => ({
+        body:
+          query.get('dryRun') === 'true'
+            ? { steps: [{ name: 'switch', detail: 'helper' }], warnings: [], refusals: [] }
+            : { tokens: [token.id], canceled: 0 },
+      }));
+      const { user } = await openConsole('/integrations', [], service);
+      await user.click(await screen.findByRole('button', { name }));
+      const panel = within(await screen.findByRole(...PANEL));
+      await user.click(await panel.findByRole('button', { name: label }));
+      expect(await screen.findByText(done)).toBeTruthy();
+      const [preview, request] = service.asked(`POST /api/ext/agents/${action}`);
+      expect([preview?.body, request?.body]).toEqual([{ token: token.id }, { token: token.id }]);
+    },
+  );
 
   test('are rotated after a look at the plan, and the new secret is shown once', async () => {
     service.on('GET /api/ext/tokens', [token, { ...token, id: 'klmnopqrst', name: 'old', expired: true }]);

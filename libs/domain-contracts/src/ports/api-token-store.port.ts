@@ -26,6 +26,8 @@ export interface ApiToken {
   readonly creator: string;
   readonly scope: AccessScope;
   readonly actions: readonly TokenAction[];
+  /** The only addresses and networks of its clients, such as `10.0.0.0/8`. Empty or missing: any. */
+  readonly addresses?: readonly string[];
   /** Present: the token is for an agent. */
   readonly agent?: Leash;
   /** Whether an administrator has stopped the agent: its requests are refused until they resume it. */
@@ -38,7 +40,7 @@ export interface ApiToken {
 
 /** The parts of a token that change while it keeps its ID and its name. */
 export type ApiTokenChange = Partial<
-  Pick<ApiToken, 'hash' | 'creator' | 'actions' | 'agent' | 'isStopped' | 'scope' | 'expiresAt'>
+  Pick<ApiToken, 'hash' | 'creator' | 'actions' | 'addresses' | 'agent' | 'isStopped' | 'scope' | 'expiresAt'>
 >;
 
 /**

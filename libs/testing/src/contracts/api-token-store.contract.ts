@@ -35,7 +35,7 @@ export function apiTokenStoreContract(
     afterEach(() => harness?.close());
 
     test('keeps tokens, the newest first', async () => {
-      const older = token('older');
+      const older = token('older', { addresses: ['10.0.0.0/8', '2001:db8::7'] });
       const newer = token('newer', { createdAt: '2026-01-02T00:00:00.000Z', scope: {}, actions: [] });
       await harness.store.put(older);
       await harness.store.put(newer);
@@ -59,7 +59,7 @@ export function apiTokenStoreContract(
       await harness.store.put(token('a'));
       await harness.store.put(token('b'));
       await harness.store.setLastUsed('a', '2026-01-05T00:00:00.000Z');
-      const change = { hash: 'b'.repeat(64), creator: '', actions: [], scope: {} } as const;
+      const change = { hash: 'b'.repeat(64), creator: '', actions: [], addresses: ['192.0.2.7'], scope: {} } as const;
       expect(await harness.store.update('a', change)).toBe(true);
       expect(await harness.store.update('a', { expiresAt: '2026-03-01T00:00:00.000Z' })).toBe(true);
       expect(await harness.store.update('gone', change)).toBe(false);

@@ -5,6 +5,9 @@ import { deleteJson, getJson, postJson } from '../../../shared/api/request.js';
 const PATH = '/api/ext/tokens';
 export const TOKENS_KEY = ['api-tokens'] as const;
 
+/** What an administrator does with a running agent, or with a stopped one. */
+export type AgentSwitch = 'stop' | 'resume';
+
 export const useTokens = () => useQuery({ queryKey: TOKENS_KEY, queryFn: ({ signal }) => getJson(PATH, { signal }) });
 
 export const createToken = (order: CreateTokenDto): Promise<CreatedTokenView> => postJson(PATH, { body: order });
@@ -14,6 +17,13 @@ export const previewRotation = (id: string, signal: AbortSignal): Promise<PlanVi
 
 /** @returns the token with its new secret */
 export const rotateToken = (id: string): Promise<CreatedTokenView> => postJson(`${PATH}/${id}/rotate`);
+
+/** @param action `stop` or `resume` the agent with the token */
+export const previewAgent = (action: AgentSwitch, token: string, signal: AbortSignal): Promise<PlanView> =>
+  postJson(`/api/ext/agents/${action}`, { body: { token }, query: { dryRun: true }, signal });
+
+export const switchAgent = (action: AgentSwitch, token: string): Promise<unknown> =>
+  postJson(`/api/ext/agents/${action}`, { body: { token } });
 
 export const previewRevocation = (id: string, signal: AbortSignal): Promise<PlanView> =>
   deleteJson(`${PATH}/${id}`, { query: { dryRun: true }, signal });

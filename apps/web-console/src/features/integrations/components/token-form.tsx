@@ -7,6 +7,7 @@ import { LabeledInput } from '../../../shared/ui/labeled-input.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { createToken } from '../api/token-requests.js';
 import { tokenActions } from '../../../shared/texts/action-names.js';
+import { LeashFields, leashOf, leashProblem, NEW_LEASH, type LeashDraft } from './leash-fields.js';
 
 type Action = CreateTokenDto['actions'][number];
 
@@ -18,6 +19,8 @@ export function TokenForm({ onCreated }: { onCreated: (token: CreatedTokenView) 
   const [name, setName] = useState('');
   const [folder, setFolder] = useState('');
   const [words, setWords] = useState('');
+  const [addresses, setAddresses] = useState('');
+  const [leash, setLeash] = useState<LeashDraft>();
   const [days, setDays] = useState(DEFAULT_DAYS);
   const [actions, setActions] = useState<readonly Action[]>(['read']);
   const [error, setError] = useState<unknown>();
@@ -31,7 +34,7 @@ export function TokenForm({ onCreated }: { onCreated: (token: CreatedTokenView) 
         (actions.length === 0
           ? t`Choose at least one right.`
           : isValidTime
-            ? undefined
+            ? leash && leashProblem(leash)
             : t`A token is valid for 1 to ${MAX_DAYS} days.`));
 
   const create = async (): Promise<void> => {
@@ -39,7 +42,17 @@ export function TokenForm({ onCreated }: { onCreated: (token: CreatedTokenView) 
     setError(undefined);
     const scope = { ...(folder === '' ? {} : { folder }), ...(words.trim() === '' ? {} : { q: words.trim() }) };
     try {
-      onCreated(await createToken({ name, actions: [...actions], scope, days: Number(days) }));
+      const from = addresses.split(/[\s,]+/).filter(Boolean);
+      onCreated(
+        await createToken({
+          name,
+          actions: [...actions],
+          scope,
+          ...(from.length > 0 && { addresses: from }),
+          days: Number(days),
+          ...(leash && { agent: leashOf(leash) }),
+        }),
+      );
     } catch (problem) {
       setError(problem);
     } finally {
@@ -74,10 +87,25 @@ export function TokenForm({ onCreated }: { onCreated: (token: CreatedTokenView) 
             </label>
           ))}
         </fieldset>
+        <label>
+          <input
+            type="checkbox"
+            checked={leash !== undefined}
+            onChange={({ target }) => setLeash(target.checked ? NEW_LEASH : undefined)}
+          />{' '}
+          {t`For an agent, which changes only what it has rehearsed`}
+        </label>
+        {leash && <LeashFields leash={leash} onChange={setLeash} />}
         <div className="hg-toolbar hg-toolbar--fields">
           <LabeledInput label={t`Name`} value={name} onChange={setName} />
           <LabeledInput label={t`Folder`} placeholder={t`All`} value={folder} onChange={setFolder} />
           <LabeledInput label={t`Search words`} placeholder={t`All`} value={words} onChange={setWords} />
+          <LabeledInput
+            label={t`Addresses`}
+            placeholder={t`All, or such as ${'10.0.0.0/8'}`}
+            value={addresses}
+            onChange={setAddresses}
+          />
           <LabeledInput label={t`Valid for (days)`} inputMode="numeric" value={days} onChange={setDays} />
           <ReasonedButton variant="secondary" type="submit" reason={reason}>
             {t`Create token`}

@@ -8,17 +8,22 @@ import { ErrorAlert } from '../../../shared/ui/error-alert.js';
 import { Skeleton } from '../../../shared/ui/loading.js';
 import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
+import { StatusLabel } from '../../../shared/ui/status-label.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import {
+  previewAgent,
   previewRevocation,
   previewRotation,
   revokeToken,
   rotateToken,
+  switchAgent,
   TOKENS_KEY,
   useTokens,
+  type AgentSwitch,
 } from '../api/token-requests.js';
 import { tokenActions } from '../../../shared/texts/action-names.js';
+import { approvals } from './leash-fields.js';
 import { TokenForm } from './token-form.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
 
@@ -38,6 +43,7 @@ export function TokenList() {
   const [created, setCreated] = useState<CreatedTokenView>();
   const [rotated, setRotated] = useState<TokenView>();
   const [revoked, setRevoked] = useState<TokenView>();
+  const [agent, setAgent] = useState<{ token: TokenView; action: AgentSwitch }>();
   const queries = useQueryClient();
   const notify = useNotify();
   const reload = (): void => void queries.invalidateQueries({ queryKey: TOKENS_KEY });
@@ -62,9 +68,20 @@ export function TokenList() {
         <Table label={t`API tokens`} columns={columns()} className="hg-gap-below">
           {tokens.map((token) => (
             <tr key={token.id}>
-              <td>{token.name}</td>
-              <td>{token.actions.map((action) => tokenActions()[action]).join(', ')}</td>
-              <td>{scopeText(token.scope)}</td>
+              <td>
+                {token.name}
+                {token.stopped && (
+                  <StatusLabel wording={{ tone: 'warning', icon: 'triangle', words: t`Agent stopped` }} />
+                )}
+              </td>
+              <td>
+                {token.actions.map((action) => tokenActions()[action]).join(', ')}
+                {token.agent && <p className="hg-note">{leashText(token.agent)}</p>}
+              </td>
+              <td>
+                {scopeText(token.scope)}
+                {token.addresses.length > 0 && <p className="hg-note">{t`Only from ${token.addresses.join(', ')}`}</p>}
+              </td>
               <td>{token.creator || '–'}</td>
               <td>{token.expired ? t`Expired` : <Timestamp at={token.expiresAt} brief />}</td>
               <td>{token.lastUsedAt === null ? t`Never` : <Timestamp at={token.lastUsedAt} />}</td>
@@ -77,6 +94,16 @@ export function TokenList() {
                 >
                   {t`Rotate`}
                 </ReasonedButton>
+                {token.agent && (
+                  <ReasonedButton
+                    variant="link"
+                    aria-label={token.stopped ? t`Let ${token.name} continue` : t`Stop ${token.name}`}
+                    reason={undefined}
+                    onClick={() => setAgent({ token, action: token.stopped ? 'resume' : 'stop' })}
+                  >
+                    {token.stopped ? t`Continue` : t`Stop`}
+                  </ReasonedButton>
+                )}
                 <ReasonedButton
                   variant="link"
                   aria-label={t`Revoke ${token.name}`}
@@ -113,6 +140,27 @@ export function TokenList() {
           }}
         />
       )}
+      {agent && (
+        <PlanPanel
+          title={agent.action === 'stop' ? t`Stop ${agent.token.name}?` : t`Let ${agent.token.name} continue?`}
+          label={agent.action === 'stop' ? t`Stop` : t`Continue`}
+          failure={
+            agent.action === 'stop' ? t`Couldn't stop ${agent.token.name}` : t`${agent.token.name} can't continue`
+          }
+          isDanger={agent.action === 'stop'}
+          preview={(signal) => previewAgent(agent.action, agent.token.id, signal)}
+          run={() => switchAgent(agent.action, agent.token.id)}
+          onClose={() => setAgent(undefined)}
+          onDone={() => {
+            setAgent(undefined);
+            notify({
+              variant: 'success',
+              title: agent.action === 'stop' ? t`${agent.token.name} was stopped` : t`${agent.token.name} continues`,
+            });
+            reload();
+          }}
+        />
+      )}
       {revoked && (
         <PlanPanel
           title={t`Revoke ${revoked.name}?`}
@@ -131,6 +179,11 @@ export function TokenList() {
       )}
     </section>
   );
+}
+
+function leashText({ changesPerHour, maxPercentOfFolder, approval }: NonNullable<TokenView['agent']>): string {
+  const limits = t`Agent: ${changesPerHour} changes an hour, ${maxPercentOfFolder}% of a folder`;
+  return `${limits}. ${t`Approval by a user`}: ${approvals()[approval]}`;
 }
 
 const kinds = perLanguage(() => ({ vm: t`virtual machines`, ct: 'containers' }) as const);
