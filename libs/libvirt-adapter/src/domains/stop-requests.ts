@@ -3,8 +3,11 @@ import type { Clock } from '@headgate/domain-contracts';
 /** A guest that still runs after this time is considered to ignore the request. */
 const SHUTDOWN_GRACE_MS = 60_000;
 
-/** A booting guest drops ACPI power button events, so the request is repeated after these delays. */
-const RETRY_DELAYS_MS = [5000, 15_000, 30_000];
+/**
+ * A booting guest drops ACPI power button events, so the request is repeated after these delays: for as long as a move
+ * waits for the guest, which may boot slowly.
+ */
+const RETRY_DELAYS_MS = [5000, 15_000, 30_000, 60_000, 90_000, 120_000, 150_000];
 
 const IGNORED = 'The guest ignores the shutdown request: force stop it.';
 

@@ -82,9 +82,11 @@ describe('LibvirtPower', () => {
     expect(stops.of(UUID)?.reason).toBeUndefined();
     clock.advance(60_000);
     expect(stops.of(UUID)?.reason).toContain('force stop it');
+    // A move waits for three minutes, for guests that boot slowly.
+    clock.advance(120_000);
     await power.apply(REF, 'stop', { force: true });
     expect(stops.of(UUID)).toBeUndefined();
-    expect(libvirt.changes.filter((change) => change === `shutdown ${UUID}`)).toHaveLength(4);
+    expect(libvirt.changes.filter((change) => change === `shutdown ${UUID}`)).toHaveLength(8);
     expect(clock.pending).toBe(0);
   });
 
