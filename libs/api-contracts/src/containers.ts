@@ -5,6 +5,7 @@ import {
   IsContextName,
   IsCountText,
   IsDiskSize,
+  IsFolderPath,
   IsInstanceName,
   IsMemorySize,
   IsSwitch,
@@ -42,6 +43,12 @@ export class CreateContainerDto {
    * volume is mounted at `/data`.
    */
   @Optional() @IsBoolean() privileged?: boolean;
+  /**
+   * The whole path of the folder for the container, which must exist, and in which the caller may change or create
+   * instances. With a role in the folder, it is required, and the container is not privileged. If it is removed
+   * meanwhile, the container is created without it, and the response has a warning.
+   */
+  @Optional() @IsFolderPath() folder?: string;
 }
 
 /** An element of GET /api/cts. */

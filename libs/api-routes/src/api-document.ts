@@ -4296,6 +4296,11 @@ export interface components {
              * @example 20Gi
              */
             disk?: string;
+            /**
+             * @description The whole path of the folder for the container, which must exist, and in which the caller may change or create instances. With a role in the folder, it is required, and the container is not privileged. If it is removed meanwhile, the container is created without it, and the response has a warning.
+             * @example prod/databases
+             */
+            folder?: string;
             /** @description The image in a registry; on Incus and LXD an alias or a fingerprint, or `server:image` of a configured server. */
             image: string;
             /**

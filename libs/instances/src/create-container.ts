@@ -2,6 +2,7 @@ import {
   Change,
   parseDiskSize,
   parseMemory,
+  throwFirstRefusal,
   workOn,
   type Backend,
   type Caller,
@@ -12,6 +13,7 @@ import {
   type Reservations,
   type Audit,
 } from '@headgate/domain-contracts';
+import { folderRefusals, JoinFolder, type JoinFolderDeps } from './join-folder.js';
 import type { PlaceInstance } from './place-instance.js';
 
 /** A request to create a container. Quantities are in Kubernetes notation. */
@@ -25,6 +27,14 @@ export interface CreateContainerRequest {
   readonly disk?: string;
   readonly storageClass?: string;
   readonly privileged?: boolean;
+  /** The whole path of a folder that exists. */
+  readonly folder?: string;
+}
+
+export interface CreatedContainer {
+  readonly ref: InstanceRef;
+  /** Parts of the request that the container lacks, one sentence each. */
+  readonly warnings?: readonly string[];
 }
 
 /** The defaults of a container. */
@@ -41,14 +51,11 @@ export interface CreateContainerDeps {
   readonly directory: InstanceDirectory;
   readonly audit: Audit;
   readonly reservations: Reservations;
+  readonly folders: JoinFolderDeps['folders'];
 }
 
 /** Creates a container with its data volume. */
-export class CreateContainer extends Change<
-  [request: CreateContainerRequest],
-  { readonly ref: InstanceRef },
-  PreparedContainer
-> {
+export class CreateContainer extends Change<[request: CreateContainerRequest], CreatedContainer, PreparedContainer> {
   constructor(private readonly deps: CreateContainerDeps) {
     super();
   }
@@ -61,22 +68,32 @@ export class CreateContainer extends Change<
     return { request, backend, spec: { ref, image, cpu, memoryBytes, diskBytes, storageClass, privileged } };
   }
 
-  protected override async planPrepared({ backend, spec }: PreparedContainer): Promise<Plan> {
-    const plan = await backend.require('containers').planCreate(spec);
+  protected override async planPrepared({ backend, spec, request }: PreparedContainer): Promise<Plan> {
+    const plan = withFolder(await backend.require('containers').planCreate(spec), request, this.deps);
     return this.deps.reservations.inPlan(workOn('create', spec.ref), plan);
   }
 
   protected override runPrepared(
     { request, spec: { ref } }: PreparedContainer,
     caller: Caller,
-  ): Promise<{ readonly ref: InstanceRef }> {
-    const { directory, audit, reservations } = this.deps;
+  ): Promise<CreatedContainer> {
+    const { audit, reservations } = this.deps;
     return reservations.during(workOn('create', ref), async () => {
       // The name may have been taken while the request waited.
       const { backend, spec } = this.prepare(request);
-      await audit.of(caller, 'create', ref, () => backend.require('containers').create(spec));
-      await directory.waitFor(ref, (instance) => instance !== undefined);
-      return { ref };
+      throwFirstRefusal({ refusals: folderRefusals(this.deps, request.folder) });
+      return audit.of(caller, 'create', ref, async () => {
+        await backend.require('containers').create(spec);
+        const problem = await new JoinFolder(this.deps, ref, request.folder).join('member');
+        return problem === undefined ? { ref } : { ref, warnings: [problem] };
+      });
     });
   }
+}
+
+function withFolder(plan: Plan, { name, folder }: CreateContainerRequest, deps: CreateContainerDeps): Plan {
+  const refusals = folderRefusals(deps, folder);
+  if (refusals.length > 0) return { ...plan, refusals: [...plan.refusals, ...refusals] };
+  if (folder === undefined) return plan;
+  return { ...plan, steps: [...plan.steps, { name: 'folder', detail: `Put ${name} into the folder ${folder}.` }] };
 }

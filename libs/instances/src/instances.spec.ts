@@ -234,7 +234,7 @@ function house() {
     ended,
     tag: new TagVm(deps),
     migrate: new MigrateVm({ ...deps, tasks }),
-    createContainer: new CreateContainer({ place, directory, audit, reservations }),
+    createContainer: new CreateContainer({ place, directory, audit, reservations, folders }),
     containerPower: new ApplyContainerPower(deps),
     deleteContainer: new DeleteContainer({ ...deps, folders }),
   };
@@ -520,6 +520,34 @@ describe('CreateContainer, ApplyContainerPower and DeleteContainer', () => {
     expect((await containerPower.plan(box, 'stop')).steps).toEqual([{ name: 'stop', detail: 'box' }]);
     await deleteContainer.plan(box);
     expect([done, entries]).toEqual([[], []]);
+  });
+
+  test('put a new container into a folder, with a step in the plan', async () => {
+    const { createContainer, waits, known, joined } = house();
+    const inFolder = { ...request, folder: 'prod' };
+    const { steps } = await createContainer.plan(inFolder);
+    expect(steps.at(-1)).toEqual({ name: 'folder', detail: 'Put box into the folder prod.' });
+    waits(async () => void known.push(buildContainer()));
+    const { ref, warnings } = await createContainer.run(inFolder, ann);
+    expect([ref.name, warnings, joined]).toEqual(['box', undefined, [`${buildContainer().uid} prod member`]]);
+  });
+
+  test('refuse a folder that does not exist, and create nothing', async () => {
+    const { createContainer, done, joined } = house();
+    const lost = { ...request, folder: 'gone' };
+    expect((await createContainer.plan(lost)).refusals).toEqual([code('FOLDER_NOT_FOUND')]);
+    await expect(createContainer.run(lost, ann)).rejects.toEqual(code('FOLDER_NOT_FOUND'));
+    expect([done, joined]).toEqual([[], []]);
+  });
+
+  test('create a container although its folder is removed meanwhile, with a warning', async () => {
+    const { createContainer, waits, known, joined, paths } = house();
+    waits(async () => {
+      known.push(buildContainer());
+      paths.delete('prod');
+    });
+    const { warnings } = await createContainer.run({ ...request, folder: 'prod' }, ann);
+    expect([warnings, joined]).toEqual([['box was not put into the folder prod: There is no folder prod.'], []]);
   });
 
   test('refuse the name of another container', async () => {

@@ -40,7 +40,7 @@ export class ContainersController {
     return this.lists.answer('ct', query, request, reply);
   }
 
-  @Needs(everything('create'))
+  @Needs(everything('create', { folder: { action: 'change', field: 'folder', unless: ['privileged'] } }))
   @Post()
   @Describe('Creates a container with a persistent data volume.', answer(201, CreatedView))
   create(

@@ -27,7 +27,7 @@ import { LogConnections } from './log-connections.js';
   controllers: [ContainersController, ContainerReadsController, ContainerLogsController],
   providers: [
     provideClass(PlaceInstance, [BackendDirectory, InstanceDirectory]),
-    provideDeps(CreateContainer, { ...INSTANCE_CHANGE, place: PlaceInstance }),
+    provideDeps(CreateContainer, { ...INSTANCE_CHANGE, place: PlaceInstance, folders: FolderDirectory }),
     provideDeps(DeleteContainer, { ...INSTANCE_CHANGE, folders: FolderDirectory }),
     provideDeps(ApplyContainerPower, INSTANCE_CHANGE),
     provideDeps(ReadEvents, { ...INSTANCE_SOURCES, audit: AuditLog }),

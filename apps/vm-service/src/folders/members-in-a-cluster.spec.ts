@@ -80,8 +80,9 @@ describe('a member of a folder in a cluster', () => {
     });
     expect([status, json['error']]).toEqual([201, undefined]);
   };
-  const createContainer = async (): Promise<void> => {
-    expect((await send('POST', '/api/cts', { name: 'box', image: 'docker.io/library/alpine' })).status).toBe(201);
+  const createContainer = async (inFolder: { folder?: string } = {}): Promise<void> => {
+    const body = { name: 'box', image: 'docker.io/library/alpine', ...inFolder };
+    expect((await send('POST', '/api/cts', body)).status).toBe(201);
   };
   const uid = (): unknown => sandbox.store.get<KubeObject>(VMS, KEY)?.metadata.uid;
 
@@ -130,6 +131,10 @@ describe('a member of a folder in a cluster', () => {
     await createContainer();
     await until(async () => (await names({})).length === 2);
     expect([await names(), await prod()]).toEqual([['web'], { members: [WEB], missing: [] }]);
+    await send('DELETE', `/api/cts/${NAMESPACE}/box`);
+    await until(async () => (await names({})).length === 1);
+    await createContainer({ folder: 'prod' });
+    expect([await names(), await prod()]).toEqual([['web', 'box'], { members: [WEB, BOX], missing: [] }]);
   });
 
   test('stays until its accepted deletion is complete, also over a restart of the service, and then ends', async () => {

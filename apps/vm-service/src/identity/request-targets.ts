@@ -77,6 +77,6 @@ function fieldOf(values: unknown, name: string): string {
   throw new DomainError('INVALID_INPUT', `${name} must be a text.`);
 }
 
-/** Whether a body has anything but null in a field. */
+/** Whether a body has anything but null and false in a field. */
 const hasValue = (body: unknown, field: string): boolean =>
-  typeof body === 'object' && body !== null && ((body as Fields)[field] ?? null) !== null;
+  typeof body === 'object' && body !== null && ![undefined, null, false].includes((body as Fields)[field] as null);

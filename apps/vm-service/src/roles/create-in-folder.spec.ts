@@ -17,7 +17,7 @@ roles:
   - { login: carl, context: lab, role: admin }
 `;
 
-describe('a new VM in a folder', () => {
+describe('a new VM or container in a folder', () => {
   let edge: Edge;
 
   beforeAll(async () => {
@@ -79,11 +79,31 @@ describe('a new VM in a folder', () => {
     expect((await create({ name: 'escaped', folder: 'a/none' })).json.code).toBe('FOLDER_NOT_FOUND');
   });
 
+  test.each([
+    ['in the folder', 'oscar', { folder: 'a' }, 'NOT_SUPPORTED'],
+    ['in the folder, and says that it is not privileged', 'oscar', { folder: 'a', privileged: false }, 'NOT_SUPPORTED'],
+    ['in the folder, with root on the node', 'oscar', { folder: 'a', privileged: true }, 'NOT_PERMITTED'],
+    ['in another folder', 'oscar', { folder: 'b' }, 'NOT_PERMITTED'],
+    ['in no folder', 'oscar', {}, 'NOT_PERMITTED'],
+    ['with a role that only reads', 'vera', { folder: 'a' }, 'NOT_PERMITTED'],
+    [
+      'in the folder, with root on the node, by an administrator',
+      'ann',
+      { folder: 'a', privileged: true },
+      'NOT_SUPPORTED',
+    ],
+  ])('has the same rules for a container: %s (%s)', async (_how, login, body, expected) => {
+    // The backend of this test has no containers.
+    const request = { name: 'escaped', image: 'nginx', namespace: 'default', ...body };
+    expect((await edge.send('POST', '/api/cts', request, as(login))).json.code).toBe(expected);
+  });
+
   test.each(['oscar', 'olga', 'otto'])('is the only thing that %s creates', async (login) => {
     const ref = 'vm/lab/default/db';
     const requests: readonly (readonly [string, string, object])[] = [
       ['POST', '/api/vms', { name: 'escaped', image: 'tiny' }],
-      ['POST', '/api/cts', { name: 'escaped', image: 'nginx', folder: 'a' }],
+      ['POST', '/api/cts', { name: 'escaped', image: 'nginx' }],
+      ['POST', '/api/cts', { name: 'escaped', image: 'nginx', folder: 'b/none' }],
       ['POST', '/api/vms/default/db/clone', { target: 'escaped', folder: 'a' }],
       ['POST', '/api/move', { ref, toContext: 'other', folder: 'a' }],
       ['POST', '/api/datavolumes', { name: 'escaped', image: 'tiny', folder: 'a' }],

@@ -56,12 +56,14 @@ describe('the containers', () => {
     const dialog = within(screen.getByRole('form', { name: 'Create container' }));
     await user.type(dialog.getByRole('textbox', { name: 'Name' }), 'new');
     await user.type(dialog.getByRole('textbox', { name: 'Image' }), 'debian:12');
+    await user.type(dialog.getByRole('textbox', { name: 'Folder' }), 'web/shells');
     await user.click(dialog.getByRole('button', { name: 'Create new' }));
     expect(await screen.findByText('new was created')).toBeTruthy();
     expect(service.asked('POST /api/cts')[0]?.body).toEqual({
       name: 'new',
       image: 'debian:12',
       context: 'prod',
+      folder: 'web/shells',
       cpu: 1,
       mem: '512Mi',
       disk: '5Gi',

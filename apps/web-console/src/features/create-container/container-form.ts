@@ -10,6 +10,7 @@ export interface ContainerForm extends Identity, Sizes {
   readonly image: string;
   readonly storageClass: string;
   readonly privileged: boolean;
+  readonly folder: string;
 }
 
 export type ContainerField = keyof CreateContainerDto;
@@ -24,6 +25,7 @@ export const CONTAINER_FIELDS: readonly ContainerField[] = [
   'disk',
   'storageClass',
   'privileged',
+  'folder',
 ];
 
 export const EMPTY_CONTAINER: ContainerForm = {
@@ -36,6 +38,7 @@ export const EMPTY_CONTAINER: ContainerForm = {
   disk: '5Gi',
   storageClass: '',
   privileged: false,
+  folder: '',
 };
 
 export const containerProblems = (form: ContainerForm): FieldErrors<ContainerField> =>
@@ -53,6 +56,7 @@ export const containerRequest = (form: ContainerForm): CreateContainerDto => ({
   ...(form.namespace === '' ? {} : { namespace: form.namespace }),
   ...(form.context === '' ? {} : { context: form.context }),
   ...(form.storageClass.trim() === '' ? {} : { storageClass: form.storageClass.trim() }),
+  ...(form.folder.trim() === '' ? {} : { folder: form.folder.trim() }),
   cpu: Number(form.cpu),
   mem: form.mem,
   disk: form.disk,

@@ -1,6 +1,7 @@
 import { t } from '@lingui/core/macro';
 import { CreationPage } from '../../../shared/creation/components/creation-page.js';
 import { CreationSection } from '../../../shared/creation/components/creation-section.js';
+import { FolderField } from '../../../shared/creation/components/folder-field.js';
 import { IdentityFields } from '../../../shared/creation/components/identity-fields.js';
 import { SizeFields } from '../../../shared/creation/components/size-fields.js';
 import { TextField } from '../../../shared/creation/components/text-field.js';
@@ -62,6 +63,7 @@ export function CreateContainerPage({ onClose, onCreated }: CreateContainerPageP
           problem={problems.storageClass}
           hint={t`Leave empty for the default of the cluster`}
         />
+        <FolderField value={form.folder} onChange={(folder) => change({ folder })} problem={problems.folder} />
       </CreationSection>
     </CreationPage>
   );

@@ -1,8 +1,8 @@
 import { t } from '@lingui/core/macro';
+import { FolderField } from '../../../shared/creation/components/folder-field.js';
 import { TagsField } from '../../../shared/creation/components/tags-field.js';
 import { TextField } from '../../../shared/creation/components/text-field.js';
 import { useCapabilities, type ContextCapabilities } from '../../../shared/queries/use-capabilities.js';
-import { useFolderPaths } from '../../../shared/queries/use-folder-paths.js';
 import { useNads } from '../../../shared/queries/use-nads.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
 import { SelectInput } from '../../../shared/ui/inputs.js';
@@ -15,7 +15,6 @@ interface BelongingFieldsProps extends FormPartProps {
 /** The network, the storage, the folder and the tags of a new VM. */
 export function BelongingFields({ context, form, onChange, problems }: BelongingFieldsProps) {
   const { data: networks = [] } = useNads();
-  const { data: folders = [] } = useFolderPaths(true);
   const { data: capabilities } = useCapabilities();
   const isSingleHost = context?.isSingleHost ?? false;
   const own = form.namespace || context?.namespaces.default;
@@ -54,15 +53,7 @@ export function BelongingFields({ context, form, onChange, problems }: Belonging
           problem={problems.storageClass}
         />
       )}
-      <TextField
-        id="folder"
-        label={t`Folder`}
-        placeholder={t`None`}
-        suggestions={folders}
-        value={form.folder}
-        onChange={(folder) => onChange({ folder })}
-        problem={problems.folder}
-      />
+      <FolderField value={form.folder} onChange={(folder) => onChange({ folder })} problem={problems.folder} />
       <TagsField value={form.tags} onChange={(tags) => onChange({ tags })} problem={problems.tags} />
     </div>
   );
