@@ -61,7 +61,7 @@ export class BackUpVm extends Change<[query: InstanceQuery, target: string], str
           { name: 'read', detail: `Read all disks of ${found.ref.name} as they are at one moment.` },
           { name: 'store', detail: `Store what has changed in ${target.name}.` },
         ],
-        { refusals: await found.ability.check(found.ref), warnings: await found.ability.warnings(found.ref) },
+        { refusals: await found.ability.check(found.ref, target.id) },
       ),
     );
   }
@@ -76,7 +76,7 @@ export class BackUpVm extends Change<[query: InstanceQuery, target: string], str
         'back up',
         ref,
         async () => {
-          throwFirstRefusal({ refusals: await ability.check(ref) });
+          throwFirstRefusal({ refusals: await ability.check(ref, target.id) });
           const input: BackupInput = { ref: formatRef(ref), uid, target: target.id };
           return task.start({ name: ref.name, ref: input.ref, input, reservation }, caller);
         },

@@ -19,7 +19,10 @@ describe('a backup', () => {
   });
 
   const input = (): BackupInput => ({ ref: formatRef(backing.web), uid: 'uid-web', target: TARGET });
-  const backUp = (id: string): Promise<BackedUp> => backing.run(task, input(), id) as Promise<BackedUp>;
+  const backUp = (id: string): Promise<BackedUp> => {
+    backing.clock.advance(60_000);
+    return backing.run(task, input(), id) as Promise<BackedUp>;
+  };
   const start = (): void => backing.lab.engine.put(withStatus(backing.lab.engine.vm(backing.web), 'Running'));
   const points = async () => pointsOf(await backing.stores.store.snapshots());
   const diskOf = async (point: string): Promise<Buffer> =>
@@ -50,6 +53,33 @@ describe('a backup', () => {
     expect(second).toMatchObject({ readBytes: 64 * 1024, consistency: 'frozen' });
     expect((await diskOf(second.point)).equals(backing.disk)).toBe(true);
     expect([source.kept.length, source.openReadings]).toEqual([1, 0]);
+  });
+
+  test('has the whole disk of a reading with only the changes, or reads all if the former backup is damaged', async () => {
+    start();
+    source.copiesFirst = true;
+    await backUp('task-1');
+    backing.disk.write('changed', 5 * MIB + 1000);
+    const second = await backUp('task-2');
+    expect((await diskOf(second.point)).equals(backing.disk)).toBe(true);
+    const { store } = backing.stores;
+    store.blockBytes = MIB;
+    backing.disk.write('changed again', 5 * MIB + 1000);
+    const third = await backUp('task-3');
+    expect(third).toMatchObject({ readBytes: MIB });
+    expect((await diskOf(third.point)).equals(backing.disk)).toBe(true);
+
+    const open = store.openFile.bind(store);
+    store.openFile = async (snapshot, path) => ({
+      ...(await open(snapshot, path)),
+      read: () => Promise.reject(new DomainError('BACKEND_FAILED', 'It is damaged.')),
+    });
+    backing.disk.write('changed once more', 5 * MIB + 1000);
+    const fourth = await backUp('task-4');
+    store.openFile = open;
+    expect(fourth).toMatchObject({ readBytes: 8 * MIB });
+    expect((await diskOf(fourth.point)).equals(backing.disk)).toBe(true);
+    expect([source.openReadings, source.kept.length]).toEqual([0, 1]);
   });
 
   test('reads the whole disk when the record of its changes is lost, or the point that it continues is gone', async () => {

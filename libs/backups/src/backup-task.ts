@@ -5,6 +5,7 @@ import {
   messageOf,
   parseRef,
   type BackupReading,
+  type BackupReadRequest,
   type BackupTargetStore,
   type Clock,
   type FolderDirectory,
@@ -20,9 +21,10 @@ import {
   type VmReading,
 } from '@headgate/domain-contracts';
 import { diskPath, MANIFEST_PATH, pointsOf, tagsOf, VARIABLES_PATH, type BackupPoint } from './backup-point.js';
-import type { BackupStore, BackupStores, SnapshotFiles } from './backup-store.js';
+import type { BackupStore, BackupStores, SnapshotFiles, StoredFile } from './backup-store.js';
 import { findTarget } from './find-target.js';
 import { formatManifest, newManifest } from './manifest.js';
+import { ParentUnreadable, withParent } from './with-parent.js';
 
 /** The journaled input. Without secrets. */
 export interface BackupInput {
@@ -97,17 +99,38 @@ export class BackupTask implements TaskDefinition<BackupInput> {
   }
 
   private async copy(context: StepContext<BackupInput>): Promise<BackedUp> {
-    const { input, task, signal, log } = context;
-    const ref = parseRef(input.ref);
+    const { input } = context;
     const store = await this.open(input);
     const points = pointsOf(await store.snapshots());
     const base = points.find(
       ({ uid, series, checkpoint }) => uid === input.uid && series === input.target && checkpoint !== undefined,
     );
+    try {
+      return await this.copySince(context, store, base);
+    } catch (error) {
+      if (!(error instanceof ParentUnreadable)) throw error;
+      context.log(`${error.message} All is read instead: ${messageOf(error.cause)}`);
+      return this.copySince(context, store, undefined);
+    }
+  }
+
+  /** @throws ParentUnreadable */
+  private async copySince(
+    context: StepContext<BackupInput>,
+    store: BackupStore,
+    base: BackupPoint | undefined,
+  ): Promise<BackedUp> {
+    const { input, task, signal, log } = context;
+    const ref = parseRef(input.ref);
     const described = await this.describe(ref, input.uid);
     const { ability } = this.find(ref, input.uid);
     const since = base?.checkpoint;
-    const reading = await ability.open(ref, { series: input.target, ...(since !== undefined && { since }) }, signal);
+    const request: BackupReadRequest = {
+      series: input.target,
+      ...(since !== undefined && { since }),
+      report: (copied) => context.bytes(copied, Math.max(copied, sizeOf(described.vm.disks))),
+    };
+    const reading = await ability.open(ref, request, signal);
     let isStored = false;
     try {
       // The VM may have been replaced by another one of its name meanwhile.
@@ -115,7 +138,7 @@ export class BackupTask implements TaskDefinition<BackupInput> {
       log(openingLine(reading, base));
       for (const warning of reading.warnings) log(warning);
       const time = this.deps.clock.iso();
-      const sizeBytes = reading.disks.reduce((sum, disk) => sum + disk.sizeBytes, 0);
+      const sizeBytes = sizeOf(reading.disks);
       const { consistency, checkpoint } = reading;
       const point = { uid: input.uid, ref: input.ref, consistency, task, series: input.target, sizeBytes };
       const tags = tagsOf({ ...point, ...(checkpoint !== undefined && { checkpoint }) });
@@ -128,7 +151,7 @@ export class BackupTask implements TaskDefinition<BackupInput> {
           report: (bytes) => context.bytes(Math.min(bytes, sizeBytes), sizeBytes),
         },
         async (files) => {
-          await storeDisks(files, reading, base);
+          await storeDisks({ files, store }, reading, base);
           await this.storeManifest(files, { input, described, reading, time, log });
         },
       );
@@ -215,18 +238,32 @@ const resultOf = ({ id, consistency, sizeBytes }: Pick<BackupPoint, 'id' | 'cons
   sizeBytes,
 });
 
-async function storeDisks(files: SnapshotFiles, reading: BackupReading, base: BackupPoint | undefined): Promise<void> {
-  for (const { name, sizeBytes, changed, read } of reading.disks) {
+async function storeDisks(
+  { files, store }: { readonly files: SnapshotFiles; readonly store: BackupStore },
+  reading: BackupReading,
+  base: BackupPoint | undefined,
+): Promise<void> {
+  for (const { name, sizeBytes, changed, read, hasOnlyChanges } of reading.disks) {
     const path = diskPath(name);
-    const isIncrement = base !== undefined && changed !== 'all';
-    await files.disk(path, {
-      sizeBytes,
-      changed: isIncrement ? changed : 'all',
-      read,
-      ...(isIncrement && { parent: { snapshot: base.id, path } }),
-    });
+    if (base === undefined || changed === 'all') {
+      await files.disk(path, { sizeBytes, changed: 'all', read });
+      continue;
+    }
+    const complete = hasOnlyChanges ? withParent({ changed, read }, await openParent(store, base, path)) : read;
+    await files.disk(path, { sizeBytes, changed, read: complete, parent: { snapshot: base.id, path } });
   }
 }
+
+async function openParent(store: BackupStore, { id }: BackupPoint, path: string): Promise<StoredFile> {
+  try {
+    return await store.openFile(id, path);
+  } catch (error) {
+    throw new ParentUnreadable(error);
+  }
+}
+
+const sizeOf = (disks: readonly { readonly sizeBytes: number }[]): number =>
+  disks.reduce((sum, disk) => sum + disk.sizeBytes, 0);
 
 /** The disks as they were read, which may have grown since they were described. */
 function disksOf({ disks }: PortableVm, reading: BackupReading): PortableVm['disks'] {

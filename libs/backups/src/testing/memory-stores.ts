@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { BackupTargetStore, byTargetName, DomainError, type BackupTarget } from '@headgate/domain-contracts';
+import {
+  BackupTargetStore,
+  byTargetName,
+  DomainError,
+  type BackupTarget,
+  type DiskExtent,
+} from '@headgate/domain-contracts';
 import {
   BackupStore,
   BackupStores,
@@ -53,6 +59,8 @@ export class MemoryStore extends BackupStore {
   /** How many bytes were read of disks. */
   readBytes = 0;
   pruned = 0;
+  /** Changes are read with the rest of their blocks, as of a repository that has blocks. */
+  blockBytes = 1;
 
   override async snapshots(): Promise<readonly StoredSnapshot[]> {
     return this.stored;
@@ -70,7 +78,7 @@ export class MemoryStore extends BackupStore {
         const content = Buffer.alloc(sizeBytes);
         before?.copy(content);
         const extents = changed === 'all' || !before ? [{ offset: 0, length: sizeBytes }] : changed;
-        for (const extent of extents)
+        for (const extent of extents.map((one) => inBlocks(one, this.blockBytes)))
           for (let at = extent.offset; at < extent.offset + extent.length; at += PART_BYTES) {
             signal.throwIfAborted();
             const part = await read(at, Math.min(PART_BYTES, extent.offset + extent.length - at, sizeBytes - at));
@@ -116,6 +124,11 @@ export class MemoryStore extends BackupStore {
   override async check(): Promise<StoreReport> {
     return { problems: [], snapshots: this.stored.length, readBytes: 0 };
   }
+}
+
+function inBlocks({ offset, length }: DiskExtent, blockBytes: number): DiskExtent {
+  const start = Math.floor(offset / blockBytes) * blockBytes;
+  return { offset: start, length: Math.ceil((offset + length) / blockBytes) * blockBytes - start };
 }
 
 /** One repository for all targets. */

@@ -19,6 +19,11 @@ export interface BackupDisk {
    * that is not known.
    */
   readonly changed: 'all' | readonly DiskExtent[];
+  /**
+   * Whether `read` has the changed parts only, and zeros for all others. Their content is that of the backup with the
+   * checkpoint.
+   */
+  readonly hasOnlyChanges?: boolean;
   /** Any part of the disk. @param length at most `DISK_BLOCK_BYTES` */
   read(offset: number, length: number): Promise<Buffer>;
 }
@@ -31,6 +36,8 @@ export interface BackupReadRequest {
   readonly series: string;
   /** Only the changes since this checkpoint, if it still exists. */
   readonly since?: string;
+  /** Receives how much was copied before the disks can be read, where they are copied first. */
+  readonly report?: (copiedBytes: number) => void;
 }
 
 /** All disks of a VM, as they were at one moment. */
@@ -57,18 +64,17 @@ export interface BackupReading {
  * `end` throw INSTANCE_NOT_FOUND for a VM that does not exist.
  */
 export abstract class BackupSource {
-  /** Why this VM can't be backed up now; empty when it can. Changes nothing. @throws DomainError BACKEND_UNREACHABLE */
-  abstract check(ref: InstanceRef): Promise<readonly Refusal[]>;
-
-  /** The risks of a backup of this VM as it is now, a sentence each. Empty by default. */
-  warnings(_ref: InstanceRef): Promise<readonly string[]> {
-    return Promise.resolve([]);
-  }
+  /**
+   * Why this VM can't be backed up now; empty when it can. Changes nothing.
+   * @param series the space for its next backup is checked; otherwise that for a whole one
+   * @throws DomainError BACKEND_UNREACHABLE
+   */
+  abstract check(ref: InstanceRef, series?: string): Promise<readonly Refusal[]>;
 
   /**
    * `signal` ends it before the reading is returned, and leaves nothing behind.
-   * @throws DomainError the first refusal of `check`, BUSY, INSUFFICIENT_STORAGE. Reads throw WRONG_STATE once the
-   *   guest has stopped.
+   * @throws DomainError the first refusal of `check`, BUSY, INSUFFICIENT_STORAGE, WRONG_STATE once the guest
+   *   has stopped. Reads may throw that as well.
    */
   abstract open(ref: InstanceRef, request: BackupReadRequest, signal: AbortSignal): Promise<BackupReading>;
 

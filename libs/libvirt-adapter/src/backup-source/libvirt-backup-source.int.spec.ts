@@ -1,14 +1,21 @@
 import { join } from 'node:path';
 import type { Backend, InstanceRef } from '@headgate/domain-contracts';
-import { createdVm, InventoryRecorder, type BackendHarness } from '@headgate/testing';
+import { createdVm, InventoryRecorder, NodeProgram, type BackendHarness } from '@headgate/testing';
+import { COPY_SUFFIX } from '../backups/backup-job.js';
+import { POOL_NAME, StoragePool } from '../storage/storage-pool.js';
+import { fileDisk, foreignDomainXml } from '../testing/domain-xml.js';
 import { IDLE_TEXT, writeIdleDisk } from '../testing/idle-disk.js';
-import { LibvirtUnderTest, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
+import { LibvirtUnderTest, TEST_URI, whyLibvirtIsUnavailable } from '../testing/libvirt-under-test.js';
+import type { KilledReading } from '../testing/reading-process.js';
 import { TINY_ENTRY, tinyGuest } from '../testing/tiny-guest.js';
 import { untilPrinted } from '../testing/until-printed.js';
+import { VirshConnection } from '../virsh/virsh-connection.js';
 
 const missing = await whyLibvirtIsUnavailable();
 const describeWithLibvirt = missing === undefined ? describe : describe.skip;
 const BOOT_MS = 240_000;
+const MIB = 1024 ** 2;
+const SECTOR_BYTES = 512;
 const never = new AbortController().signal;
 
 describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : `: skipped, ${missing}`}`, () => {
@@ -39,6 +46,12 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
     await libvirt?.close();
   }, 60_000);
 
+  const write = async ({ name }: InstanceRef, { offset, byte }: { offset: number; byte: number }): Promise<void> => {
+    const blocks = await virsh('qemu-monitor-command', name, '--pretty', '{"execute":"query-block"}');
+    const qdev = /"qdev": "([^"]*virtio-disk0[^"]*)"/.exec(blocks)?.[1] ?? '';
+    const command = `qemu-io -d ${qdev} "write -P ${byte} ${offset} ${SECTOR_BYTES}"`;
+    expect(await virsh('qemu-monitor-command', name, '--hmp', command)).not.toMatch(/rror/);
+  };
   const virsh = async (...args: string[]): Promise<string> => (await libvirt.virsh.run(args)).trim();
   const startedVm = async (): Promise<InstanceRef> => {
     const harness = {
@@ -59,8 +72,6 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
     async () => {
       const ref = await runningVm();
       expect(await virsh('dumpxml', ref.name)).toMatch(/<iothreads>1</);
-      const warnings = await backend.require('backupSource').warnings(ref);
-      expect(warnings).toEqual([expect.stringContaining('QEMU may end')]);
       const first = await backend.require('backupSource').open(ref, { series: 'one' }, never);
       await first.close({ keep: true });
       const { checkpoint: since = '' } = first;
@@ -77,6 +88,81 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
     },
     BOOT_MS,
   );
+
+  describe('of a service that is killed with its processes', () => {
+    let program: NodeProgram;
+    beforeAll(async () => {
+      program = await NodeProgram.build(join(import.meta.dirname, '../testing/reading-process.ts'));
+    });
+    afterAll(() => program?.close());
+
+    /** A guest that the service did not create, without an I/O thread. */
+    const foreignVm = async (): Promise<InstanceRef> => {
+      const ref = libvirt.refOf(libvirt.freshName());
+      const disks = fileDisk(image);
+      await libvirt.define(
+        foreignDomainXml({ name: ref.name, disks, log: join(libvirt.sharedDir, `${ref.name}.log`) }),
+      );
+      await virsh('start', ref.name);
+      await untilPrinted(libvirt.virsh, ref, new RegExp(IDLE_TEXT));
+      return ref;
+    };
+    /** Those of the guest: other tests may use the same pool. */
+    const temporaryVolumes = async ({ name }: InstanceRef): Promise<string[]> => {
+      const uuid = await virsh('domuuid', name);
+      const volumes = await new StoragePool(new VirshConnection({ uri: TEST_URI }), POOL_NAME, '').volumes();
+      return volumes.filter((volume) => volume.endsWith(COPY_SUFFIX) && volume.includes(uuid.slice(0, 8)));
+    };
+
+    test.each([
+      ['with an I/O thread, while it is copied', runningVm, 'begun'],
+      ['with an I/O thread, while its copy is read', runningVm, 'read'],
+      ['without an I/O thread, while QEMU serves it', foreignVm, 'read'],
+    ] as const)(
+      'leave a guest %s running, and are removed at the next start',
+      async (_what, create, killAt) => {
+        const ref = await create();
+        const first = await backend.require('backupSource').open(ref, { series: 'one' }, never);
+        await first.close({ keep: true });
+        const { checkpoint: since = '' } = first;
+        // Of a client, which must stay.
+        await virsh('checkpoint-create-as', ref.name, 'of-a-client');
+        await write(ref, { offset: 2 * MIB, byte: 7 });
+        await stop();
+        const { dataDir } = libvirt;
+        const killed: KilledReading = {
+          context: ref.context,
+          uri: TEST_URI,
+          dataDir,
+          name: ref.name,
+          series: 'one',
+          since,
+          killAt,
+        };
+        await expect(program.run(JSON.stringify(killed))).rejects.toMatchObject({
+          signal: 'SIGKILL',
+          stderr: '',
+        });
+        expect(await temporaryVolumes(ref)).toHaveLength(1);
+        expect(await virsh('dumpxml', ref.name)).toMatch(/<[a-z:]*backup /);
+        // QEMU itself answers.
+        expect(await virsh('qemu-monitor-command', ref.name, '--hmp', 'info status')).toMatch(/running/);
+        expect(await virsh('domstate', ref.name)).toBe('running');
+
+        await start();
+        const again = await backend.require('backupSource').open(ref, { series: 'one', since }, never);
+        const [disk] = again.disks;
+        expect(disk?.changed).toEqual([{ offset: 2 * MIB, length: 64 * 1024 }]);
+        expect([...new Set(await disk?.read(2 * MIB, SECTOR_BYTES))]).toEqual([7]);
+        await again.close({ keep: false });
+        expect(await temporaryVolumes(ref)).toEqual([]);
+        expect(await virsh('dumpxml', ref.name)).not.toMatch(/<[a-z:]*backup /);
+        expect((await virsh('checkpoint-list', ref.name, '--name')).split('\n')).toEqual([since, 'of-a-client']);
+        expect(await virsh('domstate', ref.name)).toBe('running');
+      },
+      BOOT_MS,
+    );
+  });
 
   test(
     'begin while the agent of a guest has frozen its file systems, and thaw them',

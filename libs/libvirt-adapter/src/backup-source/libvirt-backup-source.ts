@@ -1,6 +1,7 @@
 import {
   BackupSource,
   DomainError,
+  formatBytes,
   messageOf,
   type BackupReading,
   type BackupReadRequest,
@@ -20,15 +21,15 @@ import { busyRefusal, type DiskHolds } from '../locks/disk-holds.js';
 import { findCopyableDisks, readingRefusal, type CopyableDisk } from '../moves/copyable-disks.js';
 import type { OpenDiskDeps } from '../moves/libvirt-disk-source.js';
 import type { QemuImg } from '../storage/qemu-img.js';
-import { element } from '../xml/xml.js';
+import { copySpace } from './copy-space.js';
 import { isOfSeries } from './series.js';
-import { RunningBackup } from './running-backup.js';
+import { isCopiedFirst, RunningBackup } from './running-backup.js';
 import { openStoppedDisks } from './stopped-disks.js';
 
 export interface LibvirtBackupSourceDeps extends BackupJobDeps, OpenDiskDeps {
   readonly finder: DomainFinder;
   readonly holds: DiskHolds;
-  readonly images: Pick<QemuImg, 'removeBitmap'>;
+  readonly images: Pick<QemuImg, 'removeBitmap' | 'copyBytes'>;
   readonly backups: Pick<LibvirtBackups, 'claim' | 'expectIdle' | 'whenSettled'>;
   /** The identity of this service. */
   readonly service: () => string;
@@ -41,15 +42,16 @@ export class LibvirtBackupSource extends BackupSource {
   /** How the readings that are open are closed. */
   private readonly opened = new Set<BackupReading['close']>();
   private readonly closing = new Set<Promise<void>>();
+  private readonly ending = new AbortController();
 
   constructor(private readonly deps: LibvirtBackupSourceDeps) {
     super();
     this.checkpoints = new RecordedCheckpoints(deps.connection, deps.images);
     const job = new BackupJob(deps, this.checkpoints);
-    this.running = new RunningBackup({ ...deps, job, freezer: new GuestFreezer(deps) });
+    this.running = new RunningBackup({ ...deps, job, checkpoints: this.checkpoints, freezer: new GuestFreezer(deps) });
   }
 
-  override async check(ref: InstanceRef): Promise<readonly Refusal[]> {
+  override async check(ref: InstanceRef, series?: string): Promise<readonly Refusal[]> {
     const id = await this.deps.finder.find(ref);
     const domain = await this.deps.editor.read(id.uuid);
     const refusals = await this.refusals(domain);
@@ -57,28 +59,29 @@ export class LibvirtBackupSource extends BackupSource {
     if (this.deps.holds.has(id.uuid)) return [busyRefusal(id.name)];
     const { pool } = this.deps;
     const space = domain.isActive ? await pool.space() : undefined;
-    if (!space?.isActive || space.availableBytes >= SPACE_WATERMARK_BYTES) return [];
+    if (!space?.isActive) return [];
+    const copyBytes = await this.copyBytes(domain, series);
+    if (space.availableBytes - copyBytes >= SPACE_WATERMARK_BYTES) return [];
+    const free = `The storage pool ${pool.name} has ${inMib(space.availableBytes)} free`;
     return [
       {
         code: 'INSUFFICIENT_STORAGE',
-        reason: `The storage pool ${pool.name} has no space for what ${id.name} writes while it is backed up.`,
+        reason:
+          copyBytes > 0
+            ? `${free}, not enough for a copy of the disks of ${id.name}, which takes up to ${inMib(copyBytes)}: a disk with an I/O thread is copied before it is read.`
+            : `${free}, not enough for what ${id.name} writes while it is backed up.`,
         remedy: 'Free some space on the machine, or stop the VM.',
       },
     ];
   }
 
-  override async warnings(ref: InstanceRef): Promise<readonly string[]> {
-    const id = await this.deps.finder.find(ref);
-    const { isActive, description } = await this.deps.editor.read(id.uuid);
-    // QEMU 7.2 fails an assertion when the reader of a disk with an I/O thread leaves. Before that, `close` ends the
-    // server; a process that is killed can't.
-    if (!isActive || element(description.document, 'iothreads') === undefined) return [];
-    return [
-      `If the service is killed during the backup, QEMU may end, and ${id.name} with it: seen with QEMU 7.2. A backup while ${id.name} is stopped does not have this risk.`,
-    ];
+  override open(ref: InstanceRef, request: BackupReadRequest, signal: AbortSignal): Promise<BackupReading> {
+    const opening = this.openNow(ref, request, AbortSignal.any([signal, this.ending.signal]));
+    void this.track(opening.then(() => undefined)).catch(() => undefined);
+    return opening;
   }
 
-  override async open(ref: InstanceRef, request: BackupReadRequest, signal: AbortSignal): Promise<BackupReading> {
+  private async openNow(ref: InstanceRef, request: BackupReadRequest, signal: AbortSignal): Promise<BackupReading> {
     const { finder, backups, editor } = this.deps;
     const id = await finder.find(ref);
     signal.throwIfAborted();
@@ -113,8 +116,10 @@ export class LibvirtBackupSource extends BackupSource {
     if (id) await this.removeOthers(id, series);
   }
 
-  /** Closes all readings, because the end of this process would end the guests of some versions of QEMU. */
+  /** Closes all readings, also those that are being opened, so that nothing is left for the next start. */
   async close(): Promise<void> {
+    this.ending.abort(new DomainError('WRONG_STATE', 'The service is shutting down.'));
+    await Promise.allSettled(this.closing);
     for (const close of [...this.opened]) void close({ keep: false }).catch(() => undefined);
     await Promise.allSettled(this.closing);
   }
@@ -189,6 +194,16 @@ export class LibvirtBackupSource extends BackupSource {
     return [...refusals, ...findCopyableDisks(description).refusals];
   }
 
+  /** The space for copies of the disks, or of their changes since the checkpoint of the series, if they are copied. */
+  private async copyBytes({ description }: EditableDomain, series: string | undefined): Promise<number> {
+    const { disks } = findCopyableDisks(description);
+    if (!isCopiedFirst(description, disks)) return 0;
+    const { uuid } = description;
+    const names = series === undefined ? [] : await this.deps.connection.backups.checkpoints(uuid);
+    const since = names.findLast((name) => series !== undefined && isOfSeries(name, series));
+    return (await copySpace(uuid, disks, since, { ...this.deps, checkpoints: this.checkpoints })).bytes;
+  }
+
   /** Keeps other changes of the disks away. @returns frees the domain */
   private hold(id: DomainId): () => void {
     const { backups, holds } = this.deps;
@@ -217,6 +232,9 @@ export class LibvirtBackupSource extends BackupSource {
     return work;
   }
 }
+
+const MIB = 1024 ** 2;
+const inMib = (bytes: number): string => formatBytes(Math.ceil(bytes / MIB) * MIB);
 
 /** Further calls wait for the first one. */
 function once(close: BackupReading['close']): BackupReading['close'] {

@@ -1,4 +1,4 @@
-import { withoutZeros } from './zero-parts.js';
+import { gapsOf, withoutZeros } from './zero-parts.js';
 
 describe('parts of zeros', () => {
   const asked: number[] = [];
@@ -34,5 +34,27 @@ describe('parts of zeros', () => {
   ])('are asked for when others are among them: %i and %i bytes', async (offset, length) => {
     expect([...(await read(offset, length))]).toEqual(Array(length).fill(1));
     expect(asked).toEqual([offset]);
+  });
+});
+
+describe('gaps', () => {
+  test.each([
+    [[], [[0, 100]]],
+    [[[0, 100]], []],
+    [[[0, 10]], [[10, 90]]],
+    [
+      [
+        [10, 10],
+        [20, 5],
+        [60, 40],
+      ],
+      [
+        [0, 10],
+        [25, 35],
+      ],
+    ],
+  ])('are the parts between others: %j', (extents, expected) => {
+    const given = extents.map(([offset = 0, length = 0]) => ({ offset, length }));
+    expect(gapsOf(given, 100).map(({ offset, length }) => [offset, length])).toEqual(expected);
   });
 });

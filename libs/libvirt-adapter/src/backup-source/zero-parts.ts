@@ -11,6 +11,17 @@ export function withoutZeros(zeros: readonly DiskExtent[], read: Read): Read {
   };
 }
 
+/** The parts of a disk between the given ones. @param extents in the order of the disk, not overlapping */
+export function gapsOf(extents: readonly DiskExtent[], sizeBytes: number): DiskExtent[] {
+  const gaps: DiskExtent[] = [];
+  let end = 0;
+  for (const { offset, length } of [...extents, { offset: sizeBytes, length: 0 }]) {
+    if (offset > end) gaps.push({ offset: end, length: offset - end });
+    end = offset + length;
+  }
+  return gaps;
+}
+
 function lastNotAfter(extents: readonly DiskExtent[], offset: number): DiskExtent | undefined {
   let [low, high] = [0, extents.length];
   while (low < high) {

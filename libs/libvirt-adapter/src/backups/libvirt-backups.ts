@@ -271,9 +271,8 @@ export class LibvirtBackups extends InstanceBackups {
     await this.job.begin(
       uuid,
       {
-        target,
+        disks: [{ target, file, hasBitmaps: true }],
         others,
-        file,
         ...(since && { since: since.id }),
         ...(checkpoint !== undefined && { checkpoint: checkpointOf(checkpoint) }),
       },

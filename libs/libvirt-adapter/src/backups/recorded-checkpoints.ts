@@ -3,7 +3,7 @@ import { DomainError, type Checkpoint } from '@headgate/domain-contracts';
 import type { NewCheckpoint } from '../connection/backup-operations.js';
 import type { DomainId } from '../connection/domain-operations.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
-import { attribute, element, elements, parseXml, text } from '../xml/xml.js';
+import { attribute, element, elements, parseXml, text, type XmlElement } from '../xml/xml.js';
 import type { EditableDomain } from '../domains/domain-editor.js';
 import type { QemuImg } from '../storage/qemu-img.js';
 
@@ -52,6 +52,16 @@ export class RecordedCheckpoints {
     return found;
   }
 
+  /** How much of a running domain has changed since a checkpoint; undefined if that is not known. */
+  async changedBytes(uuid: string, id: string): Promise<number | undefined> {
+    try {
+      return sizeOf(await this.connection.backups.checkpointXml(uuid, id, { withSize: true }));
+    } catch (error) {
+      if (DomainError.is(error, 'CHECKPOINT_NOT_FOUND', 'CHECKPOINT_INCONSISTENT')) return undefined;
+      throw error;
+    }
+  }
+
   /** Removes a checkpoint with its bitmaps; a missing one is not an error. */
   async remove({ description, isActive }: EditableDomain, id: string): Promise<void> {
     const { backups } = this.connection;
@@ -81,24 +91,28 @@ export class RecordedCheckpoints {
   }
 }
 
-/** libvirt omits the size of changes whose bitmap is missing or broken. */
 function parseCheckpoint(id: string, xml: string, isActive: boolean): RecordedCheckpoint | undefined {
   const document = element(parseXml(xml), 'domaincheckpoint');
   if (text(document, 'description') !== DESCRIPTION) return undefined;
   const creationTime = new Date(Number(text(document, 'creationTime') ?? 0) * 1000).toISOString();
   const common = { id, name: id.slice(0, id.lastIndexOf('.')), creationTime };
   if (!isActive) return { ...common, ready: false, reason: STOPPED };
-  const recorded = elements(element(document, 'disks'), 'disk').filter(
-    (disk) => attribute(disk, 'checkpoint') === 'bitmap',
-  );
-  const sizes = recorded.map((disk) => Number(attribute(disk, 'size') ?? NaN));
-  const changedBytes = sizes.reduce((sum, bytes) => sum + bytes, 0);
-  return sizes.length > 0 && Number.isSafeInteger(changedBytes)
-    ? { ...common, ready: true, changedBytes }
-    : { ...common, ready: false, reason: LOST };
+  const changedBytes = sizeOf(xml);
+  return changedBytes === undefined
+    ? { ...common, ready: false, reason: LOST }
+    : { ...common, ready: true, changedBytes };
 }
 
-const disksOf = (xml: string): string[] =>
-  elements(element(element(parseXml(xml), 'domaincheckpoint'), 'disks'), 'disk')
-    .filter((disk) => attribute(disk, 'checkpoint') === 'bitmap')
-    .map((disk) => attribute(disk, 'name') ?? '');
+/** libvirt omits the size of changes whose bitmap is missing or broken. */
+function sizeOf(xml: string): number | undefined {
+  const sizes = recordedDisks(xml).map((disk) => Number(attribute(disk, 'size') ?? NaN));
+  const changedBytes = sizes.reduce((sum, bytes) => sum + bytes, 0);
+  return sizes.length > 0 && Number.isSafeInteger(changedBytes) ? changedBytes : undefined;
+}
+
+const recordedDisks = (xml: string): XmlElement[] =>
+  elements(element(element(parseXml(xml), 'domaincheckpoint'), 'disks'), 'disk').filter(
+    (disk) => attribute(disk, 'checkpoint') === 'bitmap',
+  );
+
+const disksOf = (xml: string): string[] => recordedDisks(xml).map((disk) => attribute(disk, 'name') ?? '');

@@ -1,16 +1,26 @@
-import { formatXml } from '../xml/xml.js';
+import { formatXml, type XmlElement } from '../xml/xml.js';
 
+/** The content that several disks have at one moment. */
 export interface DiskBackup {
-  /** Such as `vda`. */
-  readonly target: string;
+  readonly disks: readonly BackedUpDisk[];
   /** The targets of all other disks. */
   readonly others: readonly string[];
-  /** Path of an empty qcow2 file with the size of the disk. */
-  readonly file: string;
-  /** Only the changes since this checkpoint. */
+  /** Only the changes since this checkpoint, of the disks that have bitmaps. */
   readonly since?: string;
   /** Creates a checkpoint of the same moment. */
   readonly checkpoint?: NewCheckpoint;
+}
+
+export interface BackedUpDisk {
+  /** Such as `vda`. */
+  readonly target: string;
+  /**
+   * Path of an empty qcow2 file with the size of the disk. It receives the copy or, of a backup that is served, the
+   * content that the guest replaces meanwhile.
+   */
+  readonly file: string;
+  /** Whether its image can have bitmaps. */
+  readonly hasBitmaps: boolean;
 }
 
 export interface NewCheckpoint {
@@ -18,26 +28,10 @@ export interface NewCheckpoint {
   readonly description: string;
 }
 
-/** Serves the content that several disks have at one moment. */
-export interface ServedBackup {
+/** A backup that is read from QEMU. Each disk is an export with the name of its target. */
+export interface ServedBackup extends DiskBackup {
   /** Path of the socket on which QEMU listens. Its folder exists, and belongs to QEMU. */
   readonly socket: string;
-  readonly disks: readonly ServedDisk[];
-  /** The targets of all other disks. */
-  readonly others: readonly string[];
-  /** The bitmaps of this checkpoint mark the changed parts of the disks. */
-  readonly since?: string;
-  /** Creates a checkpoint of the same moment. */
-  readonly checkpoint?: NewCheckpoint;
-}
-
-export interface ServedDisk {
-  /** Also the name of its export. */
-  readonly target: string;
-  /** Path of an empty qcow2 file with the size of the disk, for content that the guest replaces meanwhile. */
-  readonly scratch: string;
-  /** Whether its image can have bitmaps. */
-  readonly hasBitmaps: boolean;
 }
 
 /** The name under which QEMU serves the bitmap of the changed parts. */
@@ -51,7 +45,7 @@ export type BackupOutcome = { readonly isComplete: true } | { readonly isComplet
  */
 export abstract class BackupOperations {
   /**
-   * Starts to copy the content that a disk has now into a file.
+   * Starts to copy the content that disks have now into files.
    * @throws DomainError WRONG_STATE, BUSY, CHECKPOINT_INCONSISTENT
    */
   abstract beginBackup(uuid: string, backup: DiskBackup): Promise<void>;
@@ -80,69 +74,51 @@ export abstract class BackupOperations {
 }
 
 /** https://libvirt.org/formatbackup.html */
-export const backupXml = ({ target, others, file, since }: DiskBackup): string =>
+export const backupXml = (backup: DiskBackup): string =>
   formatXml({
     domainbackup: {
       '@mode': 'push',
-      ...(since !== undefined && { incremental: since }),
-      disks: {
-        disk: [
-          {
-            '@name': target,
-            '@backup': 'yes',
-            '@type': 'file',
-            driver: { '@type': 'qcow2' },
-            target: { '@file': file },
-          },
-          ...others.map((name) => ({ '@name': name, '@backup': 'no' })),
-        ],
-      },
-    },
-  });
-
-/** https://libvirt.org/formatcheckpoint.html */
-export const checkpointXml = ({ target, others, checkpoint }: DiskBackup): string | undefined =>
-  checkpoint &&
-  formatXml({
-    domaincheckpoint: {
-      name: checkpoint.name,
-      description: checkpoint.description,
-      disks: {
-        disk: [
-          { '@name': target, '@checkpoint': 'bitmap' },
-          ...others.map((name) => ({ '@name': name, '@checkpoint': 'no' })),
-        ],
-      },
+      disks: disksOf(backup, ({ target, file, hasBitmaps }) => ({
+        '@name': target,
+        '@backup': 'yes',
+        '@type': 'file',
+        ...modeOf(backup, hasBitmaps),
+        driver: { '@type': 'qcow2' },
+        target: { '@file': file },
+      })),
     },
   });
 
 /** https://libvirt.org/formatbackup.html */
-export const servedBackupXml = ({ socket, disks, others, since }: ServedBackup): string =>
+export const servedBackupXml = (backup: ServedBackup): string =>
   formatXml({
     domainbackup: {
       '@mode': 'pull',
-      server: { '@transport': 'unix', '@socket': socket },
-      disks: {
-        disk: [
-          ...disks.map(({ target, scratch, hasBitmaps }) => ({
-            '@name': target,
-            '@backup': 'yes',
-            '@type': 'file',
-            ...(since !== undefined && hasBitmaps
-              ? { '@backupmode': 'incremental', '@incremental': since, '@exportbitmap': servedBitmap(target) }
-              : { '@backupmode': 'full' }),
-            '@exportname': target,
-            driver: { '@type': 'qcow2' },
-            scratch: { '@file': scratch },
-          })),
-          ...others.map((name) => ({ '@name': name, '@backup': 'no' })),
-        ],
-      },
+      server: { '@transport': 'unix', '@socket': backup.socket },
+      disks: disksOf(backup, ({ target, file, hasBitmaps }) => ({
+        '@name': target,
+        '@backup': 'yes',
+        '@type': 'file',
+        ...modeOf(backup, hasBitmaps),
+        ...(backup.since !== undefined && hasBitmaps && { '@exportbitmap': servedBitmap(target) }),
+        '@exportname': target,
+        driver: { '@type': 'qcow2' },
+        scratch: { '@file': file },
+      })),
     },
   });
 
+const modeOf = ({ since }: DiskBackup, hasBitmaps: boolean): XmlElement =>
+  since !== undefined && hasBitmaps
+    ? { '@backupmode': 'incremental', '@incremental': since }
+    : { '@backupmode': 'full' };
+
+const disksOf = ({ disks, others }: DiskBackup, format: (disk: BackedUpDisk) => XmlElement): XmlElement => ({
+  disk: [...disks.map(format), ...others.map((name) => ({ '@name': name, '@backup': 'no' }))],
+});
+
 /** https://libvirt.org/formatcheckpoint.html */
-export const servedCheckpointXml = ({ disks, others, checkpoint }: ServedBackup): string | undefined =>
+export const checkpointXml = ({ disks, others, checkpoint }: DiskBackup): string | undefined =>
   checkpoint &&
   formatXml({
     domaincheckpoint: {

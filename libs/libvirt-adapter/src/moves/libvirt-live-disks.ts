@@ -1,4 +1,4 @@
-import { rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import {
   DomainError,
@@ -15,7 +15,8 @@ import type { FrozenDisk, LibvirtBackups } from '../backups/libvirt-backups.js';
 import { RecordedCheckpoints } from '../backups/recorded-checkpoints.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { DomainFinder, DomainId } from '../domains/domain-finder.js';
-import { NbdServer, type ExportedDisk, type NbdServerOptions } from '../export/nbd-server.js';
+import { openMarkedDisk } from '../export/marked-disk.js';
+import type { ExportedDisk, NbdServerOptions } from '../export/nbd-server.js';
 import { expectOwnSession, foreignSessionRefusal } from '../host/foreign-session.js';
 import { isRemote } from '../host/host.js';
 import type { DomainEditor, EditableDomain } from '../domains/domain-editor.js';
@@ -96,7 +97,7 @@ export class LibvirtLiveDisks extends LiveDisks {
     try {
       // Only the last two moments are needed.
       if (since > 1) await this.remove(id.uuid, checkpointName(recording, disk, since - 1));
-      const opened = await this.serve({ path: frozen.path, format: 'qcow2' }, { marks: 'allocated' }, signal);
+      const opened = await this.serve({ path: frozen.path, format: 'qcow2' }, 'allocated', signal);
       return {
         ...opened,
         isLast: false,
@@ -160,7 +161,7 @@ export class LibvirtLiveDisks extends LiveDisks {
   ): Promise<DiskChanges> {
     const bitmap = checkpointName(recording, disk.target, since);
     try {
-      return { ...(await this.serve(disk, { marks: { bitmap } }, signal)), isLast: true };
+      return { ...(await this.serve(disk, { bitmap }, signal)), isLast: true };
     } catch (error) {
       // qemu-nbd names the bitmap when it is missing, or was not closed when its guest ended.
       if (!messageOf(error).includes(bitmap)) throw error;
@@ -170,29 +171,19 @@ export class LibvirtLiveDisks extends LiveDisks {
 
   private async serve(
     disk: ExportedDisk,
-    options: NbdServerOptions,
+    marks: NonNullable<NbdServerOptions['marks']>,
     signal: AbortSignal,
   ): Promise<Omit<DiskChanges, 'isLast'>> {
-    const { clock, createTemporaryFolder } = this.deps;
-    const folder = await createTemporaryFolder();
-    const server = NbdServer.start(disk, folder, options);
-    const release = async (): Promise<void> => {
-      await server.stop();
-      await rm(folder, { recursive: true, force: true });
-    };
+    const { disk: opened, close } = await openMarkedDisk(disk, marks, this.deps, signal);
     try {
-      const opened = await server.openDisk(clock, signal);
       return {
         sizeBytes: opened.sizeBytes,
         extents: await opened.marked(),
         read: (offset, length) => opened.read(offset, length),
-        close: async () => {
-          opened.close();
-          await release();
-        },
+        close,
       };
     } catch (error) {
-      await release();
+      await close();
       throw error;
     }
   }

@@ -5,7 +5,6 @@ import {
   backupXml,
   checkpointXml,
   servedBackupXml,
-  servedCheckpointXml,
   type BackupOutcome,
   type DiskBackup,
   type ServedBackup,
@@ -36,7 +35,7 @@ export class RpcBackups extends BackupOperations {
   }
 
   override async serveBackup(uuid: string, backup: ServedBackup): Promise<void> {
-    await this.begin(uuid, servedBackupXml(backup), servedCheckpointXml(backup));
+    await this.begin(uuid, servedBackupXml(backup), checkpointXml(backup));
   }
 
   override async runningBackup(uuid: string): Promise<string | undefined> {

@@ -7,8 +7,11 @@ import type { DiskImage } from './disk-image.js';
 
 const CONVERT_TIMEOUT_MS = 6 * 60 * 60_000;
 const INSPECT_TIMEOUT_MS = 30_000;
+/** It reads the tables of a large disk. */
+const MEASURE_TIMEOUT_MS = 120_000;
 const GIB = 1024 ** 3;
 const INSPECT_LIMITS: ProgramLimits = { addressSpaceBytes: GIB, cpuSeconds: 10 };
+const MEASURE_LIMITS: ProgramLimits = { addressSpaceBytes: GIB, cpuSeconds: 60 };
 const CONVERT_LIMITS: ProgramLimits = { addressSpaceBytes: 4 * GIB, cpuSeconds: 3600 };
 /** Room for the metadata of a qcow2 image, besides its data. */
 const QCOW2_OVERHEAD_BYTES = 64 * 1024 ** 2;
@@ -90,6 +93,20 @@ export class QemuImg {
     const sizeBytes = chain[0]?.['virtual-size'] ?? 0;
     const filesBytes = chain.reduce((sum, image) => sum + (image['actual-size'] ?? 0), 0);
     return { sizeBytes, usedBytes: Math.min(sizeBytes, filesBytes) };
+  }
+
+  /**
+   * The space that a qcow2 copy of the content takes at most, without parts that are zero. Also while a VM uses the
+   * disk, as of about now.
+   */
+  async copyBytes(file: string, format: string): Promise<number> {
+    const result = await this.run(
+      'qemu-img',
+      ['measure', '--force-share', '-f', format, '-O', 'qcow2', '--output=json', file],
+      { timeoutMs: MEASURE_TIMEOUT_MS, limits: MEASURE_LIMITS },
+    );
+    if (result.code !== 0) throw translateFailure('qemu-img', result);
+    return (JSON.parse(result.stdout) as { readonly required?: number }).required ?? 0;
   }
 
   /**

@@ -27,6 +27,8 @@ export class MemoryBackupSource extends BackupSource {
   private last = 0;
   /** Whether the agents of guests freeze their file systems. */
   freezes = true;
+  /** Whether increments have their changes only, as copies of them do. */
+  copiesFirst = false;
   /** Runs before each read: a test may change the VM, or throw. */
   beforeRead: (ref: InstanceRef, disk: string) => void | Promise<void> = () => undefined;
 
@@ -78,11 +80,16 @@ export class MemoryBackupSource extends BackupSource {
         throw new DomainError('WRONG_STATE', `${ref.name} has stopped.`);
     };
     const disks = declared.map(({ name, sizeBytes }): BackupDisk => {
-      const copy = content.get(name) ?? Buffer.alloc(0);
+      const whole = content.get(name) ?? Buffer.alloc(0);
+      const changed = isIncrement ? differences(before.disks.get(name) ?? Buffer.alloc(0), whole) : 'all';
+      const hasOnlyChanges = this.copiesFirst && changed !== 'all';
+      const copy = hasOnlyChanges ? Buffer.alloc(whole.length) : whole;
+      if (hasOnlyChanges) for (const { offset, length } of changed) whole.copy(copy, offset, offset, offset + length);
       return {
         name,
         sizeBytes,
-        changed: isIncrement ? differences(before.disks.get(name) ?? Buffer.alloc(0), copy) : 'all',
+        changed,
+        ...(hasOnlyChanges && { hasOnlyChanges }),
         read: async (offset, length) => {
           await this.beforeRead(ref, name);
           expectRunning();
