@@ -22,17 +22,20 @@ export function whyUnavailable(programs) {
 }
 
 /**
- * Bundles a measuring program of an adapter like the applications, runs it and reads its figures.
- * @param {string} name of the file in src/bench of the adapter
- * @param {{ adapter?: string, args?: string[] }} options
+ * Bundles a measuring program like the applications, runs it and reads its figures.
+ * @param {string} name of the file in the folder of the project
+ * @param {{ adapter?: string, project?: string, folder?: string, args?: string[] }} options
  */
-export function measure(name, { adapter = 'libvirt-adapter', args: given = [] } = {}) {
+export function measure(
+  name,
+  { adapter = 'libvirt-adapter', project = `libs/${adapter}`, folder: source = 'src/bench', args: given = [] } = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
   try {
     const vite = join(root, 'node_modules/vite/bin/vite.js');
     const config = join(import.meta.dirname, '../vm-service/vite.config.js');
-    const args = ['build', '--ssr', `src/bench/${name}.ts`, '--outDir', folder, '--logLevel', 'error'];
-    const cwd = join(root, 'libs', adapter);
+    const args = ['build', '--ssr', `${source}/${name}.ts`, '--outDir', folder, '--logLevel', 'error'];
+    const cwd = join(root, project);
     execFileSync(process.execPath, [vite, ...args, '--config', config], { cwd, stdio: 'inherit' });
     const printed = execFileSync(process.execPath, [join(folder, `${name}.js`), ...given], {
       encoding: 'utf8',

@@ -106,7 +106,7 @@ export class RunningBackup {
     }
   }
 
-  /** Changes nothing but the folder of the socket. */
+  /** Changes nothing but the folder of the socket, and creates the pool if the service has created no VM yet. */
   private async prepare(id: DomainId, request: RunningRequest): Promise<Moment> {
     const { connection, pool, clock, service } = this.deps;
     const { domain, disks, series, report } = request;
@@ -123,6 +123,7 @@ export class RunningBackup {
     if (!first) throw new DomainError('NOT_SUPPORTED', `${id.name} has no disk.`);
     const random = randomBytes(4).toString('hex');
     const volumeOf = (target: string): string => `headgate-${id.uuid.slice(0, 8)}-${random}-${target}${COPY_SUFFIX}`;
+    await pool.ensure();
     const poolPath = await pool.path();
     const backedUp = new Set(disks.map(({ target }) => target));
     const checkpoint = disks.some(hasBitmaps) ? newSeriesCheckpoint(series) : undefined;

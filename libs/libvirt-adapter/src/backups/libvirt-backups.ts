@@ -253,6 +253,8 @@ export class LibvirtBackups extends InstanceBackups {
       volume: `${name}-${uuid.slice(0, 8)}-${randomBytes(4).toString('hex')}${COPY_SUFFIX}`,
       ...(checkpoint !== undefined && { checkpoint }),
     };
+    // There is none before the service has created a VM.
+    await pool.ensure();
     const path = `${await pool.path()}/${record.volume}`;
     try {
       await lock.run(uuid, () => this.begin(uuid, prepared, record, path));
