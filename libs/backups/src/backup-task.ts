@@ -162,7 +162,9 @@ export class BackupTask implements TaskDefinition<BackupInput> {
       const { id, readBytes, storedBytes } = written;
       return { ...resultOf({ id, consistency, sizeBytes }), readBytes, storedBytes };
     } finally {
-      await reading.close({ keep: isStored }).catch((error: unknown) => {
+      // A target that was removed meanwhile has no next backup.
+      const isWanted = this.deps.targets.all().some(({ id }) => id === input.target);
+      await reading.close({ keep: isStored && isWanted }).catch((error: unknown) => {
         // A checkpoint that is missing costs a whole backup.
         log(`The reading was not closed completely: ${messageOf(error)}`);
       });

@@ -3,7 +3,9 @@ import {
   buildPlan,
   Change,
   DomainError,
+  UnavailableAbility,
   type Audit,
+  type BackendDirectory,
   type BackupTarget,
   type BackupTargetStore,
   type Caller,
@@ -74,9 +76,11 @@ export class AddTarget extends Change<[request: NewTarget], BackupTarget, NewTar
   }
 }
 
-/** Removes a target. Its repository stays as it is. */
+/** Removes a target, and the checkpoints of its backups. Its repository stays as it is. */
 export class RemoveTarget extends Change<[id: string], void, BackupTarget> {
-  constructor(private readonly deps: Pick<TargetChangeDeps, 'targets' | 'audit'>) {
+  constructor(
+    private readonly deps: Pick<TargetChangeDeps, 'targets' | 'audit'> & { readonly backends: BackendDirectory },
+  ) {
     super();
   }
 
@@ -87,13 +91,34 @@ export class RemoveTarget extends Change<[id: string], void, BackupTarget> {
   protected override async planPrepared({ name, path }: BackupTarget): Promise<Plan> {
     return buildPlan([
       { name: 'remove target', detail: `Forget ${name} and its password. The repository ${path} stays.` },
+      { name: 'remove checkpoints', detail: `Stop recording the changes of VMs since their last backup to ${name}.` },
     ]);
   }
 
   protected override async runPrepared({ id, name }: BackupTarget, caller: Caller): Promise<void> {
     const { targets, audit } = this.deps;
-    await audit.of(caller, 'remove backup target', `backup-target/${name}`, async () => {
-      await targets.delete('', id);
+    await audit.of(
+      caller,
+      'remove backup target',
+      `backup-target/${name}`,
+      async () => {
+        await targets.delete('', id);
+        return this.endSeries(id);
+      },
+      (failed) => (failed.length > 0 ? `the checkpoints in ${failed.join(', ')} remain` : ''),
+    );
+  }
+
+  /** @returns the contexts in which checkpoints may remain */
+  private async endSeries(series: string): Promise<string[]> {
+    const ended = this.deps.backends.all().map(async (backend) => {
+      const source = backend.ability('backupSource');
+      if (source instanceof UnavailableAbility) return [];
+      return source.endAll(series).then(
+        () => [],
+        () => [backend.context],
+      );
     });
+    return (await Promise.all(ended)).flat();
   }
 }

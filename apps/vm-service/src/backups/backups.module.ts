@@ -53,7 +53,7 @@ const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
     },
     provideClass(ResticRetention, [Clock], Retention),
     provideDeps(AddTarget, { ...STORED, audit: Audit, clock: Clock }),
-    provideDeps(RemoveTarget, { targets: BackupTargetStore, audit: Audit }),
+    provideDeps(RemoveTarget, { targets: BackupTargetStore, audit: Audit, backends: BackendDirectory }),
     provideDeps(ListPoints, STORED),
     provideDeps(DeletePoint, { ...STORED, audit: Audit }),
     {

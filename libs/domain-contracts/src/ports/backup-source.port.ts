@@ -61,7 +61,7 @@ export interface BackupReading {
 /**
  * Reads all disks of a VM as they were at one moment, whether the VM runs or is stopped. The guest goes on, but for the
  * moment in which its agent freezes its file systems, and they are always thawed, also after a failure. All methods but
- * `end` throw INSTANCE_NOT_FOUND for a VM that does not exist.
+ * `end` and `endAll` throw INSTANCE_NOT_FOUND for a VM that does not exist.
  */
 export abstract class BackupSource {
   /**
@@ -80,4 +80,10 @@ export abstract class BackupSource {
 
   /** Removes the checkpoint of a series. No error if there is none, or if the VM does not exist. */
   abstract end(ref: InstanceRef, series: string): Promise<void>;
+
+  /**
+   * Removes the checkpoints of a series from all VMs, but for the one of a backup that is being read: its reading
+   * removes that. @throws DomainError BACKEND_UNREACHABLE, or the first failure after all VMs were tried
+   */
+  abstract endAll(series: string): Promise<void>;
 }

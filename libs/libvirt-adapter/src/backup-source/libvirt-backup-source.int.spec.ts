@@ -1,5 +1,7 @@
 import { join } from 'node:path';
-import type { Backend, InstanceRef } from '@headgate/domain-contracts';
+import { Writable, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Backend, BackupReading, InstanceRef } from '@headgate/domain-contracts';
 import { createdVm, InventoryRecorder, NodeProgram, type BackendHarness } from '@headgate/testing';
 import { COPY_SUFFIX } from '../backups/backup-job.js';
 import { POOL_NAME, StoragePool } from '../storage/storage-pool.js';
@@ -16,6 +18,8 @@ const describeWithLibvirt = missing === undefined ? describe : describe.skip;
 const BOOT_MS = 240_000;
 const MIB = 1024 ** 2;
 const SECTOR_BYTES = 512;
+const drain = (stream: Readable): Promise<void> =>
+  pipeline(stream, new Writable({ write: (_chunk, _encoding, done) => done() }));
 const never = new AbortController().signal;
 
 describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : `: skipped, ${missing}`}`, () => {
@@ -46,10 +50,11 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
     await libvirt?.close();
   }, 60_000);
 
-  const write = async ({ name }: InstanceRef, { offset, byte }: { offset: number; byte: number }): Promise<void> => {
+  /** A command of qemu-io, which QEMU runs as if its guest did. */
+  const qemuIo = async ({ name }: InstanceRef, work: string): Promise<void> => {
     const blocks = await virsh('qemu-monitor-command', name, '--pretty', '{"execute":"query-block"}');
     const qdev = /"qdev": "([^"]*virtio-disk0[^"]*)"/.exec(blocks)?.[1] ?? '';
-    const command = `qemu-io -d ${qdev} "write -P ${byte} ${offset} ${SECTOR_BYTES}"`;
+    const command = `qemu-io -d ${qdev} "${work}"`;
     expect(await virsh('qemu-monitor-command', name, '--hmp', command)).not.toMatch(/rror/);
   };
   const virsh = async (...args: string[]): Promise<string> => (await libvirt.virsh.run(args)).trim();
@@ -85,6 +90,74 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
       expect([again.wholeReason, again.disks.map(({ changed }) => changed)]).toEqual([undefined, [[]]]);
       await again.close({ keep: false });
       expect(await virsh('domstate', ref.name)).toBe('running');
+    },
+    BOOT_MS,
+  );
+
+  test(
+    'with only the changes complete the former content exactly',
+    async () => {
+      const ref = await runningVm();
+      const contentOf = async ({ disks: [disk] }: BackupReading): Promise<Buffer> => {
+        const parts: Buffer[] = [];
+        for (let at = 0; disk && at < disk.sizeBytes; at += MIB)
+          parts.push(await disk.read(at, Math.min(MIB, disk.sizeBytes - at)));
+        return Buffer.concat(parts);
+      };
+      const source = backend.require('backupSource');
+      const first = await source.open(ref, { series: 'one' }, never);
+      const content = await contentOf(first);
+      await first.close({ keep: true });
+      const end = content.length - SECTOR_BYTES;
+      for (const work of [
+        `write -P 1 ${2 * MIB + 4096} 512`,
+        `write -P 2 ${3 * MIB - 512} 1024`,
+        // Zeros where the disk had content, which QEMU detects. (Its own command for zeros crashes with an I/O thread.)
+        `write -P 0 ${9 * MIB} 128k`,
+        `write -P 0 ${11 * MIB + 512} 1k`,
+        `write -P 3 ${end} 512`,
+      ])
+        await qemuIo(ref, work);
+      const second = await source.open(ref, { series: 'one', since: first.checkpoint ?? '' }, never);
+      const [disk] = second.disks;
+      expect(disk?.hasOnlyChanges).toBe(true);
+      let changedBytes = 0;
+      for (const { offset, length } of disk?.changed === 'all' ? [] : (disk?.changed ?? [])) {
+        (await disk?.read(offset, length))?.copy(content, offset);
+        changedBytes += length;
+      }
+      expect(changedBytes).toBeLessThanOrEqual(9 * 64 * 1024);
+      await second.close({ keep: true });
+      const whole = await source.open(ref, { series: 'two' }, never);
+      expect((await contentOf(whole)).equals(content)).toBe(true);
+      await whole.close({ keep: false });
+    },
+    BOOT_MS,
+  );
+
+  test(
+    'leave only what belongs to others when their series ends',
+    async () => {
+      const ref = await runningVm();
+      const source = backend.require('backupSource');
+      const checkpoints = async () => (await virsh('checkpoint-list', ref.name, '--name')).split('\n').sort();
+      const backUp = async (series: string): Promise<string> => {
+        const reading = await source.open(ref, { series }, never);
+        await reading.close({ keep: true });
+        return reading.checkpoint ?? '';
+      };
+      const [, other] = [await backUp('one'), await backUp('one1')];
+      await virsh('checkpoint-create-as', ref.name, 'headgate-backup-one');
+      await drain(await backend.require('backups').open(ref, { checkpoint: 'nightly', format: 'qcow2' }, never));
+      const exported = (await checkpoints()).find((name) => name.startsWith('nightly.')) ?? '';
+      expect(exported).not.toBe('');
+      const reading = await source.open(ref, { series: 'one' }, never);
+      await source.endAll('one');
+      // A backup in progress removes its own one.
+      const left = [exported, other, 'headgate-backup-one'].sort();
+      expect(await checkpoints()).toEqual([...left, reading.checkpoint].sort());
+      await reading.close({ keep: false });
+      expect(await checkpoints()).toEqual(left);
     },
     BOOT_MS,
   );
@@ -127,7 +200,7 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
         const { checkpoint: since = '' } = first;
         // Of a client, which must stay.
         await virsh('checkpoint-create-as', ref.name, 'of-a-client');
-        await write(ref, { offset: 2 * MIB, byte: 7 });
+        await qemuIo(ref, `write -P 7 ${2 * MIB} ${SECTOR_BYTES}`);
         await stop();
         const { dataDir } = libvirt;
         const killed: KilledReading = {

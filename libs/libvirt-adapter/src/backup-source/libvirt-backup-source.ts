@@ -116,6 +116,15 @@ export class LibvirtBackupSource extends BackupSource {
     if (id) await this.removeOthers(id, series);
   }
 
+  override async endAll(series: string): Promise<void> {
+    const failures: unknown[] = [];
+    for (const id of await this.deps.finder.all())
+      await this.removeOthers(id, series).catch((error: unknown) => {
+        if (!DomainError.is(error, 'INSTANCE_NOT_FOUND')) failures.push(error);
+      });
+    if (failures.length > 0) throw failures[0];
+  }
+
   /** Closes all readings, also those that are being opened, so that nothing is left for the next start. */
   async close(): Promise<void> {
     this.ending.abort(new DomainError('WRONG_STATE', 'The service is shutting down.'));
@@ -217,12 +226,16 @@ export class LibvirtBackupSource extends BackupSource {
     };
   }
 
-  /** Removes the checkpoints of a series. @param kept this one stays */
+  /** Removes the checkpoints of a series, but for that of a backup in progress. @param kept this one stays */
   private async removeOthers({ uuid }: DomainId, series: string, kept?: string): Promise<void> {
     const { connection, lock, editor } = this.deps;
     for (const name of await connection.backups.checkpoints(uuid)) {
       if (name === kept || !isOfSeries(name, series)) continue;
-      await lock.run(uuid, async () => this.checkpoints.remove(await editor.read(uuid), name));
+      await lock.run(uuid, async () => {
+        const domain = await editor.read(uuid);
+        const { owner, backup } = domain.description.metadata;
+        if (owner !== uuid || backup?.checkpoint !== name) await this.checkpoints.remove(domain, name);
+      });
     }
   }
 

@@ -109,6 +109,16 @@ export function backupSourceContract(
       await lost.close({ keep: false });
       const next = await read(ref, { since: first.checkpoint ?? '' });
       expect(isMarked(next, 6 * MIB)).toBe(false);
+      await next.close({ keep: false });
+      const third = await read(ref, { series: 'third' });
+      await third.close({ keep: true });
+      await source.endAll('third');
+      await source.endAll('third');
+      const gone = await read(ref, { series: 'third', since: third.checkpoint ?? '' });
+      expect(isMarked(gone, 0)).toBe('all');
+      await gone.close({ keep: false });
+      const kept = await read(ref, { since: first.checkpoint ?? '' });
+      expect(isMarked(kept, 6 * MIB)).toBe(false);
     });
 
     inTime('reads a VM that is stopped, and one backup at a time', async () => {

@@ -116,6 +116,10 @@ export class MemoryBackupSource extends BackupSource {
     if (this.engine.has(ref)) this.checkpoints.delete(`${this.keyOf(ref)} ${series}`);
   }
 
+  override async endAll(series: string): Promise<void> {
+    for (const key of this.checkpoints.keys()) if (key.endsWith(` ${series}`)) this.checkpoints.delete(key);
+  }
+
   private keyOf(ref: InstanceRef): string {
     return `${formatRef(ref)} ${this.engine.vm(ref).uid}`;
   }
