@@ -1,3 +1,4 @@
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Writable, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -72,6 +73,22 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
     return ref;
   };
 
+  /** A guest that the service did not create, without an I/O thread. */
+  const foreignVm = async (): Promise<InstanceRef> => {
+    const ref = libvirt.refOf(libvirt.freshName());
+    const disks = fileDisk(image);
+    await libvirt.define(foreignDomainXml({ name: ref.name, disks, log: join(libvirt.sharedDir, `${ref.name}.log`) }));
+    await virsh('start', ref.name);
+    await untilPrinted(libvirt.virsh, ref, new RegExp(IDLE_TEXT));
+    return ref;
+  };
+  /** Those of the guest: other tests may use the same pool. */
+  const temporaryVolumes = async ({ name }: InstanceRef): Promise<string[]> => {
+    const uuid = await virsh('domuuid', name);
+    const volumes = await new StoragePool(new VirshConnection({ uri: TEST_URI }), POOL_NAME, '').volumes();
+    return volumes.filter((volume) => volume.endsWith(COPY_SUFFIX) && volume.includes(uuid.slice(0, 8)));
+  };
+
   test(
     'are ended with the service, and the guest with its I/O thread runs on',
     async () => {
@@ -135,6 +152,38 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
     BOOT_MS,
   );
 
+  test.each([
+    ['with an I/O thread', true],
+    ['without one', false],
+  ])(
+    'have all of a VM %s that has got another disk since the last one, and later its changes',
+    async (_what, hasThread) => {
+      const ref = hasThread ? await runningVm() : await foreignVm();
+      const source = backend.require('backupSource');
+      const first = await source.open(ref, { series: 'one' }, never);
+      await first.close({ keep: true });
+      const added = join(libvirt.sharedDir, 'added.qcow2');
+      await copyFile(image, added);
+      const cache = ['--driver', 'qemu', '--subdriver', 'qcow2', '--targetbus', 'virtio'];
+      await virsh('attach-disk', ref.name, added, 'vdc', '--live', ...cache);
+      const second = await source.open(ref, { series: 'one', since: first.checkpoint ?? '' }, never);
+      expect(second.disks.map(({ name, changed }) => [name, changed])).toEqual([
+        ['vda', 'all'],
+        ['vdc', 'all'],
+      ]);
+      expect(second.wholeReason).toMatch(/lost/);
+      expect((await second.disks[1]?.read(0, SECTOR_BYTES))?.readUInt16LE(SECTOR_BYTES - 2)).toBe(0xaa55);
+      await second.close({ keep: true });
+      const third = await source.open(ref, { series: 'one', since: second.checkpoint ?? '' }, never);
+      expect(third.disks.map(({ name, changed }) => [name, changed])).toEqual([
+        ['vda', []],
+        ['vdc', []],
+      ]);
+      await third.close({ keep: false });
+    },
+    BOOT_MS,
+  );
+
   test(
     'leave only what belongs to others when their series ends',
     async () => {
@@ -168,24 +217,6 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
       program = await NodeProgram.build(join(import.meta.dirname, '../testing/reading-process.ts'));
     });
     afterAll(() => program?.close());
-
-    /** A guest that the service did not create, without an I/O thread. */
-    const foreignVm = async (): Promise<InstanceRef> => {
-      const ref = libvirt.refOf(libvirt.freshName());
-      const disks = fileDisk(image);
-      await libvirt.define(
-        foreignDomainXml({ name: ref.name, disks, log: join(libvirt.sharedDir, `${ref.name}.log`) }),
-      );
-      await virsh('start', ref.name);
-      await untilPrinted(libvirt.virsh, ref, new RegExp(IDLE_TEXT));
-      return ref;
-    };
-    /** Those of the guest: other tests may use the same pool. */
-    const temporaryVolumes = async ({ name }: InstanceRef): Promise<string[]> => {
-      const uuid = await virsh('domuuid', name);
-      const volumes = await new StoragePool(new VirshConnection({ uri: TEST_URI }), POOL_NAME, '').volumes();
-      return volumes.filter((volume) => volume.endsWith(COPY_SUFFIX) && volume.includes(uuid.slice(0, 8)));
-    };
 
     test.each([
       ['with an I/O thread, while it is copied', runningVm, 'begun'],
@@ -236,6 +267,23 @@ describeWithLibvirt(`Readings of disks on libvirt${missing === undefined ? '' : 
       BOOT_MS,
     );
   });
+
+  test(
+    'that are being opened are ended with the service as well',
+    async () => {
+      const ref = await runningVm();
+      const opening = backend.require('backupSource').open(ref, { series: 'one' }, never);
+      // It may have been opened already, and is closed then.
+      const opened = Promise.allSettled([opening]);
+      await stop();
+      await opened;
+      expect(await temporaryVolumes(ref)).toEqual([]);
+      expect(await virsh('checkpoint-list', ref.name, '--name')).toBe('');
+      expect(await virsh('dumpxml', ref.name)).not.toMatch(/<[a-z:]*backup /);
+      await start();
+    },
+    BOOT_MS,
+  );
 
   test(
     'begin while the agent of a guest has frozen its file systems, and thaw them',
