@@ -5,16 +5,17 @@ const UUID = '2c749204-8322-4dfd-b324-cb2e556e0e9a';
 const REF = { kind: 'vm', context: 'local', namespace: 'local', name: 'web' } as const;
 const GIB = 1024 ** 3;
 
-const xmlOf = (driver: string): string => `<domain type='kvm' id='3'>
+const xmlOf = (driver: string, disk: string): string => `<domain type='kvm' id='3'>
   <name>web</name><uuid>${UUID}</uuid><memory>1048576</memory><vcpu>1</vcpu><iothreads>1</iothreads>
   <os><type arch='x86_64' machine='q35'>hvm</type></os>
-  <devices><disk type='file' device='disk'><driver type='qcow2' ${driver}/><source file='/pool/web.qcow2'/><target dev='vda' bus='virtio'/></disk></devices>
+  <devices><disk type='file' device='disk'><driver type='qcow2' ${driver}/><source file='${disk}'/><target dev='vda' bus='virtio'/></disk></devices>
 </domain>`;
 
 describe('the check of a backup', () => {
   let isActive: boolean;
   let availableBytes: number;
   let driver: string;
+  let disk: string;
   const measured: string[] = [];
   const source = new LibvirtBackupSource({
     connection: {
@@ -26,7 +27,7 @@ describe('the check of a backup', () => {
       },
     },
     finder: { find: async () => ({ uuid: UUID, name: 'web' }) },
-    editor: { read: async () => ({ description: describeDomain(xmlOf(driver)), isActive, isPersistent: true }) },
+    editor: { read: async () => ({ description: describeDomain(xmlOf(driver, disk)), isActive, isPersistent: true }) },
     holds: { has: () => false },
     pool: { name: 'headgate', space: async () => ({ isActive: true, availableBytes }) },
     images: {
@@ -40,6 +41,8 @@ describe('the check of a backup', () => {
 
   beforeEach(() => {
     [isActive, availableBytes, driver] = [true, 10 * GIB, "iothread='1'"];
+    // A file that exists.
+    disk = import.meta.filename;
     measured.splice(0);
   });
 
@@ -55,13 +58,21 @@ describe('the check of a backup', () => {
     expect(await source.check(REF, 'two')).toHaveLength(1);
     // Its record of changes is lost, so that all is copied.
     expect(await source.check(REF, 'lost')).toHaveLength(1);
-    expect(measured).toEqual(Array(3).fill('/pool/web.qcow2'));
+    expect(measured).toEqual(Array(3).fill(disk));
   });
 
   test('needs space for the changes since the checkpoint of the series only', async () => {
     expect(await source.check(REF, 'one')).toEqual([]);
     availableBytes = GIB + 1000;
     expect(await source.check(REF, 'one')).toMatchObject([{ reason: expect.stringContaining('takes up to 1Gi:') }]);
+    expect(measured).toEqual([]);
+  });
+
+  test('refuses a copy of a disk that the service can not read, and reads others from QEMU', async () => {
+    disk = '/nonexistent/web.qcow2';
+    expect(await source.check(REF)).toMatchObject([{ code: 'VOLUME_NOT_FOUND' }]);
+    driver = '';
+    expect(await source.check(REF)).toEqual([]);
     expect(measured).toEqual([]);
   });
 

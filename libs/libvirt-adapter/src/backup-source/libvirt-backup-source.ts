@@ -1,7 +1,6 @@
 import {
   BackupSource,
   DomainError,
-  formatBytes,
   messageOf,
   type BackupReading,
   type BackupReadRequest,
@@ -21,7 +20,7 @@ import { busyRefusal, type DiskHolds } from '../locks/disk-holds.js';
 import { findCopyableDisks, readingRefusal, type CopyableDisk } from '../moves/copyable-disks.js';
 import type { OpenDiskDeps } from '../moves/libvirt-disk-source.js';
 import type { QemuImg } from '../storage/qemu-img.js';
-import { copySpace } from './copy-space.js';
+import { copySpace, spaceRefusal } from './copy-space.js';
 import { isOfSeries } from './series.js';
 import { isCopiedFirst, RunningBackup } from './running-backup.js';
 import { openStoppedDisks } from './stopped-disks.js';
@@ -57,22 +56,19 @@ export class LibvirtBackupSource extends BackupSource {
     const refusals = await this.refusals(domain);
     if (refusals.length > 0) return refusals;
     if (this.deps.holds.has(id.uuid)) return [busyRefusal(id.name)];
+    if (!domain.isActive) return [];
+    const { disks } = findCopyableDisks(domain.description);
+    const isCopied = isCopiedFirst(domain.description, disks);
+    // The copies belong to the same user as the disks.
+    const unreadable = isCopied ? await Promise.all(disks.map(readingRefusal)) : [];
+    const [forbidden] = unreadable.filter((refusal) => refusal !== undefined);
+    if (forbidden) return [forbidden];
     const { pool } = this.deps;
-    const space = domain.isActive ? await pool.space() : undefined;
+    const space = await pool.space();
     if (!space?.isActive) return [];
-    const copyBytes = await this.copyBytes(domain, series);
+    const copyBytes = isCopied ? await this.copyBytes(id, disks, series) : 0;
     if (space.availableBytes - copyBytes >= SPACE_WATERMARK_BYTES) return [];
-    const free = `The storage pool ${pool.name} has ${inMib(space.availableBytes)} free`;
-    return [
-      {
-        code: 'INSUFFICIENT_STORAGE',
-        reason:
-          copyBytes > 0
-            ? `${free}, not enough for a copy of the disks of ${id.name}, which takes up to ${inMib(copyBytes)}: a disk with an I/O thread is copied before it is read.`
-            : `${free}, not enough for what ${id.name} writes while it is backed up.`,
-        remedy: 'Free some space on the machine, or stop the VM.',
-      },
-    ];
+    return [spaceRefusal(id.name, { pool: pool.name, availableBytes: space.availableBytes, copyBytes })];
   }
 
   override open(ref: InstanceRef, request: BackupReadRequest, signal: AbortSignal): Promise<BackupReading> {
@@ -203,11 +199,8 @@ export class LibvirtBackupSource extends BackupSource {
     return [...refusals, ...findCopyableDisks(description).refusals];
   }
 
-  /** The space for copies of the disks, or of their changes since the checkpoint of the series, if they are copied. */
-  private async copyBytes({ description }: EditableDomain, series: string | undefined): Promise<number> {
-    const { disks } = findCopyableDisks(description);
-    if (!isCopiedFirst(description, disks)) return 0;
-    const { uuid } = description;
+  /** The space for copies of the disks, or of their changes since the checkpoint of the series. */
+  private async copyBytes({ uuid }: DomainId, disks: readonly CopyableDisk[], series?: string): Promise<number> {
     const names = series === undefined ? [] : await this.deps.connection.backups.checkpoints(uuid);
     const since = names.findLast((name) => series !== undefined && isOfSeries(name, series));
     return (await copySpace(uuid, disks, since, { ...this.deps, checkpoints: this.checkpoints })).bytes;
@@ -245,9 +238,6 @@ export class LibvirtBackupSource extends BackupSource {
     return work;
   }
 }
-
-const MIB = 1024 ** 2;
-const inMib = (bytes: number): string => formatBytes(Math.ceil(bytes / MIB) * MIB);
 
 /** Further calls wait for the first one. */
 function once(close: BackupReading['close']): BackupReading['close'] {
