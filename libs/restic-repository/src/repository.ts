@@ -33,7 +33,12 @@ import { SnapshotTree } from './reading/snapshot-tree.js';
 import { StoredFile } from './reading/stored-file.js';
 import { BlobReader } from './store/blob-reader.js';
 import { IndexCache } from './store/index-cache.js';
-import { createRepository, type OpenedRepository, openRepository } from './store/opened-repository.js';
+import {
+  createRepository,
+  type OpenedRepository,
+  openRepository,
+  reopenRepository,
+} from './store/opened-repository.js';
 import type { SealedFiles } from './store/sealed-files.js';
 import { loadSnapshot, loadSnapshots } from './store/snapshots.js';
 import type { RepositoryTarget } from './target/repository-target.js';
@@ -54,7 +59,7 @@ export class ResticRepository {
   private readonly trees: SnapshotTree;
 
   private constructor(
-    opened: OpenedRepository,
+    private readonly opened: OpenedRepository,
     private readonly options: RepositoryOptions,
   ) {
     this.id = opened.id;
@@ -87,6 +92,26 @@ export class ResticRepository {
   ): Promise<ResticRepository> {
     await loadPoly1305();
     return new ResticRepository(await openRepository(target, password), options);
+  }
+
+  /**
+   * The same repository again, with the key of this one: nothing is derived from the password. It has no index yet.
+   * @throws NotARepositoryError when it is gone; WrongPasswordError when the key was removed from it, as a change of
+   *   the password does, or another repository has taken its place
+   */
+  async again(target: RepositoryTarget): Promise<ResticRepository> {
+    return new ResticRepository(await reopenRepository(target, this.opened), this.options);
+  }
+
+  /** @throws LockedError while another process excludes writers */
+  expectWritable(): Promise<void> {
+    const { clock = systemClock, hostname: host = hostname() } = this.options;
+    return RepositoryLock.expectShareable({ files: this.sealed, clock, hostname: host });
+  }
+
+  /** Bytes of all packs, which is nearly all that the repository takes. Lists them. */
+  async usedBytes(): Promise<number> {
+    return (await this.sealed.target.list('data')).reduce((sum, { size }) => sum + size, 0);
   }
 
   /**

@@ -66,6 +66,11 @@ export class RepositoryLock {
     }
   }
 
+  /** @throws LockedError while there is an exclusive lock; DamagedError for a lock that can't be read */
+  static async expectShareable(deps: LockDeps): Promise<void> {
+    await refuseConflicts(deps, false, undefined);
+  }
+
   /** @throws LostLockError if another process has removed the lock, or it could not be renewed in time */
   async verify(): Promise<void> {
     await this.refreshing;

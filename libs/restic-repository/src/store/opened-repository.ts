@@ -19,6 +19,8 @@ import { SealedFiles } from './sealed-files.js';
 export interface OpenedRepository {
   readonly id: string;
   readonly files: SealedFiles;
+  /** The name of the key file that the password opens. */
+  readonly keyName: string;
 }
 
 const VERSION = 2;
@@ -53,7 +55,7 @@ export async function createRepository(
   // Another creation that began at the same time may have taken the key for a leftover.
   const keys = await target.list('keys');
   if (!keys.some(({ name }) => name === keyName)) await target.write('keys', keyName, keyFile);
-  return { id, files: new SealedFiles(target, new Cipher(key)) };
+  return { id, files: new SealedFiles(target, new Cipher(key)), keyName };
 }
 
 async function refuseExisting(target: RepositoryTarget): Promise<void> {
@@ -73,13 +75,37 @@ export async function openRepository(target: RepositoryTarget, password: string)
   for (const { name } of keys) {
     try {
       const files = new SealedFiles(target, new Cipher(await readKey(target, name, password)));
-      return { id: openConfig(files.cipher, config), files };
+      return { id: openConfig(files.cipher, config), files, keyName: name };
     } catch (error) {
       if (error instanceof DamagedError) failure = error;
       else if (!(error instanceof WrongPasswordError) && !(error instanceof FileNotFoundError)) throw error;
     }
   }
   throw failure;
+}
+
+/**
+ * Opens a repository that was opened before, without deriving its key from the password.
+ * @throws NotARepositoryError when it is gone; WrongPasswordError when its key was removed, or another repository has
+ *   taken its place
+ */
+export async function reopenRepository(
+  target: RepositoryTarget,
+  { id, files: { cipher }, keyName }: OpenedRepository,
+): Promise<OpenedRepository> {
+  const config = await readConfig(target);
+  const keys = await target.list('keys');
+  if (!keys.some(({ name }) => name === keyName))
+    throw new WrongPasswordError('The key of the repository was removed.');
+  let found: string;
+  try {
+    found = openConfig(cipher, config);
+  } catch (error) {
+    if (!(error instanceof DamagedError)) throw error;
+    throw new WrongPasswordError('The key opens another repository.', { cause: error });
+  }
+  if (found !== id) throw new WrongPasswordError('The key opens another repository.');
+  return { id, files: new SealedFiles(target, cipher), keyName };
 }
 
 async function readConfig(target: RepositoryTarget): Promise<Uint8Array> {
