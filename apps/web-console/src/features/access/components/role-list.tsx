@@ -2,9 +2,8 @@ import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import type { RoleAssignmentView } from '@headgate/api-contracts';
 import { useState } from 'react';
-import { PlannedChangePanel, type ConfirmedRequest } from '../../../shared/plans/planned-change-panel.js';
-import { ErrorAlert } from '../../../shared/ui/error-alert.js';
-import { Skeleton } from '../../../shared/ui/loading.js';
+import { usePlannedChange } from '../../../shared/plans/use-planned-change.js';
+import { ListStates } from '../../../shared/ui/list-states.js';
 import { Table } from '../../../shared/ui/table.js';
 import { ACCESS_KEY, previewRemoval, removeRole, useRoles } from '../api/role-requests.js';
 import { subjectText } from '../role-wording.js';
@@ -14,15 +13,15 @@ import { RoleRow } from './role-row.js';
 
 /** The roles of users and groups, with a form to assign one. */
 export function RoleList() {
-  const { data: roles, error, refetch } = useRoles();
+  const query = useRoles();
   const [changed, setChanged] = useState<RoleAssignmentView>();
-  const [removal, setRemoval] = useState<ConfirmedRequest>();
   const queries = useQueryClient();
   const reload = (): void => void queries.invalidateQueries({ queryKey: ACCESS_KEY });
+  const { ask, panel } = usePlannedChange(t`Couldn't remove the role`, reload);
 
   const remove = (role: RoleAssignmentView): void => {
     const subject = subjectText(role.subject);
-    setRemoval({
+    ask({
       title: t`Remove the role of ${subject}?`,
       label: t`Remove`,
       done: t`The role of ${subject} was removed`,
@@ -38,37 +37,34 @@ export function RoleList() {
       <p className="hg-note">
         {t`What users and groups may do, everywhere, in a folder or in a context. A role holds at once. With any role, users without one see nothing.`}
       </p>
-      {error && <ErrorAlert title={t`Couldn't load the roles`} error={error} onRetry={() => void refetch()} />}
-      {!roles && !error && <Skeleton height="6rem" label={t`Loading the roles`} />}
-      {roles?.length === 0 && <p className="hg-note">{t`No roles yet: they are off.`}</p>}
-      {roles && roles.length > 0 && (
-        <Table
-          label={t`Roles`}
-          columns={[t`User or group`, t`Role`, t`Where`, t`Source`, t`Assigned`, t`Actions`]}
-          className="hg-gap-below"
-        >
-          {roles.map((role) => (
-            <RoleRow key={role.id} role={role} onChange={() => setChanged(role)} onRemove={() => remove(role)} />
-          ))}
-        </Table>
-      )}
+      <ListStates
+        query={query}
+        failure={t`Couldn't load the roles`}
+        loading={t`Loading the roles`}
+        empty={t`No roles yet: they are off.`}
+      >
+        {(roles) => (
+          <Table
+            label={t`Roles`}
+            columns={[t`User or group`, t`Role`, t`Where`, t`Source`, t`Assigned`, t`Actions`]}
+            className="hg-gap-below"
+          >
+            {roles.map((role) => (
+              <RoleRow key={role.id} role={role} onChange={() => setChanged(role)} onRemove={() => remove(role)} />
+            ))}
+          </Table>
+        )}
+      </ListStates>
       <NewRole onAssigned={reload} />
       {changed && (
         <ChangeRolePanel
           key={changed.id}
-          role={roles?.find(({ id }) => id === changed.id) ?? changed}
+          role={query.data?.find(({ id }) => id === changed.id) ?? changed}
           onClose={() => setChanged(undefined)}
           onChanged={reload}
         />
       )}
-      {removal && (
-        <PlannedChangePanel
-          change={removal}
-          failure={t`Couldn't remove the role`}
-          onClose={() => setRemoval(undefined)}
-          onChanged={reload}
-        />
-      )}
+      {panel}
     </section>
   );
 }

@@ -2,11 +2,10 @@ import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import type { CreatedWebhookView, WebhookView } from '@headgate/api-contracts';
 import { useState } from 'react';
-import { PlannedChangePanel, type ConfirmedRequest } from '../../../shared/plans/planned-change-panel.js';
+import { usePlannedChange } from '../../../shared/plans/use-planned-change.js';
 import { Alert } from '../../../shared/ui/alert.js';
 import { Button } from '../../../shared/ui/button.js';
-import { ErrorAlert } from '../../../shared/ui/error-alert.js';
-import { Skeleton } from '../../../shared/ui/loading.js';
+import { ListStates } from '../../../shared/ui/list-states.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import {
@@ -21,11 +20,11 @@ import { webhookEvents, WebhookForm } from './webhook-form.js';
 
 /** The URLs to which changes and ends of tasks are sent, with a form to add one. */
 export function WebhookList() {
-  const { data: webhooks, error, refetch } = useWebhooks();
+  const query = useWebhooks();
   const [created, setCreated] = useState<CreatedWebhookView>();
-  const [change, setChange] = useState<ConfirmedRequest>();
   const queries = useQueryClient();
   const reload = (): void => void queries.invalidateQueries({ queryKey: WEBHOOKS_KEY });
+  const { ask, panel } = usePlannedChange(t`Couldn't change the webhook`, reload);
 
   return (
     <section aria-label={t`Webhooks`} className="hg-section">
@@ -40,62 +39,66 @@ export function WebhookList() {
           <code>{created.secret}</code>
         </Alert>
       )}
-      {error && <ErrorAlert title={t`Couldn't load the webhooks`} error={error} onRetry={() => void refetch()} />}
-      {!webhooks && !error && <Skeleton height="6rem" label={t`Loading the webhooks`} />}
-      {webhooks?.length === 0 && <p className="hg-note">{t`No webhooks yet`}</p>}
-      {webhooks && webhooks.length > 0 && (
-        <Table
-          label={t`Webhooks`}
-          columns={[t`Name`, 'URL', t`Events`, t`State`, t`Last delivery`, t`Actions`]}
-          className="hg-gap-below"
-        >
-          {webhooks.map((webhook) => (
-            <tr key={webhook.id}>
-              <td>{webhook.name}</td>
-              <td>{webhook.url}</td>
-              <td>{webhook.events.map((event) => webhookEvents()[event]).join(', ')}</td>
-              <td>{stateOf(webhook)}</td>
-              <td>{webhook.lastDeliveredAt === null ? t`Never` : <Timestamp at={webhook.lastDeliveredAt} />}</td>
-              <td>
-                {webhook.lastError !== '' && (
+      <ListStates
+        query={query}
+        failure={t`Couldn't load the webhooks`}
+        loading={t`Loading the webhooks`}
+        empty={t`No webhooks yet`}
+      >
+        {(webhooks) => (
+          <Table
+            label={t`Webhooks`}
+            columns={[t`Name`, 'URL', t`Events`, t`State`, t`Last delivery`, t`Actions`]}
+            className="hg-gap-below"
+          >
+            {webhooks.map((webhook) => (
+              <tr key={webhook.id}>
+                <td>{webhook.name}</td>
+                <td>{webhook.url}</td>
+                <td>{webhook.events.map((event) => webhookEvents()[event]).join(', ')}</td>
+                <td>{stateOf(webhook)}</td>
+                <td>{webhook.lastDeliveredAt === null ? t`Never` : <Timestamp at={webhook.lastDeliveredAt} />}</td>
+                <td>
+                  {webhook.lastError !== '' && (
+                    <Button
+                      variant="link"
+                      aria-label={t`Retry ${webhook.name}`}
+                      onClick={() =>
+                        ask({
+                          title: t`Retry ${webhook.name}?`,
+                          label: t`Retry`,
+                          done: t`${webhook.name} is being retried`,
+                          isDanger: false,
+                          preview: (signal) => previewReplay(webhook.id, signal),
+                          run: () => replayWebhook(webhook.id),
+                        })
+                      }
+                    >
+                      {t`Retry`}
+                    </Button>
+                  )}
                   <Button
                     variant="link"
-                    aria-label={t`Retry ${webhook.name}`}
+                    aria-label={t`Delete ${webhook.name}`}
                     onClick={() =>
-                      setChange({
-                        title: t`Retry ${webhook.name}?`,
-                        label: t`Retry`,
-                        done: t`${webhook.name} is being retried`,
-                        isDanger: false,
-                        preview: (signal) => previewReplay(webhook.id, signal),
-                        run: () => replayWebhook(webhook.id),
+                      ask({
+                        title: t`Delete ${webhook.name}?`,
+                        label: t`Delete`,
+                        done: t`${webhook.name} was deleted`,
+                        isDanger: true,
+                        preview: (signal) => previewDeletion(webhook.id, signal),
+                        run: () => deleteWebhook(webhook.id),
                       })
                     }
                   >
-                    {t`Retry`}
+                    {t`Delete`}
                   </Button>
-                )}
-                <Button
-                  variant="link"
-                  aria-label={t`Delete ${webhook.name}`}
-                  onClick={() =>
-                    setChange({
-                      title: t`Delete ${webhook.name}?`,
-                      label: t`Delete`,
-                      done: t`${webhook.name} was deleted`,
-                      isDanger: true,
-                      preview: (signal) => previewDeletion(webhook.id, signal),
-                      run: () => deleteWebhook(webhook.id),
-                    })
-                  }
-                >
-                  {t`Delete`}
-                </Button>
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </ListStates>
       <WebhookForm
         key={created?.id}
         onCreated={(webhook) => {
@@ -103,14 +106,7 @@ export function WebhookList() {
           reload();
         }}
       />
-      {change && (
-        <PlannedChangePanel
-          change={change}
-          failure={t`Couldn't change the webhook`}
-          onClose={() => setChange(undefined)}
-          onChanged={reload}
-        />
-      )}
+      {panel}
     </section>
   );
 }

@@ -2,11 +2,10 @@ import { t } from '@lingui/core/macro';
 import { useQueryClient } from '@tanstack/react-query';
 import type { MessageRuleView } from '@headgate/api-contracts';
 import { useState } from 'react';
-import { PlannedChangePanel, type ConfirmedRequest } from '../../../shared/plans/planned-change-panel.js';
+import { usePlannedChange } from '../../../shared/plans/use-planned-change.js';
 import { Button } from '../../../shared/ui/button.js';
 import { Data } from '../../../shared/ui/data.js';
-import { ErrorAlert } from '../../../shared/ui/error-alert.js';
-import { Skeleton } from '../../../shared/ui/loading.js';
+import { ListStates } from '../../../shared/ui/list-states.js';
 import { Table } from '../../../shared/ui/table.js';
 import { deletingRule, MESSAGES_KEY, useChannels, useRules } from '../api/message-requests.js';
 import { messageKinds, severities } from '../message-wording.js';
@@ -14,15 +13,15 @@ import { RuleFormSection } from './rule-form-section.js';
 
 /** The rules of the user, with a form to create and change them. */
 export function RuleList() {
-  const { data: rules, error, refetch } = useRules();
+  const query = useRules();
   const { data: channels = [] } = useChannels();
   const [edited, setEdited] = useState<string>();
-  const [change, setChange] = useState<ConfirmedRequest>();
   const queries = useQueryClient();
   const reload = (): void => void queries.invalidateQueries({ queryKey: MESSAGES_KEY });
+  const { ask, panel } = usePlannedChange(t`Couldn't delete the rule`, reload);
 
   const remove = ({ id, name }: MessageRuleView): void =>
-    setChange({
+    ask({
       title: t`Delete ${name}?`,
       label: t`Delete`,
       done: t`${name} was deleted`,
@@ -33,62 +32,66 @@ export function RuleList() {
   return (
     <section aria-label={t`Rules`} className="hg-section">
       <h2>{t`Rules`}</h2>
-      {error && <ErrorAlert title={t`Couldn't load the rules`} error={error} onRetry={() => void refetch()} />}
-      {!rules && !error && <Skeleton height="6rem" label={t`Loading the rules`} />}
-      {rules?.length === 0 && <p className="hg-note">{t`No rules yet`}</p>}
-      {rules && rules.length > 0 && (
-        <Table
-          label={t`Rules`}
-          columns={[t`Name`, t`Events`, t`Instances`, t`Sends`, t`Channel`, t`Owner`, t`Actions`]}
-          className="hg-gap-below"
-        >
-          {rules.map((rule) => {
-            const { id, name, kinds, minSeverity, owner, enabled, waitingEvents } = rule;
-            const severity = severities()[minSeverity];
-            return (
-              <tr key={id}>
-                <td>
-                  <Data>{name}</Data>
-                </td>
-                <td>
-                  {kinds.map((kind) => messageKinds()[kind]).join(', ')}
-                  <br />
-                  <span className="hg-note">{t`From: ${severity}`}</span>
-                </td>
-                <td>
-                  {rule.q || rule.folder ? <Data>{[rule.q, rule.folder].filter(Boolean).join(', ')}</Data> : t`All`}
-                </td>
-                <td>
-                  {enabled ? timesOf(rule) : t`Disabled`}
-                  {waitingEvents > 0 && (
-                    <>
-                      <br />
-                      <span className="hg-note">{t`Events that wait: ${waitingEvents}`}</span>
-                    </>
-                  )}
-                </td>
-                <td>
-                  <Data>{channels.find((one) => one.id === rule.channel)?.name ?? '–'}</Data>
-                </td>
-                <td>
-                  <Data>{owner || '–'}</Data>
-                </td>
-                <td>
-                  <Button variant="link" aria-label={t`Edit ${name}`} onClick={() => setEdited(id)}>
-                    {t`Edit`}
-                  </Button>
-                  <Button variant="link" aria-label={t`Delete ${name}`} onClick={() => remove(rule)}>
-                    {t`Delete`}
-                  </Button>
-                </td>
-              </tr>
-            );
-          })}
-        </Table>
-      )}
+      <ListStates
+        query={query}
+        failure={t`Couldn't load the rules`}
+        loading={t`Loading the rules`}
+        empty={t`No rules yet`}
+      >
+        {(rules) => (
+          <Table
+            label={t`Rules`}
+            columns={[t`Name`, t`Events`, t`Instances`, t`Sends`, t`Channel`, t`Owner`, t`Actions`]}
+            className="hg-gap-below"
+          >
+            {rules.map((rule) => {
+              const { id, name, kinds, minSeverity, owner, enabled, waitingEvents } = rule;
+              const severity = severities()[minSeverity];
+              return (
+                <tr key={id}>
+                  <td>
+                    <Data>{name}</Data>
+                  </td>
+                  <td>
+                    {kinds.map((kind) => messageKinds()[kind]).join(', ')}
+                    <br />
+                    <span className="hg-note">{t`From: ${severity}`}</span>
+                  </td>
+                  <td>
+                    {rule.q || rule.folder ? <Data>{[rule.q, rule.folder].filter(Boolean).join(', ')}</Data> : t`All`}
+                  </td>
+                  <td>
+                    {enabled ? timesOf(rule) : t`Disabled`}
+                    {waitingEvents > 0 && (
+                      <>
+                        <br />
+                        <span className="hg-note">{t`Events that wait: ${waitingEvents}`}</span>
+                      </>
+                    )}
+                  </td>
+                  <td>
+                    <Data>{channels.find((one) => one.id === rule.channel)?.name ?? '–'}</Data>
+                  </td>
+                  <td>
+                    <Data>{owner || '–'}</Data>
+                  </td>
+                  <td>
+                    <Button variant="link" aria-label={t`Edit ${name}`} onClick={() => setEdited(id)}>
+                      {t`Edit`}
+                    </Button>
+                    <Button variant="link" aria-label={t`Delete ${name}`} onClick={() => remove(rule)}>
+                      {t`Delete`}
+                    </Button>
+                  </td>
+                </tr>
+              );
+            })}
+          </Table>
+        )}
+      </ListStates>
       <RuleFormSection
         key={edited}
-        rule={rules?.find(({ id }) => id === edited)}
+        rule={query.data?.find(({ id }) => id === edited)}
         channels={channels}
         onSaved={() => {
           setEdited(undefined);
@@ -96,14 +99,7 @@ export function RuleList() {
         }}
         onCancel={() => setEdited(undefined)}
       />
-      {change && (
-        <PlannedChangePanel
-          change={change}
-          failure={t`Couldn't delete the rule`}
-          onClose={() => setChange(undefined)}
-          onChanged={reload}
-        />
-      )}
+      {panel}
     </section>
   );
 }
