@@ -9,7 +9,10 @@ import {
 import { everything, folders, vmOrCt, type InstanceNeed } from './need.js';
 import { expectAllowed, may } from './policy.js';
 
-const NEEDS: Readonly<Record<BulkAction, InstanceNeed>> = {
+/** Bulk tasks of these actions begin with rights for their members. A queue of moves is for callers with all rights. */
+type MemberAction = BulkAction | 'backup';
+
+const NEEDS: Readonly<Record<MemberAction, InstanceNeed>> = {
   start: vmOrCt('power'),
   stop: vmOrCt('power'),
   restart: vmOrCt('power'),
@@ -24,6 +27,7 @@ const NEEDS: Readonly<Record<BulkAction, InstanceNeed>> = {
   // It is in no folder afterwards, where other rights hold.
   unfolder: vmOrCt('change', { also: { action: 'change' } }),
   delete: vmOrCt('delete'),
+  backup: vmOrCt('change'),
 };
 
 /** In addition to the need of each member: the right to put instances into the folder. */
@@ -38,7 +42,7 @@ const MAX_NAMED_REFS = 100;
  */
 export function expectMembersAllowed(
   grant: Grant,
-  { action, folder }: Pick<BulkRequest, 'folder'> & { readonly action: BulkAction },
+  { action, folder }: Pick<BulkRequest, 'folder'> & { readonly action: MemberAction },
   refs: readonly InstanceRef[],
 ): void {
   if (folder !== undefined) expectAllowed(grant, FOLDER_NEED, { folder });
@@ -54,7 +58,7 @@ export function expectMembersAllowed(
  * folder, or to every instance.
  * @throws DomainError NOT_PERMITTED
  */
-export function expectAllowedLater(grant: Grant, bulkAction: BulkAction, folder: string | undefined): void {
+export function expectAllowedLater(grant: Grant, bulkAction: MemberAction, folder: string | undefined): void {
   const { action } = NEEDS[bulkAction];
   if (folder === undefined) expectAllowed(grant, everything(action));
   else expectAllowed(grant, folders(action, ['folder']), { folder });

@@ -22,6 +22,7 @@ import {
   Min,
 } from 'class-validator';
 import { PlanView } from './answers.js';
+import { ScheduledBackupDto } from './backup-rules.js';
 import { IsContextName, IsFolderPath, IsMap, IsTag, Nested, Optional } from './fields.js';
 import { MAX_QUERY_CHARS } from './queries.js';
 
@@ -115,7 +116,10 @@ export class TaskMemberView {
    * The backend's ID of the instance when the task was started. The member fails if another one has its name by then.
    */
   @Optional() @IsString() uid?: string;
-  /** `skipped`: it never began, because the task was canceled, another member failed or the service stopped. */
+  /**
+   * `skipped`: it never began, because the task was canceled, another member failed or the service stopped, or there
+   * was nothing to do for it, such as the backup of a VM that is being backed up already.
+   */
   @IsIn(MEMBER_STATUSES) status!: MemberStatus;
   /** Why it failed or was skipped. */
   @Optional() @IsString() error?: string;
@@ -133,10 +137,7 @@ export class BulkCountsView {
   @IsInt() @Min(0) done!: number;
   /** The number of members that failed. */
   @IsInt() @Min(0) error!: number;
-  /**
-   * The number of members that never began, because the task was canceled, another one failed or the service
-   * stopped.
-   */
+  /** The number of members that never began. */
   @IsInt() @Min(0) skipped!: number;
 }
 
@@ -146,6 +147,12 @@ export class DrainedNodeView {
   @IsString() context!: string;
   /** Its name. */
   @IsString() node!: string;
+}
+
+/** The backups of a bulk task. */
+export class BulkBackupView extends ScheduledBackupDto {
+  /** The time zone whose days and hours count for `keep`. */
+  @Optional() @IsString() timeZone?: string;
 }
 
 /** The run of a schedule from which a bulk task comes. */
@@ -178,12 +185,14 @@ export class BulkTaskView {
   @Optional() @IsISO8601() at?: string;
   /** The schedule that has started the task. */
   @Optional() @Nested(() => BulkOriginView) schedule?: BulkOriginView;
-  /** Of move and drain: the number of members that use the same host at the same time. */
+  /** Of move, drain and backup: the number of members that use the same host at the same time. */
   @Optional() @IsInt() @Min(1) perHost?: number;
   /** Of move: the request that holds for every member. */
   @Optional() @IsMap(true) move?: object;
   /** Of drain: the node that the members leave. */
   @Optional() @Nested(() => DrainedNodeView) drain?: DrainedNodeView;
+  /** Of backup: where to, and which backups remain. */
+  @Optional() @Nested(() => BulkBackupView) backup?: BulkBackupView;
   /** No further member begins until the task is continued. */
   @Optional() @IsBoolean() paused?: boolean;
   /** How many members have each status. */

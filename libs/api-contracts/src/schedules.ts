@@ -8,7 +8,20 @@ import {
   type RunTrigger,
   type ScheduledAction,
 } from '@headgate/domain-contracts';
-import { IsArray, IsBoolean, IsIn, IsInt, IsISO8601, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import {
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsISO8601,
+  IsObject,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { ScheduledBackupDto } from './backup-rules.js';
 import { BulkQuery } from './bulk.js';
 import { Nested, Nullable, Optional } from './fields.js';
 import { IsGivenName } from './given-name.js';
@@ -39,6 +52,8 @@ export class ScheduleJobDto {
    * deleted when a new one is complete. Without it, all remain. Other snapshots are never deleted.
    */
   @Optional() @IsInt() @Min(1) @Max(MAX_KEPT) keep?: number;
+  /** Only with backup, which needs it. */
+  @Optional() @IsObject() @Nested(() => ScheduledBackupDto) backup?: ScheduledBackupDto;
 }
 
 /** POST /api/ext/schedules */

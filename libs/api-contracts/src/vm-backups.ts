@@ -1,5 +1,6 @@
 import { BACKUP_CONSISTENCIES, type BackupConsistency } from '@headgate/domain-contracts';
-import { IsBoolean, IsIn, IsInt, IsObject, IsString, Length, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsBoolean, IsIn, IsInt, IsObject, IsString, Length, Matches, MaxLength, Min } from 'class-validator';
+import { KeepRulesDto } from './backup-rules.js';
 import { IsContextName, IsInstanceName, Nested, Optional } from './fields.js';
 import { MoveMappingDto } from './moves.js';
 
@@ -75,29 +76,10 @@ export class BackupPointView {
    * failure.
    */
   @IsIn(BACKUP_CONSISTENCIES) consistency!: BackupConsistency;
+  /** The ID of the schedule that has created it. */
+  @Optional() @IsString() schedule?: string;
   /** The sizes of its disks together, in bytes. */
   @IsInt() @Min(0) sizeBytes!: number;
-}
-
-const IsKeepCount = (): PropertyDecorator => (target, property) => {
-  // As decorators on a property: the last one first, so that the type is reported before the bounds.
-  for (const decorate of [Max(10_000), Min(0), IsInt(), Optional()]) decorate(target, property);
-};
-
-/** How many backups of each VM are kept: of each hour, day and so on the last one. */
-export class KeepRulesDto {
-  /** How many of the newest ones. */
-  @IsKeepCount() last?: number;
-  /** For how many hours the last one. */
-  @IsKeepCount() hourly?: number;
-  /** For how many days the last one. */
-  @IsKeepCount() daily?: number;
-  /** For how many weeks, which begin on Monday, the last one. */
-  @IsKeepCount() weekly?: number;
-  /** For how many months the last one. */
-  @IsKeepCount() monthly?: number;
-  /** For how many years the last one. */
-  @IsKeepCount() yearly?: number;
 }
 
 /** POST /api/ext/backups/targets/{target}/clean */
@@ -106,6 +88,27 @@ export class CleanBackupsDto {
   @IsObject() @Nested(() => KeepRulesDto) keep!: KeepRulesDto;
   /** The time zone whose days and hours count, of the IANA database. Default: UTC. */
   @Optional() @IsString() @MaxLength(64) timeZone?: string;
+}
+
+export const TARGET_STATES = ['ready', 'locked', 'unusable'] as const;
+
+/** GET /api/ext/backups/targets/{target}/state */
+export class BackupTargetStateView {
+  /**
+   * `locked`: another process excludes backups, such as a clean-up. `unusable`: it can't be opened, for example because
+   * its file system is not mounted, or its password was changed.
+   */
+  @IsIn(TARGET_STATES) state!: (typeof TARGET_STATES)[number];
+  /** Why it is not ready. */
+  @Optional() @IsString() reason?: string;
+  /** The number of backups of VMs. Absent if it is unusable. */
+  @Optional() @IsInt() @Min(0) points?: number;
+  /** The moment of the newest backup, in ISO 8601. Absent if there is none. */
+  @Optional() @IsString() lastBackup?: string;
+  /** The space that the repository takes, in bytes. */
+  @Optional() @IsInt() @Min(0) usedBytes?: number;
+  /** The space that is left on its file system, in bytes. */
+  @Optional() @IsInt() @Min(0) freeBytes?: number;
 }
 
 /** POST /api/ext/backups/targets/{target}/check */

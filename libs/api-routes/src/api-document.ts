@@ -500,6 +500,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/backups/targets/{target}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether a target can be used now, its space, and its newest backup
+         * @description Whether a target can be used now, its space, and its newest backup.
+         */
+        get: operations["BackupTargets.state"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/bulk": {
         parameters: {
             query?: never;
@@ -3663,12 +3683,32 @@ export interface components {
             id: string;
             /** @description The ref that the VM had. */
             ref: string;
+            /** @description The ID of the schedule that has created it. */
+            schedule?: string;
             /** @description The sizes of its disks together, in bytes. */
             sizeBytes: number;
             /** @description The moment, in ISO 8601. */
             time: string;
             /** @description The ID of the VM in its context. Another VM of this name has another one. */
             uid: string;
+        };
+        /** @description GET /api/ext/backups/targets/{target}/state */
+        BackupTargetStateView: {
+            /** @description The space that is left on its file system, in bytes. */
+            freeBytes?: number;
+            /** @description The moment of the newest backup, in ISO 8601. Absent if there is none. */
+            lastBackup?: string;
+            /** @description The number of backups of VMs. Absent if it is unusable. */
+            points?: number;
+            /** @description Why it is not ready. */
+            reason?: string;
+            /**
+             * @description `locked`: another process excludes backups, such as a clean-up. `unusable`: it can't be opened, for example because its file system is not mounted, or its password was changed.
+             * @enum {string}
+             */
+            state: "ready" | "locked" | "unusable";
+            /** @description The space that the repository takes, in bytes. */
+            usedBytes?: number;
         };
         /** @description A repository of backups, without its password. */
         BackupTargetView: {
@@ -3698,6 +3738,15 @@ export interface components {
             /** @description Devices of the VM, the first choice first. */
             devices: string[];
         };
+        /** @description The backups of a bulk task. */
+        BulkBackupView: {
+            /** @description Applied after each run, in the time zone of the schedule, to the VMs that it has backed up: only backups that the schedule has created are deleted, and never its newest one of a VM. Without it, all remain. */
+            keep?: components["schemas"]["KeepRulesDto"];
+            /** @description The ID of the target. */
+            target: string;
+            /** @description The time zone whose days and hours count for `keep`. */
+            timeZone?: string;
+        };
         /** @description How many members of a bulk task have each status. */
         BulkCountsView: {
             /** @description The number of members that succeeded. */
@@ -3706,7 +3755,7 @@ export interface components {
             error: number;
             /** @description The number of members that are being worked on. */
             running: number;
-            /** @description The number of members that never began, because the task was canceled, another one failed or the service stopped. */
+            /** @description The number of members that never began. */
             skipped: number;
             /** @description The number of members that have not begun. */
             waiting: number;
@@ -3817,7 +3866,7 @@ export interface components {
              * @description The action on each member.
              * @enum {string}
              */
-            action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "snapshot" | "tag" | "untag" | "folder" | "unfolder" | "delete" | "move" | "drain";
+            action: "start" | "stop" | "restart" | "pause" | "unpause" | "migrate" | "snapshot" | "tag" | "untag" | "folder" | "unfolder" | "delete" | "move" | "drain" | "backup";
             /**
              * Format: date-time
              * @description No member begins before this time, in ISO 8601.
@@ -3825,6 +3874,8 @@ export interface components {
             at?: string;
             /** @description The number of members that are worked on at the same time; 8 if it is absent. */
             atOnce?: number;
+            /** @description Of backup: where to, and which backups remain. */
+            backup?: components["schemas"]["BulkBackupView"];
             /** @description How many members have each status. */
             counts: components["schemas"]["BulkCountsView"];
             /** @description Of drain: the node that the members leave. */
@@ -3839,7 +3890,7 @@ export interface components {
             };
             /** @description No further member begins until the task is continued. */
             paused?: boolean;
-            /** @description Of move and drain: the number of members that use the same host at the same time. */
+            /** @description Of move, drain and backup: the number of members that use the same host at the same time. */
             perHost?: number;
             /** @description The schedule that has started the task. */
             schedule?: components["schemas"]["BulkOriginView"];
@@ -6621,6 +6672,13 @@ export interface components {
              */
             mem?: string;
         };
+        /** @description Where a schedule backs VMs up to, and which of its backups remain. */
+        ScheduledBackupDto: {
+            /** @description Applied after each run, in the time zone of the schedule, to the VMs that it has backed up: only backups that the schedule has created are deleted, and never its newest one of a VM. Without it, all remain. */
+            keep?: components["schemas"]["KeepRulesDto"];
+            /** @description The ID of the target. */
+            target: string;
+        };
         /** @description A schedule with its last runs. */
         ScheduleDetailView: {
             /**
@@ -6708,9 +6766,11 @@ export interface components {
              * @description The action on each instance.
              * @enum {string}
              */
-            action: "start" | "stop" | "restart" | "snapshot";
+            action: "start" | "stop" | "restart" | "snapshot" | "backup";
             /** @description The number of instances that are worked on at the same time; 8 by default. */
             atOnce?: number;
+            /** @description Only with backup, which needs it. */
+            backup?: components["schemas"]["ScheduledBackupDto"];
             /** @description Only with stop: powers the VMs off instead of asking the guests to shut down. */
             force?: boolean;
             /** @description Only with snapshot: how many snapshots that this schedule has created remain for each instance. The oldest ones are deleted when a new one is complete. Without it, all remain. Other snapshots are never deleted. */
@@ -6938,7 +6998,7 @@ export interface components {
             /** @description The ref of the instance. */
             ref: string;
             /**
-             * @description `skipped`: it never began, because the task was canceled, another member failed or the service stopped.
+             * @description `skipped`: it never began, because the task was canceled, another member failed or the service stopped, or there was nothing to do for it, such as the backup of a VM that is being backed up already.
              * @enum {string}
              */
             status: "waiting" | "running" | "done" | "error" | "skipped";
@@ -8837,6 +8897,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AcceptedView"];
+                };
+            };
+        };
+    };
+    "BackupTargets.state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The ID of a target, as in the list. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupTargetStateView"];
                 };
             };
         };

@@ -36,6 +36,12 @@ interface Prepared {
   readonly work: Work;
 }
 
+/** For the schedule that asks for it, with the ID that its bulk task has given to the task. */
+interface BackupOrigin {
+  readonly id: string;
+  readonly schedule?: string;
+}
+
 /** Backs a VM up to a target, as a task. @returns the ID of the task */
 export class BackUpVm extends Change<[query: InstanceQuery, target: string], string, Prepared> {
   constructor(private readonly deps: BackUpVmDeps) {
@@ -67,7 +73,24 @@ export class BackUpVm extends Change<[query: InstanceQuery, target: string], str
   }
 
   protected override runPrepared(prepared: Prepared, caller: Caller): Promise<string> {
-    const { found, target, work } = prepared;
+    return this.start(prepared, caller);
+  }
+
+  /**
+   * Starts the task under an ID that its caller has recorded before.
+   * @param order.schedule the ID of the schedule whose rules count for the backup
+   * @throws DomainError as `run` does
+   */
+  async runAs(
+    id: string,
+    query: InstanceQuery,
+    { target, schedule }: { readonly target: string; readonly schedule?: string },
+    caller: Caller,
+  ): Promise<string> {
+    return this.start(this.prepare(query, target), caller, { id, ...(schedule !== undefined && { schedule }) });
+  }
+
+  private start({ found, target, work }: Prepared, caller: Caller, origin?: BackupOrigin): Promise<string> {
     const { ref, uid, ability } = found;
     const { reservations, audit, task } = this.deps;
     return reservations.during(work, (reservation) =>
@@ -77,8 +100,17 @@ export class BackUpVm extends Change<[query: InstanceQuery, target: string], str
         ref,
         async () => {
           throwFirstRefusal({ refusals: await ability.check(ref, target.id) });
-          const input: BackupInput = { ref: formatRef(ref), uid, target: target.id };
-          return task.start({ name: ref.name, ref: input.ref, input, reservation }, caller);
+          const schedule = origin?.schedule;
+          const input: BackupInput = {
+            ref: formatRef(ref),
+            uid,
+            target: target.id,
+            ...(schedule !== undefined && { schedule }),
+          };
+          return task.start(
+            { ...(origin && { id: origin.id }), name: ref.name, ref: input.ref, input, reservation },
+            caller,
+          );
         },
         () => `to ${target.name}`,
       ),

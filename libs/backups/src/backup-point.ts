@@ -17,6 +17,8 @@ export interface BackupPoint {
   readonly task: string;
   /** The ID that the target had in the service that has created it: another service has other IDs. */
   readonly series: string;
+  /** The ID of the schedule that has created it. Only its rules delete it without a request. */
+  readonly schedule?: string;
   /** The sizes of the disks. */
   readonly sizeBytes: number;
 }
@@ -25,8 +27,8 @@ const MARK = 'headgate';
 
 /** The properties of a point as tags of its snapshot, so that a list reads no manifests. */
 export function tagsOf({ sizeBytes, ...point }: Omit<BackupPoint, 'id' | 'time'>): string[] {
-  const { uid, ref, consistency, checkpoint, task, series } = point;
-  const pairs = { uid, ref, consistency, checkpoint, task, series, bytes: String(sizeBytes) };
+  const { uid, ref, consistency, checkpoint, task, series, schedule } = point;
+  const pairs = { uid, ref, consistency, checkpoint, task, series, schedule, bytes: String(sizeBytes) };
   return [MARK, ...Object.entries(pairs).flatMap(([key, value]) => (value === undefined ? [] : [`${key}=${value}`]))];
 }
 
@@ -35,7 +37,8 @@ export function pointOf({ id, time, tags }: StoredSnapshot): BackupPoint | undef
   if (!tags.includes(MARK)) return undefined;
   const valueOf = (key: string): string | undefined =>
     tags.find((tag) => tag.startsWith(`${key}=`))?.slice(key.length + 1);
-  const [uid, ref, task, series, checkpoint] = ['uid', 'ref', 'task', 'series', 'checkpoint'].map(valueOf);
+  const [uid, ref, task, series] = ['uid', 'ref', 'task', 'series'].map(valueOf);
+  const [checkpoint, schedule] = ['checkpoint', 'schedule'].map(valueOf);
   const consistency = BACKUP_CONSISTENCIES.find((one) => one === valueOf('consistency'));
   const sizeBytes = Number(valueOf('bytes'));
   if (
@@ -48,7 +51,18 @@ export function pointOf({ id, time, tags }: StoredSnapshot): BackupPoint | undef
     Number.isNaN(Date.parse(time))
   )
     return undefined;
-  return { id, time, uid, ref, consistency, task, series, sizeBytes, ...(checkpoint !== undefined && { checkpoint }) };
+  return {
+    id,
+    time,
+    uid,
+    ref,
+    consistency,
+    task,
+    series,
+    sizeBytes,
+    ...(checkpoint !== undefined && { checkpoint }),
+    ...(schedule !== undefined && { schedule }),
+  };
 }
 
 /** The points among snapshots, the newest first. */

@@ -48,6 +48,12 @@ export interface StoredFile {
   content(signal: AbortSignal): AsyncIterable<Buffer>;
 }
 
+export interface StoreSpace {
+  readonly usedBytes: number;
+  /** Absent if the place does not say. */
+  readonly freeBytes?: number;
+}
+
 export interface StoreReport {
   /** One sentence for each damaged part. */
   readonly problems: readonly string[];
@@ -57,11 +63,15 @@ export interface StoreReport {
 
 /**
  * An open repository. Other services and programs may use it at the same time. All methods throw INSUFFICIENT_STORAGE,
- * BUSY while another one excludes it, and BACKEND_FAILED.
+ * BUSY with its `holder` in the details while another one excludes it, and BACKEND_FAILED.
  */
 export abstract class BackupStore {
   /** All snapshots, the oldest first, also those of other programs. */
   abstract snapshots(): Promise<readonly StoredSnapshot[]>;
+  /** @throws DomainError BUSY while another process excludes writers, before anything is read for a backup */
+  abstract expectWritable(): Promise<void>;
+  /** How much space the repository takes, and how much is left for it. Both in bytes. */
+  abstract space(): Promise<StoreSpace>;
   /** The snapshot exists as a whole, or not at all. */
   abstract write(snapshot: NewSnapshot, fill: (files: SnapshotFiles) => Promise<void>): Promise<WrittenSnapshot>;
   /** @throws DomainError BACKUP_POINT_NOT_FOUND */
@@ -92,6 +102,12 @@ export abstract class BackupStores {
    */
   abstract prepare(target: BackupTarget): Promise<'created' | 'opened'>;
 
-  /** @throws DomainError BACKEND_FAILED, with the reason, when it is gone, can't be read, or has another password */
+  /**
+   * It may be opened for many requests: deriving its key is remembered for a while.
+   * @throws DomainError BACKEND_FAILED, with the reason, when it is gone, can't be read, or has another password
+   */
   abstract open(target: BackupTarget): Promise<BackupStore>;
+
+  /** Forgets all that is remembered of a target that is removed. */
+  abstract forget(id: string): void;
 }

@@ -131,6 +131,30 @@ describe('a backup', () => {
     expect(await backUp('task-3')).toMatchObject({ readBytes: 64 * 1024 });
   });
 
+  test('touches no VM while another process excludes it from the target, and goes on afterwards', async () => {
+    start();
+    const open = source.open.bind(source);
+    backing.stores.store.busyTimes = 2;
+    let isOpened = false;
+    source.open = (...args) => {
+      isOpened = true;
+      return open(...args);
+    };
+    const done = backUp('task-1');
+    for (let turn = 0; turn < 20 && !isOpened; turn++) {
+      expect(backing.stores.store.busyTimes > 0 || turn > 0).toBe(true);
+      await new Promise((resolve) => setImmediate(resolve));
+      await backing.clock.advance(15_000);
+    }
+    expect(await done).toMatchObject({ consistency: 'frozen' });
+    expect(await points()).toHaveLength(1);
+  });
+
+  test('names the schedule that has asked for it', async () => {
+    await backing.run(task, { ...input(), schedule: 'night' }, 'task-1');
+    expect(await points()).toMatchObject([{ schedule: 'night', task: 'task-1' }]);
+  });
+
   test('touches no VM when the target can not be opened', async () => {
     backing.stores.failure = new DomainError('BACKEND_FAILED', 'The password is wrong.');
     source.open = () => Promise.reject(new Error('It was opened.'));

@@ -24,6 +24,7 @@ import { diskPath, MANIFEST_PATH, pointsOf, tagsOf, VARIABLES_PATH, type BackupP
 import type { BackupStore, BackupStores, SnapshotFiles, StoredFile } from './backup-store.js';
 import { findTarget } from './find-target.js';
 import { formatManifest, newManifest } from './manifest.js';
+import { whenFree } from './when-free.js';
 import { ParentUnreadable, withParent } from './with-parent.js';
 
 /** The journaled input. Without secrets. */
@@ -34,6 +35,8 @@ export interface BackupInput {
   readonly uid: string;
   /** The ID of the target. */
   readonly target: string;
+  /** The ID of the schedule that has asked for it. */
+  readonly schedule?: string;
 }
 
 export interface BackupTaskDeps extends InstanceSources {
@@ -54,6 +57,8 @@ export interface BackedUp {
 }
 
 const STALL_MS = 30 * 60_000;
+/** A clean-up of the target takes minutes. The next backup is later than this. */
+const MAX_WAIT_MS = 30 * 60_000;
 
 /** Reads all disks of a VM as they are at one moment, and stores them with a manifest as one snapshot. */
 export class BackupTask implements TaskDefinition<BackupInput> {
@@ -69,7 +74,8 @@ export class BackupTask implements TaskDefinition<BackupInput> {
         stallMs: STALL_MS,
         waitsFor: 'the copy of the disks',
         ifStalled: 'The target has no incomplete backup.',
-        run: (context) => this.copy(context),
+        run: (context) =>
+          whenFree(() => this.copy(context), { ...context, clock: this.deps.clock, atMost: MAX_WAIT_MS }),
       },
     ];
   }
@@ -101,6 +107,8 @@ export class BackupTask implements TaskDefinition<BackupInput> {
   private async copy(context: StepContext<BackupInput>): Promise<BackedUp> {
     const { input } = context;
     const store = await this.open(input);
+    // Before the guest notices anything.
+    await store.expectWritable();
     const points = pointsOf(await store.snapshots());
     const base = points.find(
       ({ uid, series, checkpoint }) => uid === input.uid && series === input.target && checkpoint !== undefined,
@@ -140,8 +148,13 @@ export class BackupTask implements TaskDefinition<BackupInput> {
       const time = this.deps.clock.iso();
       const sizeBytes = sizeOf(reading.disks);
       const { consistency, checkpoint } = reading;
-      const point = { uid: input.uid, ref: input.ref, consistency, task, series: input.target, sizeBytes };
-      const tags = tagsOf({ ...point, ...(checkpoint !== undefined && { checkpoint }) });
+      const { uid, target: series, schedule } = input;
+      const point = { uid, ref: input.ref, consistency, task, series, sizeBytes };
+      const tags = tagsOf({
+        ...point,
+        ...(checkpoint !== undefined && { checkpoint }),
+        ...(schedule !== undefined && { schedule }),
+      });
       const written = await store.write(
         {
           time,

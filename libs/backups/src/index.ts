@@ -1,4 +1,5 @@
 export * from './back-up-vm.js';
+export * from './backup-members.js';
 export * from './backup-point.js';
 export * from './backup-store.js';
 export * from './backup-task.js';
@@ -9,3 +10,4 @@ export * from './restore-task.js';
 export * from './retention.js';
 export * from './target-care.js';
 export * from './target-changes.js';
+export * from './target-state.js';

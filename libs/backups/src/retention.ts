@@ -1,12 +1,6 @@
-/** How many points of a VM are kept: of each hour, day, … the last one. */
-export interface KeepRules {
-  readonly last?: number;
-  readonly hourly?: number;
-  readonly daily?: number;
-  readonly weekly?: number;
-  readonly monthly?: number;
-  readonly yearly?: number;
-}
+import type { KeepRules } from '@headgate/domain-contracts';
+
+export type { KeepRules } from '@headgate/domain-contracts';
 
 export const KEEP_PERIODS = ['last', 'hourly', 'daily', 'weekly', 'monthly', 'yearly'] as const;
 

@@ -40,6 +40,57 @@ describe('the clean-up of a target', () => {
     expect(pointsToDelete(points, rules, keepsNothing).map(({ id }) => id)).toEqual(['a']);
   });
 
+  describe('after a run of a schedule', () => {
+    const only = { ...rules, only: { schedule: 'night', tasks: ['task-c', 'task-y'] } };
+    const night = (id: string, day: number, more: Partial<BackupPoint> = {}): BackupPoint =>
+      point(id, day, { schedule: 'night', ...more });
+
+    test('deletes only points that the schedule has created', () => {
+      const others = [point('hand', 1), point('noon', 2, { schedule: 'noon' })];
+      expect(idsOf([...others, night('a', 1), night('b', 2), night('c', 3)], only).sort()).toEqual(['a', 'b']);
+    });
+
+    test('deletes nothing of a VM whose backup failed or was skipped, and nothing of another target', () => {
+      const db = [night('d', 1, { uid: 'uid-db' }), night('e', 2, { uid: 'uid-db' })];
+      const elsewhere = [1, 2].map((day) => night(`f${day}`, day, { series: 'feed000000000009', task: 'task-c' }));
+      expect(idsOf([night('b', 2), night('c', 3), ...db, ...elsewhere], only)).toEqual(['b']);
+      expect(idsOf([night('a', 1), night('b', 2)], only)).toEqual([]);
+    });
+
+    test('keeps the new point, also when a clock that was set back has given it an earlier time', () => {
+      // `x` was created while the clock was ahead.
+      expect(idsOf([night('a', 1), night('c', 2), night('x', 9)], only)).toEqual(['a']);
+      expect(idsOf([night('x', 9), night('c', 2), night('y', 3)], only)).toEqual([]);
+    });
+  });
+
+  test('waits while another process uses the target, and gives up after 8 hours', async () => {
+    const backing = await BackingUp.open();
+    const { store } = backing.stores;
+    const task = new CleanTask({ ...backing, retention });
+    const passing = async (work: Promise<unknown>): Promise<unknown> => {
+      let result: unknown;
+      const ended = work.then(
+        (value) => void (result = value),
+        (error: unknown) => void (result = error),
+      );
+      for (let turn = 0; turn < 2000 && result === undefined; turn++) {
+        await new Promise((resolve) => setImmediate(resolve));
+        await backing.clock.advance(15_000);
+      }
+      await ended;
+      return result;
+    };
+    store.busyTimes = 3;
+    expect(await passing(backing.run(task, rules))).toEqual({ deleted: 0, freedBytes: 0 });
+    store.busyTimes = 3000;
+    expect(await passing(backing.run(task, rules))).toMatchObject({
+      code: 'BUSY',
+      message: expect.stringMatching(/node-b/),
+    });
+    expect(store.pruned).toBe(1);
+  });
+
   test('deletes no point of another service, and no snapshot of another program', async () => {
     const backing = await BackingUp.open();
     const { store } = backing.stores;
@@ -59,7 +110,7 @@ describe('the clean-up of a target', () => {
 
 describe('a point', () => {
   test('is read from its tags as it was written', () => {
-    const written = point('a', 1, { checkpoint: 'headgate-backup-feed-1', ref: 'vm/lab/a=b/web' });
+    const written = point('a', 1, { checkpoint: 'headgate-backup-feed-1', ref: 'vm/lab/a=b/web', schedule: 'night' });
     const { id, time, ...rest } = written;
     expect(pointOf({ id, time, tags: tagsOf(rest) })).toEqual(written);
   });

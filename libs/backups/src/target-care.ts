@@ -7,6 +7,7 @@ import {
   type BackupTarget,
   type BackupTargetStore,
   type Caller,
+  type Clock,
   type DefinedTask,
   type Plan,
   type StepDefinition,
@@ -16,6 +17,7 @@ import { pointsOf, type BackupPoint } from './backup-point.js';
 import type { BackupStore, BackupStores } from './backup-store.js';
 import { findTarget } from './find-target.js';
 import { hasRules, type KeepRules, type Retention } from './retention.js';
+import { whenFree } from './when-free.js';
 
 export interface TargetCareDeps {
   readonly targets: BackupTargetStore;
@@ -24,6 +26,8 @@ export interface TargetCareDeps {
 }
 
 const STALL_MS = 60 * 60_000;
+/** A clean-up waits for the backups of a night. */
+const MAX_WAIT_MS = 8 * 60 * 60_000;
 const MAX_LOGGED = 20;
 
 export interface CleanInput {
@@ -31,23 +35,34 @@ export interface CleanInput {
   readonly rules: KeepRules;
   /** Of the IANA database. */
   readonly timeZone: string;
+  /** After a run of a schedule; without it, the rules hold for all VMs. */
+  readonly only?: {
+    /** Its ID. Only the points that it has created count. */
+    readonly schedule: string;
+    /** The tasks whose points are new: only their VMs count, and the new points stay, whatever the clock said. */
+    readonly tasks: readonly string[];
+  };
 }
 
 /**
  * The points that the rules do not keep, by VM: only those that this service has created in this target, and never the
  * newest one of a VM.
+ * @param points the newest first
  */
 export function pointsToDelete(
   points: readonly BackupPoint[],
-  { target, rules, timeZone }: CleanInput,
+  { target, rules, timeZone, only }: CleanInput,
   retention: Retention,
 ): BackupPoint[] {
   if (!hasRules(rules)) return [];
-  const own = points.filter(({ series }) => series === target);
+  const own = points.filter(({ series, schedule }) => series === target && (!only || schedule === only.schedule));
+  const created = new Set(only?.tasks);
+  const isNew = ({ task }: BackupPoint): boolean => created.has(task);
   return [...Map.groupBy(own, ({ uid }) => uid).values()].flatMap((ofVm) => {
+    if (only && !ofVm.some(isNew)) return [];
     const kept = retention.kept(ofVm, rules, timeZone);
     // The newest comes first.
-    return ofVm.slice(1).filter(({ id }) => !kept.has(id));
+    return ofVm.slice(1).filter((point) => !kept.has(point.id) && !isNew(point));
   });
 }
 
@@ -55,7 +70,7 @@ export function pointsToDelete(
 export class CleanTask implements TaskDefinition<CleanInput> {
   readonly kind = 'clean-backups';
 
-  constructor(private readonly deps: TargetCareDeps) {}
+  constructor(private readonly deps: TargetCareDeps & { readonly clock: Clock }) {}
 
   steps(): readonly StepDefinition<CleanInput>[] {
     return [
@@ -65,15 +80,19 @@ export class CleanTask implements TaskDefinition<CleanInput> {
         stallMs: STALL_MS,
         waitsFor: 'the target to be cleaned up',
         ifStalled: 'A later clean-up goes on.',
-        run: async ({ input, signal, log }) => {
-          const { stores, targets, retention } = this.deps;
+        run: async (context) => {
+          const { input, signal, log } = context;
+          const { stores, targets, retention, clock } = this.deps;
+          const waiting = { ...context, clock, atMost: MAX_WAIT_MS };
           const store = await stores.open(findTarget(targets, input.target));
           const gone = pointsToDelete(pointsOf(await store.snapshots()), input, retention);
           for (const { ref, time } of gone.slice(0, MAX_LOGGED)) log(`The backup of ${ref} of ${time} is deleted.`);
           if (gone.length > MAX_LOGGED) log(`${gone.length - MAX_LOGGED} more backups are deleted.`);
-          await store.forget(gone.map(({ id }) => id));
+          const ids = gone.map(({ id }) => id);
+          await whenFree(() => store.forget(ids), waiting);
           signal.throwIfAborted();
-          const freedBytes = await store.prune(signal);
+          // Nothing is free without this, but a backup to the same target goes on first.
+          const freedBytes = await whenFree(() => store.prune(signal), waiting);
           log(`${formatBytes(freedBytes)} are free again.`);
           return { deleted: gone.length, freedBytes };
         },

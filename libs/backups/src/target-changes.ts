@@ -79,7 +79,9 @@ export class AddTarget extends Change<[request: NewTarget], BackupTarget, NewTar
 /** Removes a target, and the checkpoints of its backups. Its repository stays as it is. */
 export class RemoveTarget extends Change<[id: string], void, BackupTarget> {
   constructor(
-    private readonly deps: Pick<TargetChangeDeps, 'targets' | 'audit'> & { readonly backends: BackendDirectory },
+    private readonly deps: Pick<TargetChangeDeps, 'targets' | 'stores' | 'audit'> & {
+      readonly backends: BackendDirectory;
+    },
   ) {
     super();
   }
@@ -96,13 +98,14 @@ export class RemoveTarget extends Change<[id: string], void, BackupTarget> {
   }
 
   protected override async runPrepared({ id, name }: BackupTarget, caller: Caller): Promise<void> {
-    const { targets, audit } = this.deps;
+    const { targets, stores, audit } = this.deps;
     await audit.of(
       caller,
       'remove backup target',
       `backup-target/${name}`,
       async () => {
         await targets.delete('', id);
+        stores.forget(id);
         return this.endSeries(id);
       },
       (failed) => (failed.length > 0 ? `the checkpoints in ${failed.join(', ')} remain` : ''),

@@ -11,6 +11,7 @@ export * from './values/plain-text.js';
 export * from './values/retry-delays.js';
 export * from './values/quantity.js';
 export * from './model/backend-traits.js';
+export * from './model/backup-order.js';
 export * from './model/bulk.js';
 export * from './model/busy.js';
 export * from './model/caller.js';

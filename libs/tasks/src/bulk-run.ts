@@ -7,6 +7,7 @@ import {
   runMembers,
   type Author,
   type BulkRequest,
+  type BulkTask,
   type Clock,
   type DirectBulkRequest,
   type MemberTasks,
@@ -93,10 +94,16 @@ export class BulkRun implements JournaledRun {
       await task.end(messageOf(error));
       return 'ended';
     }
-    const { error: failed, waiting, running } = this.members.counts;
-    if (task.shutdownSignal.aborted && waiting + running > 0) return 'suspended';
-    if (task.signal.aborted && !task.shutdownSignal.aborted) await task.end(messageOf(task.signal.reason));
-    else await task.end(failed > 0 ? failureOf(failed, members.length, waiting) : undefined);
+    const { waiting, running } = this.members.counts;
+    // The next process calls `afterwards`.
+    if (task.shutdownSignal.aborted && (waiting + running > 0 || this.queue)) return 'suspended';
+    if (task.signal.aborted && !task.shutdownSignal.aborted) {
+      await task.end(messageOf(task.signal.reason));
+      return 'ended';
+    }
+    await this.queue?.afterwards(this.members.all(), (text) => task.log(text));
+    if (task.shutdownSignal.aborted) return 'suspended';
+    await task.end(failureOf(this.members.counts, members.length));
     return 'ended';
   }
 
@@ -269,9 +276,11 @@ export class BulkRun implements JournaledRun {
   }
 }
 
-/** @param waiting how many members were not begun after it */
-const failureOf = (failed: number, all: number, waiting: number): string =>
-  waiting > 0 ? `${failed} of ${all} failed, so ${waiting} did not begin.` : `${failed} of ${all} failed.`;
+function failureOf({ error, skipped, waiting }: BulkTask['counts'], all: number): string | undefined {
+  if (error > 0)
+    return waiting > 0 ? `${error} of ${all} failed, so ${waiting} did not begin.` : `${error} of ${all} failed.`;
+  return skipped === all ? `${all === 1 ? 'The only one was' : `All ${all} were`} skipped.` : undefined;
+}
 
 /** The step of a bulk task, such as `stop by force`. */
 export const describe = ({ action, force, tag, folder }: BulkRequest): string =>

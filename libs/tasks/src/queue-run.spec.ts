@@ -1,5 +1,6 @@
 import {
   ADMINISTRATOR,
+  MemberSkipped,
   type BulkRequest,
   type Caller,
   type InstanceRef,
@@ -27,6 +28,10 @@ class Moves {
   readonly begun: string[] = [];
   readonly undone: string[] = [];
   readonly refused = new Map<string, string>();
+  readonly left = new Map<string, string>();
+  /** The members with which the queue was called afterwards, as `name status`. */
+  readonly after: string[][] = [];
+  afterwards: () => Promise<void> = async () => undefined;
   private gates = new Map<string, PromiseWithResolvers<void>>();
 
   constructor(
@@ -51,7 +56,13 @@ class Moves {
       start: async (_order, { name }, { task: id, caller }) => {
         const refusal = this.refused.get(name);
         if (refusal !== undefined) throw new Error(refusal);
+        const reason = this.left.get(name);
+        if (reason !== undefined) throw new MemberSkipped(reason);
         await task.start({ id, name, ref: `vm/lab/local/${name}`, input: { name } }, caller);
+      },
+      afterwards: (_order, members) => {
+        this.after.push(members.map(({ ref, status }) => `${ref.slice(-2)} ${status}`));
+        return this.afterwards();
       },
     } satisfies MemberTasks);
     return board;
@@ -158,6 +169,49 @@ describe('a queue of tasks', () => {
     ]);
     expect(membersOf(id)[0]).not.toHaveProperty('task');
     expect(store.get(id)?.log).toMatch(/v1: The disk is broken/);
+  });
+
+  test('skips members with a reason, which is no failure unless it is that of all', async () => {
+    moves.left.set('v0', 'Another move of it goes on.');
+    const id = await board.startBulk(MOVE, refsOf(2), ann);
+    await finish('v1');
+    expect(membersOf(id)).toMatchObject([
+      { status: 'skipped', error: 'Another move of it goes on.' },
+      { status: 'done' },
+    ]);
+    expect(store.get(id)).toMatchObject({ status: 'done', bulk: { counts: { skipped: 1, done: 1, error: 0 } } });
+    moves.left.set('v1', 'So does one of this.');
+    const all = await board.startBulk(MOVE, refsOf(2), ann);
+    await settled();
+    expect(store.get(all)).toMatchObject({ status: 'error', error: 'All 2 were skipped.' });
+  });
+
+  test('calls the queue when its members have ended, and stays done if that fails', async () => {
+    moves.refused.set('v0', 'There is no space.');
+    moves.afterwards = () => Promise.reject(new Error('The clean-up can not begin.'));
+    const id = await board.startBulk(MOVE, refsOf(2), ann);
+    await settled();
+    expect(moves.after).toEqual([]);
+    await finish('v1');
+    expect(moves.after).toEqual([['v0 error', 'v1 done']]);
+    expect(store.get(id)).toMatchObject({ status: 'error', error: '1 of 2 failed.' });
+    expect(store.get(id)?.log).toContain('The clean-up can not begin.');
+  });
+
+  test('does not call it after a cancellation, and again after a kill', async () => {
+    const canceled = await board.startBulk(MOVE, refsOf(1), ann);
+    await settled();
+    await board.cancelTask(canceled, ann);
+    await finish('v0');
+    expect(moves.after).toEqual([]);
+    moves.kill();
+    moves.afterwards = () => new Promise(() => undefined);
+    const killed = await board.startBulk(MOVE, refsOf(1), ann);
+    await finish('v0');
+    expect([moves.after.length, store.get(killed)?.status]).toEqual([1, 'running']);
+    moves.afterwards = async () => undefined;
+    await restart();
+    expect([moves.after, store.get(killed)?.status]).toEqual([[['v0 done'], ['v0 done']], 'done']);
   });
 
   test('begins no further member while it is paused; those that run are finished', async () => {

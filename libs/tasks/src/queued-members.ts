@@ -1,4 +1,5 @@
 import {
+  MemberSkipped,
   messageOf,
   parseRef,
   type BulkRequest,
@@ -49,10 +50,20 @@ export class QueuedMembers {
       try {
         await work.start(request, parseRef(ref), { task: id, caller });
       } catch (error) {
-        return { status: 'error', error: messageOf(error) };
+        return { status: error instanceof MemberSkipped ? 'skipped' : 'error', error: messageOf(error) };
       }
     }
     return resultOf(id, await runs.ended(id));
+  }
+
+  /** @param log of the task */
+  async afterwards(members: readonly TaskMember[], log: (text: string) => void): Promise<void> {
+    const { work, request, caller } = this;
+    try {
+      await work.afterwards?.(request, members, { caller, log });
+    } catch (error) {
+      log(messageOf(error));
+    }
   }
 
   /** The result of a member that an earlier process began, and that may not be started again. */

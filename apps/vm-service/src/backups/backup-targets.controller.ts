@@ -7,6 +7,7 @@ import {
   BackupPointsQuery,
   BackupPointView,
   BackupTargetPath,
+  BackupTargetStateView,
   BackupTargetView,
   ChangeQuery,
   CheckBackupsDto,
@@ -24,6 +25,7 @@ import {
   ListPoints,
   RemoveTarget,
   RestorePoint,
+  TargetState,
   type BackupPoint,
 } from '@headgate/backups';
 import {
@@ -50,6 +52,7 @@ export class BackupTargetsController {
     private readonly backends: BackendDirectory,
     private readonly addTarget: AddTarget,
     private readonly removeTarget: RemoveTarget,
+    private readonly targetState: TargetState,
     private readonly listPoints: ListPoints,
     private readonly deletePoint: DeletePoint,
     private readonly restorePoint: RestorePoint,
@@ -87,6 +90,13 @@ export class BackupTargetsController {
     return request.answer(query, this.removeTarget, [target], () => ({ status: 'removed' }));
   }
 
+  @Needs(everything('read'))
+  @Get(':target/state')
+  @Describe('Whether a target can be used now, its space, and its newest backup.', answer(200, BackupTargetStateView))
+  state(@Param() { target }: BackupTargetPath): Promise<BackupTargetStateView> {
+    return this.targetState.run(target);
+  }
+
   @Needs(visibleInstances)
   @Get(':target/points')
   @Describe(
@@ -102,13 +112,14 @@ export class BackupTargetsController {
     const points = await this.listPoints.run(target);
     return points
       .filter((point) => (wanted === undefined || point.ref === wanted) && this.mayRead(point, caller))
-      .map(({ id, time, ref: of, uid, consistency, sizeBytes }) => ({
+      .map(({ id, time, ref: of, uid, consistency, sizeBytes, schedule }) => ({
         id,
         time,
         ref: of,
         uid,
         consistency,
         sizeBytes,
+        ...(schedule !== undefined && { schedule }),
       }));
   }
 

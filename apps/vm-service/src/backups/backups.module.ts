@@ -1,13 +1,17 @@
 import { Module } from '@nestjs/common';
+import { expectMembersAllowed } from '@headgate/access';
 import {
   AddTarget,
   BackUpVm,
+  BackupMembers,
   BackupStores,
   BackupTask,
   CheckTarget,
   CheckTask,
   CleanTarget,
   CleanTask,
+  TargetState,
+  type CleanInput,
   DeletePoint,
   ListPoints,
   RemoveTarget,
@@ -24,6 +28,9 @@ import {
   InstanceDirectory,
   Reservations,
   TaskRunner,
+  type Caller,
+  type DefinedTask,
+  type InstanceRef,
 } from '@headgate/domain-contracts';
 import type { Settings } from '../config/load-config.js';
 import { FleetModule } from '../fleet/fleet.module.js';
@@ -39,6 +46,7 @@ import { BackupsController } from './backups.controller.js';
 import { ResticRetention } from './restic-store.js';
 import { ResticStores } from './restic-stores.js';
 
+const CLEAN_TASK = Symbol('CleanTask');
 const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
 
 /** Backups of VMs. Tasks are defined while the service is created, so that interrupted ones continue when it starts. */
@@ -53,7 +61,8 @@ const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
     },
     provideClass(ResticRetention, [Clock], Retention),
     provideDeps(AddTarget, { ...STORED, audit: Audit, clock: Clock }),
-    provideDeps(RemoveTarget, { targets: BackupTargetStore, audit: Audit, backends: BackendDirectory }),
+    provideDeps(RemoveTarget, { ...STORED, audit: Audit, backends: BackendDirectory }),
+    provideDeps(TargetState, STORED),
     provideDeps(ListPoints, STORED),
     provideDeps(DeletePoint, { ...STORED, audit: Audit }),
     {
@@ -101,17 +110,26 @@ const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
       },
     },
     {
-      provide: CleanTarget,
-      inject: [BackupTargetStore, BackupStores, Retention, TaskRunner, Audit],
+      provide: CLEAN_TASK,
+      inject: [BackupTargetStore, BackupStores, Retention, TaskRunner, Clock],
       useFactory: (
         targets: BackupTargetStore,
         stores: BackupStores,
         retention: Retention,
         tasks: TaskRunner,
-        audit: Audit,
-      ) => {
-        const deps = { targets, stores, retention };
-        return new CleanTarget({ ...deps, task: tasks.define(new CleanTask(deps)), audit });
+        clock: Clock,
+      ) => tasks.define(new CleanTask({ targets, stores, retention, clock })),
+    },
+    provideDeps(CleanTarget, { ...STORED, retention: Retention, task: CLEAN_TASK, audit: Audit }),
+    {
+      provide: BackupMembers,
+      inject: [BackUpVm, CLEAN_TASK, TaskRunner],
+      useFactory: (backUpVm: BackUpVm, cleanTask: DefinedTask<CleanInput>, tasks: TaskRunner) => {
+        const expectAllowed = ({ grant }: Caller, ref: InstanceRef): void =>
+          expectMembersAllowed(grant, { action: 'backup' }, [ref]);
+        const members = new BackupMembers({ backUpVm, cleanTask, expectAllowed });
+        tasks.defineQueue(members);
+        return members;
       },
     },
     {

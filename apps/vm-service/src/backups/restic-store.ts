@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import {
   BackupStore,
@@ -8,6 +9,7 @@ import {
   type StoredFile,
   type StoredSnapshot,
   type StoreReport,
+  type StoreSpace,
   type WrittenSnapshot,
 } from '@headgate/backups';
 import type { Clock } from '@headgate/domain-contracts';
@@ -16,8 +18,22 @@ import { translated, translating } from './translate-repository-error.js';
 
 /** An open repository of restic. */
 export class ResticStore extends BackupStore {
-  constructor(private readonly repository: ResticRepository) {
+  constructor(
+    private readonly repository: ResticRepository,
+    private readonly path: string,
+  ) {
     super();
+  }
+
+  override expectWritable(): Promise<void> {
+    return translating(() => this.repository.expectWritable());
+  }
+
+  override space(): Promise<StoreSpace> {
+    return translating(async () => {
+      const [usedBytes, { bavail, bsize }] = await Promise.all([this.repository.usedBytes(), statfs(this.path)]);
+      return { usedBytes, freeBytes: bavail * bsize };
+    });
   }
 
   override snapshots(): Promise<readonly StoredSnapshot[]> {

@@ -1,3 +1,4 @@
+import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { BackupStores, type BackupStore } from '@headgate/backups';
 import { DomainError, type BackupTarget, type Clock } from '@headgate/domain-contracts';
 import {
@@ -8,16 +9,24 @@ import {
   WrongPasswordError,
 } from '@headgate/restic-repository';
 import type { AllowedFolders } from './allowed-folders.js';
+import { OpenRepositories } from './open-repositories.js';
 import { ResticStore } from './restic-store.js';
 import { translated } from './translate-repository-error.js';
 
 /** Repositories in the format of restic, in folders. */
-export class ResticStores extends BackupStores {
+export class ResticStores extends BackupStores implements BeforeApplicationShutdown {
+  private readonly opened: OpenRepositories;
+
   constructor(
     private readonly folders: AllowedFolders,
     private readonly clock: Clock,
   ) {
     super();
+    this.opened = new OpenRepositories(clock);
+  }
+
+  beforeApplicationShutdown(): void {
+    this.opened.close();
   }
 
   override expectAllowed(path: string): Promise<void> {
@@ -43,12 +52,32 @@ export class ResticStores extends BackupStores {
     }
   }
 
-  override async open({ name, path, password }: BackupTarget): Promise<BackupStore> {
+  override async open(target: BackupTarget): Promise<BackupStore> {
+    const { name, path } = target;
     try {
       await this.folders.expect(path);
-      return new ResticStore(await ResticRepository.open(new DirectoryTarget(path), password, { clock: this.clock }));
+      return new ResticStore(await this.repositoryOf(target), path);
     } catch (error) {
       throw unusable(name, error);
+    }
+  }
+
+  override forget(id: string): void {
+    this.opened.drop(id);
+  }
+
+  /** Each caller gets an index of its own, so that none is read while another one changes it. */
+  private async repositoryOf(target: BackupTarget): Promise<ResticRepository> {
+    const { id, path, password } = target;
+    const open = () => ResticRepository.open(new DirectoryTarget(path), password, { clock: this.clock });
+    const known = await this.opened.get(target, open);
+    try {
+      return await known.again(new DirectoryTarget(path));
+    } catch (error) {
+      this.opened.drop(id);
+      // Another program may have changed the password of the key, and another key may have this one.
+      if (!(error instanceof WrongPasswordError)) throw error;
+      return this.opened.get(target, open);
     }
   }
 }

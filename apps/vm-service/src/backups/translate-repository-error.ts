@@ -15,7 +15,7 @@ export function translated(error: unknown): DomainError {
     return new DomainError(
       'BUSY',
       `The backup target is used by ${error.holder.hostname} (process ${error.holder.pid}): wait until that has ended.`,
-      options,
+      { ...options, details: { holder: error.holder } },
     );
   if (error instanceof LostLockError)
     return new DomainError('BACKEND_FAILED', 'The lock of the backup target was lost: it may be too slow.', options);

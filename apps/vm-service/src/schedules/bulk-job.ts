@@ -16,6 +16,7 @@ import { expectRequest, type RunBulk } from '@headgate/instances';
 import { JobKind } from '@headgate/schedules';
 import { newTaskId } from '@headgate/tasks';
 import { findMembers } from '../bulk/find-members.js';
+import { paramsOf, placesOf } from './job-params.js';
 
 export interface BulkJobDeps {
   readonly runBulk: RunBulk;
@@ -23,14 +24,6 @@ export interface BulkJobDeps {
   readonly snapshots: ScheduledSnapshotStore;
   readonly clock: Clock;
 }
-
-/** The job of a schedule as it is stored: an action on the instances that match a query at the time of the run. */
-export const bulkJob = (params: ScheduleJobDto): ScheduledJob => ({
-  kind: 'bulk',
-  params: JSON.parse(JSON.stringify(params)) as ScheduleJobDto,
-});
-
-export const paramsOf = ({ params }: ScheduledJob): ScheduleJobDto => params as ScheduleJobDto;
 
 /** Starts a bulk task at planned times. */
 export class BulkJob extends JobKind {
@@ -45,19 +38,19 @@ export class BulkJob extends JobKind {
     const params = paramsOf(job);
     const request = requestOf(params);
     expectRequest(request, clock.now());
+    if (params.backup) throw new DomainError('INVALID_INPUT', 'job.backup is only possible with backup.');
     if (params.keep !== undefined && params.action !== 'snapshot')
       throw new DomainError('INVALID_INPUT', 'job.keep is only possible with snapshot.');
     const members = findMembers(params, fleet, caller);
     expectMembersAllowed(caller.grant, request, members);
     // Instances that will match later have to be allowed then. Without any now, there must be a right at all.
-    if (members.length === 0) expectAllowedLater(caller.grant, params.action, params.query.folder);
+    if (members.length === 0) expectAllowedLater(caller.grant, request.action, params.query.folder);
   }
 
   override describe(job: ScheduledJob): string {
     const { action, force, query } = paramsOf(job);
-    const { kind = 'vm', q, context, folder } = query;
-    const where = [q, context && `in context ${context}`, folder && `in folder ${folder}`].filter(Boolean).join(', ');
-    return `${action}${force ? ' by force' : ''} of each ${kind === 'vm' ? 'VM' : 'container'}: ${where}`;
+    const { kind = 'vm' } = query;
+    return `${action}${force ? ' by force' : ''} of each ${kind === 'vm' ? 'VM' : 'container'}: ${placesOf(query)}`;
   }
 
   override newTask(job: ScheduledJob): string {
@@ -87,8 +80,9 @@ export class BulkJob extends JobKind {
 }
 
 function requestOf(
-  { query: _query, keep: _keep, ...request }: ScheduleJobDto,
+  { query: _query, keep: _keep, backup: _backup, action, ...request }: ScheduleJobDto,
   schedule?: BulkOrigin,
 ): DirectBulkRequest {
-  return { ...request, ...(schedule && { schedule }) };
+  if (action === 'backup') throw new DomainError('INVALID_INPUT', 'job.action: backup is another kind of job.');
+  return { action, ...request, ...(schedule && { schedule }) };
 }

@@ -1,7 +1,7 @@
 import type { ScheduleDetailView, ScheduledRunView, ScheduleView } from '@headgate/api-contracts';
 import { DomainError, type Schedule, type ScheduledRun } from '@headgate/domain-contracts';
 import type { Scheduler } from '@headgate/schedules';
-import { paramsOf } from './bulk-job.js';
+import { paramsOf } from './job-params.js';
 
 type Next = Pick<Scheduler, 'nextRun'>;
 

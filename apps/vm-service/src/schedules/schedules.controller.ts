@@ -29,7 +29,7 @@ import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { CurrentCaller } from '../platform/caller.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
 import { Needs } from '../platform/needs.decorator.js';
-import { bulkJob } from './bulk-job.js';
+import { scheduledJob } from './job-params.js';
 import { presentDetail, presentRun, presentSchedule } from './present-schedule.js';
 
 const PREVIEWED = 5;
@@ -73,7 +73,7 @@ export class SchedulesController {
     @Changing() request: ChangeRequest,
   ): Promise<ScheduleDetailView | PlanView> {
     const { name, cron, timeZone, enabled = true, jitterSeconds = 0, missed = 'skip' } = schedule;
-    const fields = { name, cron, timeZone, enabled, jitterSeconds, missed, job: bulkJob(job) };
+    const fields = { name, cron, timeZone, enabled, jitterSeconds, missed, job: scheduledJob(job) };
     return request.answer(query, this.createSchedule, [caller, fields], (one) => presentDetail(one, this.scheduler));
   }
 
@@ -106,7 +106,7 @@ export class SchedulesController {
     @Query() query: ChangeQuery,
     @Changing() request: ChangeRequest,
   ): Promise<ScheduleDetailView | PlanView> {
-    const update = { ...fields, ...(job && { job: bulkJob(job) }) };
+    const update = { ...fields, ...(job && { job: scheduledJob(job) }) };
     return request.answer(query, this.updateSchedule, [caller, id, update], (one) =>
       presentDetail(one, this.scheduler),
     );

@@ -1,6 +1,7 @@
 import { Module, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import {
   Audit,
+  BackupTargetStore,
   Clock,
   Replicas,
   ScheduledSnapshotStore,
@@ -28,6 +29,7 @@ import { provideDeps } from '../platform/provide-deps.js';
 import { LOGGER } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
+import { BackupJob } from './backup-job.js';
 import { BulkJob } from './bulk-job.js';
 import { SchedulesController } from './schedules.controller.js';
 
@@ -39,7 +41,12 @@ const CHANGE = { store: ScheduleStore, jobs: JobKinds, scheduler: Scheduler, clo
   controllers: [SchedulesController],
   providers: [
     provideDeps(BulkJob, { runBulk: RunBulk, fleet: FleetReader, snapshots: ScheduledSnapshotStore, clock: Clock }),
-    { provide: JobKinds, inject: [BulkJob], useFactory: (bulk: BulkJob) => new JobKinds([bulk]) },
+    provideDeps(BackupJob, { tasks: TaskRunner, targets: BackupTargetStore, fleet: FleetReader, clock: Clock }),
+    {
+      provide: JobKinds,
+      inject: [BulkJob, BackupJob],
+      useFactory: (...kinds: [BulkJob, BackupJob]) => new JobKinds(kinds),
+    },
     {
       provide: ScheduleOwners,
       inject: [Admission],

@@ -14,6 +14,7 @@ import {
   type StoredFile,
   type StoredSnapshot,
   type StoreReport,
+  type StoreSpace,
   type WrittenSnapshot,
 } from '../backup-store.js';
 import { Retention, type KeepRules } from '../retention.js';
@@ -61,9 +62,27 @@ export class MemoryStore extends BackupStore {
   pruned = 0;
   /** Changes are read with the rest of their blocks, as of a repository that has blocks. */
   blockBytes = 1;
+  /** How often it is excluded by another process before it is free. */
+  busyTimes = 0;
 
   override async snapshots(): Promise<readonly StoredSnapshot[]> {
     return this.stored;
+  }
+
+  override async expectWritable(): Promise<void> {
+    this.expectFree();
+  }
+
+  override async space(): Promise<StoreSpace> {
+    return { usedBytes: this.readBytes };
+  }
+
+  private expectFree(): void {
+    if (this.busyTimes > 0) {
+      this.busyTimes--;
+      const message = 'The backup target is used by node-b (process 7): wait until that has ended.';
+      throw new DomainError('BUSY', message, { details: { holder: { hostname: 'node-b', pid: 7 } } });
+    }
   }
 
   override async write(
@@ -117,6 +136,7 @@ export class MemoryStore extends BackupStore {
   }
 
   override async prune(): Promise<number> {
+    this.expectFree();
     this.pruned += 1;
     return 0;
   }
@@ -134,6 +154,8 @@ function inBlocks({ offset, length }: DiskExtent, blockBytes: number): DiskExten
 /** One repository for all targets. */
 export class MemoryStores extends BackupStores {
   readonly store = new MemoryStore();
+  /** The IDs of the targets that were removed. */
+  readonly forgotten: string[] = [];
   /** Thrown when the repository is opened. */
   failure?: Error;
 
@@ -144,6 +166,10 @@ export class MemoryStores extends BackupStores {
   override async prepare(): Promise<'created' | 'opened'> {
     await this.open();
     return 'opened';
+  }
+
+  override forget(id: string): void {
+    this.forgotten.push(id);
   }
 
   override async open(): Promise<BackupStore> {

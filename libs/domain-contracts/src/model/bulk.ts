@@ -1,3 +1,4 @@
+import type { BackupOrder } from './backup-order.js';
 import type { Caller } from './caller.js';
 import { addSeconds, type MeasuredSeconds } from './measured-seconds.js';
 import type { InstanceRef } from '../values/instance-ref.js';
@@ -20,11 +21,13 @@ export const BULK_ACTIONS = [
 export type BulkAction = (typeof BULK_ACTIONS)[number];
 
 /** Actions that take long, so that each member of the bulk task is a task of its own. */
-export const QUEUED_ACTIONS = ['move', 'drain'] as const;
+export const QUEUED_ACTIONS = ['move', 'drain', 'backup'] as const;
 export type QueuedAction = (typeof QUEUED_ACTIONS)[number];
 
 /** The actions that schedules carry out on instances. */
-export const SCHEDULED_ACTIONS = ['start', 'stop', 'restart', 'snapshot'] as const satisfies readonly BulkAction[];
+export const SCHEDULED_ACTIONS = ['start', 'stop', 'restart', 'snapshot', 'backup'] as const satisfies readonly (
+  BulkAction | QueuedAction
+)[];
 export type ScheduledAction = (typeof SCHEDULED_ACTIONS)[number];
 
 /** All actions of bulk tasks. */
@@ -67,6 +70,8 @@ export interface BulkRequest {
   readonly move?: object;
   /** Of `drain`: the node that the members leave. */
   readonly drain?: { readonly context: string; readonly node: string };
+  /** Of `backup`. */
+  readonly backup?: BackupOrder;
 }
 
 /** A request that is one call for each instance. */
@@ -74,7 +79,10 @@ export interface DirectBulkRequest extends BulkRequest {
   readonly action: BulkAction;
 }
 
-/** `skipped`: it never began, because the task was canceled, another member failed or the service stopped. */
+/**
+ * `skipped`: it never began, because the task was canceled, another member failed, the service stopped, or there was
+ * nothing to do for it.
+ */
 export const MEMBER_STATUSES = ['waiting', 'running', 'done', 'error', 'skipped'] as const;
 export type MemberStatus = (typeof MEMBER_STATUSES)[number];
 
@@ -123,7 +131,19 @@ export function bulkSeconds(
 }
 
 /** Actions that go on when their request is answered. */
-const END_LATER: ReadonlySet<BulkRequest['action']> = new Set(['restart', 'migrate', 'snapshot', 'move', 'drain']);
+const END_LATER: ReadonlySet<BulkRequest['action']> = new Set<BulkRequest['action']>([
+  'restart',
+  'migrate',
+  'snapshot',
+  'move',
+  'drain',
+  'backup',
+]);
+
+/** A member of a queue is left out, for a reason that is no failure. Nothing has begun. */
+export class MemberSkipped extends Error {
+  override readonly name = 'MemberSkipped';
+}
 
 /** The work of a queue: each member is carried out by a task of its own, which survives restarts. */
 export interface MemberTasks {
@@ -134,12 +154,22 @@ export interface MemberTasks {
   /**
    * Starts the task of a member.
    * @param task its ID, under which a restart finds it
+   * @throws MemberSkipped why the member is left out
    * @throws DomainError why the member is refused; nothing has begun then
    */
   start(
     request: BulkRequest,
     ref: InstanceRef,
     { task, caller }: { readonly task: string; readonly caller: Caller },
+  ): Promise<void>;
+  /**
+   * Called once all members have ended, unless the task was canceled. A process that is killed meanwhile calls it again
+   * after its restart. Its error is logged by the task, whose status stays that of the members.
+   */
+  afterwards?(
+    request: BulkRequest,
+    members: readonly TaskMember[],
+    { caller, log }: { readonly caller: Caller; readonly log: (text: string) => void },
   ): Promise<void>;
 }
 

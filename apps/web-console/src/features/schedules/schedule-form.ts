@@ -1,9 +1,10 @@
 import { t } from '@lingui/core/macro';
 import type { CreateScheduleDto, ScheduleView } from '@headgate/api-contracts';
+import { keepFormOf, keepProblem, rulesOf, USUAL_RULES, type KeepForm } from '../../shared/backups/keep-form.js';
 import { perLanguage } from '../../shared/texts/per-language.js';
 
 /** The actions as users choose them. */
-export type ActionChoice = 'start' | 'stop' | 'forceStop' | 'restart' | 'snapshot';
+export type ActionChoice = 'start' | 'stop' | 'forceStop' | 'restart' | 'snapshot' | 'backup';
 
 export const actionLabels = perLanguage((): Readonly<Record<ActionChoice, string>> => ({
   start: t`Start`,
@@ -11,6 +12,7 @@ export const actionLabels = perLanguage((): Readonly<Record<ActionChoice, string
   forceStop: t`Force stop`,
   restart: t`Restart`,
   snapshot: t`Snapshot`,
+  backup: t`Back up`,
 }));
 
 /** The texts of the form of a schedule. */
@@ -19,6 +21,10 @@ export interface ScheduleForm {
   readonly action: ActionChoice;
   /** How many snapshots remain; empty for all. */
   readonly keep: string;
+  /** The ID of the target of backups; empty before one is chosen. */
+  readonly target: string;
+  /** Which backups remain; all of them without any rule. */
+  readonly backupKeep: KeepForm;
   readonly kind: 'vm' | 'ct';
   readonly q: string;
   readonly folder: string;
@@ -33,6 +39,8 @@ export const emptyForm = (): ScheduleForm => ({
   name: '',
   action: 'snapshot',
   keep: '7',
+  target: '',
+  backupKeep: USUAL_RULES,
   kind: 'vm',
   q: '',
   folder: '',
@@ -48,6 +56,8 @@ export const formOf = ({ name, job, cron, timeZone, missed }: ScheduleView): Sch
   name,
   action: choiceOf(job),
   keep: job.keep === undefined ? '' : String(job.keep),
+  target: job.backup?.target ?? '',
+  backupKeep: job.backup ? keepFormOf(job.backup.keep) : USUAL_RULES,
   kind: job.query.kind ?? 'vm',
   q: job.query.q ?? '',
   folder: job.query.folder ?? '',
@@ -58,8 +68,9 @@ export const formOf = ({ name, job, cron, timeZone, missed }: ScheduleView): Sch
 
 /** @param job the job that is changed: what the form does not show stays as it is */
 export function requestOf(form: ScheduleForm, job?: ScheduleView['job']): CreateScheduleDto {
-  const { action, keep, kind, q, folder, name, cron, timeZone, missed = 'skip' } = form;
-  const { force: _force, keep: _keep, waitReady, ...others } = job ?? { action: 'start', query: {} };
+  const { action, keep, kind, q, folder, name, cron, timeZone, missed = 'skip', target, backupKeep } = form;
+  const rules = rulesOf(backupKeep);
+  const { force: _force, keep: _keep, backup: _backup, waitReady, ...others } = job ?? { action: 'start', query: {} };
   const { context } = others.query;
   return {
     name: name.trim(),
@@ -71,9 +82,10 @@ export function requestOf(form: ScheduleForm, job?: ScheduleView['job']): Create
       action: action === 'forceStop' ? 'stop' : action,
       ...(action === 'forceStop' && { force: true }),
       ...(action === 'snapshot' && keep.trim() !== '' && { keep: Number(keep) }),
+      ...(action === 'backup' && { backup: { target, ...(rules && { keep: rules }) } }),
       ...(waitReady && (action === 'start' || action === 'restart') && { waitReady }),
       query: {
-        kind,
+        kind: action === 'backup' ? 'vm' : kind,
         ...(q.trim() !== '' && { q: q.trim() }),
         ...(folder.trim() !== '' && { folder: folder.trim() }),
         ...(context !== undefined && { context }),
@@ -83,11 +95,13 @@ export function requestOf(form: ScheduleForm, job?: ScheduleView['job']): Create
 }
 
 /** Why the form can't be sent; undefined if it can. */
-export function problemOf({ name, action, keep, q, folder }: ScheduleForm, context?: string): string | undefined {
+export function problemOf(form: ScheduleForm, context?: string): string | undefined {
+  const { name, action, keep, q, folder, target, backupKeep } = form;
   if (name.trim() === '') return t`Enter a name first.`;
   if (q.trim() === '' && folder.trim() === '' && context === undefined) return t`Enter a query or a folder first.`;
   const isCount = /^[1-9]\d*$/.test(keep.trim()) && Number(keep) <= MAX_KEPT;
   if (action === 'snapshot' && keep.trim() !== '' && !isCount)
     return t`Enter a number from 1 to ${MAX_KEPT} of snapshots to keep, or nothing to keep all.`;
-  return undefined;
+  if (action === 'backup' && target === '') return t`Choose a backup target first.`;
+  return action === 'backup' ? keepProblem(backupKeep) : undefined;
 }

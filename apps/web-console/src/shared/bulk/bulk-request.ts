@@ -44,6 +44,7 @@ const labels = perLanguage((): Readonly<Record<BulkTaskView['action'], string>> 
   delete: t`Delete`,
   move: t`Move`,
   drain: t`Drain`,
+  backup: t`Back up`,
 }));
 
 /** A readable name of the request, such as "Add tag night". */

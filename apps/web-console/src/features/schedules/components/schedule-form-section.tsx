@@ -12,6 +12,7 @@ import { useNotify } from '../../../shared/ui/notifications.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { createSchedule, updateSchedule } from '../api/schedule-requests.js';
 import { actionLabels, emptyForm, formOf, problemOf, requestOf, type ScheduleForm } from '../schedule-form.js';
+import { BackupFields } from './backup-fields.js';
 import { NextRuns } from './next-runs.js';
 
 interface ScheduleFormSectionProps {
@@ -79,16 +80,19 @@ export function ScheduleFormSection({ schedule, refusal, onSaved, onCancel }: Sc
           onChange={(keep) => change({ keep })}
         />
       )}
-      <Field label={t`Kind`} id="schedule-kind">
-        <SelectInput
-          id="schedule-kind"
-          value={form.kind}
-          onChange={(kind) => change({ kind: kind as ScheduleForm['kind'] })}
-        >
-          <option value="vm">{t`Virtual machines`}</option>
-          <option value="ct">{t`Containers`}</option>
-        </SelectInput>
-      </Field>
+      {form.action === 'backup' && <BackupFields form={form} onChange={change} />}
+      {form.action !== 'backup' && (
+        <Field label={t`Kind`} id="schedule-kind">
+          <SelectInput
+            id="schedule-kind"
+            value={form.kind}
+            onChange={(kind) => change({ kind: kind as ScheduleForm['kind'] })}
+          >
+            <option value="vm">{t`Virtual machines`}</option>
+            <option value="ct">{t`Containers`}</option>
+          </SelectInput>
+        </Field>
+      )}
       <TextField
         id="schedule-query"
         label={t`Query`}

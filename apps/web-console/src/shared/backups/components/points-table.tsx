@@ -1,0 +1,112 @@
+import { t } from '@lingui/core/macro';
+import type { BackupPointView } from '@headgate/api-contracts';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { pathOfRef } from '../../location/paths.js';
+import { usePlannedChange } from '../../plans/use-planned-change.js';
+import { readableBytes } from '../../quantity/quantity.js';
+import { Data } from '../../ui/data.js';
+import { ReasonedButton } from '../../ui/reasoned-button.js';
+import { numeric, Table } from '../../ui/table.js';
+import { Timestamp } from '../../ui/timestamp.js';
+import { deletingPoint } from '../backup-requests.js';
+import { consistencies } from '../backup-wording.js';
+import { contextOfRef, nameOfRef } from '../point-names.js';
+import { RestorePanel } from './restore-panel.js';
+
+export interface TargetPoint extends BackupPointView {
+  readonly target: { readonly id: string; readonly name: string };
+}
+
+interface PointsTableProps {
+  points: readonly TargetPoint[];
+  /** Of one VM in all targets, or of all VMs in one target. */
+  shows: 'target' | 'vm';
+  /** Why the user may not restore and delete backups. */
+  refusal: string | undefined;
+  onChanged: () => void;
+}
+
+/** Backups with the actions on each of them. */
+export function PointsTable({ points, shows, refusal, onChanged }: PointsTableProps) {
+  const [restored, setRestored] = useState<TargetPoint>();
+  const { ask, cancel, panel } = usePlannedChange(t`Couldn't delete the backup`, onChanged);
+  const ofVm = shows === 'target';
+  return (
+    <>
+      <Table
+        label={t`Backups`}
+        columns={[t`Time`, ofVm ? t`Target` : t`VM`, t`State of the disks`, numeric(t`Size of the disks`), t`Actions`]}
+        className="hg-gap-below"
+      >
+        {points.map((point) => {
+          const { id, time, ref, target, consistency, sizeBytes } = point;
+          const [vm, context] = [nameOfRef(ref), contextOfRef(ref)];
+          const at = new Date(time).toISOString();
+          return (
+            <tr key={`${target.id} ${id}`}>
+              <td>
+                <Timestamp at={time} />
+              </td>
+              <td>
+                {ofVm ? (
+                  <Data>{target.name}</Data>
+                ) : (
+                  <>
+                    <Link href={pathOfRef(ref)}>
+                      <Data>{vm}</Data>
+                    </Link>{' '}
+                    <span className="hg-note">
+                      <Data>{context}</Data>
+                    </span>
+                  </>
+                )}
+              </td>
+              <td>{consistencies()[consistency]}</td>
+              <td className="hg-numeric">{readableBytes(sizeBytes)}</td>
+              <td>
+                <ReasonedButton
+                  variant="link"
+                  aria-label={t`Restore the backup of ${vm} of ${at}`}
+                  reason={refusal}
+                  onClick={() => {
+                    cancel();
+                    setRestored(point);
+                  }}
+                >
+                  {t`Restore…`}
+                </ReasonedButton>
+                <ReasonedButton
+                  variant="link"
+                  aria-label={t`Delete the backup of ${vm} of ${at}`}
+                  reason={refusal}
+                  onClick={() => {
+                    setRestored(undefined);
+                    ask({
+                      title: t`Delete the backup of ${vm}?`,
+                      label: t`Delete`,
+                      done: t`The backup of ${vm} was deleted`,
+                      isDanger: true,
+                      ...deletingPoint(target.id, id),
+                    });
+                  }}
+                >
+                  {t`Delete…`}
+                </ReasonedButton>
+              </td>
+            </tr>
+          );
+        })}
+      </Table>
+      {panel}
+      {restored && (
+        <RestorePanel
+          key={restored.id}
+          target={restored.target.id}
+          point={restored}
+          onClose={() => setRestored(undefined)}
+        />
+      )}
+    </>
+  );
+}

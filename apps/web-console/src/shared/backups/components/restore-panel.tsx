@@ -1,0 +1,101 @@
+import { t } from '@lingui/core/macro';
+import { useQueryClient } from '@tanstack/react-query';
+import type { BackupPointView } from '@headgate/api-contracts';
+import { useState } from 'react';
+import { TextField } from '../../creation/components/text-field.js';
+import { nameOfRef, namespaceOfRef, contextOfRef } from '../point-names.js';
+import { nameProblem } from '../../names/name-rule.js';
+import { PlanPanel } from '../../plans/plan-panel.js';
+import { unavailableReason, useCapabilities } from '../../queries/use-capabilities.js';
+import { useTrackTask } from '../../tasks/track-task.js';
+import { Field, helpId } from '../../ui/field.js';
+import { SelectInput, Switch } from '../../ui/inputs.js';
+import { afterPause } from '../after-pause.js';
+import { BACKUPS_KEY, restoringPoint } from '../backup-requests.js';
+
+interface RestorePanelProps {
+  target: string;
+  point: BackupPointView;
+  onClose: () => void;
+}
+
+/** Builds a new VM from a backup. The original stays as it is. */
+export function RestorePanel({ target, point, onClose }: RestorePanelProps) {
+  const { data: capabilities } = useCapabilities();
+  const [context, setContext] = useState(contextOfRef(point.ref));
+  const [namespace, setNamespace] = useState(namespaceOfRef(point.ref));
+  const [name, setName] = useState(`${nameOfRef(point.ref)}-restored`);
+  const [keepMacs, setKeepMacs] = useState(false);
+  const trackTask = useTrackTask();
+  const queries = useQueryClient();
+  const original = nameOfRef(point.ref);
+  const request = { context, name, keepMacs, ...(namespace !== '' && { namespace }) };
+  const change = restoringPoint(target, point.id, request);
+  const contexts = capabilities?.contexts ?? [];
+  return (
+    <PlanPanel
+      title={t`Restore ${original} as a new VM`}
+      label={t`Restore`}
+      failure={t`Couldn't restore ${original}`}
+      choice={JSON.stringify(request)}
+      options={
+        <>
+          <TextField
+            id="restore-name"
+            label={t`Name`}
+            required
+            value={name}
+            problem={name === '' ? undefined : nameProblem(name)}
+            onChange={setName}
+          />
+          <Field label={t`Context`} id="restore-context">
+            <SelectInput
+              id="restore-context"
+              value={context}
+              aria-describedby={helpId('restore-context')}
+              onChange={(chosen) => {
+                setContext(chosen);
+                // The namespaces of another context are other ones.
+                setNamespace(chosen === contextOfRef(point.ref) ? namespaceOfRef(point.ref) : '');
+              }}
+            >
+              {contexts.map((one) => (
+                <option
+                  key={one.context}
+                  value={one.context}
+                  disabled={unavailableReason(one, 'diskIngest') !== undefined}
+                >
+                  {one.context}
+                </option>
+              ))}
+            </SelectInput>
+          </Field>
+          <TextField
+            id="restore-namespace"
+            label={t`Namespace`}
+            hint={t`Empty for the default of the context`}
+            value={namespace}
+            onChange={setNamespace}
+          />
+          <Switch
+            id="restore-macs"
+            label={t`Keep the addresses of the network cards`}
+            isChecked={keepMacs}
+            onChange={setKeepMacs}
+          />
+        </>
+      }
+      preview={async (signal) => {
+        await afterPause(signal);
+        return change.preview(signal);
+      }}
+      run={change.run}
+      onClose={onClose}
+      onDone={({ task }) => {
+        trackTask(task);
+        void queries.invalidateQueries({ queryKey: BACKUPS_KEY });
+      }}
+      outcome={({ task }) => ({ title: t`${name} is being restored`, task })}
+    />
+  );
+}
