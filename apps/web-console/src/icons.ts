@@ -60,6 +60,10 @@ const SHAPES = {
   menu: { path: 'M4 5h16M4 12h16M4 19h16', solid: false },
   filter: { path: 'M2 5h20M6 12h12M9 19h6', solid: false },
   plus: { path: 'M5 12h14M12 5v14', solid: false },
+  shield: {
+    path: 'M20 13c0 5-3.5 7.5-7.66 8.95a1 1 0 0 1-.67-.01C7.5 20.5 4 18 4 13V6a1 1 0 0 1 1-1c2 0 4.5-1.2 6.24-2.72a1.17 1.17 0 0 1 1.52 0C14.51 3.81 17 5 19 5a1 1 0 0 1 1 1z',
+    solid: false,
+  },
   trash: {
     path: 'M10 11v6M14 11v6M19 6v14a2 2 0 0 1-2 2H7a2 2 0 0 1-2-2V6M3 6h18M8 6V4a2 2 0 0 1 2-2h4a2 2 0 0 1 2 2v2',
     solid: false,

@@ -59,6 +59,7 @@ test.each([
   '/activity',
   '/doctor',
   '/journal',
+  '/backups',
   '/schedules',
   '/approvals',
   '/messages',

@@ -12,6 +12,7 @@ const PAGES = [
   'Networks',
   'Images',
   'Plugins',
+  'Backups',
   'Schedules',
   'Approvals',
   'Activity',

@@ -32,6 +32,8 @@ const NO_HARDWARE = {
   hostDevices: [],
   pending: [],
 };
+const NIGHTLY = '/api/ext/backups/targets/feed000000000001';
+const TARGETS = 'GET /api/ext/backups/targets';
 const SNAPSHOTS = 'GET /api/vms/tailvm/web-1/snapshots';
 const CHECKPOINTS = 'GET /api/ext/vms/tailvm/web-1/checkpoints';
 
@@ -86,6 +88,22 @@ const PAGES: readonly PageRequest[] = [
     failure: "Couldn't load the journal",
     empty: [[], 'Changes and denied requests appear here, with their user and outcome.'],
     others: { 'GET /api/ext/journal/summary': { entries: 0, failed: 0, denied: 0, objects: 0, callers: [] } },
+  },
+  {
+    path: '/backups',
+    request: 'GET /api/ext/backups/targets',
+    failure: "Couldn't load the backup targets",
+    empty: [[], 'No backup targets yet'],
+  },
+  {
+    path: '/backups',
+    request: `GET ${NIGHTLY}/points`,
+    failure: "Couldn't load the backups in nightly",
+    empty: [[], 'No backups yet'],
+    others: {
+      [TARGETS]: [{ id: 'feed000000000001', name: 'nightly', kind: 'directory', createdAt: '2026-01-01T00:00:00Z' }],
+      [`GET ${NIGHTLY}/state`]: { state: 'ready', points: 0, usedBytes: 0 },
+    },
   },
   {
     path: '/messages',

@@ -2,6 +2,7 @@ import { useRef } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { AccessPage } from '../features/access/components/access-page.js';
 import { ApprovalsPage } from '../features/approvals/components/approvals-page.js';
+import { BackupsPage } from '../features/backups/components/backups-page.js';
 import { DoctorPage } from '../features/doctor/components/doctor-page.js';
 import { FoldersPage } from '../features/folders/components/folders-page.js';
 import { ImagesPage } from '../features/images/components/images-page.js';
@@ -94,6 +95,9 @@ export function Pages() {
               </Route>
               <Route path={paths.plugins}>
                 <PluginsPage />
+              </Route>
+              <Route path={paths.backups}>
+                <BackupsPage />
               </Route>
               <Route path={paths.schedules}>
                 <SchedulesPage />

@@ -37,6 +37,7 @@ export function givenService(): MockService {
   service.on('GET /api/nads', []);
   service.on('GET /api/ext/ssh-keys', []);
   service.on('GET /api/ext/views', []);
+  service.on('GET /api/ext/backups/targets', []);
   service.on('GET /api/folders', { folders: [], unfoldered: { running: 0, total: 0 } });
   service.install();
   return service;

@@ -13,6 +13,7 @@ export interface PageLink {
     | 'storage'
     | 'networks'
     | 'plugins'
+    | 'backups'
     | 'schedules'
     | 'activity'
     | 'messages'
@@ -47,6 +48,7 @@ export function usePages(): readonly PageLink[] {
     { name: 'networks', href: paths.networks, label: t`Networks`, icon: 'context' },
     { name: 'images', href: paths.images, label: t`Images`, icon: 'image' },
     { name: 'plugins', href: paths.plugins, label: t`Plugins`, icon: 'plugin' },
+    { name: 'backups', href: paths.backups, label: t`Backups`, icon: 'shield' },
     { name: 'schedules', href: paths.schedules, label: t`Schedules`, icon: 'hourglass' },
     { name: 'approvals', href: paths.approvals, label: t`Approvals`, icon: 'check' },
     {

@@ -25,6 +25,7 @@ export const paths = {
   task: (id: string) => `/tasks/${id}`,
   images: '/images',
   plugins: '/plugins',
+  backups: '/backups',
   schedules: '/schedules',
   approvals: '/approvals',
   doctor: '/doctor',

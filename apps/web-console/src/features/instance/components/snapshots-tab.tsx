@@ -22,6 +22,7 @@ import { ReloadButton } from '../../../shared/ui/reload-button.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { createSnapshot, snapshotRequest, snapshotsKey, useSnapshots } from '../api/snapshot-requests.js';
+import { BackupsSection } from './backups-section.js';
 import { CheckpointsSection } from './checkpoints-section.js';
 import { CloneDialog, TemplateButton } from './clone-dialog.js';
 import { perLanguage } from '../../../shared/texts/per-language.js';
@@ -32,7 +33,7 @@ interface Change {
   readonly snapshot: SnapshotView;
 }
 
-/** The snapshots of a VM, its clones and its checkpoints. */
+/** The snapshots of a VM, its clones, its backups and its checkpoints. */
 export function SnapshotsTab({ vm }: { vm: VmView }) {
   const { data: capabilities } = useCapabilities();
   const { data: whoami } = useWhoami();
@@ -64,6 +65,7 @@ export function SnapshotsTab({ vm }: { vm: VmView }) {
           </p>
         )}
       </section>
+      <BackupsSection vm={vm} refusal={refusal} />
       <CheckpointsSection vm={vm} refusal={refusal} />
     </div>
   );
