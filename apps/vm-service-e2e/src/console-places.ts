@@ -12,6 +12,7 @@ export const PLACES = [
   '/networks',
   '/images',
   '/plugins',
+  '/backups',
   '/schedules',
   '/approvals',
   '/activity',

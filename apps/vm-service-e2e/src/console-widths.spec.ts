@@ -21,6 +21,7 @@ const PAGES = [
   'Networks',
   'Images',
   'Plugins',
+  'Backups',
   'Schedules',
   'Approvals',
   'Activity',

@@ -1,22 +1,27 @@
 import 'reflect-metadata';
 import { Readable } from 'node:stream';
+import { BackupStores, type BackupStore } from '@headgate/backups';
 import {
   areCompatible,
+  BackupTargetStore,
   formatRef,
   meetingOf,
   ruleOf,
   type AbilityName,
   type BackgroundWork,
+  type BackupTarget,
   type InstanceRef,
   type Operation,
 } from '@headgate/domain-contracts';
 import {
+  BACKUP_OPERATIONS,
   buildVm,
   driverOf,
   MEETING_OPERATIONS,
   MemoryBackend,
   refOfMeeting,
   withStatus,
+  type BackupOperation,
   type MeetingOperation,
   type MeetingVm,
   type OperationDriver,
@@ -24,6 +29,26 @@ import {
 import { Edge, type Reply } from '../testing/edge.js';
 
 const MIB = 1024 ** 2;
+const TARGET: BackupTarget = {
+  owner: '',
+  id: 'feed000000000001',
+  name: 'nightly',
+  kind: 'directory',
+  path: '/backups/nightly',
+  password: 'correct horse battery',
+  creator: '',
+  createdAt: '2026-01-01T00:00:00.000Z',
+};
+
+/** Takes every backup and keeps none. */
+const TAKING: Partial<BackupStore> = {
+  snapshots: async () => [],
+  expectWritable: async () => undefined,
+  write: async (_snapshot, fill) => {
+    await fill({ disk: async () => undefined, data: async () => undefined });
+    return { id: '0'.repeat(64), readBytes: 0, storedBytes: 0 };
+  },
+};
 
 const vmOf = (name: string): MeetingVm => ({
   context: 'lab',
@@ -35,7 +60,10 @@ const vmOf = (name: string): MeetingVm => ({
   network: 'lan',
   storage: 'fast',
   moveTo: { kind: 'memory', context: 'other' },
+  backupTarget: TARGET.id,
 });
+
+const OPERATIONS = [...MEETING_OPERATIONS, ...BACKUP_OPERATIONS];
 
 const refOf = (name: string): string => refOfMeeting(vmOf(name));
 
@@ -146,6 +174,13 @@ class Workshop {
       },
     });
     this.continue('diskSource', { open: 'move' });
+    const source = this.backend.require('backupSource');
+    const open = source.open.bind(source);
+    source.open = async (ref, ...args) => {
+      const isRunning = this.backend.engine.vm(ref).status === 'Running';
+      await this.work(ref.name, isRunning ? 'backup' : 'backup-stopped');
+      return open(ref, ...args);
+    };
   }
 
   /** Does the work of these methods when the test lets it go on. */
@@ -182,11 +217,14 @@ describe('two operations on one VM', () => {
     workshop.equip();
     await edge.open();
     await edge.send('POST', '/api/folders', { path: 'all' });
+    await edge.service.app.get(BackupTargetStore, { strict: false }).put(TARGET);
+    const stores = edge.service.app.get(BackupStores, { strict: false });
+    stores.open = async () => TAKING as BackupStore;
   });
 
   afterAll(() => edge.close());
 
-  const send = (operation: MeetingOperation, name: string): Promise<Reply> => {
+  const send = (operation: MeetingOperation | BackupOperation, name: string): Promise<Reply> => {
     const { method, path, body } = driverOf(operation).request(vmOf(name));
     return edge.send(method, path, body);
   };
@@ -209,14 +247,14 @@ describe('two operations on one VM', () => {
     }
   }
 
-  const pairs = MEETING_OPERATIONS
+  const pairs = OPERATIONS
     // A folder is not changed by a backend, so that no test can hold it.
     .filter((first) => first !== 'folder')
     .map((first) => [first] as const);
 
   test.each(pairs)('go on, wait or are refused as the table says: %s', async (first) => {
     const begin = driverOf(first);
-    for (const second of MEETING_OPERATIONS) {
+    for (const second of OPERATIONS) {
       const meet = driverOf(second);
       if (begin.needs && meet.needs && begin.needs !== meet.needs) continue;
       const name = given(begin.needs ?? meet.needs);

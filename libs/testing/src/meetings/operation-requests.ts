@@ -24,6 +24,8 @@ export interface MeetingVm {
   /** Where its boot disk can be moved to. */
   readonly storage: string;
   readonly moveTo: { readonly kind: string; readonly context: string };
+  /** The ID of a target of backups, if the service has one. */
+  readonly backupTarget?: string;
 }
 
 /** Something that an operation needs besides the VM. */
@@ -136,9 +138,21 @@ export const OPERATION_REQUESTS = {
   },
 } as const satisfies Partial<Record<Operation, OperationDriver>>;
 
+const backUp = post('/backup', ({ backupTarget }) => ({ target: backupTarget }), ext);
+
+/** Those of a service with a target of backups. */
+const BACKUP_REQUESTS = {
+  backup: { request: backUp, needs: 'Running' },
+  'backup-stopped': { request: backUp, needs: 'Stopped' },
+} as const satisfies Partial<Record<Operation, OperationDriver>>;
+
 /** An operation on an instance that exists. */
 export type MeetingOperation = keyof typeof OPERATION_REQUESTS;
+export type BackupOperation = keyof typeof BACKUP_REQUESTS;
 
 export const MEETING_OPERATIONS = Object.keys(OPERATION_REQUESTS) as readonly MeetingOperation[];
 
-export const driverOf = (operation: MeetingOperation): OperationDriver => OPERATION_REQUESTS[operation];
+export const BACKUP_OPERATIONS = Object.keys(BACKUP_REQUESTS) as readonly BackupOperation[];
+
+export const driverOf = (operation: MeetingOperation | BackupOperation): OperationDriver =>
+  ({ ...OPERATION_REQUESTS, ...BACKUP_REQUESTS })[operation];
