@@ -225,6 +225,7 @@ POST   /api/ext/backups/targets                         no       no     yes   no
 DELETE /api/ext/backups/targets/{target}                no       no     yes   no    -       no     no       no    no
 POST   /api/ext/backups/targets/{target}/clean          no       no     yes   no    -       no     no       no    no
 POST   /api/ext/backups/targets/{target}/check          no       no     yes   no    -       no     no       no    no
+GET    /api/ext/backups/targets/{target}/state          no       yes    yes   no    -       no     no       no    no
 GET    /api/ext/backups/targets/{target}/points         no       yes    yes   yes   -       yes    yes      yes   yes
 DELETE /api/ext/backups/targets/{target}/points/{point} no       no     yes   no    -       no     no       no    no
 POST   /api/ext/backups/targets/{target}/points/{point}/restore no no  yes   no    -       no     no       no    no

@@ -67,47 +67,49 @@ export function TargetTable({ targets, shown, refusal, canReadAll, onShow, onCha
               </td>
               <StateCells id={id} canRead={canReadAll} />
               <td>
-                <Button
-                  variant="link"
-                  aria-label={t`Show the backups in ${name}`}
-                  aria-pressed={id === shown}
-                  onClick={() => onShow(id)}
-                >
-                  {t`Show`}
-                </Button>
-                <ReasonedButton
-                  variant="link"
-                  aria-label={t`Check ${name}`}
-                  reason={refusal}
-                  onClick={() => open({ of: 'check', target })}
-                >
-                  {t`Check…`}
-                </ReasonedButton>
-                <ReasonedButton
-                  variant="link"
-                  aria-label={t`Clean up ${name}`}
-                  reason={refusal}
-                  onClick={() => open({ of: 'clean', target })}
-                >
-                  {t`Clean up…`}
-                </ReasonedButton>
-                <ReasonedButton
-                  variant="link"
-                  aria-label={t`Remove ${name}`}
-                  reason={refusal}
-                  onClick={() => {
-                    close();
-                    ask({
-                      title: t`Remove the backup target ${name}?`,
-                      label: t`Remove`,
-                      done: t`${name} was removed. Its repository is kept.`,
-                      isDanger: true,
-                      ...removingTarget(id),
-                    });
-                  }}
-                >
-                  {t`Remove…`}
-                </ReasonedButton>
+                <div className="hg-toolbar">
+                  <Button
+                    variant="link"
+                    aria-label={t`Show the backups in ${name}`}
+                    aria-pressed={id === shown}
+                    onClick={() => onShow(id)}
+                  >
+                    {t`Show`}
+                  </Button>
+                  <ReasonedButton
+                    variant="link"
+                    aria-label={t`Check ${name}`}
+                    reason={refusal}
+                    onClick={() => open({ of: 'check', target })}
+                  >
+                    {t`Check…`}
+                  </ReasonedButton>
+                  <ReasonedButton
+                    variant="link"
+                    aria-label={t`Clean up ${name}`}
+                    reason={refusal}
+                    onClick={() => open({ of: 'clean', target })}
+                  >
+                    {t`Clean up…`}
+                  </ReasonedButton>
+                  <ReasonedButton
+                    variant="link"
+                    aria-label={t`Remove ${name}`}
+                    reason={refusal}
+                    onClick={() => {
+                      close();
+                      ask({
+                        title: t`Remove the backup target ${name}?`,
+                        label: t`Remove`,
+                        done: t`${name} was removed. Its repository is kept.`,
+                        isDanger: true,
+                        ...removingTarget(id),
+                      });
+                    }}
+                  >
+                    {t`Remove…`}
+                  </ReasonedButton>
+                </div>
               </td>
             </tr>
           );

@@ -65,34 +65,36 @@ export function PointsTable({ points, shows, refusal, onChanged }: PointsTablePr
               <td>{consistencies()[consistency]}</td>
               <td className="hg-numeric">{readableBytes(sizeBytes)}</td>
               <td>
-                <ReasonedButton
-                  variant="link"
-                  aria-label={t`Restore the backup of ${vm} of ${at}`}
-                  reason={refusal}
-                  onClick={() => {
-                    cancel();
-                    setRestored(point);
-                  }}
-                >
-                  {t`Restore…`}
-                </ReasonedButton>
-                <ReasonedButton
-                  variant="link"
-                  aria-label={t`Delete the backup of ${vm} of ${at}`}
-                  reason={refusal}
-                  onClick={() => {
-                    setRestored(undefined);
-                    ask({
-                      title: t`Delete the backup of ${vm}?`,
-                      label: t`Delete`,
-                      done: t`The backup of ${vm} was deleted`,
-                      isDanger: true,
-                      ...deletingPoint(target.id, id),
-                    });
-                  }}
-                >
-                  {t`Delete…`}
-                </ReasonedButton>
+                <div className="hg-toolbar">
+                  <ReasonedButton
+                    variant="link"
+                    aria-label={t`Restore the backup of ${vm} of ${at}`}
+                    reason={refusal}
+                    onClick={() => {
+                      cancel();
+                      setRestored(point);
+                    }}
+                  >
+                    {t`Restore…`}
+                  </ReasonedButton>
+                  <ReasonedButton
+                    variant="link"
+                    aria-label={t`Delete the backup of ${vm} of ${at}`}
+                    reason={refusal}
+                    onClick={() => {
+                      setRestored(undefined);
+                      ask({
+                        title: t`Delete the backup of ${vm}?`,
+                        label: t`Delete`,
+                        done: t`The backup of ${vm} was deleted`,
+                        isDanger: true,
+                        ...deletingPoint(target.id, id),
+                      });
+                    }}
+                  >
+                    {t`Delete…`}
+                  </ReasonedButton>
+                </div>
               </td>
             </tr>
           );
