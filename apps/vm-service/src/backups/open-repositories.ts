@@ -14,7 +14,7 @@ interface Kept {
 }
 
 /**
- * Remembers the keys of repositories for a while, because deriving one takes a processor for half a second and 64 MiB.
+ * Remembers the keys of repositories for a while, because deriving one takes a processor for up to seconds.
  * What it remembers counts only for the same path and password. Of the password, it has a keyed hash.
  */
 export class OpenRepositories {
