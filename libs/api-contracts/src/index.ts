@@ -21,6 +21,7 @@ export * from './history.js';
 export * from './images.js';
 export * from './infrastructure.js';
 export * from './login.js';
+export * from './passkeys.js';
 export * from './nodes.js';
 export * from './message-channels.js';
 export * from './message-rules.js';

@@ -21,6 +21,8 @@ export class LoginView {
   @IsBoolean() first!: boolean;
   /** In the order of the configuration. */
   @IsArray() @Nested(() => LoginProviderView, { each: true }) providers!: LoginProviderView[];
+  /** Whether accounts can have passkeys: `login.address` is set. */
+  @IsBoolean() passkeys!: boolean;
   /** Why a login over this connection is refused; absent if it is not. */
   @Optional() @IsString() refusal?: string;
 }

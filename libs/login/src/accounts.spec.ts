@@ -96,6 +96,22 @@ describe('Accounts', () => {
     expect(await accounts.recover('ann', code, OTHER, author)).toMatchObject({ login: 'ann' });
   });
 
+  test('refuses guesses of recovery codes after too many wrong ones, for unknown logins as well', async () => {
+    await createFirst();
+    const [code = ''] = await accounts.createRecoveryCodes('ann', PASSWORD, author);
+    for (const login of ['ann', 'zoe']) {
+      for (let index = 0; index < 10; index++) {
+        const origin = { address: `192.0.2.${index}`, route: '' };
+        await expect(accounts.recover(login, 'AAAAA', OTHER, { ...author, origin })).rejects.toMatchObject({
+          code: 'LOGIN_FAILED',
+        });
+      }
+      await expect(accounts.recover(login, code, OTHER, author)).rejects.toMatchObject({ code: 'TOO_MANY_LOGINS' });
+    }
+    // The password has its own counter.
+    expect(await accounts.logIn('ann', PASSWORD, author)).toMatchObject({ login: 'ann' });
+  });
+
   test('lets a user set the password of a new account once, within three days', async () => {
     await createFirst();
     const secret = await addBob();

@@ -101,11 +101,16 @@ export class Accounts {
     });
   }
 
-  /** Ends the sessions of the user and refuses their password; a new link lets them set another one. */
+  /** Ends the sessions of the user and refuses their password and passkeys; a new link lets them set a password. */
   async reset(login: string, author: Author): Promise<{ account: Account; secret: string }> {
     return this.record(author, 'reset account', login, async () => {
       const { setup, secret } = this.newSetup();
-      const account = await this.change(login, ({ password: _password, ...one }) => ({ ...one, setup, recovery: [] }));
+      const account = await this.change(login, ({ password: _password, ...one }) => ({
+        ...one,
+        setup,
+        recovery: [],
+        passkeys: [],
+      }));
       await this.deps.sessions.endOf(account.login);
       return { account, secret };
     });
@@ -180,14 +185,16 @@ export class Accounts {
     });
   }
 
-  /** Sets a new password with a recovery code, which is used up. Ends all sessions. @throws DomainError LOGIN_FAILED */
+  /** Sets a new password with a recovery code, which is used up. Ends all sessions. @throws DomainError as `logIn` */
   async recover(login: string, code: string, password: string, author: Author): Promise<Account> {
     const text = readRecoveryCode(code);
+    // A counter of its own: a user whose password is locked by the attempts of others can still use a code.
+    const attempt = this.deps.attempts.begin(`recovery ${login.toLowerCase()}`, author.origin?.address ?? '');
     const found = this.get(login);
     const used = found?.recovery.find((hash) => hasHash(text, hash));
-    // Codes can't be guessed, so a user whose password is locked by the attempts of others can still use one.
     if (!found || used === undefined || found.isDisabled)
       throw new DomainError('LOGIN_FAILED', 'The login or the recovery code is wrong.');
+    attempt.succeeded();
     const hash = await this.deps.passwords.hash(password);
     return this.record({ ...author, login: found.login }, 'recover account', found.login, async () => {
       const account = await this.change(found.login, (one) => {

@@ -26,12 +26,13 @@ export class LoginAttempts {
 
   /**
    * Counts an attempt before it is checked, so that attempts at the same time have one limit.
+   * @param login undefined for an attempt that names none, which only has the limit of the address
    * @throws DomainError TOO_MANY_LOGINS, also for logins that do not exist
    */
-  begin(login: string, address: string): Attempt {
+  begin(login: string | undefined, address: string): Attempt {
     const now = this.clock.now();
     const counters = [
-      { bucket: this.bucketOf(`login ${login}`), limit: PER_LOGIN },
+      ...(login === undefined ? [] : [{ bucket: this.bucketOf(`login ${login}`), limit: PER_LOGIN }]),
       { bucket: this.bucketOf(`address ${networkOf(address)}`), limit: PER_ADDRESS },
     ];
     for (const { bucket, limit } of counters) {

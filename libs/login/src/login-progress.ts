@@ -1,6 +1,6 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Clock } from '@headgate/domain-contracts';
 import { ProviderError } from './provider-error.js';
+import { SealedTexts } from './sealed-texts.js';
 
 /** A login at a provider that a browser has begun. */
 export interface Progress {
@@ -15,27 +15,20 @@ export interface Progress {
 /** How long a user may take at the provider. */
 export const PROGRESS_SECONDS = 600;
 const MAX_USED = 10_000;
-const ALGORITHM = 'aes-256-gcm';
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 
 /**
  * Seals logins in progress for a cookie, so that they are bound to the browser and take no memory here. Each can be
  * used once, and only in this process.
  */
 export class LoginProgress {
-  private readonly key = randomBytes(32);
+  private readonly texts = new SealedTexts<Progress & { readonly expiresAt: number }>();
   /** The states that were used, with their ends. */
   private readonly used = new Map<string, number>();
 
   constructor(private readonly clock: Clock) {}
 
   seal(progress: Progress): string {
-    const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv(ALGORITHM, this.key, iv);
-    const expiresAt = this.clock.now() + PROGRESS_SECONDS * 1000;
-    const sealed = Buffer.concat([cipher.update(JSON.stringify({ ...progress, expiresAt })), cipher.final()]);
-    return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
+    return this.texts.seal({ ...progress, expiresAt: this.clock.now() + PROGRESS_SECONDS * 1000 });
   }
 
   /** @throws ProviderError for one that is not ours, is too old, was used, or is of another provider or request */
@@ -54,13 +47,7 @@ export class LoginProgress {
 
   private unseal(text: string): Progress & { readonly expiresAt: number } {
     try {
-      const bytes = Buffer.from(text, 'base64url');
-      const decipher = createDecipheriv(ALGORITHM, this.key, bytes.subarray(0, IV_BYTES), {
-        authTagLength: TAG_BYTES,
-      });
-      decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-      const plain = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
-      return JSON.parse(plain.toString()) as Progress & { expiresAt: number };
+      return this.texts.unseal(text);
     } catch (error) {
       throw new ProviderError('expired', 'no login was begun in this browser', { cause: error });
     }

@@ -88,4 +88,5 @@ export * from './incus/tiny-container.js';
 export * from './libvirt-gate.js';
 export * from './private-libvirtd.js';
 export * from './small-disk.js';
+export * from './software-authenticator.js';
 export * from './stopwatch.js';

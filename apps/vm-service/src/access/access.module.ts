@@ -10,7 +10,15 @@ import {
   RoleStore,
 } from '@headgate/domain-contracts';
 import { Folders } from '@headgate/folders';
-import { Accounts, LoginAttempts, Passwords, Sessions } from '@headgate/login';
+import {
+  Accounts,
+  LoginAttempts,
+  PasskeyCeremony,
+  PasskeyChallenges,
+  Passkeys,
+  Passwords,
+  Sessions,
+} from '@headgate/login';
 import type { Settings } from '../config/load-config.js';
 import { LoginSection } from '../config/login-section.js';
 import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
@@ -51,9 +59,26 @@ const HOUR_MS = 60 * MINUTE_MS;
       clock: Clock,
       audit: Audit,
     }),
+    provideClass(PasskeyChallenges, [Clock]),
+    {
+      provide: PasskeyCeremony,
+      inject: [SETTINGS],
+      useFactory: ({ login }: Settings) =>
+        login?.address === undefined ? undefined : new PasskeyCeremony(new URL(login.address)),
+    },
+    provideDeps(Passkeys, {
+      store: AccountStore,
+      accounts: Accounts,
+      sessions: Sessions,
+      attempts: LoginAttempts,
+      challenges: PasskeyChallenges,
+      ceremony: PasskeyCeremony,
+      clock: Clock,
+      audit: Audit,
+    }),
     provideClass(KnownUsers, [SETTINGS, Accounts]),
     provideClass(CallerConnections, [ApiTokens, Sessions, Roles]),
   ],
-  exports: [ApiTokens, CallerConnections, Roles, ServicePlaces, Sessions, Accounts, Passwords, KnownUsers],
+  exports: [ApiTokens, CallerConnections, Roles, ServicePlaces, Sessions, Accounts, Passkeys, Passwords, KnownUsers],
 })
 export class AccessModule {}

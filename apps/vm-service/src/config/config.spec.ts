@@ -117,6 +117,18 @@ describe('loadSettings', () => {
     ['plugins: { publishers: [{ name: acme, key: bm8= }] }', 'plugins.publishers[0].key must be an Ed25519 public key'],
     ['plugins: { publishers: [{ name: A/B, key: bm8= }] }', 'plugins.publishers[0].name must be a name'],
     ['plugins: { index: [] }', 'plugins.index is not a known key'],
+    ...[
+      'http://headgate.example.org',
+      'https://192.0.2.1',
+      'https://0x7f.1',
+      'https://[::1]',
+      'https://a.example/x',
+      'a',
+      '7',
+    ].map((address): [string, string] => [
+      `login: { address: "${address}" }`,
+      'login.address must be an address such as',
+    ]),
     ['loginHeader: "X User"', 'loginHeader must be the name of a header'],
     ['nameHeader: [X]', 'nameHeader must be the name of a header'],
     ['metrics: "yes"', 'metrics must be a boolean value'],

@@ -49,8 +49,29 @@ export class LoginProviderSection {
   @IsOptional() @IsString() @IsNotEmpty() groupsClaim?: string;
 }
 
+/** Passkeys are bound to a name; browsers accept neither IP addresses nor, except for localhost, plain HTTP. */
+const IsServiceAddress = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isServiceAddress',
+    validator: {
+      validate: (value: unknown) => {
+        if (typeof value !== 'string' || !URL.canParse(value)) return false;
+        const { protocol, hostname, origin, href } = new URL(value);
+        if (href !== `${origin}/`) return false;
+        return protocol === 'http:' ? hostname === 'localhost' : protocol === 'https:' && isName(hostname);
+      },
+      defaultMessage: (args) =>
+        `${args?.property} must be an address such as https://headgate.example.org, with a name and without a path`,
+    },
+  });
+
+/** Whether it is not an IP address. The parser of URLs has turned every form of IPv4 into digits and dots. */
+const isName = (hostname: string): boolean => !hostname.startsWith('[') && !/^[\d.]+$/.test(hostname);
+
 /** Users who log in at this service. */
 export class LoginSection {
+  /** The address by which browsers reach the service. Passkeys are bound to it. Absent: there are no passkeys. */
+  @IsOptional() @IsServiceAddress() address?: string;
   /** Whether there are accounts with passwords. */
   @IsBoolean() local = true;
   @IsArray()

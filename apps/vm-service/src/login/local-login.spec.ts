@@ -44,7 +44,7 @@ describe('a service with --login', () => {
     for (const path of ['/healthz', '/readyz', '/api/ext/login'])
       expect([path, (await edge.send('GET', path)).status]).toEqual([path, 200]);
     expect((await edge.send('GET', '/')).status).not.toBe(401);
-    const view = { enabled: true, local: true, first: true, providers: [] };
+    const view = { enabled: true, local: true, first: true, providers: [], passkeys: false };
     expect((await edge.send('GET', '/api/ext/login')).json).toEqual(view);
   });
 
@@ -291,6 +291,7 @@ describe('the login of a service without one', () => {
       local: false,
       first: false,
       providers: [],
+      passkeys: false,
     });
     const login = { login: 'ann', password: PASSWORD };
     expect((await edge.send('POST', '/api/ext/login/password', login)).json.code).toBe('NOT_SUPPORTED');

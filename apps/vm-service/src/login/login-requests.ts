@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Audit, DomainError, type Account, type Author } from '@headgate/domain-contracts';
+import { Audit, DomainError, type Account, type Author, type Caller } from '@headgate/domain-contracts';
+import { Sessions } from '@headgate/login';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../config/load-config.js';
 import { BrowserSessions, type SessionUser } from '../identity/browser-sessions.js';
@@ -16,6 +17,7 @@ export class LoginRequests {
     private readonly connection: SecureConnection,
     private readonly browsers: BrowserSessions,
     private readonly identity: CallerIdentity,
+    private readonly sessions: Sessions,
     private readonly audit: Audit,
   ) {}
 
@@ -44,15 +46,33 @@ export class LoginRequests {
     );
   }
 
-  /** Opens a session for the user of an account. */
-  enter(request: FastifyRequest, reply: FastifyReply, { login, name }: Account): Promise<void> {
-    return this.open(request, reply, { login, name, groups: [], provider: '' });
+  /**
+   * A caller who has logged in to an account of the service in this browser. An API token acts for its creator, but not
+   * in the place of their browser.
+   * @returns the ID of the session
+   * @throws DomainError NOT_SUPPORTED for others
+   */
+  expectAccount({ session }: Caller, request: FastifyRequest): string {
+    this.expectLocal(request);
+    if (session === undefined)
+      throw new DomainError('NOT_SUPPORTED', 'Only a browser in which a user has logged in has sessions.');
+    if (this.sessions.expect(session).provider === '') return session;
+    throw new DomainError('NOT_SUPPORTED', 'Your account is at the login provider.');
   }
 
-  async open(request: FastifyRequest, reply: FastifyReply, user: SessionUser): Promise<void> {
+  /** Opens a session for the user of an account. @param where for the journal */
+  enter(request: FastifyRequest, reply: FastifyReply, { login, name }: Account, where?: string): Promise<void> {
+    return this.open(request, reply, { login, name, groups: [], provider: '' }, where);
+  }
+
+  async open(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    user: SessionUser,
+    where = user.provider === '' ? 'with a password' : `at ${user.provider}`,
+  ): Promise<void> {
     const { origin } = this.authorOf(request);
     const author = { login: user.login, name: user.name, ...(origin && { origin }) };
-    const where = user.provider === '' ? 'with a password' : `at ${user.provider}`;
     const work = (): Promise<string> => this.browsers.open(request.raw, user, origin?.address ?? '');
     const header = await this.audit.of(author, 'log in', `account/${user.login}`, work, () => where);
     void reply.header('set-cookie', header);

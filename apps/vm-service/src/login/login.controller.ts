@@ -11,7 +11,7 @@ import {
   SetUpAccountDto,
 } from '@headgate/api-contracts';
 import { Audit, type Account } from '@headgate/domain-contracts';
-import { Accounts, Sessions } from '@headgate/login';
+import { Accounts, Passkeys, Sessions } from '@headgate/login';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../config/load-config.js';
 import { BrowserSessions } from '../identity/browser-sessions.js';
@@ -28,6 +28,7 @@ export class LoginController {
     @Inject(SETTINGS) private readonly settings: Settings,
     private readonly requests: LoginRequests,
     private readonly accounts: Accounts,
+    private readonly passkeys: Passkeys,
     private readonly providers: LoginProviders,
     private readonly browsers: BrowserSessions,
     private readonly sessions: Sessions,
@@ -47,6 +48,7 @@ export class LoginController {
       local,
       first: local && this.accounts.firstSecret() !== undefined,
       providers: this.providers.all.map(({ settings: { id, name } }) => ({ id, name })),
+      passkeys: local && this.passkeys.areUsed,
       ...(refusal !== undefined && { refusal }),
     };
   }

@@ -11,6 +11,7 @@ import { LoginController } from './login.controller.js';
 import { LoginProviders } from './login-providers.js';
 import { LoginRequests } from './login-requests.js';
 import { OwnSessionsController } from './own-sessions.controller.js';
+import { PasskeysController } from './passkeys.controller.js';
 import { ProviderLoginController } from './provider-login.controller.js';
 import { SessionsController } from './sessions.controller.js';
 
@@ -19,6 +20,7 @@ import { SessionsController } from './sessions.controller.js';
   imports: [StoreModule, AccessModule, IdentityModule],
   controllers: [
     LoginController,
+    PasskeysController,
     ProviderLoginController,
     OwnSessionsController,
     SessionsController,

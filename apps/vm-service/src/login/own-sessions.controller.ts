@@ -67,7 +67,7 @@ export class OwnSessionsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StatusView> {
-    const except = this.expectAccount(caller, request);
+    const except = this.requests.expectAccount(caller, request);
     await this.accounts.changePassword(caller.login, { current, next, except }, caller);
     const header = await this.browsers.rotate(request.raw, except);
     if (header !== undefined) void reply.header('set-cookie', header);
@@ -83,16 +83,8 @@ export class OwnSessionsController {
     @CurrentCaller() caller: Caller,
     @Req() request: FastifyRequest,
   ): Promise<RecoveryCodesView> {
-    this.expectAccount(caller, request);
+    this.requests.expectAccount(caller, request);
     return { codes: await this.accounts.createRecoveryCodes(caller.login, password, caller) };
-  }
-
-  /** @returns the ID of the session */
-  private expectAccount(caller: Caller, request: FastifyRequest): string {
-    this.requests.expectLocal(request);
-    const id = expectSession(caller);
-    if (this.sessions.expect(id).provider === '') return id;
-    throw new DomainError('NOT_SUPPORTED', 'Your password is at the login provider.');
   }
 }
 

@@ -45,6 +45,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Moves: 'Moves of VMs to other contexts.',
   Nodes: 'Cordons and drains of nodes.',
   OwnSessions: 'The sessions and the password of the caller.',
+  Passkeys: 'The login with a passkey, and the passkeys of the caller.',
   Patches: 'Changes of what an instance declares.',
   Placement: 'CPUs, memory and devices of the host for a VM.',
   Plugins: 'Plugins of the service.',

@@ -22,6 +22,27 @@ export interface LoginSession {
   readonly expiresAt: string;
 }
 
+/** A key pair of a user's device, of which the service has the public key. */
+export interface Passkey {
+  /** The ID of the credential, in Base64url. */
+  readonly id: string;
+  /** As the user has named it. */
+  readonly name: string;
+  /** In the format of COSE, in Base64url. */
+  readonly publicKey: string;
+  /** The counter of the authenticator at the last login; 0 if it has none. */
+  readonly counter: number;
+  /** How the browser can reach the authenticator, such as `usb`. */
+  readonly transports: readonly string[];
+  /** Whether other devices of the user may have it as well. */
+  readonly isSynced: boolean;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly lastUsedAt?: string;
+  /** When its counter went back, so that a copy of the authenticator may exist. It is refused since then. */
+  readonly copiedAt?: string;
+}
+
 /** A user who logs in with a password of the service. */
 export interface Account {
   /** In lower case. */
@@ -33,6 +54,10 @@ export interface Account {
   readonly password?: string;
   /** The one-time link with which the user sets a password. */
   readonly setup?: { readonly hash: string; readonly expiresAt: string };
+  /** The random text by which authenticators know the user, in Base64url; absent before the first passkey. */
+  readonly handle?: string;
+  /** Absent for accounts that were created before there were passkeys. */
+  readonly passkeys?: readonly Passkey[];
   /** SHA-256 of the recovery codes that are left, in hexadecimal digits. */
   readonly recovery: readonly string[];
   /** ISO 8601. */
