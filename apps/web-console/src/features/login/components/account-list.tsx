@@ -118,7 +118,7 @@ function Actions({ account: { login, disabled, admin }, isOwn, attempt, onSent }
       </ReasonedButton>
       <ReasonedButton
         variant="link"
-        aria-label={admin ? t`Make ${login} a user` : t`Make ${login} an administrator`}
+        aria-label={admin ? t`Make user: ${login}` : t`Make administrator: ${login}`}
         reason={reason}
         onClick={() => void attempt(() => changeAccount(login, { admin: !admin }))}
       >
@@ -126,7 +126,7 @@ function Actions({ account: { login, disabled, admin }, isOwn, attempt, onSent }
       </ReasonedButton>
       <ReasonedButton
         variant="link"
-        aria-label={t`Reset the password of ${login}`}
+        aria-label={t`Reset password: ${login}`}
         reason={reason}
         onClick={() => void attempt(async () => onSent(await resetAccount(login)))}
       >

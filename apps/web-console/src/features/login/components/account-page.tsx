@@ -3,14 +3,19 @@ import { isAdministrator, useWhoami } from '../../../shared/queries/use-whoami.j
 import { PAGE_FOCUS } from '../../../shared/location/use-page-focus.js';
 import { Data } from '../../../shared/ui/data.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
+import { useLoginView } from '../api/login-requests.js';
 import { AccountList } from './account-list.js';
+import { OwnPasskeys } from './own-passkeys.js';
 import { OwnPassword } from './own-password.js';
 import { OwnSessions } from './own-sessions.js';
 
-/** The sessions and the password of the user, and the accounts of all users for administrators. */
+/** The sessions, the passkeys and the password of the user, and the accounts of all users for administrators. */
 export function AccountPage() {
   usePageTitle(t`Account`);
   const { data: whoami } = useWhoami();
+  const { data: view } = useLoginView();
+  // The logins of providers have a colon.
+  const hasPassword = whoami !== undefined && !whoami.login.includes(':');
   return (
     <div className="hg-page">
       <h1 className="hg-page-title hg-gap-below" {...PAGE_FOCUS}>
@@ -31,8 +36,8 @@ export function AccountPage() {
             )}
           </p>
           <OwnSessions />
-          {/* The logins of providers have a colon. */}
-          {!whoami.login.includes(':') && <OwnPassword />}
+          {hasPassword && view?.passkeys && <OwnPasskeys />}
+          {hasPassword && <OwnPassword />}
           {isAdministrator(whoami) && <AccountList own={whoami.login} />}
         </>
       )}

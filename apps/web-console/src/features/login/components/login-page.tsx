@@ -9,6 +9,7 @@ import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { createFirstAccount, logIn, recoverAccount, setUpAccount, useLoginView } from '../api/login-requests.js';
 import { failureText } from '../failure-text.js';
 import { readLink } from '../read-link.js';
+import { PasskeyLogin } from './passkey-login.js';
 import { PasswordForm } from './password-form.js';
 
 interface Props {
@@ -87,6 +88,7 @@ export function LoginPage({ onLogin, settings }: Props) {
           )}
           {view.local && !view.first && !isRecovering && (
             <>
+              {view.passkeys && <PasskeyLogin onDone={finish} />}
               <PasswordForm
                 title={t`Log in with a password`}
                 label={t`Log in`}
