@@ -6,7 +6,7 @@
 // Matrix client, and python-client generates clients from API documents; their programs are such interpreters, too.
 // ansible reads the inventory of the command line.
 // valkey is a server with the protocol of Redis. envoy is a proxy. Built with Go: etcd, kube-apiserver and kubectl, in 5
-// to 25 minutes the first time. On request only: traefik, a proxy, which takes as long, and dendrite, a Matrix
+// to 25 minutes the first time, and pebble, an authority that speaks ACME, in a few seconds. On request only: traefik, a proxy, which takes as long, and dendrite, a Matrix
 // homeserver, which takes 2 to 5 minutes. Unpacked from packages of Debian 12: crowdsec, with its cscli, and a bouncer of
 // CrowdSec. The variables of PEERS name the programs of other installations. Runs on plain Node 20.
 import { createHash } from 'node:crypto';
@@ -93,6 +93,12 @@ export const PEERS = {
     }),
     onRequest: true,
   },
+  pebble: goPeer('pebble', {
+    modules: 'pebble',
+    source: 'github.com/letsencrypt/pebble/v2/cmd/pebble',
+    variable: 'HEADGATE_TEST_PEBBLE',
+    check: ['-version'],
+  }),
   envoy: pythonPeer('envoy', {
     variable: 'HEADGATE_TEST_ENVOY',
     program: (folder) => join(sitePackages(folder), 'envoy/_bin/envoy'),

@@ -47,6 +47,7 @@ describe.each([
   ['kube-apiserver', 'kubernetes'],
   ['kubectl', 'kubernetes'],
   ['dendrite', 'dendrite'],
+  ['pebble', 'pebble'],
 ])('the program %s, which is built with Go,', (name, modules) => {
   /**
    * A replacement of Go that writes its arguments and CGO_ENABLED to a file, and builds a program that ends with the
@@ -168,7 +169,7 @@ test('the modules of traefik are pinned by their hashes', () => {
 
 test('an unknown peer is refused', () => {
   expect(() => findPeer('constructor')).toThrow(
-    'There is no peer "constructor". Choose one of synapse, valkey, python-client, ansible, nio, etcd, kube-apiserver, kubectl, crowdsec, crowdsec-custom-bouncer, traefik, dendrite, envoy.',
+    'There is no peer "constructor". Choose one of synapse, valkey, python-client, ansible, nio, etcd, kube-apiserver, kubectl, crowdsec, crowdsec-custom-bouncer, traefik, dendrite, pebble, envoy.',
   );
   expect(() => installPeer('redis')).toThrow('There is no peer "redis".');
 });

@@ -98,7 +98,7 @@ export class PasskeySelectionView {
   @IsIn(['required']) userVerification!: 'required';
 }
 
-/** The options of `navigator.credentials.create`, in the form of WebAuthn for JSON. The challenge is in a cookie, too. */
+/** The options of `navigator.credentials.create`, in the form for JSON. The challenge is also in a cookie. */
 export class PasskeyCreationOptionsView {
   /** Random, in Base64url. It can be answered once, for five minutes. */
   @IsString() challenge!: string;

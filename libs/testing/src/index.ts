@@ -1,3 +1,5 @@
+export * from './acme/private-pebble.js';
+export * from './acme/test-certificate.js';
 export * from './builders.js';
 export * from './api-server/child-server.js';
 export * from './api-server/find-peer.js';

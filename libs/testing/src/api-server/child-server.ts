@@ -36,12 +36,16 @@ export class ChildServer {
     private readonly program: string,
     private readonly options: readonly string[],
     private readonly isReady: () => Promise<boolean>,
+    private readonly env: NodeJS.ProcessEnv = process.env,
   ) {}
 
   /** Resolves when it answers. @throws Error with the end of its log when it exits before that */
   async start(more: readonly string[] = []): Promise<void> {
     this.log = '';
-    const child = spawn(this.program, [...this.options, ...more], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(this.program, [...this.options, ...more], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: this.env,
+    });
     this.child = child;
     child.stderr.on('data', (chunk: Buffer) => (this.log = (this.log + chunk.toString()).slice(-MAX_LOG_CHARS)));
     let failure: Error | undefined;

@@ -1,0 +1,1 @@
+export default { displayName: 'acme', preset: '../../jest.preset.js' };
