@@ -3,6 +3,7 @@ import { AgentsModule } from './agents/agents.module.js';
 import { ApiDocsModule } from './api-docs/api-docs.module.js';
 import { BackupsModule } from './backups/backups.module.js';
 import { BulkModule } from './bulk/bulk.module.js';
+import { CertificatesModule } from './certificates/certificates.module.js';
 import { ClusterModule } from './cluster/cluster.module.js';
 import { BackendsModule } from './fleet/backends.module.js';
 import { CloudInitModule } from './cloud-init/cloud-init.module.js';
@@ -62,6 +63,7 @@ export class AppModule {
         FleetModule,
         ResumedTasksModule,
         IdentityModule,
+        CertificatesModule,
         IdempotencyModule,
         LoginModule,
         RolesModule,

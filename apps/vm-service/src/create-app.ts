@@ -1,6 +1,6 @@
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { edgeAdapter, ListenAddress, PinoNestLogger, ShuttingDownError, TlsFiles } from '@headgate/nest-kit';
+import { edgeAdapter, ListenAddress, PinoNestLogger, ShuttingDownError } from '@headgate/nest-kit';
 import { PathWsAdapter } from '@headgate/nest-kit/websockets';
 import { AppModule } from './app.module.js';
 import { ConsoleRequests } from './consoles/console-request.js';
@@ -14,6 +14,7 @@ import { recordRequests } from './journal/record-requests.js';
 import { SocketRecorder } from './journal/socket-recorder.js';
 import { errorBody } from './platform/domain-error.filter.js';
 import { HttpListener } from './platform/http-listener.js';
+import { openCertificate } from './platform/open-certificate.js';
 import { refuseEarly } from './platform/refuse-early.js';
 import { acceptJsonOnly } from './platform/json-body.js';
 import type { AppDeps } from './platform/tokens.js';
@@ -48,20 +49,24 @@ export interface Service {
 export async function createService(deps: AppDeps): Promise<Service> {
   let isShuttingDown = false;
   const { settings } = deps;
-  const tls = settings.tls && new TlsFiles(settings.tls, 'the configuration');
+  const certificate = await openCertificate(settings);
   const adapter = edgeAdapter({
     bodyBytes: MAX_BODY_BYTES,
     requestMs: REQUEST_TIMEOUT_MS,
     parameterLength: MAX_PARAMETER_CHARS,
     refuse: (error) => errorBody(error),
     isShuttingDown: () => isShuttingDown,
-    tls: tls?.current,
+    tls: certificate.tls?.current,
   });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot({ ...deps, tls }), adapter, {
-    logger: new PinoNestLogger(deps.log),
-    bodyParser: false,
-    abortOnError: false,
-  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    AppModule.forRoot({ ...deps, ...certificate }),
+    adapter,
+    {
+      logger: new PinoNestLogger(deps.log),
+      bodyParser: false,
+      abortOnError: false,
+    },
+  );
   expectNeeds(routesOf(app.get(ModulesContainer)));
   acceptJsonOnly(app);
   refuseEarly(app);

@@ -55,7 +55,7 @@ export class AcmeAuthority implements CertificateAuthority {
     private readonly files: AcmeFiles,
     private readonly answers: ChallengeAnswers,
     /** The shortest time between two questions about an order. */
-    private readonly pollMs = 2 * SECOND_MS,
+    private readonly pollMs = SECOND_MS,
   ) {}
 
   async issue(): Promise<IssuedCertificate> {
@@ -108,7 +108,7 @@ export class AcmeAuthority implements CertificateAuthority {
       accountKey: key,
       backoffAttempts: 15,
       backoffMin: this.pollMs,
-      backoffMax: 5 * this.pollMs,
+      backoffMax: 10 * this.pollMs,
       ...(known && { accountUrl: known.url }),
       ...(externalAccount && { externalAccountBinding: { kid: externalAccount.keyId, hmacKey: externalAccount.key } }),
     });

@@ -10,8 +10,8 @@ const MAX_HELLO_BYTES = 16_384 + 5;
 
 /**
  * Answers tls-alpn-01 challenges on the port of a TLS server. While a challenge waits, it looks at the beginning of
- * each new connection, because Node chooses the certificate before the protocol. Other connections get their own server.
- * Source: RFC 8737.
+ * each new connection, because Node chooses the certificate before the protocol. Other connections get their own
+ * server. Source: RFC 8737.
  */
 export class AlpnResponder {
   private readonly challenges;

@@ -129,6 +129,34 @@ describe('loadSettings', () => {
       `login: { address: "${address}" }`,
       'login.address must be an address such as',
     ]),
+    ['tls: { key: a }', 'tls.certificate must be a file, unless there is tls.acme'],
+    ['tls: { certificate: a }', 'tls.key must be a file, unless there is tls.acme'],
+    ...(
+      [
+        ['domains: []', 'tls.acme.domains must contain at least 1 element'],
+        ['domains: ["*.example.org"]', 'tls.acme.domains must be names'],
+        ['domains: ["192.0.2.1"]', 'tls.acme.domains must be names'],
+        ['domains: ["a.example.org/x"]', 'tls.acme.domains must be names'],
+        ['directory: "http://localhost/dir"', 'tls.acme.directory must be an https URL'],
+        ['directory: "https://ann:secret@example.org/dir"', 'tls.acme.directory must be an https URL'],
+        ['agreeToTerms: false', 'read the terms of the authority first'],
+        ['email: ops', 'tls.acme.email must be an email'],
+        ['challenge: dns-01', 'tls.acme.challenge must be one of'],
+        ['externalAccount: { keyId: a }', 'tls.acme.externalAccount.keyFile must be a string'],
+        ['challenge: http-01', 'tls.acme with http-01 needs tls.redirectFrom'],
+      ] as const
+    ).map(([field, problem]): [string, string] => [
+      `tls: { acme: { ${field.startsWith('domains') ? '' : 'domains: [a.example.org], '}${field.startsWith('agree') ? '' : 'agreeToTerms: true, '}${field} } }`,
+      problem,
+    ]),
+    [
+      'tls: { certificate: a, redirectFrom: "0.0.0.0:80", acme: { domains: [a.example.org], agreeToTerms: true } }',
+      'tls must have either acme, or certificate and key',
+    ],
+    [
+      'store: { kind: cluster }\ntls: { acme: { domains: [a.example.org], agreeToTerms: true, challenge: tls-alpn-01 } }',
+      'tls.acme needs store.kind file',
+    ],
     ['loginHeader: "X User"', 'loginHeader must be the name of a header'],
     ['nameHeader: [X]', 'nameHeader must be the name of a header'],
     ['metrics: "yes"', 'metrics must be a boolean value'],

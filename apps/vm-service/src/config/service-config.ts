@@ -21,6 +21,7 @@ import {
 } from 'class-validator';
 import { ContextSection } from './context-section.js';
 import { LoginSection } from './login-section.js';
+import { problemsOfTls, TlsSection } from './tls-section.js';
 import { parseContextSettings, type SettingsOfKinds } from './context-settings.js';
 
 const IsFolderOrEverything = (): PropertyDecorator =>
@@ -136,21 +137,6 @@ export class AddedContextsSection {
   paths: string[] = [];
 }
 
-/** The certificate of the service. With it, the service speaks TLS only. */
-export class TlsSection {
-  /** A PEM file with the certificate, followed by those of the authorities that signed it. */
-  @IsString() @IsNotEmpty() certificate!: string;
-  /** A PEM file with the key of the certificate, without a passphrase. */
-  @IsString() @IsNotEmpty() key!: string;
-  /**
-   * Whether responses have Strict-Transport-Security, with which browsers use HTTPS for every port of this host name.
-   * Absent: if the port is 443.
-   */
-  @IsOptional() @IsBoolean() hsts?: boolean;
-  /** HOST:PORT of a second listener, which redirects HTTP to HTTPS. Absent: none. */
-  @IsOptional() @IsListenAddress() redirectFrom?: string;
-}
-
 /** How much of the audit log is kept. */
 export class JournalSection {
   @IsInt() @Min(1000) @Max(10_000_000) entries = 100_000;
@@ -237,6 +223,7 @@ export function parseServiceConfig(raw: unknown, source: string, kinds: Settings
   try {
     const config = parseSection(ServiceConfig, parsed.raw, '', source);
     problems.push(...problemsOfRoles(config), ...problemsOfLogin(config));
+    problems.push(...problemsOfTls(config.tls, config.store.kind));
     if (problems.length === 0) return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

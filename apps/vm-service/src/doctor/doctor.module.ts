@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CheckBackends, FindingHistory, FixBackends, FixCheck } from '@headgate/doctor';
 import { Audit, BackendDirectory, Clock } from '@headgate/domain-contracts';
+import { CertificatesModule } from '../certificates/certificates.module.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { PluginsModule } from '../plugins/plugins.module.js';
 import { provideClass } from '../platform/provide-class.js';
@@ -12,7 +13,7 @@ import { ReadChecks } from './read-checks.js';
 
 /** Checks of the backends and their fixes. */
 @Module({
-  imports: [FleetModule, StoreModule, PluginsModule],
+  imports: [FleetModule, StoreModule, PluginsModule, CertificatesModule],
   controllers: [DoctorController, FindingsController],
   providers: [
     provideClass(CheckBackends, [BackendDirectory]),

@@ -3,6 +3,7 @@ import { Clock } from '@headgate/domain-contracts';
 import type { ContextCheck } from '@headgate/doctor';
 import { ListenAddress, TrustedProxies } from '@headgate/nest-kit';
 import type { Settings } from '../config/load-config.js';
+import { AcmeRenewal } from '../certificates/acme-renewal.js';
 import { ServiceCertificate } from '../platform/service-certificate.js';
 import { SETTINGS } from '../platform/tokens.js';
 
@@ -13,6 +14,8 @@ const RENEWAL_DAYS = 14;
 const CHECK = { name: 'listener', context: 'service/listener', fixable: false } as const;
 const OK = { ...CHECK, status: 'ok', remedy: '' } as const;
 const RENEW = 'Replace the files of tls.certificate and tls.key. The service reads them again within a minute.';
+const AUTHORITY =
+  'The authority must reach the names of tls.acme.domains on port 80 (http-01) or 443 (tls-alpn-01). The log has each attempt.';
 
 /** The doctor's check of the port of the service: its encryption and its certificate. */
 @Injectable()
@@ -22,6 +25,7 @@ export class ListenerCheck {
     private readonly settings: Pick<Settings, 'listen' | 'trustedProxies' | 'admins' | 'roles' | 'login'>,
     private readonly certificate: ServiceCertificate,
     private readonly clock: Clock,
+    private readonly acme: AcmeRenewal,
   ) {}
 
   run(): ContextCheck {
@@ -52,6 +56,23 @@ export class ListenerCheck {
     const names = leaf.subjectAltName ?? leaf.subject;
     const until = new Date(leaf.validTo).toISOString().slice(0, 10);
     const { problem } = this.certificate;
+    const { failure } = this.acme;
+    if (failure)
+      return {
+        ...CHECK,
+        status: days < 0 ? 'error' : 'warning',
+        title: 'The authority has issued no certificate',
+        message: `${failure.problem} The next attempt is at ${failure.nextAttemptAt}. The certificate for ${names} is valid until ${until}.`,
+        remedy: AUTHORITY,
+      };
+    if (days < 0 && this.acme.isUsed)
+      return {
+        ...CHECK,
+        status: 'warning',
+        title: 'The service waits for its certificate',
+        message: `The authority has not issued the certificate for ${names} yet. Browsers refuse the connection.`,
+        remedy: AUTHORITY,
+      };
     if (days < 0)
       return {
         ...CHECK,

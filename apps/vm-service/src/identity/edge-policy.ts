@@ -8,7 +8,7 @@ export interface EdgePolicyOptions {
   /** Further Host headers, with or without a port. */
   readonly allowedHosts: readonly string[];
   /** Present: the service speaks TLS only. */
-  readonly tls?: object | undefined;
+  readonly tls?: { readonly acme?: { readonly domains: readonly string[] } | undefined } | undefined;
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
@@ -26,7 +26,9 @@ export class EdgePolicy {
     this.schemes = tls ? ['https'] : ['http', 'https'];
     const { isWildcard, urlHost } = ListenAddress.parse(listen);
     this.hosts = new Set(
-      [...LOOPBACK, ...(isWildcard ? [] : [urlHost]), ...allowedHosts].map((host) => host.toLowerCase()),
+      [...LOOPBACK, ...(isWildcard ? [] : [urlHost]), ...allowedHosts, ...(tls?.acme?.domains ?? [])].map((host) =>
+        host.toLowerCase(),
+      ),
     );
   }
 

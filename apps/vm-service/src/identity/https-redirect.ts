@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { ChallengeAnswers } from '@headgate/acme';
 import { ConfigError, ListenAddress } from '@headgate/nest-kit';
 import type { Settings } from '../config/load-config.js';
 import { errorBody } from '../platform/domain-error.filter.js';
@@ -11,6 +12,7 @@ import { READS } from './edge.guard.js';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const HTTPS_PORT = 443;
+const CHALLENGES = '/.well-known/acme-challenge/';
 
 /** A listener that speaks plain HTTP and leads browsers to the service. It handles no request itself. */
 @Injectable()
@@ -21,6 +23,7 @@ export class HttpsRedirect implements OnApplicationBootstrap, BeforeApplicationS
     @Inject(SETTINGS) private readonly settings: Pick<Settings, 'tls'>,
     private readonly policy: EdgePolicy,
     private readonly listener: HttpListener,
+    private readonly challenges: ChallengeAnswers,
   ) {}
 
   /** The port that it listens on; undefined without a redirect. */
@@ -50,6 +53,7 @@ export class HttpsRedirect implements OnApplicationBootstrap, BeforeApplicationS
   }
 
   private readonly answer = (request: IncomingMessage, response: ServerResponse): void => {
+    if (this.settings.tls?.acme && request.url?.startsWith(CHALLENGES)) return this.answerChallenge(request, response);
     // Only our own names, or a link could lead anywhere.
     try {
       this.policy.checkHost(request.headers);
@@ -63,6 +67,19 @@ export class HttpsRedirect implements OnApplicationBootstrap, BeforeApplicationS
     const location = `https://${host}${port === HTTPS_PORT ? '' : `:${port}`}${path}`;
     response.writeHead(308, { location, connection: 'close', 'content-length': 0 }).end();
   };
+
+  /** The authority asks here whether a name leads to the service. Source: RFC 8555, 8.3. */
+  private answerChallenge({ method = '', url = '', headers }: IncomingMessage, response: ServerResponse): void {
+    const text = this.challenges.answer(hostName(headers.host ?? ''), url.slice(CHALLENGES.length));
+    if (text === undefined || !READS.includes(method)) return refuse(response, NO_CHALLENGE);
+    response
+      .writeHead(200, {
+        'content-type': 'application/octet-stream',
+        'content-length': Buffer.byteLength(text),
+        connection: 'close',
+      })
+      .end(text);
+  }
 }
 
 /** A change has sent its token and its data in the clear already: a redirect would hide that. */
@@ -70,6 +87,8 @@ const NO_CHANGES = {
   status: 403,
   body: { error: 'This port leads to HTTPS only. Send requests to the HTTPS address.', code: 'NOT_PERMITTED' },
 };
+
+const NO_CHALLENGE = { status: 404, body: { error: 'There is no such challenge.', code: 'PATH_NOT_FOUND' } };
 
 function refuse(response: ServerResponse, { status, body }: { status: number; body: object }): void {
   const text = JSON.stringify(body);

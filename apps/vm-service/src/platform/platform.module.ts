@@ -1,10 +1,11 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
+import { ChallengeAnswers } from '@headgate/acme';
 import { Clock, SystemClock } from '@headgate/domain-contracts';
 import { ProcPeerUsers } from './peer-users.js';
 import { DomainErrorFilter } from './domain-error.filter.js';
 import { HttpListener } from './http-listener.js';
-import { CONTEXTS, LOGGER, PAGE_DIR, PEER_USERS, SETTINGS, TLS_FILES, type OpenedDeps } from './tokens.js';
+import { ACME, CONTEXTS, LOGGER, PAGE_DIR, PEER_USERS, SETTINGS, TLS_FILES, type OpenedDeps } from './tokens.js';
 import { ServiceCertificate } from './service-certificate.js';
 import { WireValidationPipe } from './wire-validation.pipe.js';
 
@@ -21,6 +22,7 @@ export class PlatformModule {
     log,
     pageDir,
     tls,
+    acme,
     peerUsers = new ProcPeerUsers(),
   }: OpenedDeps): DynamicModule {
     return {
@@ -33,12 +35,25 @@ export class PlatformModule {
         { provide: PEER_USERS, useValue: peerUsers },
         { provide: Clock, useClass: SystemClock },
         { provide: TLS_FILES, useValue: tls },
+        { provide: ACME, useValue: acme },
+        { provide: ChallengeAnswers, useFactory: () => new ChallengeAnswers() },
         HttpListener,
         ServiceCertificate,
         { provide: APP_PIPE, useClass: WireValidationPipe },
         { provide: APP_FILTER, useClass: DomainErrorFilter },
       ],
-      exports: [HttpListener, SETTINGS, CONTEXTS, LOGGER, PAGE_DIR, PEER_USERS, Clock, ServiceCertificate],
+      exports: [
+        ACME,
+        ChallengeAnswers,
+        HttpListener,
+        SETTINGS,
+        CONTEXTS,
+        LOGGER,
+        PAGE_DIR,
+        PEER_USERS,
+        Clock,
+        ServiceCertificate,
+      ],
     };
   }
 }

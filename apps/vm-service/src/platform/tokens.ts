@@ -1,5 +1,5 @@
-import type { TlsFiles } from '@headgate/nest-kit';
 import type { Logger } from 'pino';
+import type { OpenedCertificate } from './open-certificate.js';
 import type { ChosenContexts } from '../composition/choose-contexts.js';
 import type { Settings } from '../config/load-config.js';
 import type { PeerUsers } from './peer-users.js';
@@ -16,9 +16,7 @@ export interface AppDeps {
 }
 
 /** `AppDeps`, and the certificate that the settings name. */
-export interface OpenedDeps extends AppDeps {
-  readonly tls?: TlsFiles | undefined;
-}
+export interface OpenedDeps extends AppDeps, OpenedCertificate {}
 
 /** Injects `AppDeps['settings']`. */
 export const SETTINGS = Symbol('SETTINGS');
@@ -32,3 +30,5 @@ export const PAGE_DIR = Symbol('PAGE_DIR');
 export const PEER_USERS = Symbol('PEER_USERS');
 /** Injects `OpenedDeps['tls']`. */
 export const TLS_FILES = Symbol('TLS_FILES');
+/** Injects `OpenedDeps['acme']`. */
+export const ACME = Symbol('ACME');
