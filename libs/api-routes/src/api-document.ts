@@ -6368,7 +6368,7 @@ export interface components {
             /** @description The password of the caller. */
             password: string;
         };
-        /** @description The options of `navigator.credentials.create`, in the form of WebAuthn for JSON. The challenge is also in a cookie. */
+        /** @description The options of `navigator.credentials.create`, in the form for JSON. The challenge is also in a cookie. */
         PasskeyCreationOptionsView: {
             /**
              * @description The maker of the authenticator does not matter.
