@@ -76,7 +76,7 @@ export class PasskeyUserView {
 export class PasskeyParametersView {
   /** Always `public-key`. */
   @IsIn(['public-key']) type!: 'public-key';
-  /** An algorithm of COSE: -7 is ES256, -8 is EdDSA, -257 is RS256. */
+  /** The number of an algorithm in COSE: -7 is ES256, -8 is EdDSA, -257 is RS256. */
   @IsInt() alg!: number;
 }
 

@@ -6429,7 +6429,7 @@ export interface components {
         };
         /** @description A kind of keys. */
         PasskeyParametersView: {
-            /** @description An algorithm of COSE: -7 is ES256, -8 is EdDSA, -257 is RS256. */
+            /** @description The number of an algorithm in COSE: -7 is ES256, -8 is EdDSA, -257 is RS256. */
             alg: number;
             /**
              * @description Always `public-key`.

@@ -63,6 +63,12 @@ GET    /api/ext/login/sessions                          no       yes    yes   ye
 DELETE /api/ext/login/sessions/{id}                     no       yes    yes   yes   -       yes    yes      yes   yes
 POST   /api/ext/login/own-password                      no       yes    yes   yes   -       yes    yes      yes   yes
 POST   /api/ext/login/recovery-codes                    no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/login/passkey/options                   no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/login/passkey                           no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /api/ext/login/passkeys                          no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/login/passkeys/options                  no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/login/passkeys                          no       yes    yes   yes   -       yes    yes      yes   yes
+DELETE /api/ext/login/passkeys/{id}                     no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /api/ext/sessions                                no       no     yes   no    -       no     no       no    no
 DELETE /api/ext/sessions/{id}                           no       no     yes   no    -       no     no       no    no
 GET    /api/ext/accounts                                no       no     yes   no    -       no     no       no    no

@@ -145,8 +145,8 @@ describe('every route of the API document', () => {
         for (const length of LENGTHS) {
           const path = fill(pattern, { [parameter]: 'a'.repeat(length) });
           const { status, json } = await edge.send(method, path);
-          // Nothing is known of a login provider before a login is configured.
-          const statuses = pattern.startsWith('/api/ext/login/providers/') ? [501] : [400, 404];
+          // Nothing is known of login providers and passkeys before a login is configured.
+          const statuses = /^\/api\/ext\/login\/(providers|passkeys)\//.test(pattern) ? [400, 501] : [400, 404];
           expect([parameter, length, statuses]).toEqual([parameter, length, expect.arrayContaining([status])]);
           expect(json.error).not.toMatch(/JSON|understood/);
           expect(json.error.length).toBeLessThan(400);
