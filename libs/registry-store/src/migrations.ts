@@ -193,4 +193,10 @@ export const MIGRATIONS: readonly string[] = [
   `ALTER TABLE api_token ADD COLUMN agent TEXT;
    ALTER TABLE api_token ADD COLUMN stopped INTEGER`,
   'ALTER TABLE api_token ADD COLUMN addresses TEXT',
+  // The entries of earlier releases have no hash. `audit_anchor` has the newest deleted entry of each kind.
+  `ALTER TABLE audit ADD COLUMN previous_action BLOB;
+   ALTER TABLE audit ADD COLUMN previous_request BLOB;
+   ALTER TABLE audit ADD COLUMN hash BLOB;
+   CREATE TABLE audit_anchor (kind TEXT PRIMARY KEY, number INTEGER NOT NULL, hash BLOB NOT NULL) STRICT, WITHOUT ROWID;
+   CREATE TABLE audit_reader (name TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
 ];

@@ -1,13 +1,18 @@
 import type { SQLInputValue } from 'node:sqlite';
 import {
   FleetAuditLog,
+  JournalPositions,
   type ActivityCount,
   type ActivitySpans,
   type CallerCount,
+  type ChainedJournalEntry,
   type JournalEntry,
+  type JournalHead,
+  type JournalLinks,
   type JournalQuery,
   type JournalSummary,
 } from '@headgate/domain-contracts';
+import { NO_HASH } from '@headgate/journal-chain';
 import type { RegistryDatabase } from './registry-database.js';
 
 const CONDITIONS: Readonly<Record<Exclude<keyof JournalQuery, 'limit'>, string>> = {
@@ -20,6 +25,8 @@ const CONDITIONS: Readonly<Record<Exclude<keyof JournalQuery, 'limit'>, string>>
   until: 'time < ?',
   before: 'id < ?',
 };
+
+const COLUMNS = 'id AS number, time, caller, action, ref, outcome, message, kind, token, address, route, status, code';
 
 /**
  * Entries that count as actions. A request that began a task has further entries of its own, and a download changes
@@ -37,7 +44,7 @@ export class SqliteFleetAuditLog extends FleetAuditLog {
     const { where, values } = toWhere(query);
     return this.database
       .all<JournalEntry>(
-        `SELECT id AS number, time, caller, action, ref, outcome, message, kind, token, address, route, status, code FROM audit
+        `SELECT ${COLUMNS} FROM audit
            ${where} ORDER BY id DESC LIMIT ?`,
         ...values,
         query.limit,
@@ -76,6 +83,52 @@ export class SqliteFleetAuditLog extends FleetAuditLog {
       ...(counts ?? { entries: 0, failed: 0, denied: 0, objects: 0 }),
       callers: callers.map((row) => ({ ...row })),
     };
+  }
+
+  override after(number: number, limit: number): readonly ChainedJournalEntry[] {
+    return this.database
+      .all<JournalEntry & { [Field in keyof JournalLinks]: string | null }>(
+        `SELECT ${COLUMNS}, lower(hex(previous_action)) AS previousAction, lower(hex(previous_request)) AS previousRequest,
+           CASE WHEN hash IS NULL THEN NULL ELSE lower(hex(hash)) END AS hash
+           FROM audit WHERE id > ? AND kind <> 'simulated' ORDER BY id LIMIT ?`,
+        number,
+        limit,
+      )
+      .map(({ previousAction, previousRequest, hash, ...entry }) =>
+        hash === null
+          ? entry
+          : { ...entry, links: { previousAction: previousAction ?? '', previousRequest: previousRequest ?? '', hash } },
+      );
+  }
+
+  override head(): JournalHead {
+    const newest = this.database.get<JournalHead>(
+      `SELECT number, lower(hex(hash)) AS hash FROM
+         (SELECT id AS number, hash FROM audit WHERE hash IS NOT NULL AND id = (SELECT max(id) FROM audit)
+          UNION ALL SELECT number, hash FROM audit_anchor) ORDER BY number DESC LIMIT 1`,
+    );
+    return newest ? { ...newest } : { number: 0, hash: NO_HASH };
+  }
+
+  override deleted(): Readonly<Record<'action' | 'request', number>> {
+    const rows = this.database.all<{ kind: string; number: number }>('SELECT kind, number FROM audit_anchor');
+    const of = (kind: string): number => rows.find((row) => row.kind === kind)?.number ?? 0;
+    return { action: of('action'), request: of('request') };
+  }
+}
+
+/** The positions in the registry. */
+export class SqliteJournalPositions extends JournalPositions {
+  constructor(private readonly database: RegistryDatabase) {
+    super();
+  }
+
+  override get(reader: string): number | undefined {
+    return this.database.get<{ number: number }>('SELECT number FROM audit_reader WHERE name = ?', reader)?.number;
+  }
+
+  override set(reader: string, number: number): void {
+    this.database.run('INSERT OR REPLACE INTO audit_reader (name, number) VALUES (?, ?)', reader, number);
   }
 }
 

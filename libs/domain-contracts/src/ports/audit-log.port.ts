@@ -82,6 +82,28 @@ export interface JournalEntry extends Required<Omit<AuditEntry, 'status'>> {
   readonly status: number | null;
 }
 
+/** The place of an entry in the chain of hashes, in hexadecimal. */
+export interface JournalLinks {
+  /** The hash of the newest action before it, which may be deleted. 64 zeros for the first one. */
+  readonly previousAction: string;
+  /** The same of the newest request before it. */
+  readonly previousRequest: string;
+  /** SHA-256 over the entry and both. */
+  readonly hash: string;
+}
+
+export interface ChainedJournalEntry extends JournalEntry {
+  /** Absent in entries that were recorded before there was a chain. */
+  readonly links?: JournalLinks;
+}
+
+/** The newest entry of the chain: it fixes all entries before it. */
+export interface JournalHead {
+  /** 0 without entries. */
+  readonly number: number;
+  readonly hash: string;
+}
+
 /** Spans of equal length, whose actions are counted. */
 export interface ActivitySpans {
   /** The start of the first span, in milliseconds since the epoch. */
@@ -129,4 +151,16 @@ export abstract class FleetAuditLog {
   abstract countActions(spans: ActivitySpans): readonly ActivityCount[];
   /** At most `limit` callers are listed. */
   abstract summarize(query: JournalQuery): JournalSummary;
+  /** The entries that follow the one with this number, the oldest first, without simulated ones. */
+  abstract after(number: number, limit: number): readonly ChainedJournalEntry[];
+  abstract head(): JournalHead;
+  /** The number of the newest deleted entry of each kind; 0 if none was deleted. */
+  abstract deleted(): Readonly<Record<'action' | 'request', number>>;
+}
+
+/** How far the readers of the journal, such as a server of syslog, have read. */
+export abstract class JournalPositions {
+  /** The number of the last entry that the reader has got; undefined for a new reader. */
+  abstract get(reader: string): number | undefined;
+  abstract set(reader: string, number: number): void;
 }

@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { NO_HASH } from '@headgate/journal-chain';
 import { RegistryDatabase } from '../registry-database.js';
 import { SqliteAuditLog } from '../sqlite-audit-log.js';
+import { SqliteFleetAuditLog } from '../sqlite-fleet-audit-log.js';
 
 describe('a killed process', () => {
   let folder: string;
@@ -40,6 +42,13 @@ describe('a killed process', () => {
     }
     await ended;
     const database = new RegistryDatabase(file).open();
+    const { number } = new SqliteFleetAuditLog(database).head();
+    const entries = new SqliteFleetAuditLog(database).after(0, 1_000_000);
+    // The interrupted write left neither an entry nor a link.
+    entries.forEach(({ links }, index) =>
+      expect(links?.previousAction).toBe(entries[index - 1]?.links?.hash ?? NO_HASH),
+    );
+    expect(number).toBe(entries.length);
     const kept = new SqliteAuditLog(database).recent(1_000_000).map(({ action }) => Number(action));
     database.close();
     expect(acknowledged).toBeGreaterThanOrEqual(writes);

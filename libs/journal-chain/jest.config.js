@@ -1,0 +1,1 @@
+export default { displayName: 'journal-chain', preset: '../../jest.preset.js' };

@@ -1,0 +1,3 @@
+export * from './chained-entry.js';
+export * from './export-check.js';
+export * from './export-lines.js';
