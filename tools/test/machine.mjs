@@ -28,6 +28,7 @@ const programs = [
   'apache2',
   'promtool',
   'restic',
+  'rsyslogd',
   'systemd-analyze',
 ];
 

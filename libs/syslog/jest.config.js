@@ -1,0 +1,1 @@
+export default { displayName: 'syslog', preset: '../../jest.preset.js' };
