@@ -193,6 +193,26 @@ export class JournalQueryDto extends JournalFilterDto {
   cursor?: string;
 }
 
+/** GET /api/ext/journal/stream */
+export class JournalStreamQuery {
+  /** The same as the header Last-Event-ID, for pages, which can't set it: the number of an entry. */
+  @Optional() @IsString() @MaxLength(64) lastEventId?: string;
+}
+
+/** GET /api/ext/journal/export */
+export class JournalExportQuery {
+  /** Only entries with a larger number, such as those after an earlier export. */
+  @Optional() @Matches(/^\d{1,15}$/, { message: '$property must be the number of an entry.' }) after?: string;
+}
+
+/** The newest entry of the chain of hashes. */
+export class JournalHeadView {
+  /** The number of the entry; 0 without entries. */
+  @IsInt() @Min(0) number!: number;
+  /** Its SHA-256 in hexadecimal, which covers all entries before it; 64 zeros without entries. */
+  @IsString() hash!: string;
+}
+
 /** An entry of the journal. */
 export class JournalEntryView {
   /** The number of the entry, which grows with each one. */
@@ -224,6 +244,8 @@ export class JournalEntryView {
   @IsString() code!: string;
   /** One sentence about the outcome; may be empty. */
   @IsString() message!: string;
+  /** Of the stream: the SHA-256 of the entry and of the hashes before it. Absent in entries of earlier releases. */
+  @Optional() @IsString() hash?: string;
 }
 
 /** A role of the caller, in a folder and those in it, or in a context. */

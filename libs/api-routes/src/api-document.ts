@@ -1100,6 +1100,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/journal/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The journal as JSON lines, the oldest entry first, with its chain of hashes, for `headgate journal verify`
+         * @description The journal as JSON lines, the oldest entry first, with its chain of hashes, for `headgate journal verify`. The last line has the head. For administrators.
+         */
+        get: operations["JournalStreams.export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/journal/head": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The newest entry of the chain
+         * @description The newest entry of the chain. Kept elsewhere, its hash proves later that no entry up to it was changed. For administrators.
+         */
+        get: operations["JournalStreams.head"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/journal/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * With Accept: text/event-stream, each entry of the journal from now on, or behind the one with the number in Last-Event-ID
+         * @description With Accept: text/event-stream, each entry of the journal from now on, or behind the one with the number in Last-Event-ID; for administrators.
+         */
+        get: operations["JournalStreams.stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/journal/summary": {
         parameters: {
             query?: never;
@@ -5629,6 +5689,8 @@ export interface components {
             caller: string;
             /** @description The code of the error, or empty. */
             code: string;
+            /** @description Of the stream: the SHA-256 of the entry and of the hashes before it. Absent in entries of earlier releases. */
+            hash?: string;
             /**
              * @description `action`: recorded by the operation itself. `request`: any other request that was denied or would have changed something. `simulated`: invented for the past of a simulated cluster.
              * @enum {string}
@@ -5653,6 +5715,13 @@ export interface components {
             time: string;
             /** @description The ID of the API token, or empty. */
             token: string;
+        };
+        /** @description The newest entry of the chain of hashes. */
+        JournalHeadView: {
+            /** @description Its SHA-256 in hexadecimal, which covers all entries before it; 64 zeros without entries. */
+            hash: string;
+            /** @description The number of the entry; 0 without entries. */
+            number: number;
         };
         /** @description GET /api/ext/journal/summary */
         JournalSummaryView: {
@@ -10793,6 +10862,126 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ActivityView"];
                 };
+            };
+        };
+    };
+    "JournalStreams.export": {
+        parameters: {
+            query?: {
+                /** @description Only entries with a larger number, such as those after an earlier export. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description The name of the file. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    "JournalStreams.head": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JournalHeadView"];
+                };
+            };
+        };
+    };
+    "JournalStreams.stream": {
+        parameters: {
+            query?: {
+                /** @description The same as the header Last-Event-ID, for pages, which can't set it: the number of an entry. */
+                lastEventId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -5,8 +5,8 @@ import { FleetAuditLog, type JournalQuery } from '@headgate/domain-contracts';
 import type { FastifyReply } from 'fastify';
 import { Needs } from '../platform/needs.decorator.js';
 import { answerList, Describe } from '../platform/answers.decorator.js';
-import { STATUS } from '../platform/error-status.js';
 import { toJournalFilters } from './journal-filters.js';
+import { presentEntry } from './present-entry.js';
 
 const DEFAULT_LIMIT = 100;
 
@@ -26,7 +26,7 @@ export class JournalController {
     const found = this.journal.find({ ...wanted, limit: wanted.limit + 1 });
     const page = found.slice(0, wanted.limit);
     if (found.length > page.length) void reply.header('svc-cursor', String(page.at(-1)?.number));
-    return page.map((entry) => ({ ...entry, status: entry.status ?? statusOf(entry.code) }));
+    return page.map(presentEntry);
   }
 }
 
@@ -35,7 +35,3 @@ const toJournalQuery = ({ cursor, limit, ...filters }: JournalQueryDto): Journal
   ...(cursor === undefined ? {} : { before: Number(cursor) }),
   limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
 });
-
-/** Operations that run in the background fail with a code, but after the response. */
-const statusOf = (code: string): number | null =>
-  Object.hasOwn(STATUS, code) ? STATUS[code as keyof typeof STATUS] : null;

@@ -5,8 +5,12 @@ import { FleetModule } from '../fleet/fleet.module.js';
 import { IdentityModule } from '../identity/identity.module.js';
 import { CONTEXTS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
+import { AccessModule } from '../access/access.module.js';
 import { ActivityController } from './activity.controller.js';
+import { ExportJournal } from './export-journal.js';
 import { JournalController } from './journal.controller.js';
+import { JournalFeed } from './journal-feed.js';
+import { JournalStreamsController } from './journal-streams.controller.js';
 import { ReadActivity } from './read-activity.js';
 import { RequestRecorder } from './request-recorder.js';
 
@@ -15,9 +19,9 @@ import { RequestRecorder } from './request-recorder.js';
  * while the service runs; what a killed service has left is replaced or removed at the next start.
  */
 @Module({
-  imports: [StoreModule, FleetModule, IdentityModule],
-  controllers: [JournalController, ActivityController],
-  providers: [RequestRecorder, ReadActivity],
+  imports: [StoreModule, AccessModule, FleetModule, IdentityModule],
+  controllers: [JournalController, JournalStreamsController, ActivityController],
+  providers: [RequestRecorder, ReadActivity, JournalFeed, ExportJournal],
   exports: [ReadActivity],
 })
 export class JournalModule implements OnApplicationBootstrap, OnApplicationShutdown {

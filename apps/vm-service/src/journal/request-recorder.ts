@@ -24,8 +24,11 @@ export interface RecordedRequest {
   readonly isDryRun: boolean;
 }
 
-/** Reads that are recorded even when they succeed: they hand out whole disks, and may create checkpoints. */
-export const RECORDED_READS: readonly string[] = ['/api/vms/:ns/:name/export'];
+/**
+ * Reads that are recorded even when they succeed: they hand out whole disks, and may create checkpoints, or the journal
+ * of all users.
+ */
+export const RECORDED_READS: readonly string[] = ['/api/vms/:ns/:name/export', '/api/ext/journal/export'];
 /**
  * Requests that are no changes, although they are POST: they only return a plan, like those with `dryRun=true`, or are
  * messages of agents, whose changes have entries of their own.

@@ -132,3 +132,19 @@ export const topicStream: StreamDescription = {
   description: `With Accept: text/event-stream, a snapshot of each topic, and then each change until the client disconnects. ${CONTINUED} For a caller who may not read everything, it always begins with snapshots.`,
   events: topicEvents,
 };
+
+/** The stream of the journal. */
+export const journalStream: StreamDescription = {
+  description:
+    'With Accept: text/event-stream, each entry from now on. With the number of an entry as Last-Event-ID, or as the parameter lastEventId, the entries behind it first. A client that reads nothing for a minute is disconnected.',
+  events: {
+    ready: { description: 'The newest entry of the chain: new entries follow.', schema: reference('JournalHeadView') },
+    resumed: { description: 'The entries behind the given one follow.', schema: { type: 'object' } },
+    entry: { description: 'An entry, whose ID is its number.', schema: reference('JournalEntryView') },
+    gap: {
+      description: 'Entries up to this number were deleted before the client got them.',
+      schema: object({ after: count, through: count }),
+    },
+    beat: topicEvents.beat,
+  },
+};

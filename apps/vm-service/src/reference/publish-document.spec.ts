@@ -122,7 +122,13 @@ describe('the published API document', () => {
 
   test('types a list as a list, with its event stream as an extension', () => {
     const streams = routesWhere((operation) => operation['x-event-stream'] !== undefined);
-    expect(streams).toEqual(['GET /api/cts', 'GET /api/ext/stream', 'GET /api/tasks/{id}', 'GET /api/vms']);
+    expect(streams).toEqual([
+      'GET /api/cts',
+      'GET /api/ext/journal/stream',
+      'GET /api/ext/stream',
+      'GET /api/tasks/{id}',
+      'GET /api/vms',
+    ]);
     const { responses, ...list } = operationOf('GET /api/vms');
     expect(responses['200']?.content).toEqual({
       'application/json': { schema: { type: 'array', items: { $ref: '#/components/schemas/VmView' } } },

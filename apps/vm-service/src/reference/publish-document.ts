@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { consolePaths } from './console-paths.js';
-import { listStream, taskStream, topicStream, type StreamDescription } from './event-stream-paths.js';
+import { journalStream, listStream, taskStream, topicStream, type StreamDescription } from './event-stream-paths.js';
 import { openapiDocument, type Operation } from './openapi-document.js';
 import type { ClassDescription } from './read-descriptions.js';
 import { SECURITY, SECURITY_SCHEMES } from './security-schemes.js';
@@ -24,6 +24,7 @@ const STREAMS: Readonly<Record<string, StreamDescription>> = {
   '/api/cts': listStream('ContainerView'),
   '/api/tasks/{id}': taskStream,
   '/api/ext/stream': topicStream,
+  '/api/ext/journal/stream': journalStream,
 };
 
 /** Parameters of paths that no DTO class has. */

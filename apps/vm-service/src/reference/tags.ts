@@ -36,6 +36,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   HostResources: 'CPUs, memory and devices of the hosts.',
   Images: 'The catalog of images.',
   Infrastructure: 'Nodes, storages and networks with what uses them.',
+  JournalStreams: 'The journal as it grows, and as a whole with its chain of hashes.',
   Journal: 'The log of actions and their callers.',
   Login: 'How users log in and out.',
   MessageChannels: 'Where messages to people are sent to.',
