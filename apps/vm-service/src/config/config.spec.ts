@@ -88,6 +88,12 @@ describe('loadSettings', () => {
     ['listen: 8006', 'listen must be HOST:PORT'],
     ['listen: 127.0.0.1:80000', 'listen must be HOST:PORT'],
     ['lisen: a', 'lisen is not a known key'],
+    ['journal: { syslog: { transport: tcp } }', 'journal.syslog.address must be HOST:PORT'],
+    ['journal: { syslog: { address: "logs" } }', 'journal.syslog.address must be HOST:PORT'],
+    ['journal: { syslog: { address: "logs:0" } }', 'journal.syslog.address must be HOST:PORT'],
+    ['journal: { syslog: { address: "a:1", transport: sctp } }', 'journal.syslog.transport must be one of'],
+    ['journal: { syslog: { address: "a:1", facility: kern } }', 'journal.syslog.facility must be one of'],
+    ['journal: { syslog: { address: "a:1", transport: udp, ca: /a } }', 'journal.syslog.ca needs transport: tls'],
     ['trustedProxies: [nowhere]', 'trustedProxies must be a list of addresses'],
     [
       'contexts: [{ name: a, kind: libvirt, migrationTransport: plain }]',

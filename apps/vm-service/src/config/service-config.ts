@@ -3,6 +3,7 @@ import { ROLES, type Role } from '@headgate/domain-contracts';
 import { isFolderPath } from '@headgate/domain-contracts';
 import { ConfigError, IsListenAddress, parseSection, TrustedProxies } from '@headgate/nest-kit';
 import { parsePublicKey } from '@headgate/plugins';
+import { FACILITIES, TRANSPORTS, type Facility, type Transport } from '@headgate/syslog';
 import { Type } from 'class-transformer';
 import {
   ArrayUnique,
@@ -137,10 +138,30 @@ export class AddedContextsSection {
   paths: string[] = [];
 }
 
-/** How much of the audit log is kept. */
+/** A server of syslog that gets the entries of the journal. */
+export class SyslogSection {
+  /** HOST:PORT of the server; the host may be a name. */
+  @Matches(
+    /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?):([1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])$/,
+    {
+      message: '$property must be HOST:PORT such as logs.example.org:6514 or [2001:db8::1]:514',
+    },
+  )
+  address!: string;
+  /** `tls` encrypts and checks the server; `tcp` and `udp` are for trusted networks. */
+  @IsIn(TRANSPORTS) transport: Transport = 'tls';
+  /** A PEM file with the authority of the server's certificate. Absent: the authorities of the system. */
+  @IsOptional() @IsString() @IsNotEmpty() ca?: string;
+  @IsIn(Object.keys(FACILITIES)) facility: Facility = 'authpriv';
+  /** The host name in the messages. Absent: that of the machine. */
+  @IsOptional() @Matches(/^[!-~]{1,255}$/, { message: '$property must have ASCII characters only' }) hostname?: string;
+}
+
+/** How much of the audit log is kept, and where else it goes. */
 export class JournalSection {
   @IsInt() @Min(1000) @Max(10_000_000) entries = 100_000;
   @IsInt() @Min(1) @Max(3660) days = 400;
+  @IsOptional() @ValidateNested() @Type(() => SyslogSection) syslog?: SyslogSection;
 }
 
 /** The history of the fleet: the list as of any moment. */
@@ -222,7 +243,7 @@ export function parseServiceConfig(raw: unknown, source: string, kinds: Settings
   const problems = [...parsed.problems];
   try {
     const config = parseSection(ServiceConfig, parsed.raw, '', source);
-    problems.push(...problemsOfRoles(config), ...problemsOfLogin(config));
+    problems.push(...problemsOfRoles(config), ...problemsOfLogin(config), ...problemsOfSyslog(config));
     problems.push(...problemsOfTls(config.tls, config.store.kind));
     if (problems.length === 0) return config;
   } catch (error) {
@@ -243,6 +264,10 @@ function problemsOfLogin({ login, store }: Readonly<ServiceConfig>): string[] {
       'login needs store.kind file: replicas do not share sessions; let a proxy identify the users instead',
     );
   return problems;
+}
+
+function problemsOfSyslog({ journal: { syslog } }: Readonly<ServiceConfig>): string[] {
+  return syslog?.ca !== undefined && syslog.transport !== 'tls' ? ['journal.syslog.ca needs transport: tls'] : [];
 }
 
 function problemsOfRoles({ roles, admins }: Readonly<ServiceConfig>): string[] {

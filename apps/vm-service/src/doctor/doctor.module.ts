@@ -3,6 +3,7 @@ import { CheckBackends, FindingHistory, FixBackends, FixCheck } from '@headgate/
 import { Audit, BackendDirectory, Clock } from '@headgate/domain-contracts';
 import { CertificatesModule } from '../certificates/certificates.module.js';
 import { FleetModule } from '../fleet/fleet.module.js';
+import { JournalModule } from '../journal/journal.module.js';
 import { PluginsModule } from '../plugins/plugins.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { StoreModule } from '../store/store.module.js';
@@ -13,7 +14,7 @@ import { ReadChecks } from './read-checks.js';
 
 /** Checks of the backends and their fixes. */
 @Module({
-  imports: [FleetModule, StoreModule, PluginsModule, CertificatesModule],
+  imports: [FleetModule, StoreModule, PluginsModule, CertificatesModule, JournalModule],
   controllers: [DoctorController, FindingsController],
   providers: [
     provideClass(CheckBackends, [BackendDirectory]),

@@ -5,6 +5,7 @@ import { formatRef } from '@headgate/domain-contracts';
 import { FleetHistory } from '@headgate/history';
 import { PluginChecks, type CheckOfPlugin } from '@headgate/plugins';
 import { ListenerCheck } from './listener-check.js';
+import { checkSyslog, JournalSyslog } from '../journal/journal-syslog.js';
 import { checkFleetHistory } from '../fleet/history-check.js';
 import { Readiness } from '../platform/readiness.js';
 import { checkRegistryDisk } from '../store/registry-check.js';
@@ -20,6 +21,7 @@ export class ReadChecks {
     private readonly readiness: Readiness,
     private readonly history: FindingHistory,
     private readonly listener: ListenerCheck,
+    private readonly syslog: JournalSyslog,
     @Inject(FleetHistory) private readonly fleetHistory: FleetHistory | undefined,
   ) {}
 
@@ -39,6 +41,7 @@ export class ReadChecks {
       checkRegistryDisk(this.readiness),
       checkFleetHistory(this.fleetHistory),
       this.listener.run(),
+      ...checkSyslog(this.syslog.state),
       ...ofPlugins.map(withContext),
     ];
     observe(all);

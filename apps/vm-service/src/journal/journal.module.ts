@@ -1,4 +1,10 @@
-import { Inject, Module, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  Inject,
+  Module,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import { AuditLog } from '@headgate/domain-contracts';
 import type { ChosenContexts } from '../composition/choose-contexts.js';
 import { FleetModule } from '../fleet/fleet.module.js';
@@ -11,6 +17,7 @@ import { ExportJournal } from './export-journal.js';
 import { JournalController } from './journal.controller.js';
 import { JournalFeed } from './journal-feed.js';
 import { JournalStreamsController } from './journal-streams.controller.js';
+import { JournalSyslog } from './journal-syslog.js';
 import { ReadActivity } from './read-activity.js';
 import { RequestRecorder } from './request-recorder.js';
 
@@ -21,17 +28,24 @@ import { RequestRecorder } from './request-recorder.js';
 @Module({
   imports: [StoreModule, AccessModule, FleetModule, IdentityModule],
   controllers: [JournalController, JournalStreamsController, ActivityController],
-  providers: [RequestRecorder, ReadActivity, JournalFeed, ExportJournal],
-  exports: [ReadActivity],
+  providers: [RequestRecorder, ReadActivity, JournalFeed, ExportJournal, JournalSyslog],
+  exports: [ReadActivity, JournalSyslog],
 })
-export class JournalModule implements OnApplicationBootstrap, OnApplicationShutdown {
+export class JournalModule implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
   constructor(
     private readonly log: AuditLog,
+    private readonly syslog: JournalSyslog,
     @Inject(CONTEXTS) private readonly contexts: Pick<ChosenContexts, 'simulatedPast'>,
   ) {}
 
   onApplicationBootstrap(): void {
     this.log.replaceSimulated(this.contexts.simulatedPast ?? []);
+    // Behind the invented entries, which are not sent.
+    this.syslog.start();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.syslog.stop();
   }
 
   onApplicationShutdown(): void {
