@@ -16,7 +16,8 @@ export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
 
 export const EXIT_CODE_MEANINGS: Readonly<Record<keyof typeof EXIT_CODES, string>> = {
   ok: 'Done. A task that was followed has succeeded.',
-  failed: 'The service or its backend failed, a task has ended with an error, or you answered a question with no.',
+  failed:
+    'The service or its backend failed, a task has ended with an error, an export of the journal does not verify, or you answered a question with no.',
   usage: 'The command line, a file or a value in it is wrong. Nothing was changed.',
   refused: 'Refused: not permitted, not supported, or a plan has refusals. Nothing was changed.',
   notFound: 'The instance, task, snapshot or context does not exist.',

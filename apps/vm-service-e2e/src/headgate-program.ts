@@ -78,6 +78,12 @@ export class HeadgateProgram {
     return { child, ended, expect, type: (text: string) => child.stdin.write(text) };
   }
 
+  /** How another program starts this one. */
+  commandOf(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    const { PATH = '', HOME, HEADGATE_SERVER } = this.environment;
+    return { command: process.execPath, args: [program, ...args], env: { PATH, HOME, HEADGATE_SERVER, ...env } };
+  }
+
   remove(): void {
     for (const child of this.terminals) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     rmSync(this.home, { recursive: true, force: true });

@@ -8,7 +8,9 @@ import { addDeclarationCommands } from './declaration-commands.js';
 import { addEventCommands } from './event-commands.js';
 import { addHelpCommand } from './help-command.js';
 import { addInventoryCommand } from './inventory-command.js';
+import { addJournalCommands } from './journal-commands.js';
 import { addLogCommands } from './log-commands.js';
+import { addMcpCommand } from './mcp-command.js';
 import { addMoveCommand } from './move-command.js';
 import { addPowerCommands } from './power-commands.js';
 import { addReadCommands } from './read-commands.js';
@@ -28,9 +30,11 @@ export function addCommands(program: Command, act: Act): void {
     addTaskCommands,
     addEventCommands,
     addLogCommands,
+    addJournalCommands,
     addConsoleCommands,
     addInventoryCommand,
     addServiceCommands,
+    addMcpCommand,
     addContextCommands,
     addCompletionCommands,
     addHelpCommand,
