@@ -15,6 +15,11 @@ export interface Agent {
 export abstract class Agents {
   /** @throws DomainError NOT_PERMITTED for a token that is stopped, revoked, expired or without a leash */
   abstract get(token: string): Agent;
+  /**
+   * Calls back once when a token was changed, stopped or revoked, or has expired, at once if it has already.
+   * @returns call it when it is no longer needed
+   */
+  abstract follow(token: string, changed: () => void): () => void;
 }
 
 /** An instance that an agent has changed. */

@@ -81,6 +81,20 @@ class World extends Agents {
     return { token, name: 'ci', leash: this.leash, caller };
   }
 
+  /** Reports that something about a token has changed. */
+  readonly changes = new Map<string, () => void>();
+
+  override follow(token: string, changed: () => void): () => void {
+    this.changes.set(token, changed);
+    return () => void this.changes.delete(token);
+  }
+
+  report(token: string): void {
+    const changed = this.changes.get(token);
+    this.changes.delete(token);
+    changed?.();
+  }
+
   add(name: string, uid = `uid of ${name}`): void {
     this.vms.set(name, buildVm({ ref: refOf(name), uid }));
   }
@@ -334,6 +348,35 @@ describe('Rehearsals', () => {
     await expect(restarted.commit({ id: again.id, hash: again.hash ?? '', reason: '' }, 'A')).rejects.toMatchObject({
       code: 'BUDGET_EXHAUSTED',
     });
+  });
+
+  test('end with their token, stay when it was only changed, and leave those of others alone', async () => {
+    world.leash = { ...LEASH, approval: 'all' };
+    const waiting = [];
+    for (const token of ['A', 'A', 'B']) {
+      world.add(`vm-${waiting.length}`);
+      const { id, hash = '' } = await world.rehearsals.rehearse(world.stop([`vm-${waiting.length}`]), token);
+      await world.rehearsals.commit({ id, hash, reason: '' }, token);
+      waiting.push(id);
+    }
+    const listed = () => world.rehearsals.waitingFor(ann).map(({ id }) => id);
+    world.report('A');
+    expect(listed()).toEqual(waiting);
+    expect(world.rehearsals.countWaiting()).toEqual(
+      new Map([
+        ['A', 2],
+        ['B', 1],
+      ]),
+    );
+    // It is followed still.
+    world.stopped.add('A');
+    world.report('A');
+    expect(listed()).toEqual(waiting.slice(2));
+    expect(world.rehearsals.read(waiting[0]!, 'A').status).toBe('canceled');
+    await expect(world.rehearsals.approve(waiting[0]!, ann)).rejects.toMatchObject({ code: 'APPROVAL_NOT_FOUND' });
+    expect([...world.changes.keys()]).toEqual(['B']);
+    world.rehearsals.close();
+    expect(world.changes.size).toBe(0);
   });
 
   test('wait for an approval of a user who may do the change, and of no agent', async () => {

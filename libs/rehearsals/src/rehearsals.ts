@@ -52,6 +52,8 @@ type Origin = Pick<Caller, 'origin'>;
 export class Rehearsals {
   private readonly kept: KeptRehearsals;
   private readonly recorded = new WeakSet<object>();
+  /** Ends the following of the tokens whose commits wait. */
+  private readonly followed = new Map<string, () => void>();
 
   constructor(private readonly deps: RehearsalsDeps) {
     this.kept = new KeptRehearsals(deps.clock);
@@ -100,6 +102,7 @@ export class Rehearsals {
       this.expectFewWaiting(token);
       const expiresAt = this.deps.clock.now() + APPROVAL_MS;
       kept.view = { ...view, ...committed, status: 'waiting', expiresAt };
+      this.follow(token);
       return kept.view;
     }
     kept.view = { ...view, ...committed, status: 'running' };
@@ -147,6 +150,44 @@ export class Rehearsals {
     const waiting = open.filter(({ view }) => view.status === 'waiting').length;
     for (const kept of open) kept.view = { ...kept.view, status: 'canceled' };
     return waiting;
+  }
+
+  /** How many commits of each token wait for an approval. */
+  countWaiting(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { view } of this.kept.list())
+      if (view.status === 'waiting') counts.set(view.token, (counts.get(view.token) ?? 0) + 1);
+    return counts;
+  }
+
+  /** Follows no token any more. */
+  close(): void {
+    for (const stop of this.followed.values()) stop();
+    this.followed.clear();
+  }
+
+  /** A commit that waits ends with its token, so that no one is asked for an approval that would be refused. */
+  private follow(token: string): void {
+    if (this.followed.has(token)) return;
+    let isOver = false;
+    const stop = this.deps.agents.follow(token, () => {
+      isOver = true;
+      this.followed.delete(token);
+      this.checkFollowed(token);
+    });
+    if (!isOver) this.followed.set(token, stop);
+  }
+
+  private checkFollowed(token: string): void {
+    if (!this.countWaiting().has(token)) return;
+    try {
+      this.deps.agents.get(token);
+    } catch {
+      // Also one that can't be checked: it may have been revoked.
+      this.cancel(token);
+      return;
+    }
+    this.follow(token);
   }
 
   private own(id: string, token: string): KeptRehearsal {

@@ -26,10 +26,15 @@ export class AgentsController {
     @Query() query: ChangeQuery,
     @Changing() request: ChangeRequest,
   ): Promise<StoppedAgentsView | PlanView> {
-    return request.answer(query, this.stopAgents, [token, true], (stopped) => ({
-      tokens: stopped.map(({ id }) => id),
-      canceled: stopped.reduce((sum, { id }) => sum + this.rehearsals.cancel(id), 0),
-    }));
+    // They are canceled as soon as their tokens are stopped.
+    const waiting = this.rehearsals.countWaiting();
+    return request.answer(query, this.stopAgents, [token, true], (stopped) => {
+      for (const { id } of stopped) this.rehearsals.cancel(id);
+      return {
+        tokens: stopped.map(({ id }) => id),
+        canceled: stopped.reduce((sum, { id }) => sum + (waiting.get(id) ?? 0), 0),
+      };
+    });
   }
 
   @Needs(everything('manage'))

@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { ApiTokens, StopAgents } from '@headgate/access';
 import { ApiTokenStore, Audit, Clock, InstanceDirectory } from '@headgate/domain-contracts';
 import { Agents, BudgetFacts, Budgets, Rehearsals } from '@headgate/rehearsals';
@@ -57,4 +57,10 @@ import { McpSessions } from './mcp/mcp-sessions.js';
     McpSessions,
   ],
 })
-export class AgentsModule {}
+export class AgentsModule implements OnApplicationShutdown {
+  constructor(private readonly rehearsals: Rehearsals) {}
+
+  onApplicationShutdown(): void {
+    this.rehearsals.close();
+  }
+}

@@ -113,6 +113,21 @@ describe('An agent', () => {
     }
   });
 
+  test('has no commit that waits any more once its token is revoked', async () => {
+    await open({ agent: { ...LEASH, approval: 'all' } });
+    const rehearsal = await agent.rehearse({ action: 'stop', refs: [DB] });
+    await agent.commit(rehearsal);
+    const listed = async () => (await edge.send('GET', '/api/ext/approvals')).json;
+    // A change of the token asks for no other approval.
+    await edge.send('PATCH', `/api/ext/tokens/${token.id}`, { days: 3 });
+    expect(await listed()).toMatchObject([{ id: rehearsal.id }]);
+    expect((await edge.send('DELETE', `/api/ext/tokens/${token.id}`, {})).status).toBe(200);
+    expect(await listed()).toEqual([]);
+    const approved = await edge.send('POST', `/api/ext/approvals/${rehearsal.id}/approve`, {});
+    expect(approved.json).toMatchObject({ code: 'APPROVAL_NOT_FOUND' });
+    expect(await status('db')).toBe('Running');
+  });
+
   test('waits for an approval, of a user', async () => {
     await open({ agent: { ...LEASH, approval: 'destructive' } });
     const rehearsal = await agent.rehearse({ action: 'delete', refs: [WEB] });
