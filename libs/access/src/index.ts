@@ -14,6 +14,7 @@ export * from './policy.js';
 export * from './reader-grant.js';
 export * from './remove-role.js';
 export * from './revoke-token.js';
+export * from './revoke-tokens-of.js';
 export * from './role-administration.js';
 export * from './role-grant.js';
 export * from './roles.js';

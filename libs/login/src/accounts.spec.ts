@@ -17,6 +17,7 @@ describe('Accounts', () => {
   let passwords: Passwords;
   let log: MemoryAuditLog;
   let accounts: Accounts;
+  let revoked: string[];
 
   beforeEach(() => {
     clock = new FixedClock(Date.parse('2026-01-01T00:00:00Z'));
@@ -25,7 +26,16 @@ describe('Accounts', () => {
     passwords = new Passwords();
     log = new MemoryAuditLog();
     const attempts = new LoginAttempts(clock);
-    accounts = new Accounts({ store, sessions, passwords, attempts, clock, audit: new Audit(log, clock) });
+    revoked = [];
+    accounts = new Accounts({
+      store,
+      sessions,
+      passwords,
+      attempts,
+      clock,
+      audit: new Audit(log, clock),
+      revokeTokens: async (login) => void revoked.push(`${login}: ${store.get(login) ? 'exists' : 'gone'}`),
+    });
   });
 
   const createFirst = () =>
@@ -48,6 +58,20 @@ describe('Accounts', () => {
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect([accounts.all().length, accounts.firstSecret()]).toEqual([1, undefined]);
     await expect(accounts.createFirst(secret, request, PASSWORD, author)).rejects.toThrow('already used');
+  });
+
+  test('revokes the tokens of a login before it gets an account, and after it has lost it, and no others', async () => {
+    await createFirst();
+    await addBob();
+    expect(revoked).toEqual(['ann: gone', 'bob: gone']);
+    await expect(addBob()).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
+    await expect(accounts.delete('ann', author)).rejects.toMatchObject({ code: 'CONFLICT' });
+    await accounts.update('bob', { isDisabled: true }, author);
+    expect(revoked).toHaveLength(2);
+    await accounts.delete('BOB', author);
+    expect(revoked.slice(2)).toEqual(['bob: gone']);
+    const both = await Promise.allSettled([addBob(), addBob()]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
   test('stores passwords with argon2id and their own salt', async () => {

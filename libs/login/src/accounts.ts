@@ -27,6 +27,8 @@ export interface AccountsDeps {
   readonly attempts: LoginAttempts;
   readonly clock: Clock;
   readonly audit: Audit;
+  /** Revokes the API tokens of a login that has no account now. */
+  readonly revokeTokens: (login: string, author: Author) => Promise<void>;
 }
 
 export interface AccountRequest {
@@ -81,6 +83,7 @@ export class Accounts {
     const account = this.expectNew({ ...request, isAdmin: true });
     const hash = await this.deps.passwords.hash(password);
     return this.record({ ...author, login: account.login }, 'create account', account.login, async () => {
+      await this.deps.revokeTokens(account.login, author);
       // Another request may have used the link meanwhile.
       if (this.first !== first || this.deps.store.all().length > 0)
         throw new DomainError('LOGIN_FAILED', 'The link was already used.');
@@ -94,6 +97,8 @@ export class Accounts {
   /** @returns the account, and the secret of the link with which the user sets a password */
   async create(request: AccountRequest, author: Author): Promise<{ account: Account; secret: string }> {
     return this.record(author, 'create account', request.login, async () => {
+      // The tokens of a former user of this login: the service may have ended before it revoked them.
+      await this.deps.revokeTokens(this.expectNew(request).login, author);
       const account = this.expectNew(request);
       const { setup, secret } = this.newSetup();
       await this.deps.store.put({ ...account, setup });
@@ -132,13 +137,17 @@ export class Accounts {
     });
   }
 
-  /** @throws DomainError ACCOUNT_NOT_FOUND, CONFLICT for the last administrator */
+  /**
+   * Also ends the sessions of the user and revokes their API tokens.
+   * @throws DomainError ACCOUNT_NOT_FOUND, CONFLICT for the last administrator
+   */
   async delete(login: string, author: Author): Promise<void> {
     await this.record(author, 'delete account', login, async () => {
       const { login: key } = this.expectAccount(login);
       this.expectOtherAdmin(key);
       await this.deps.store.delete(key);
       await this.deps.sessions.endOf(key);
+      await this.deps.revokeTokens(key, author);
     });
   }
 

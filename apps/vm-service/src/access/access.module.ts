@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ApiTokens, CallerConnections, Roles } from '@headgate/access';
+import { ApiTokens, CallerConnections, RevokeTokensOf, Roles } from '@headgate/access';
 import {
   AccountStore,
   AddedContextStore,
@@ -18,6 +18,7 @@ import {
   Passkeys,
   Passwords,
   Sessions,
+  type AccountsDeps,
 } from '@headgate/login';
 import type { Settings } from '../config/load-config.js';
 import { LoginSection } from '../config/login-section.js';
@@ -31,6 +32,12 @@ import { ServicePlaces } from './service-places.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+const REVOKE_TOKENS = Symbol('REVOKE_TOKENS');
+
+const revokeTokens =
+  (tokens: RevokeTokensOf): AccountsDeps['revokeTokens'] =>
+  (login, author) =>
+    tokens.run(login, author);
 
 /** The API tokens, sessions, accounts and roles, for everything that identifies callers or keeps connections open. */
 @Module({
@@ -51,6 +58,8 @@ const HOUR_MS = 60 * MINUTE_MS;
     },
     provideClass(LoginAttempts, [Clock]),
     provideClass(Passwords, []),
+    provideDeps(RevokeTokensOf, { tokens: ApiTokens, store: ApiTokenStore, audit: Audit }),
+    { provide: REVOKE_TOKENS, inject: [RevokeTokensOf], useFactory: revokeTokens },
     provideDeps(Accounts, {
       store: AccountStore,
       sessions: Sessions,
@@ -58,6 +67,7 @@ const HOUR_MS = 60 * MINUTE_MS;
       attempts: LoginAttempts,
       clock: Clock,
       audit: Audit,
+      revokeTokens: REVOKE_TOKENS,
     }),
     provideClass(PasskeyChallenges, [Clock]),
     {

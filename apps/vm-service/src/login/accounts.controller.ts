@@ -79,7 +79,7 @@ export class AccountsController {
 
   @Needs(everything('manage'))
   @Delete(':login')
-  @Describe('Deletes an account, and ends its sessions.', answer(200, StatusView))
+  @Describe('Deletes an account, ends its sessions and revokes its API tokens.', answer(200, StatusView))
   async delete(
     @Param() { login }: AccountPath,
     @Body() _body: EmptyBody,

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
+import { AccountStore } from '@headgate/domain-contracts';
 import { Accounts, Passwords } from '@headgate/login';
 import { Edge, refusalOf, type Reply } from '../testing/edge.js';
 
@@ -211,6 +212,38 @@ describe('a service with --login', () => {
     expect((await read()).status).toBe(200);
     await edge.send('PATCH', '/api/ext/accounts/bob', { disabled: true }, first);
     expect((await read()).status).toBe(404);
+  });
+
+  test('revokes the API tokens of a deleted account, which another account of its name does not have', async () => {
+    const admin = { ...OWN, cookie: cookieOf(await createFirst()) };
+    let count = 0;
+    const tokenOf = async (cookie: string): Promise<() => Promise<number>> => {
+      const body = { name: `ci-${++count}`, actions: ['read'] };
+      const { json } = await edge.send('POST', '/api/ext/tokens', body, { ...OWN, cookie });
+      const authorization = `Bearer ${String(json['token'])}`;
+      return async () => (await edge.send('GET', '/api/vms/default/web', undefined, { authorization })).status;
+    };
+    const addBob = async (): Promise<string> => {
+      const { json } = await edge.send('POST', '/api/ext/accounts', { login: 'bob', admin: true }, admin);
+      const setup = { login: 'bob', secret: json['secret'], password: OTHER };
+      return cookieOf(await edge.send('POST', '/api/ext/login/setup', setup, OWN));
+    };
+    const readAsBob = await tokenOf(await addBob());
+    const readAsAnn = await tokenOf(admin.cookie);
+    expect([await readAsBob(), await readAsAnn()]).toEqual([200, 200]);
+    // A service that was killed between the account and its tokens.
+    await edge.service.app.get(AccountStore, { strict: false }).delete('bob');
+    await addBob();
+    expect(await readAsBob()).toBe(403);
+    const again = await tokenOf(cookieOf(await logIn('bob', OTHER)));
+    expect(await again()).toBe(200);
+    await edge.send('DELETE', '/api/ext/accounts/bob', {}, admin);
+    expect([await again(), await readAsAnn()]).toEqual([403, 200]);
+    const { json } = await edge.send('GET', '/api/ext/journal?action=revoke', undefined, admin);
+    expect(json).toMatchObject([
+      { caller: 'ann', message: expect.stringContaining('because the account bob has ended') },
+      { caller: 'ann' },
+    ]);
   });
 
   test('makes other users readers, who manage neither accounts nor the sessions of others', async () => {
