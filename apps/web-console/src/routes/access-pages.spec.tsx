@@ -1,6 +1,7 @@
-import { fireEvent, screen, waitFor, within } from '@testing-library/react';
+import { jest } from '@jest/globals';
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import type { JournalEntryView, JournalSummaryView, TokenView, WebhookView } from '@headgate/api-contracts';
-import type { MockService } from '../testing/mock-service.js';
+import type { MockService, MockStream } from '../testing/mock-service.js';
 import { closeConsole, givenService, openConsole } from '../testing/render-console.js';
 import { PANEL } from '../testing/panel.js';
 
@@ -102,6 +103,48 @@ describe('the journal', () => {
     await user.selectOptions(screen.getByRole('combobox', { name: 'Outcome' }), 'Denied');
     const code = await screen.findByText('403 NOT_PERMITTED');
     expect(code.closest('tr')?.textContent).toContain('Denied');
+  });
+
+  describe('follows the journal', () => {
+    const journalStreams = (): MockStream[] => service.streams.filter(({ url }) => url.startsWith('/api/ext/journal/'));
+    let count: number;
+
+    beforeEach(() => {
+      jest.useFakeTimers({ advanceTimers: true });
+      count = 1;
+      service.on('GET /api/ext/journal', () => ({ body: [entry(count)] }));
+    });
+    afterEach(() => jest.useRealTimers());
+
+    const pass = (ms: number): Promise<void> => act(async () => void jest.advanceTimersByTime(ms));
+    const asked = (): number => service.asked('GET /api/ext/journal').length;
+
+    test('and reads entries that match, many at once, and continues after a loss', async () => {
+      await openConsole('/journal?action=STO', [], service);
+      await screen.findByRole('table', { name: 'Journal' });
+      const before = asked();
+      const [stream] = journalStreams();
+      stream?.emit('ready', {}, '1');
+      for (count = 2; count < 50; count++) stream?.emit('entry', entry(count, { action: 'stop' }), String(count));
+      await pass(1_100);
+      expect(asked()).toBe(before + 1);
+      stream?.emit('entry', entry(50, { action: 'start' }), '50');
+      await pass(1_100);
+      expect(asked()).toBe(before + 1);
+      stream?.break();
+      await pass(11_100);
+      expect(asked()).toBe(before + 2);
+      const [, second] = journalStreams();
+      expect([stream?.closed, second?.url]).toEqual([true, '/api/ext/journal/stream?lastEventId=50']);
+      await act(async () => void (location.hash = '#/tokens'));
+      await waitFor(() => expect(second?.closed).toBe(true));
+    });
+
+    test('but not a span that ends', async () => {
+      await openConsole('/journal?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z', [], service);
+      await screen.findByRole('table', { name: 'Journal' });
+      expect(journalStreams()).toEqual([]);
+    });
   });
 
   test('shows why it could not be loaded', async () => {

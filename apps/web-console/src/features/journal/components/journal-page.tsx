@@ -17,6 +17,7 @@ import { ReloadButton } from '../../../shared/ui/reload-button.js';
 import { Table } from '../../../shared/ui/table.js';
 import { Timestamp } from '../../../shared/ui/timestamp.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
+import { useFollowedJournal } from '../api/use-followed-journal.js';
 import { useJournal } from '../api/use-journal.js';
 import { outcomes, useJournalFilters } from '../use-journal-filters.js';
 import { JournalCallers } from './journal-callers.js';
@@ -29,6 +30,7 @@ export function JournalPage() {
   const outcomeId = useId();
   const { fields, change, filters } = useJournalFilters();
   const { data, error, refetch, isFetching, hasNextPage, fetchNextPage } = useJournal(filters);
+  useFollowedJournal(filters);
   const entries = data?.pages.flatMap((page) => page.entries);
 
   return (
