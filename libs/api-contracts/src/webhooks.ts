@@ -9,6 +9,7 @@ import {
   IsISO8601,
   IsString,
   Matches,
+  Max,
   MaxLength,
   Min,
 } from 'class-validator';
@@ -63,6 +64,14 @@ export class WebhookView {
   @Nullable() @IsString() lastDeliveredAt!: string | null;
   /** The number of events that were dropped before they were delivered. */
   @IsInt() @Min(0) missed!: number;
+  /** Until when messages are also signed with the secret before the last rotation, in ISO 8601; absent if none is. */
+  @Optional() @IsString() formerSecretUntil?: string;
+}
+
+/** POST /api/ext/webhooks/{id}/rotate */
+export class RotateWebhookDto {
+  /** For how many hours messages are signed with both secrets, 0 to 168. Default: 24. */
+  @Optional() @IsInt() @Min(0) @Max(168) overlapHours?: number;
 }
 
 /** 201 of a new webhook. */

@@ -223,8 +223,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes an account, and ends its sessions
-         * @description Deletes an account, and ends its sessions.
+         * Deletes an account, ends its sessions and revokes its API tokens
+         * @description Deletes an account, ends its sessions and revokes its API tokens.
          */
         delete: operations["Accounts.delete"];
         options?: never;
@@ -2600,6 +2600,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/webhooks/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives a webhook a new secret
+         * @description Gives a webhook a new secret. Messages have the signatures of both for some hours. The response is the only one that contains it.
+         */
+        post: operations["Webhooks.rotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/folders": {
         parameters: {
             query?: never;
@@ -4625,6 +4645,8 @@ export interface components {
             disabled: boolean;
             /** @description The events that are sent. */
             events: ("instance.changed" | "instance.removed" | "task.ended")[];
+            /** @description Until when messages are also signed with the secret before the last rotation, in ISO 8601; absent if none is. */
+            formerSecretUntil?: string;
             /** @description The ID of the webhook. */
             id: string;
             /** @description When the last event was delivered, in ISO 8601; null if none was. */
@@ -6945,6 +6967,11 @@ export interface components {
             /** @description How many days it is valid from now on. Default: as long as before. */
             days?: number;
         };
+        /** @description POST /api/ext/webhooks/{id}/rotate */
+        RotateWebhookDto: {
+            /** @description For how many hours messages are signed with both secrets, 0 to 168. Default: 24. */
+            overlapHours?: number;
+        };
         /** @description A view that the caller has saved. */
         SavedViewView: {
             /** @description The path of a list of the page with its query. */
@@ -7732,6 +7759,8 @@ export interface components {
             disabled: boolean;
             /** @description The events that are sent. */
             events: ("instance.changed" | "instance.removed" | "task.ended")[];
+            /** @description Until when messages are also signed with the secret before the last rotation, in ISO 8601; absent if none is. */
+            formerSecretUntil?: string;
             /** @description The ID of the webhook. */
             id: string;
             /** @description When the last event was delivered, in ISO 8601; null if none was. */
@@ -15206,6 +15235,59 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "Webhooks.rotate": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The ID of a webhook, as in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotateWebhookDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedWebhookView"] | components["schemas"]["PlanView"];
                 };
             };
         };

@@ -1,3 +1,4 @@
+export * from './rotate-webhook.js';
 export * from './signature.js';
 export * from './webhook-changes.js';
 export * from './webhook-dispatcher.js';

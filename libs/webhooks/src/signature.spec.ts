@@ -27,6 +27,13 @@ describe('the signature of a webhook', () => {
     expect(new Set(signatures).size).toBe(5);
   });
 
+  test('is followed by that of a former secret', () => {
+    const message = { id: 'msg_1', timestampSeconds: 1, body: '{}' };
+    const [one, two] = [newSecret(), newSecret()];
+    const signature = (...secrets: [string, ...string[]]) => signedHeaders(message, ...secrets)['webhook-signature'];
+    expect(signature(one, two)).toBe(`${signature(one)} ${signature(two)}`);
+  });
+
   test('has a secret of 32 random bytes', () => {
     expect(newSecret()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(newSecret()).not.toBe(newSecret());

@@ -16,13 +16,21 @@ export interface SignedMessage {
   readonly body: string;
 }
 
-/** The headers of a message, with its signature. */
-export function signedHeaders({ id, timestampSeconds, body }: SignedMessage, secret: string): Record<string, string> {
-  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
-  const signature = createHmac('sha256', key).update(`${id}.${timestampSeconds}.${body}`).digest('base64');
+/**
+ * The headers of a message, with one signature per secret, separated by spaces: a receiver accepts a message if one of
+ * them is that of its secret.
+ */
+export function signedHeaders(
+  { id, timestampSeconds, body }: SignedMessage,
+  ...secrets: readonly [string, ...string[]]
+): Record<string, string> {
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestampSeconds}.${body}`).digest('base64')}`;
+  });
   return {
     'webhook-id': id,
     'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': `v1,${signature}`,
+    'webhook-signature': signatures.join(' '),
   };
 }

@@ -166,7 +166,7 @@ export class WebhookDispatcher {
     try {
       status = await sender.send({
         url: webhook.url,
-        headers: signedHeaders(message, webhook.secret),
+        headers: signedHeaders(message, webhook.secret, ...this.formerSecrets(webhook)),
         body: event.body,
         signal,
       });
@@ -183,6 +183,10 @@ export class WebhookDispatcher {
       return problem === '' ? this.delivered(current, event) : this.failed(current, problem, status);
     });
     return wasChanged || problem === '';
+  }
+
+  private formerSecrets({ former }: Webhook): string[] {
+    return former && Date.parse(former.until) > this.deps.clock.now() ? [former.secret] : [];
   }
 
   private delivered(webhook: Webhook, { number }: WebhookEvent): Webhook {

@@ -10,6 +10,8 @@ import {
 } from '@headgate/domain-contracts';
 import { FixedClock, ManualReplica, MemoryAuditLog, MemoryWebhookStore } from '@headgate/testing';
 import { CreateWebhook, DeleteWebhook, MAX_WEBHOOKS, ReplayWebhook } from './webhook-changes.js';
+import { RotateWebhook } from './rotate-webhook.js';
+import { signedHeaders } from './signature.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
 import { WebhookSender, type WebhookMessage } from './webhook-sender.js';
 
@@ -61,6 +63,7 @@ function setUp(store = new MemoryWebhookStore(), replicas: Replicas = new Single
     end,
     remove: new DeleteWebhook(deps),
     replay: new ReplayWebhook(deps),
+    rotate: new RotateWebhook(deps),
   };
 }
 
@@ -75,6 +78,52 @@ describe('webhooks', () => {
       headers: { 'webhook-timestamp': '1767225600', 'webhook-signature': expect.stringMatching(/^v1,.{44}$/) },
       body: '{"type":"task.ended","timestamp":"2026-01-01T00:00:00.000Z","data":{"id":1}}',
     });
+  });
+
+  test('are signed with the former secret, too, for the hours of a rotation', async () => {
+    const { clock, sender, log, add, end, rotate, store } = setUp();
+    const first = await add();
+    const signatures = async (...secrets: [string, ...string[]]): Promise<string | undefined> => {
+      await end(sender.sent.length);
+      const { headers, body } = sender.sent.at(-1)!;
+      const message = { id: headers['webhook-id']!, timestampSeconds: Number(headers['webhook-timestamp']), body };
+      expect(headers['webhook-signature']).toBe(signedHeaders(message, ...secrets)['webhook-signature']);
+      return headers['webhook-signature'];
+    };
+    expect(await rotate.plan(first.id, 2)).toMatchObject({ steps: [{ name: 'rotate webhook' }] });
+    expect(store.get(first.id)?.secret).toBe(first.secret);
+    const second = await rotate.run(first.id, 2, ann);
+    expect(second.secret).not.toBe(first.secret);
+    await signatures(second.secret, first.secret);
+    clock.advance(2 * 60 * 60_000 - 1);
+    await signatures(second.secret, first.secret);
+    clock.advance(1);
+    await signatures(second.secret);
+    // The second of two rotations ends the overlap of the first.
+    const third = await rotate.run(first.id, 24, ann);
+    const fourth = await rotate.run(first.id, 24, ann);
+    await signatures(fourth.secret, third.secret);
+    const last = await rotate.run(first.id, 0, ann);
+    await signatures(last.secret);
+    expect(log.entries.map(({ message }) => message)).toContain('next to the former one for 2 hours');
+    expect(JSON.stringify(log.entries)).not.toContain('whsec_');
+    await expect(rotate.run('none', 1, ann)).rejects.toMatchObject({ code: 'WEBHOOK_NOT_FOUND' });
+  });
+
+  test('keep their position and their next attempt over a rotation, and are not created by one', async () => {
+    const { sender, add, end, rotate, remove, store } = setUp();
+    const { id } = await add();
+    sender.answer = async () => 500;
+    await end(1);
+    const before = store.get(id);
+    await rotate.run(id, 1, ann);
+    expect(store.get(id)).toMatchObject({
+      position: before?.position,
+      attempts: 1,
+      nextAttemptAt: before?.nextAttemptAt,
+    });
+    await Promise.all([remove.run(id, ann), rotate.run(id, 1, ann).catch(() => undefined)]);
+    expect(store.all()).toEqual([]);
   });
 
   test('receive the events that they are for, from their creation on', async () => {

@@ -225,6 +225,9 @@ POST   /api/ext/agents/resume                           no       no     yes   no
 GET    /api/ext/changes                                 no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /api/ext/journal                                 no       no     yes   no    -       no     no       no    no
 GET    /api/ext/journal/activity                        no       yes    yes   no    -       no     no       no    no
+GET    /api/ext/journal/export                          no       no     yes   no    -       no     no       no    no
+GET    /api/ext/journal/head                            no       no     yes   no    -       no     no       no    no
+GET    /api/ext/journal/stream                          no       no     yes   no    -       no     no       no    no
 GET    /api/ext/journal/summary                         no       no     yes   no    -       no     no       no    no
 GET    /api/ext/backups/targets                         no       yes    yes   no    -       yes    yes      yes   no
 POST   /api/ext/backups/targets                         no       no     yes   no    -       no     no       no    no
@@ -240,6 +243,7 @@ GET    /api/ext/webhooks                                no       no     yes   no
 POST   /api/ext/webhooks                                no       no     yes   no    -       no     no       no    no
 DELETE /api/ext/webhooks/{id}                           no       no     yes   no    -       no     no       no    no
 POST   /api/ext/webhooks/{id}/replay                    no       no     yes   no    -       no     no       no    no
+POST   /api/ext/webhooks/{id}/rotate                    no       no     yes   no    -       no     no       no    no
 GET    /api/ext/vms/{ns}/{name}/screen                  no       yes    yes   yes   hidden  yes    yes      yes   hidden
 GET    /api/ext/vms/{ns}/{name}/watchers                no       yes    yes   yes   hidden  yes    yes      yes   hidden
 SOCKET /api/vnc/{ns}/{name}                             no       yes    yes   yes   hidden  yes    yes      yes   hidden

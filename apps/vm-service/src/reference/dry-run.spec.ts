@@ -167,6 +167,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /api/ext/webhooks': 'dry-run.spec.ts',
   'DELETE /api/ext/webhooks/{id}': 'dry-run.spec.ts',
   'POST /api/ext/webhooks/{id}/replay': 'dry-run.spec.ts',
+  'POST /api/ext/webhooks/{id}/rotate': 'dry-run.spec.ts',
   'POST /api/plugins/{name}/install': '../plugins/plugins.controller.spec.ts',
   'DELETE /api/plugins/{name}': '../plugins/plugins.controller.spec.ts',
 };
@@ -302,6 +303,7 @@ describe('dryRun', () => {
     const [id = ''] = await ids();
     expect((await edge.send('DELETE', `${WEBHOOKS}/${id}?dryRun=true`)).json).toEqual(plan);
     expect((await edge.send('POST', `${WEBHOOKS}/${id}/replay?dryRun=true`)).status).toBe(200);
+    expect((await edge.send('POST', `${WEBHOOKS}/${id}/rotate?dryRun=true`, {})).json).toEqual(plan);
     expect(await ids()).toEqual([id]);
   });
 

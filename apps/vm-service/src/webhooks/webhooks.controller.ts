@@ -6,13 +6,14 @@ import {
   CreateWebhookDto,
   EmptyBody,
   ReplayQuery,
+  RotateWebhookDto,
   StatusView,
   WebhookPath,
   WebhookView,
   type PlanView,
 } from '@headgate/api-contracts';
-import { displayUrl, WebhookStore, type Webhook } from '@headgate/domain-contracts';
-import { CreateWebhook, DeleteWebhook, ReplayWebhook } from '@headgate/webhooks';
+import { Clock, displayUrl, WebhookStore, type Webhook } from '@headgate/domain-contracts';
+import { CreateWebhook, DEFAULT_OVERLAP_HOURS, DeleteWebhook, ReplayWebhook, RotateWebhook } from '@headgate/webhooks';
 import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
@@ -21,6 +22,8 @@ import { Changing, ChangeRequest } from '../platform/change-request.js';
 export class WebhooksController {
   constructor(
     private readonly store: WebhookStore,
+    private readonly clock: Clock,
+    private readonly rotateWebhook: RotateWebhook,
     private readonly createWebhook: CreateWebhook,
     private readonly deleteWebhook: DeleteWebhook,
     private readonly replayWebhook: ReplayWebhook,
@@ -30,7 +33,7 @@ export class WebhooksController {
   @Get()
   @Describe('The webhooks without their secrets, for administrators.', answerList(200, WebhookView))
   list(): WebhookView[] {
-    return this.store.all().map(present);
+    return this.store.all().map((webhook) => this.present(webhook));
   }
 
   @Needs(everything('manage'))
@@ -45,7 +48,7 @@ export class WebhooksController {
     @Changing() request: ChangeRequest,
   ): Promise<CreatedWebhookView | PlanView> {
     return request.answer(query, this.createWebhook, [{ name, url, events }], (webhook) => ({
-      ...present(webhook),
+      ...this.present(webhook),
       secret: webhook.secret,
     }));
   }
@@ -75,10 +78,33 @@ export class WebhooksController {
     const since = query.since === undefined ? undefined : new Date(query.since).toISOString();
     return request.answer(query, this.replayWebhook, [id, since], () => ({ status: 'ok' }));
   }
-}
 
-const present = ({ secret: _secret, position: _position, url, events, ...webhook }: Webhook): WebhookView => ({
-  ...webhook,
-  url: displayUrl(url),
-  events: [...events],
-});
+  @Needs(everything('manage'))
+  @Post(':id/rotate')
+  @HttpCode(200)
+  @Describe(
+    'Gives a webhook a new secret. Messages have the signatures of both for some hours. The response is the only one that contains it.',
+    answer(200, CreatedWebhookView),
+  )
+  rotate(
+    @Param() { id }: WebhookPath,
+    @Body() { overlapHours = DEFAULT_OVERLAP_HOURS }: RotateWebhookDto,
+    @Query() query: ChangeQuery,
+    @Changing() request: ChangeRequest,
+  ): Promise<CreatedWebhookView | PlanView> {
+    return request.answer(query, this.rotateWebhook, [id, overlapHours], (webhook) => ({
+      ...this.present(webhook),
+      secret: webhook.secret,
+    }));
+  }
+
+  private present({ secret: _secret, former, position: _position, url, events, ...webhook }: Webhook): WebhookView {
+    const isOverlapping = former !== undefined && Date.parse(former.until) > this.clock.now();
+    return {
+      ...webhook,
+      url: displayUrl(url),
+      events: [...events],
+      ...(isOverlapping && { formerSecretUntil: former.until }),
+    };
+  }
+}

@@ -3,7 +3,14 @@ import { Audit, Clock, Replicas, WebhookStore } from '@headgate/domain-contracts
 import { FleetReader } from '@headgate/fleet';
 import { EgressPolicy } from '@headgate/downloads';
 import { TaskBoard } from '@headgate/tasks';
-import { CreateWebhook, DeleteWebhook, ReplayWebhook, WebhookDispatcher, WebhookSender } from '@headgate/webhooks';
+import {
+  CreateWebhook,
+  DeleteWebhook,
+  ReplayWebhook,
+  RotateWebhook,
+  WebhookDispatcher,
+  WebhookSender,
+} from '@headgate/webhooks';
 import type { Settings } from '../config/load-config.js';
 import { FleetModule } from '../fleet/fleet.module.js';
 import { IdentityModule } from '../identity/identity.module.js';
@@ -45,6 +52,7 @@ const DEPS = {
     provideDeps(CreateWebhook, DEPS),
     provideDeps(DeleteWebhook, DEPS),
     provideDeps(ReplayWebhook, DEPS),
+    provideDeps(RotateWebhook, { store: WebhookStore, clock: Clock, audit: Audit }),
     provideClass(Announcements, [FleetReader, WebhookDispatcher]),
   ],
   exports: [WebhookSender],

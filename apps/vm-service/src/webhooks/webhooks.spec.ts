@@ -105,6 +105,28 @@ describe('/api/ext/webhooks', () => {
     expect(list.body).not.toMatch(/secret|whsec|hidden/);
   });
 
+  test('get another secret, which is shown once', async () => {
+    const { json } = await create({ events: ['task.ended'] });
+    const path = `/api/ext/webhooks/${String(json['id'])}/rotate`;
+    const rotated = await edge.send('POST', path, { overlapHours: 1 }, ann);
+    expect([rotated.status, rotated.json['secret']]).toEqual([200, expect.stringMatching(/^whsec_/)]);
+    const secrets = [rotated.json['secret'], json['secret']].map((secret) =>
+      Buffer.from(String(secret).replace('whsec_', ''), 'base64'),
+    );
+    const list = await edge.send('GET', '/api/ext/webhooks', undefined, ann);
+    expect(list.json).toMatchObject([{ formerSecretUntil: expect.stringMatching(/Z$/) }]);
+    expect(list.body).not.toContain('whsec_');
+    await edge.send('POST', '/api/ext/bulk', { action: 'stop', refs: [DB] }, ann);
+    const [{ headers, body } = {} as Received] = await receiver.until((all) => all.length > 0);
+    const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
+    expect(headers['webhook-signature']).toBe(
+      secrets.map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`).join(' '),
+    );
+    for (const overlapHours of [-1, 169, 1.5, 'a'])
+      expect((await edge.send('POST', path, { overlapHours }, ann)).status).toBe(400);
+    expect((await edge.send('POST', path, {}, { 'tailscale-user-login': 'eve' })).status).toBe(403);
+  });
+
   test('are sent again after a failure, and do not follow redirects', async () => {
     const { json } = await create({ events: ['task.ended'] });
     const id = String(json['id']);

@@ -10,6 +10,8 @@ export interface Webhook {
   readonly url: string;
   /** The key of its signatures, as the receiver has it. */
   readonly secret: string;
+  /** The key before the last rotation. Until this time, in ISO 8601, messages are signed with it as well. */
+  readonly former?: { readonly secret: string; readonly until: string };
   readonly events: readonly WebhookEventType[];
   /** The login of its creator. */
   readonly creator: string;
