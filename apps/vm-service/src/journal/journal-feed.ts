@@ -1,8 +1,8 @@
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Audit, Clock, FleetAuditLog, type ChainedJournalEntry } from '@headgate/domain-contracts';
 import type { FeedBatch } from '@headgate/fleet';
-import { eventText } from '../stream/topics/topic.js';
-import { soonAfter } from '../stream/topics/soon-after.js';
+import { eventText } from '../platform/event-text.js';
+import { soonAfter } from '../platform/soon-after.js';
 import { presentEntry } from './present-entry.js';
 
 /** Entries that are recorded together are sent together. */

@@ -8,7 +8,7 @@ import { StreamConnections } from '../fleet/stream-connections.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
 import { CurrentCaller } from '../platform/caller.decorator.js';
 import { Needs } from '../platform/needs.decorator.js';
-import { eventText } from '../stream/topics/topic.js';
+import { eventText } from '../platform/event-text.js';
 import { ExportJournal } from './export-journal.js';
 import { JournalFeed } from './journal-feed.js';
 

@@ -5,7 +5,8 @@ import { Clock, type Caller } from '@headgate/domain-contracts';
 import { ChangeFeed, FeedView } from '@headgate/fleet';
 import { StreamConnections, type StreamClient, type StreamSource } from '../fleet/stream-connections.js';
 import { FollowedTopics } from './followed-topics.js';
-import { eventText, type TopicChange } from './topics/topic.js';
+import { type TopicChange } from './topics/topic.js';
+import { eventText } from '../platform/event-text.js';
 import { Topics } from './topics/topics.js';
 
 export interface TopicStreamRequest extends StreamClient {

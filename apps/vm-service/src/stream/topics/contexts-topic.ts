@@ -4,7 +4,8 @@ import type { Caller } from '@headgate/domain-contracts';
 import type { ContextState, FleetReader } from '@headgate/fleet';
 import { presentState } from '../../fleet/present-state.js';
 import type { PolledValue } from './polled-value.js';
-import { eventText, Topic, type FollowedTopic, type TopicChange } from './topic.js';
+import { Topic, type FollowedTopic, type TopicChange } from './topic.js';
+import { eventText } from '../../platform/event-text.js';
 
 /**
  * The contexts: `status` of each, immediately when it changes, and `snapshot` with the capabilities whenever they are

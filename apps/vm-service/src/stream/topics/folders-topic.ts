@@ -11,8 +11,9 @@ import {
 import type { FleetReader } from '@headgate/fleet';
 import type { ReadFolders } from '../../folders/read-folders.js';
 import { PolledValue } from './polled-value.js';
-import { soonAfter } from './soon-after.js';
-import { eventText, Topic, type FollowedTopic, type TopicChange } from './topic.js';
+import { soonAfter } from '../../platform/soon-after.js';
+import { Topic, type FollowedTopic, type TopicChange } from './topic.js';
+import { eventText } from '../../platform/event-text.js';
 
 /** How long changes of instances may wait until the members are counted again, which reads all instances. */
 const COUNT_INTERVAL_MS = 1_000;

@@ -2,7 +2,8 @@ import type { Need } from '@headgate/access';
 import type { StreamTopic } from '@headgate/api-contracts';
 import type { Caller } from '@headgate/domain-contracts';
 import type { PolledValue } from './polled-value.js';
-import { eventText, Topic, type FollowedTopic, type TopicChange } from './topic.js';
+import { Topic, type FollowedTopic, type TopicChange } from './topic.js';
+import { eventText } from '../../platform/event-text.js';
 
 /** One value that all its readers see: `snapshot` whenever it is different. */
 export class PolledTopic<T extends object> extends Topic {

@@ -5,7 +5,8 @@ import type { TaskReader } from '@headgate/tasks';
 import { presentTask } from '../../tasks/present-task.js';
 import { MAX_LISTED_TASKS } from '../../tasks/readable-task.js';
 import { GrantedTasks } from './granted-tasks.js';
-import { eventText, Topic, type FollowedTopic, type TopicChange } from './topic.js';
+import { Topic, type FollowedTopic, type TopicChange } from './topic.js';
+import { eventText } from '../../platform/event-text.js';
 
 /** The tasks: `snapshot` as the list, then `changed` with each that was created or changed, without its log. */
 export class TasksTopic extends Topic {

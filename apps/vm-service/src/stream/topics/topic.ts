@@ -45,8 +45,4 @@ export const eventPieces = (name: string, data: readonly Buffer[]): readonly Buf
   EVENT_END,
 ];
 
-/** An event as text. @param id where a client continues after it */
-export const eventText = (name: string, data: unknown, id?: string): string =>
-  `event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
-
 const EVENT_END = Buffer.from('\n\n');

@@ -15,7 +15,7 @@ import { EntriesTopic } from './entries-topic.js';
 import { FoldersTopic } from './folders-topic.js';
 import { PolledTopic } from './polled-topic.js';
 import { PolledValue } from './polled-value.js';
-import { soonAfter } from './soon-after.js';
+import { soonAfter } from '../../platform/soon-after.js';
 import { TasksTopic } from './tasks-topic.js';
 import type { Topic } from './topic.js';
 import { UsageTopic } from './usage-topic.js';

@@ -4,7 +4,8 @@ import type { FleetReader } from '@headgate/fleet';
 import type { MetricsSampler } from '@headgate/metrics';
 import { presentUsage } from '../../fleet/present-usage.js';
 import { readable } from '../../fleet/readable.js';
-import { eventText, Topic, type FollowedTopic, type TopicChange } from './topic.js';
+import { Topic, type FollowedTopic, type TopicChange } from './topic.js';
+import { eventText } from '../../platform/event-text.js';
 
 /**
  * The usage of all measured instances: `snapshot` as the lists with `usage=only`, and after each reading of a context,
