@@ -1,6 +1,7 @@
 /**
  * Which layer may import which. A project's tags are in its package.json (`nx.tags`): one `type:` for its layer, one
- * `scope:` for the system it belongs to, one `platform:` for where it runs.
+ * `scope:` for the system it belongs to, one `platform:` for where it runs. journal-chain is of two layers, because the
+ * service writes the chain and the command line checks it.
  */
 const types = {
   'type:app': ['type:feature', 'type:adapter', 'type:driver', 'type:sandbox', 'type:nest', 'type:domain', 'type:wire'],

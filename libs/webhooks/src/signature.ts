@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import type { Webhook } from '@headgate/domain-contracts';
 
 /**
  * Begins every secret. Source:
@@ -8,6 +9,12 @@ const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
 export const newSecret = (): string => SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+
+/** The secrets that sign a message now: the present one first. @param now milliseconds since the epoch */
+export const secretsOf = (
+  { secret, former }: Pick<Webhook, 'secret' | 'former'>,
+  now: number,
+): [string, ...string[]] => (former && Date.parse(former.until) > now ? [secret, former.secret] : [secret]);
 
 export interface SignedMessage {
   readonly id: string;

@@ -10,7 +10,7 @@ import {
   type WebhookStore,
 } from '@headgate/domain-contracts';
 import { PendingEvents, STORE_RETRY_MS } from './pending-events.js';
-import { signedHeaders } from './signature.js';
+import { secretsOf, signedHeaders } from './signature.js';
 import type { WebhookSender } from './webhook-sender.js';
 
 const SECOND_MS = 1000;
@@ -166,7 +166,7 @@ export class WebhookDispatcher {
     try {
       status = await sender.send({
         url: webhook.url,
-        headers: signedHeaders(message, webhook.secret, ...this.formerSecrets(webhook)),
+        headers: signedHeaders(message, ...secretsOf(webhook, clock.now())),
         body: event.body,
         signal,
       });
@@ -183,10 +183,6 @@ export class WebhookDispatcher {
       return problem === '' ? this.delivered(current, event) : this.failed(current, problem, status);
     });
     return wasChanged || problem === '';
-  }
-
-  private formerSecrets({ former }: Webhook): string[] {
-    return former && Date.parse(former.until) > this.deps.clock.now() ? [former.secret] : [];
   }
 
   private delivered(webhook: Webhook, { number }: WebhookEvent): Webhook {

@@ -9,7 +9,7 @@ import {
   type WebhookTarget,
 } from '@headgate/domain-contracts';
 import { MessageSender, type OutgoingMessage, type SendOutcome } from '@headgate/messages';
-import { signedHeaders, type WebhookSender } from '@headgate/webhooks';
+import { secretsOf, signedHeaders, type WebhookSender } from '@headgate/webhooks';
 import type { MailSender } from './mail-sender.js';
 import { withoutSecrets } from './without-secrets.js';
 
@@ -75,9 +75,11 @@ export class ChannelSender extends MessageSender {
     const data = { id: messageId, severity, subject, text };
     const body = JSON.stringify({ type: 'message', timestamp: createdAt, data });
     // A repetition has the same ID; its time is that of the attempt, which receivers check.
-    const timestampSeconds = Math.floor(this.deps.clock.now() / SECOND_MS);
-    const headers = signedHeaders({ id: `msg_${messageId}`, timestampSeconds, body }, webhook.secret);
-    return this.request(new URL(webhook.url).host, [webhook.secret], { url: webhook.url, headers, body, signal });
+    const now = this.deps.clock.now();
+    const timestampSeconds = Math.floor(now / SECOND_MS);
+    const secrets = secretsOf(webhook, now);
+    const headers = signedHeaders({ id: `msg_${messageId}`, timestampSeconds, body }, ...secrets);
+    return this.request(new URL(webhook.url).host, secrets, { url: webhook.url, headers, body, signal });
   }
 
   private async request(

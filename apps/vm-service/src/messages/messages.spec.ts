@@ -290,6 +290,9 @@ describe(MESSAGES, () => {
       expect(json).toEqual({ sent: true, reason: '' });
       expect(requests[0]?.headers['webhook-signature']).toMatch(/^v1,/);
       expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ type: 'message', data: { severity: 'info' } });
+      await edge.send('POST', `/api/ext/webhooks/${String(webhook)}/rotate`, {}, ann);
+      await edge.send('POST', `${CHANNELS}/${id}/test`, undefined, ann);
+      expect(requests[1]?.headers['webhook-signature']).toMatch(/^v1,\S{44} v1,\S{44}$/);
     });
   });
 });
