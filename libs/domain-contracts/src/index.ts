@@ -62,6 +62,7 @@ export * from './ports/backend.port.js';
 export * from './ports/backend-kind.port.js';
 export * from './ports/backup-source.port.js';
 export * from './ports/backup-target-store.port.js';
+export * from './ports/boot-proof.port.js';
 export * from './ports/cluster-inventory.port.js';
 export * from './ports/console-source.port.js';
 export * from './ports/container-abilities.js';

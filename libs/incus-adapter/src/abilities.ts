@@ -63,6 +63,7 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
     liveDisks: ofVms('moved'),
     backups: ofVms('backed up'),
     backupSource: ofVms('backed up'),
+    bootProof: ofVms('booted from backups'),
     cluster: openCluster(engine),
     nodeScheduling: new UnavailableAbility('Members of Incus and LXD are evacuated with their own tools.'),
     diagnostics: new IncusDiagnostics(engine),

@@ -48,8 +48,9 @@ export const ABILITY_NEEDS: AbilityNeeds = {
   diskIngest: [kubevirt],
   liveDisks: [kubevirt],
   backups: [kubevirt, noBackupApi],
-  // No cluster has it.
+  // No cluster has them.
   backupSource: [kubevirt],
+  bootProof: [kubevirt],
   cluster: [],
   nodeScheduling: [],
   diagnostics: [],

@@ -71,6 +71,7 @@ const NO_BACKUPS =
   "Checkpoints need KubeVirt's API backup.kubevirt.io, which this cluster does not serve: export the disk of the stopped VM.";
 const NO_BACKUP_SOURCE =
   'The service does not back up the VMs of clusters: export the disk of the stopped VM, or move the VM to libvirt.';
+const NO_BOOT_PROOF = 'The service does not boot backups in clusters: prove the backup on libvirt.';
 const NO_LIVE_DISKS = 'KubeVirt exports the disks of stopped VMs only, so a VM of a cluster moves cold.';
 const BUILDS_NOT_ALLOWED =
   'The configuration does not allow builds in this cluster (diskBuilds): disks are built on the machine of the service.';
@@ -175,6 +176,7 @@ export class KubeBackend extends Backend {
       diskSource: new KubeDiskSource({ api, discovery, clock }, exports),
       backups: new UnavailableAbility(NO_BACKUPS),
       backupSource: new UnavailableAbility(NO_BACKUP_SOURCE),
+      bootProof: new UnavailableAbility(NO_BOOT_PROOF),
       liveDisks: new UnavailableAbility(NO_LIVE_DISKS),
       diskIngest: new KubeDiskIngest({ ...deps, discovery, uploads, exports }),
       cluster: new KubeClusterInventory(api, discovery, scope),

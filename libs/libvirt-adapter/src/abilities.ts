@@ -21,6 +21,7 @@ import type { MigrationHost } from './migration/migration-host.js';
 import { openMigration } from './migration/open-migration.js';
 import { openDiskIngest, openDiskSource, openLiveDisks } from './moves/open-moves.js';
 import { openPower } from './power/open-power.js';
+import { openBootProof } from './proof/open-boot-proof.js';
 import { openProvisioning } from './provisioning/open-provisioning.js';
 import { SeedRemoval } from './seeds/seed-removal.js';
 import { openSnapshots } from './snapshots/open-snapshots.js';
@@ -48,6 +49,7 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
   const diskMove = openDiskMove(engine);
   const backups = openBackups(engine);
   const backupSource = openBackupSource(engine, backups);
+  const bootProof = openBootProof(engine);
   const hardware = openHardware(engine, (domain) => inventory.reread(domain));
   const migration = openMigration(engine, self, otherHosts);
   const canMigrate = (): boolean => otherHosts().length > 0;
@@ -61,6 +63,7 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
       void downloads.partials.sweep();
       void bases.sweep();
       void images.sweep();
+      void bootProof.sweep();
     },
     onEvent: (event) => journal.record(event),
     onDiscovered: (domain) => {
@@ -81,6 +84,7 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
     images,
     backups,
     backupSource,
+    bootProof,
     get migration() {
       return canMigrate() ? migration : NO_OTHER_HOST;
     },
@@ -109,7 +113,8 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
   const close = async (): Promise<void> => {
     downloads.partials.interrupt();
     stops.close();
-    for (const part of [seeds, migration, diskMove, snapshots, backupSource, backups, inventory]) await part.close();
+    for (const part of [seeds, migration, diskMove, snapshots, bootProof, backupSource, backups, inventory])
+      await part.close();
     await progress.cancelAll();
     await images.close();
     await connection.close();

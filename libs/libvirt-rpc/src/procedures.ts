@@ -311,6 +311,9 @@ export const procedures = {
     struct({ xml: string }),
   ),
   domainCheckpointDelete: procedure('DomainCheckpointDelete', 417, struct({ checkpoint, flags: uint }), nothing),
+  domainCreateXml: procedure('DomainCreateXML', 10, struct({ xml: string, flags: uint }), struct({ domain })),
+  /** Opens a stream with an image. The result names its type, which the image shows as well. */
+  domainScreenshot: procedure('DomainScreenshot', 211, struct({ domain, screen: uint, flags: uint }), nothing),
   domainCreateWithFlags: procedure('DomainCreateWithFlags', 196, struct({ domain, flags: uint }), struct({ domain })),
   domainShutdownFlags: procedure('DomainShutdownFlags', 258, struct({ domain, flags: uint }), nothing),
   domainReboot: procedure('DomainReboot', 27, struct({ domain, flags: uint }), nothing),

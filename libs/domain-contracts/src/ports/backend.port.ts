@@ -2,6 +2,7 @@ import { DomainError } from '../values/domain-error.js';
 import type { InstanceKind } from '../values/instance-ref.js';
 import type { BackendKindName, BackendTraits } from '../model/backend-traits.js';
 import type { BackupSource } from './backup-source.port.js';
+import type { BootProof } from './boot-proof.port.js';
 import type { ClusterInventory } from './cluster-inventory.port.js';
 import type { ConsoleSource } from './console-source.port.js';
 import { FOR_CONTAINERS } from './container-abilities.js';
@@ -58,6 +59,7 @@ export interface Abilities {
   readonly liveDisks: LiveDisks;
   readonly backups: InstanceBackups;
   readonly backupSource: BackupSource;
+  readonly bootProof: BootProof;
   readonly cluster: ClusterInventory;
   readonly nodeScheduling: NodeScheduling;
   readonly diagnostics: Diagnostics;
@@ -92,6 +94,7 @@ const LISTED: { readonly [K in AbilityName]: true } = {
   liveDisks: true,
   backups: true,
   backupSource: true,
+  bootProof: true,
   cluster: true,
   nodeScheduling: true,
   diagnostics: true,

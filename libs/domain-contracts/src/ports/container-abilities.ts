@@ -29,6 +29,7 @@ export const FOR_CONTAINERS = {
   liveDisks: 'live moves of containers',
   backups: 'checkpoints of containers',
   backupSource: 'backups of containers',
+  bootProof: 'boots of backups of containers',
   cluster: undefined,
   nodeScheduling: undefined,
   diagnostics: undefined,

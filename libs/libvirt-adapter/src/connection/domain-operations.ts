@@ -107,6 +107,13 @@ export abstract class DomainOperations {
    */
   abstract statistics(): Promise<DomainStatistics[]>;
 
+  /** Creates a transient domain, which is gone when its guest ends. The guest is paused until `resume`. */
+  abstract createPaused(xml: string, options?: CallOptions): Promise<void>;
+  /**
+   * Writes the screen of a running guest to a new file, as PNG or PPM.
+   * @throws DomainError BACKEND_FAILED if it takes more than `maxBytes`
+   */
+  abstract screenshot(uuid: string, file: string, maxBytes: number): Promise<void>;
   abstract start(uuid: string, options?: CallOptions): Promise<void>;
   abstract shutdown(uuid: string): Promise<void>;
   abstract reboot(uuid: string): Promise<void>;

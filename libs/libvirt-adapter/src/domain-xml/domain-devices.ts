@@ -21,7 +21,7 @@ export function domainDevices(spec: DomainSpec): XmlElement {
     serial: {
       '@type': 'unix',
       source: { '@mode': 'bind', '@path': serial.socket },
-      log: { '@file': serial.log, '@append': 'on' },
+      ...(serial.log !== undefined && { log: { '@file': serial.log, '@append': 'on' } }),
       target: { '@port': '0' },
     },
     console: { '@type': 'unix', target: { '@type': 'serial', '@port': '0' } },
@@ -90,7 +90,7 @@ function targetNames(): (bus: DiskBus) => string {
 }
 
 function diskElement(
-  { path, format }: DiskSpec,
+  { path, format, backing }: DiskSpec,
   { bus, target, spec, isBootDisk }: { bus: DiskBus; target: string; spec: DomainSpec; isBootDisk: boolean },
 ): XmlElement {
   const { cache, io } = spec.diskIo;
@@ -108,10 +108,19 @@ function diskElement(
       ...(bus === 'virtio' && spec.features.hasIoThreads && { '@iothread': '1' }),
     },
     source: { '@file': path },
+    ...(backing && { backingStore: backingElement(backing) }),
     target: { '@dev': target, '@bus': bus },
     ...(isBootDisk && { boot: { '@order': '1' } }),
   };
 }
+
+const backingElement = ({ socket, exportName }: NonNullable<DiskSpec['backing']>): XmlElement => ({
+  '@type': 'network',
+  format: { '@type': 'raw' },
+  source: { '@protocol': 'nbd', '@name': exportName, host: { '@transport': 'unix', '@socket': socket } },
+  // Its content is never probed.
+  backingStore: '',
+});
 
 const discElement = (
   path: string,

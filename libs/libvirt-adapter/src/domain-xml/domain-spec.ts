@@ -5,8 +5,8 @@ import type { InstanceMetadata } from './instance-metadata.js';
 
 /** How QEMU reads and writes disk images; an absent field leaves the choice to QEMU. */
 export interface DiskIo {
-  /** `none` bypasses the page cache of the machine. */
-  readonly cache?: 'none';
+  /** `none` bypasses the page cache of the machine. `unsafe` never waits for the disk. */
+  readonly cache?: 'none' | 'unsafe';
   readonly io?: 'io_uring' | 'native';
 }
 
@@ -16,6 +16,8 @@ export interface DiskSpec {
   readonly format: string;
   /** Chosen by the profile of the guest when absent. */
   readonly bus?: DiskBus;
+  /** The NBD server on this machine that has the raw content below the changes in the file. */
+  readonly backing?: { readonly socket: string; readonly exportName: string };
 }
 
 export interface NicSpec {
@@ -61,7 +63,7 @@ export interface DomainSpec {
   readonly network?: string;
   /** The network cards, instead of one on `network`. */
   readonly nics?: readonly NicSpec[];
-  readonly serial: { readonly socket: string; readonly log: string };
+  readonly serial: { readonly socket: string; readonly log?: string };
   /** VNC on a unix socket, or on a loopback TCP port where libvirt is on another machine. */
   readonly vnc: 'socket' | 'loopback';
   readonly metadata: InstanceMetadata;

@@ -1,6 +1,7 @@
 import { DomainError, type InstanceRef } from '@headgate/domain-contracts';
 import type { DomainId } from '../connection/domain-operations.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
+import { isProofDomain } from './proof-names.js';
 import { instanceNameOf, LOCAL_NAMESPACE } from './instance-name.js';
 
 export type { DomainId };
@@ -12,8 +13,9 @@ export class DomainFinder {
     private readonly connection: LibvirtConnection,
   ) {}
 
-  all(): Promise<DomainId[]> {
-    return this.connection.domains.list();
+  /** Without the guests of proofs of backups, which are no VMs of users. */
+  async all(): Promise<DomainId[]> {
+    return (await this.connection.domains.list()).filter((one) => !isProofDomain(one));
   }
 
   /** @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE */
@@ -29,8 +31,9 @@ export class DomainFinder {
 
   /** Most domains have the name of their instance. */
   private async lookUp(instanceName: string): Promise<DomainId | undefined> {
+    const named = await this.connection.domains.lookUp(instanceName);
     return (
-      (await this.connection.domains.lookUp(instanceName)) ??
+      (named && !isProofDomain(named) ? named : undefined) ??
       (await this.all()).find(({ name, uuid }) => instanceNameOf(name, uuid) === instanceName)
     );
   }

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { refusal, type Refusal } from '@headgate/domain-contracts';
 import type { MigrationParameter } from '../connection/migration-operations.js';
-import { attribute, element, elements, parseXml, text } from '../xml/xml.js';
 import { isRemote } from '../host/host.js';
+import { qemuUser } from '../host/qemu-user.js';
 import type { VolumeOwner } from '../storage/storage-pool.js';
 import type { MigrationHost } from './migration-host.js';
 import { MigrationFlag } from './run-migration.js';
@@ -65,7 +65,7 @@ const warningsOf = (transport: 'tls' | 'insecure', source: MigrationHost, { cont
       ];
 
 async function chooseSockets(source: MigrationHost, destination: MigrationHost, uuid: string): Promise<ChosenChannel> {
-  const [here, owner] = await Promise.all([qemuUser(source), qemuUser(destination)]);
+  const [here, owner] = await Promise.all([qemuUser(source.connection), qemuUser(destination.connection)]);
   if (here?.uid !== owner?.uid)
     return refuse(
       `QEMU runs as another user in ${destination.context} than in ${source.context}, and can't enter a private folder of the other one.`,
@@ -128,16 +128,5 @@ export async function closeChannel({ connection, pool }: MigrationHost, uuid: st
 const folderName = (uuid: string): string => `migration-${uuid.replaceAll('-', '').slice(0, 12)}`;
 
 const socketsIn = (folder: string) => ({ memory: `${folder}/m`, disks: `${folder}/d` }) as const;
-
-/** @returns undefined if QEMU runs as the user of libvirt itself, as in a session */
-async function qemuUser({ connection }: MigrationHost): Promise<VolumeOwner | undefined> {
-  const host = element(element(parseXml(await connection.host.capabilities()), 'capabilities'), 'host');
-  const labels = elements(host, 'secmodel')
-    .filter((model) => text(model, 'model') === 'dac')
-    .flatMap((model) => elements(model, 'baselabel'));
-  const label = labels.find((one) => attribute(one, 'type') === 'kvm') ?? labels[0];
-  const [, uid, gid] = /^\+(\d+):\+(\d+)$/.exec((label && text(label)) ?? '') ?? [];
-  return uid === undefined || gid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) };
-}
 
 const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address);

@@ -1,5 +1,9 @@
+import { createWriteStream } from 'node:fs';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { DomainError } from '@headgate/domain-contracts';
 import {
+  closeConnection,
   cpuMapOf,
   domainOf,
   placementProcedures,
@@ -53,6 +57,9 @@ const ADDRESS_SOURCES = { lease: 0, agent: 1 } as const;
 /** `VIR_DOMAIN_BLOCK_RESIZE_BYTES`. */
 const RESIZE_IN_BYTES = 1;
 const BLOCK_INFO_TIMEOUT_MS = 5000;
+const SCREENSHOT_TIMEOUT_MS = 20_000;
+/** `VIR_DOMAIN_START_PAUSED`. */
+const START_PAUSED = 1;
 
 export interface RpcDomainsDeps {
   readonly link: RpcLink;
@@ -215,6 +222,26 @@ export class RpcDomains extends DomainOperations {
     });
   }
 
+  override async createPaused(xml: string, options?: CallOptions): Promise<void> {
+    await this.slowLink.call(procedures.domainCreateXml, { xml, flags: START_PAUSED }, { ...options, isSlow: true });
+  }
+
+  /** Uses a connection of its own, so that the picture delays nothing else. */
+  override async screenshot(uuid: string, file: string, maxBytes: number): Promise<void> {
+    const connection = await this.slowLink.open();
+    try {
+      const args = { domain: domainOf(uuid), screen: 0, flags: 0 };
+      const signal = AbortSignal.timeout(SCREENSHOT_TIMEOUT_MS);
+      const direction = { readable: true, writable: false };
+      const stream = await connection.openStream(procedures.domainScreenshot, args, direction, { signal });
+      await pipeline(stream, limited(maxBytes), createWriteStream(file, { mode: 0o600, flags: 'wx' }), { signal });
+    } catch (error) {
+      throw this.slowLink.translate(error);
+    } finally {
+      await closeConnection(connection);
+    }
+  }
+
   override async start(uuid: string, options?: CallOptions): Promise<void> {
     await this.slowLink.call(procedures.domainCreateWithFlags, { domain: domainOf(uuid), flags: 0 }, options);
   }
@@ -321,6 +348,17 @@ export class RpcDomains extends DomainOperations {
 
 const impactOf = ({ inLiveDomain, inPersistentDomain }: Omit<DeviceChange, 'xml'>): number =>
   (inLiveDomain ? AFFECT_LIVE : 0) | (inPersistentDomain ? AFFECT_CONFIG : 0);
+
+function limited(maxBytes: number): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, next) => {
+      bytes += chunk.length;
+      if (bytes <= maxBytes) next(null, chunk);
+      else next(new DomainError('BACKEND_FAILED', `The picture of the screen has more than ${maxBytes} bytes.`));
+    },
+  });
+}
 
 /** A domain may be removed at any moment. */
 async function ifPresent<T>(call: Promise<T>): Promise<T | undefined> {

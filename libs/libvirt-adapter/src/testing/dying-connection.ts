@@ -8,6 +8,8 @@ const CHANGES: ReadonlySet<string> = new Set([
   'setMetadata',
   'setAutostart',
   'start',
+  'createPaused',
+  'resume',
   'destroy',
   'switchToOverlays',
   'commit',

@@ -28,13 +28,13 @@ const PROGRAM = Buffer.from('fc31c08ed8be177cbaf803ac84c07403eeebf8faf4ebfc', 'h
  * Writes the image of a disk with a boot sector and meaningless content. Unlike a guest with an operating system, it
  * takes no processor time, and does not react to the power button.
  */
-export async function writeIdleDisk(path: string): Promise<void> {
+export async function writeIdleDisk(path: string, text = IDLE_TEXT): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'hgtest-idle-'));
   try {
     const disk = Buffer.alloc(IDLE_DISK_BYTES);
     randomFillSync(disk, CONTENT_OFFSET);
     PROGRAM.copy(disk);
-    disk.write(`${IDLE_TEXT}\r\n\0`, PROGRAM.length, 'latin1');
+    disk.write(`${text}\r\n\0`, PROGRAM.length, 'latin1');
     disk.set(SIGNATURE, SECTOR_BYTES - SIGNATURE.length);
     const raw = join(folder, 'disk.raw');
     await writeFile(raw, disk);

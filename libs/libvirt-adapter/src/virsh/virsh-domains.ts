@@ -1,4 +1,5 @@
-import { formatCpuSet } from '@headgate/domain-contracts';
+import { stat } from 'node:fs/promises';
+import { DomainError, formatCpuSet } from '@headgate/domain-contracts';
 import {
   DomainOperations,
   type DeviceChange,
@@ -17,6 +18,7 @@ import type { Virsh } from './virsh.js';
 
 /** Keeps a command line within its length limit. */
 const DOMAINS_PER_BATCH = 20;
+const SCREENSHOT_TIMEOUT_MS = 20_000;
 
 export class VirshDomains extends DomainOperations {
   constructor(private readonly virsh: Virsh) {
@@ -157,6 +159,16 @@ export class VirshDomains extends DomainOperations {
       const found = fields.get(id.name);
       return found ? [{ id, fields: found }] : [];
     });
+  }
+
+  override async createPaused(xml: string): Promise<void> {
+    await this.virsh.withXml(xml, (file) => ['create', file, '--paused']);
+  }
+
+  override async screenshot(uuid: string, file: string, maxBytes: number): Promise<void> {
+    await this.virsh.run(['screenshot', uuid, file], { timeoutMs: SCREENSHOT_TIMEOUT_MS });
+    if ((await stat(file)).size > maxBytes)
+      throw new DomainError('BACKEND_FAILED', `The picture of the screen has more than ${maxBytes} bytes.`);
   }
 
   override async start(uuid: string, options?: CallOptions): Promise<void> {

@@ -2,6 +2,7 @@ import type { AbilityName } from '@headgate/domain-contracts';
 import type { ContractOptions, OpenHarness } from './backend-harness.js';
 import { backendContract } from './backend.contract.js';
 import { backupSourceContract } from './backup-source.contract.js';
+import { bootProofContract } from './boot-proof.contract.js';
 import { clusterInventoryContract } from './cluster-inventory.contract.js';
 import { consoleSourceContract, type ConsoleContractOptions } from './console-source.contract.js';
 import { containerLogsContract } from './container-logs.contract.js';
@@ -97,6 +98,7 @@ export function allPortsContract(
     guestControl: () => guestControlContract(adapter, open, { ...options, ...guestControl }),
     backups: () => instanceBackupsContract(adapter, open, options),
     backupSource: () => backupSourceContract(adapter, open, options),
+    bootProof: () => bootProofContract(adapter, open, options),
     diskExport: () => diskExportContract(adapter, open, { ...options, ...diskExport }),
     diskSource: () => diskSourceContract(adapter, open, { ...options, ...diskSource }),
     diskIngest: () => diskIngestContract(adapter, open, { ...options, ...diskIngest }),

@@ -8,6 +8,7 @@ import {
   type InstanceRef,
 } from '@headgate/domain-contracts';
 import { MemoryBackupSource } from './memory-backup-source.js';
+import { MemoryBootProof } from './memory-boot-proof.js';
 import { MemoryBackups } from './memory-backups.js';
 import { MemoryCluster, MemoryDiagnostics } from './memory-cluster.js';
 import { MemoryContainerLogs } from './memory-container-logs.js';
@@ -112,6 +113,7 @@ export class MemoryBackend extends Backend {
       liveDisks: new MemoryLiveDisks(engine),
       backups: new MemoryBackups(engine),
       backupSource: new MemoryBackupSource(engine),
+      bootProof: new MemoryBootProof(engine),
       cluster: new MemoryCluster(engine),
       nodeScheduling: new MemoryNodeScheduling(engine, migration),
       diagnostics: new MemoryDiagnostics(engine),

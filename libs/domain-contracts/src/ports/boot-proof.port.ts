@@ -1,0 +1,65 @@
+import type { Plan } from '../model/plan.js';
+import type { PortableVm } from '../model/portable-vm.js';
+
+/** A disk that a proof boots from. It is read where it is, and never changed. */
+export interface ProofDisk {
+  /** As in the VM. */
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** Any part of the disk, at most 32 MiB at a time. @throws for a part that is damaged */
+  read(offset: number, length: number): Promise<Buffer>;
+}
+
+export interface BootRequest {
+  /** A new UUID, which identifies the guest of this proof and everything that is created for it. */
+  readonly id: string;
+  readonly vm: PortableVm;
+}
+
+export interface BootSpec extends BootRequest {
+  /** Those of `vm`, in its order. */
+  readonly disks: readonly ProofDisk[];
+  readonly firmwareVariables?: Buffer;
+  /** A program of the guest, which its agent runs: the guest is up when it exits with 0. No shell interprets it. */
+  readonly command?: { readonly path: string; readonly args: readonly string[] };
+  readonly timeLimitMs: number;
+}
+
+/** The first sign that a guest is up. */
+export type BootSign =
+  | { readonly kind: 'agent' }
+  /** @property text the line with the prompt, at most 200 characters, as the guest has printed it */
+  | { readonly kind: 'prompt'; readonly text: string }
+  /** @property output the beginning of its output, at most 2000 characters */
+  | { readonly kind: 'command'; readonly exitCode: number; readonly output: string };
+
+export interface BootOutcome {
+  /** Absent if the guest did not come up. A command that has failed is a sign as well. */
+  readonly sign?: BootSign;
+  /** One sentence: why the guest has not booted. Absent if it has. */
+  readonly problem?: string;
+  /** From the start of the guest until the sign or the problem. */
+  readonly bootMs: number;
+  /** Read from the disks by the guest. */
+  readonly readBytes: number;
+  /** The screen as PNG, if it could be taken. */
+  readonly picture?: Buffer;
+}
+
+/**
+ * Boots copies of VMs for a moment, without a network, host devices and shared folders. Their changes go to temporary
+ * files. No other guest is touched, and nothing is left when a call ends.
+ */
+export abstract class BootProof {
+  /** Changes nothing. @throws DomainError BACKEND_UNREACHABLE */
+  abstract plan(request: BootRequest): Promise<Plan>;
+
+  /**
+   * Resolves also when the guest does not boot. `signal` ends it.
+   * @throws DomainError the first refusal of the plan, INSUFFICIENT_STORAGE, BACKEND_FAILED when it can't be started
+   */
+  abstract boot(spec: BootSpec, signal: AbortSignal): Promise<BootOutcome>;
+
+  /** Removes what a boot has left that ended with its process. No error if there is nothing. */
+  abstract discard(id: string): Promise<void>;
+}

@@ -1,0 +1,21 @@
+import type { DomainId } from '../connection/domain-operations.js';
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export const isProofId = (id: string): boolean => UUID.test(id);
+
+/** The names of everything that a proof creates contain its ID, so that no other domain or volume has them. */
+export const proofNames = (id: string) =>
+  ({
+    domain: `headgate-proof-${id}`,
+    overlay: (index: number) => `headgate-proof-${id}-${index}.qcow2`,
+    variables: `headgate-proof-${id}-nvram.fd`,
+    /** Short, because paths of sockets are. */
+    folder: `proof-${id.replaceAll('-', '').slice(0, 12)}`,
+  }) as const;
+
+/** Names within the folder. */
+export const PROOF_SOCKETS = { disks: 'n', serial: 's' } as const;
+
+/** Whether a domain is the guest of a proof of any service. No user can choose its UUID. */
+export const isProofDomain = ({ name, uuid }: DomainId): boolean => name === proofNames(uuid).domain;
