@@ -61,6 +61,25 @@ export interface StoreReport {
   readonly readBytes: number;
 }
 
+export interface SnapshotIdentity {
+  /** The hash of everything in it. */
+  readonly tree: string;
+  readonly files: readonly StoredFileIdentity[];
+}
+
+export interface StoredFileIdentity {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** SHA-256 of the IDs of its blocks, in hexadecimal. */
+  readonly contentId: string;
+}
+
+export interface ReadingLock {
+  /** Aborted when the lock is lost. */
+  readonly signal: AbortSignal;
+  release(): Promise<void>;
+}
+
 /**
  * An open repository. Other services and programs may use it at the same time. All methods throw INSUFFICIENT_STORAGE,
  * BUSY with its `holder` in the details while another one excludes it, and BACKEND_FAILED.
@@ -76,6 +95,10 @@ export abstract class BackupStore {
   abstract write(snapshot: NewSnapshot, fill: (files: SnapshotFiles) => Promise<void>): Promise<WrittenSnapshot>;
   /** @throws DomainError BACKUP_POINT_NOT_FOUND */
   abstract openFile(snapshot: string, path: string): Promise<StoredFile>;
+  /** The hashes of a snapshot and of its files. @throws DomainError BACKUP_POINT_NOT_FOUND, BACKEND_FAILED */
+  abstract identify(snapshot: string): Promise<SnapshotIdentity>;
+  /** Keeps clean-ups away until it is released, for long reads. @throws DomainError BUSY */
+  abstract lockForReading(): Promise<ReadingLock>;
   /** Those that are gone already are skipped. Their content stays until `prune`. */
   abstract forget(ids: readonly string[]): Promise<void>;
   /** Removes content that no snapshot needs. @returns the freed bytes */

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   BackupTargetStore,
   byTargetName,
@@ -10,7 +10,9 @@ import {
   BackupStore,
   BackupStores,
   type NewSnapshot,
+  type ReadingLock,
   type SnapshotFiles,
+  type SnapshotIdentity,
   type StoredFile,
   type StoredSnapshot,
   type StoreReport,
@@ -64,6 +66,8 @@ export class MemoryStore extends BackupStore {
   blockBytes = 1;
   /** How often it is excluded by another process before it is free. */
   busyTimes = 0;
+  /** How many locks for reading are held. */
+  readers = 0;
 
   override async snapshots(): Promise<readonly StoredSnapshot[]> {
     return this.stored;
@@ -124,6 +128,28 @@ export class MemoryStore extends BackupStore {
       read: async (offset, length) => content.subarray(offset, offset + length),
       content: async function* () {
         for (let at = 0; at < content.length; at += PART_BYTES) yield content.subarray(at, at + PART_BYTES);
+      },
+    };
+  }
+
+  override async identify(snapshot: string): Promise<SnapshotIdentity> {
+    const found = this.stored.find(({ id }) => id === snapshot);
+    if (!found) throw new DomainError('BACKUP_POINT_NOT_FOUND', 'There is no such snapshot.');
+    const hashOf = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
+    const files = [...found.files].map(([path, content]) => ({
+      path,
+      sizeBytes: content.length,
+      contentId: hashOf(content),
+    }));
+    return { tree: hashOf(Buffer.from(JSON.stringify(files))), files };
+  }
+
+  override async lockForReading(): Promise<ReadingLock> {
+    this.readers += 1;
+    return {
+      signal: new AbortController().signal,
+      release: async () => {
+        this.readers -= 1;
       },
     };
   }

@@ -18,6 +18,7 @@ export const TASK_KINDS = [
   'drain',
   'backup',
   'restore-backup',
+  'prove-backup',
   'check-backups',
   'clean-backups',
 ] as const;
