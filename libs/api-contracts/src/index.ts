@@ -3,6 +3,7 @@ export * from './roles.js';
 export * from './activity.js';
 export * from './agents.js';
 export * from './answers.js';
+export * from './backup-proofs.js';
 export * from './backup-rules.js';
 export * from './backups.js';
 export * from './bulk.js';

@@ -1,5 +1,6 @@
 import { BACKUP_CONSISTENCIES, type BackupConsistency } from '@headgate/domain-contracts';
 import { IsBoolean, IsIn, IsInt, IsObject, IsString, Length, Matches, MaxLength, Min } from 'class-validator';
+import { ProofStateView } from './backup-proofs.js';
 import { KeepRulesDto } from './backup-rules.js';
 import { IsContextName, IsInstanceName, Nested, Optional } from './fields.js';
 import { MoveMappingDto } from './moves.js';
@@ -80,6 +81,8 @@ export class BackupPointView {
   @Optional() @IsString() schedule?: string;
   /** The sizes of its disks together, in bytes. */
   @IsInt() @Min(0) sizeBytes!: number;
+  /** Whether it has booted. Absent if that was never tried. */
+  @Optional() @IsObject() @Nested(() => ProofStateView) proof?: ProofStateView;
 }
 
 /** POST /api/ext/backups/targets/{target}/clean */

@@ -23,6 +23,8 @@ import {
   CleanTarget,
   DeletePoint,
   ListPoints,
+  proofStateOf,
+  ProofStore,
   RemoveTarget,
   RestorePoint,
   TargetState,
@@ -58,6 +60,7 @@ export class BackupTargetsController {
     private readonly restorePoint: RestorePoint,
     private readonly cleanTarget: CleanTarget,
     private readonly checkTarget: CheckTarget,
+    private readonly proofs: ProofStore,
   ) {}
 
   @Needs(sharedData)
@@ -113,6 +116,7 @@ export class BackupTargetsController {
     return points
       .filter((point) => (wanted === undefined || point.ref === wanted) && this.mayRead(point, caller))
       .map(({ id, time, ref: of, uid, consistency, sizeBytes, schedule }) => ({
+        ...this.proofOf(target, id),
         id,
         time,
         ref: of,
@@ -189,6 +193,11 @@ export class BackupTargetsController {
     @Changing() request: ChangeRequest,
   ): Promise<AcceptedView | PlanView> {
     return request.answer(query, this.checkTarget, [{ target, readData }], (task) => ({ task }));
+  }
+
+  private proofOf(target: string, point: string): Pick<BackupPointView, 'proof'> {
+    const found = this.proofs.of(target, point);
+    return found ? { proof: proofStateOf(found) } : {};
   }
 
   /** A VM that was replaced by another one of its name, or deleted, is in no folder. */

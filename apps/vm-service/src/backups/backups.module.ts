@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Module } from '@nestjs/common';
 import { expectMembersAllowed } from '@headgate/access';
 import {
@@ -14,6 +15,10 @@ import {
   type CleanInput,
   DeletePoint,
   ListPoints,
+  ProofSigner,
+  ProofStore,
+  ProvePoint,
+  ProveTask,
   RemoveTarget,
   RestorePoint,
   RestoreTask,
@@ -41,10 +46,14 @@ import { SETTINGS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
 import { AllowedFolders } from './allowed-folders.js';
+import { BackupProofsController } from './backup-proofs.controller.js';
 import { BackupTargetsController } from './backup-targets.controller.js';
 import { BackupsController } from './backups.controller.js';
+import { ProofFiles } from './proof-files.js';
+import { ProofKey } from './proof-key.js';
 import { ResticRetention } from './restic-store.js';
 import { ResticStores } from './restic-stores.js';
+import { SERVICE_VERSION } from './service-version.js';
 
 const CLEAN_TASK = Symbol('CleanTask');
 const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
@@ -52,12 +61,40 @@ const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
 /** Backups of VMs. Tasks are defined while the service is created, so that interrupted ones continue when it starts. */
 @Module({
   imports: [StoreModule, FleetModule, FolderTreeModule, TasksModule],
-  controllers: [BackupTargetsController, BackupsController],
+  controllers: [BackupTargetsController, BackupProofsController, BackupsController],
   providers: [
     {
       provide: BackupStores,
       inject: [SETTINGS, Clock],
       useFactory: ({ backups }: Settings, clock: Clock) => new ResticStores(new AllowedFolders(backups.folders), clock),
+    },
+    {
+      provide: ProofStore,
+      inject: [SETTINGS],
+      useFactory: ({ dataDir }: Settings) => new ProofFiles(join(dataDir, 'backup-proofs')),
+    },
+    {
+      provide: ProofSigner,
+      inject: [SETTINGS],
+      useFactory: ({ dataDir }: Settings) => new ProofKey(join(dataDir, 'backup-proof-key.pem')),
+    },
+    {
+      provide: ProvePoint,
+      inject: [BackupTargetStore, BackupStores, BackendDirectory, ProofStore, ProofSigner, Clock, TaskRunner, Audit],
+      useFactory: (
+        targets: BackupTargetStore,
+        stores: BackupStores,
+        backends: BackendDirectory,
+        proofs: ProofStore,
+        signer: ProofSigner,
+        clock: Clock,
+        tasks: TaskRunner,
+        audit: Audit,
+      ) => {
+        const deps = { targets, stores, backends };
+        const definition = new ProveTask({ ...deps, proofs, signer, clock, version: SERVICE_VERSION });
+        return new ProvePoint({ ...deps, definition, task: tasks.define(definition), audit });
+      },
     },
     provideClass(ResticRetention, [Clock], Retention),
     provideDeps(AddTarget, { ...STORED, audit: Audit, clock: Clock }),

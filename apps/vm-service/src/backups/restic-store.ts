@@ -5,14 +5,16 @@ import {
   Retention,
   type KeepRules,
   type NewSnapshot,
+  type ReadingLock,
   type SnapshotFiles,
+  type SnapshotIdentity,
   type StoredFile,
   type StoredSnapshot,
   type StoreReport,
   type StoreSpace,
   type WrittenSnapshot,
 } from '@headgate/backups';
-import type { Clock } from '@headgate/domain-contracts';
+import { DomainError, type Clock } from '@headgate/domain-contracts';
 import { keep, type FileBlock, type ResticRepository, type SnapshotWriter } from '@headgate/restic-repository';
 import { translated, translating } from './translate-repository-error.js';
 
@@ -63,6 +65,22 @@ export class ResticStore extends BackupStore {
         content: (signal) => contentOf(file.blocks(signal), signal),
       };
     });
+  }
+
+  override identify(id: string): Promise<SnapshotIdentity> {
+    return translating(async () => {
+      const snapshot = (await this.repository.snapshots()).find((one) => one.id === id);
+      if (!snapshot) throw new DomainError('BACKUP_POINT_NOT_FOUND', 'The target does not have this backup.');
+      const files = await this.repository.files(id);
+      return {
+        tree: snapshot.tree,
+        files: files.map(({ path, size, contentId }) => ({ path, sizeBytes: size, contentId })),
+      };
+    });
+  }
+
+  override lockForReading(): Promise<ReadingLock> {
+    return translating(() => this.repository.lockForReading());
   }
 
   override forget(ids: readonly string[]): Promise<void> {

@@ -231,6 +231,7 @@ GET    /api/ext/journal/stream                          no       no     yes   no
 GET    /api/ext/journal/summary                         no       no     yes   no    -       no     no       no    no
 GET    /api/ext/backups/targets                         no       yes    yes   no    -       yes    yes      yes   no
 POST   /api/ext/backups/targets                         no       no     yes   no    -       no     no       no    no
+GET    /api/ext/backups/proof-key                       no       yes    yes   no    -       yes    yes      yes   no
 DELETE /api/ext/backups/targets/{target}                no       no     yes   no    -       no     no       no    no
 POST   /api/ext/backups/targets/{target}/clean          no       no     yes   no    -       no     no       no    no
 POST   /api/ext/backups/targets/{target}/check          no       no     yes   no    -       no     no       no    no
@@ -238,6 +239,9 @@ GET    /api/ext/backups/targets/{target}/state          no       yes    yes   no
 GET    /api/ext/backups/targets/{target}/points         no       yes    yes   yes   -       yes    yes      yes   yes
 DELETE /api/ext/backups/targets/{target}/points/{point} no       no     yes   no    -       no     no       no    no
 POST   /api/ext/backups/targets/{target}/points/{point}/restore no no  yes   no    -       no     no       no    no
+POST   /api/ext/backups/targets/{target}/points/{point}/prove   no no  yes   no    -       no     no       no    no
+GET    /api/ext/backups/targets/{target}/points/{point}/proof   no no  yes   no    -       no     no       no    no
+GET    /api/ext/backups/targets/{target}/points/{point}/proof/picture no no yes no   -       no     no       no    no
 POST   /api/ext/vms/{ns}/{name}/backup                  no       no     yes   yes   hidden  no     no       yes   hidden
 GET    /api/ext/webhooks                                no       no     yes   no    -       no     no       no    no
 POST   /api/ext/webhooks                                no       no     yes   no    -       no     no       no    no

@@ -163,6 +163,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /api/ext/backups/targets/{target}/check': '../backups/backups.spec.ts',
   'DELETE /api/ext/backups/targets/{target}/points/{point}': '../backups/backups.spec.ts',
   'POST /api/ext/backups/targets/{target}/points/{point}/restore': '../backups/backups.spec.ts',
+  'POST /api/ext/backups/targets/{target}/points/{point}/prove': '../backups/backup-proofs.spec.ts',
   'POST /api/ext/vms/{ns}/{name}/backup': '../backups/backups.spec.ts',
   'POST /api/ext/webhooks': 'dry-run.spec.ts',
   'DELETE /api/ext/webhooks/{id}': 'dry-run.spec.ts',

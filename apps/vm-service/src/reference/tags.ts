@@ -6,6 +6,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   ApiDocs: 'The API document.',
   Access: 'Who may do what, and why.',
   Approvals: 'Commits of agents that wait for a user.',
+  BackupProofs: 'Boots of backups, and their certificates.',
   BackupTargets: 'Repositories of backups, and the backups in them.',
   Backups: 'Backups of VMs.',
   Bulk: 'One action for many instances, as a task.',
