@@ -13,6 +13,7 @@ import { addLogCommands } from './log-commands.js';
 import { addMcpCommand } from './mcp-command.js';
 import { addMoveCommand } from './move-command.js';
 import { addPowerCommands } from './power-commands.js';
+import { addProofCommands } from './proof-commands.js';
 import { addReadCommands } from './read-commands.js';
 import { addServiceCommands } from './service-commands.js';
 import { addSnapshotCommands } from './snapshot-commands.js';
@@ -33,6 +34,7 @@ export function addCommands(program: Command, act: Act): void {
     addJournalCommands,
     addConsoleCommands,
     addInventoryCommand,
+    addProofCommands,
     addServiceCommands,
     addMcpCommand,
     addContextCommands,
