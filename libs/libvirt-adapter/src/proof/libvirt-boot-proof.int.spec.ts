@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, open as openFile, readdir, readFile, type FileHandle } from 'node:fs/promises';
+import { mkdtemp, open as openFile, readdir, readFile, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Backend, BootProof, BootSpec, PortableVm, ProofDisk } from '@headgate/domain-contracts';
+import { DirectoryTarget, ResticRepository } from '@headgate/restic-repository';
 import { InventoryRecorder } from '@headgate/testing';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import { RpcLibvirt } from '../rpc/rpc-libvirt.js';
@@ -20,6 +21,7 @@ const describeWithLibvirt = missing === undefined ? describe : describe.skip;
 const BOOT_MS = 240_000;
 const MAX_CHANGES = 40;
 const MIB = 1024 ** 2;
+const PASSWORD = 'correct horse battery';
 const run = promisify(execFile);
 const never = new AbortController().signal;
 
@@ -69,6 +71,18 @@ describeWithLibvirt(`Proofs on libvirt${missing === undefined ? '' : `: skipped,
     await writeIdleDisk(image, text);
     return raw(image);
   };
+  /** The same disk in a repository of restic. */
+  const stored = async ({ name, sizeBytes, read }: ProofDisk): Promise<ProofDisk> => {
+    const target = new DirectoryTarget(join(libvirt.sharedDir, 'repository'));
+    const repository = await ResticRepository.create(target, PASSWORD, { scrypt: { n: 2, r: 1, p: 1 } });
+    const { id } = await repository.backup(
+      { hostname: 'here', paths: ['/vm'], tags: [], time: new Date() },
+      async (writer) => void (await writer.file('vda.raw', { size: sizeBytes, read })),
+    );
+    // Without the cache of the writer.
+    const file = await (await ResticRepository.open(target, PASSWORD)).openFile(id, '/vda.raw');
+    return { name, sizeBytes, read: async (offset, length) => Buffer.from(await file.read(offset, length)) };
+  };
   const vmOf = ({ name, sizeBytes }: ProofDisk): PortableVm => ({
     cpu: 1,
     memoryBytes: 256 * MIB,
@@ -97,9 +111,9 @@ describeWithLibvirt(`Proofs on libvirt${missing === undefined ? '' : `: skipped,
   };
 
   test(
-    "the tiny guest boots, and the operator's command runs in it without a network",
+    "the tiny guest boots from a repository, and the operator's command runs in it without a network",
     async () => {
-      const disk = await tinyDisk();
+      const disk = await stored(await tinyDisk());
       const command = { path: '/bin/sh', args: ['-c', 'echo "up: $(ls /sys/class/net)"'] };
       const outcome = await proof.boot(specOf(disk, { command }), never);
       expect(outcome).toMatchObject({ sign: { kind: 'command', exitCode: 0, output: 'up: lo' } });
@@ -110,6 +124,22 @@ describeWithLibvirt(`Proofs on libvirt${missing === undefined ? '' : `: skipped,
     },
     BOOT_MS,
   );
+
+  test('a flipped bit in a repository fails the boot, and names the blob', async () => {
+    const disk = await stored(await idleDisk());
+    const data = join(libvirt.sharedDir, 'repository', 'data');
+    for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const path = join(entry.parentPath, entry.name);
+      const content = await readFile(path);
+      content[40] = (content[40] ?? 0) ^ 1;
+      await rm(path);
+      await writeFile(path, content);
+    }
+    const outcome = await proof.boot(specOf(disk), never);
+    expect(outcome.problem).toMatch(/^The disk vda of the backup can't be read: .*blob [0-9a-f]{64}/);
+    expect(await leftovers()).toEqual([]);
+  });
 
   test('a guest with a login prompt is up, isolated, and hidden, and nothing is left of it', async () => {
     const disk = await idleDisk('\x1b[Hweb login: ');
