@@ -56,16 +56,17 @@ export class LibvirtBootProof extends BootProof {
     const { id, vm } = spec;
     if (!isProofId(id)) throw new DomainError('INVALID_INPUT', 'id: use a UUID in lower case.');
     if (this.running.has(id)) throw new DomainError('BUSY', `The proof ${id} runs already.`);
-    const planned = await this.planned(spec);
-    throwFirstRefusal(planned.plan);
-    // Another proof may have begun meanwhile.
-    throwFirstRefusal((await this.planned(spec)).plan);
     const cancel = new AbortController();
     const entry: Running = { memoryBytes: vm.memoryBytes, cancel, ended: Promise.resolve() };
+    // Before the plan, so that two proofs at the same time see each other.
     this.running.set(id, entry);
-    const work = this.bootAndRemove(spec, planned, AbortSignal.any([signal, cancel.signal]));
+    const work = this.planAndBoot(spec, AbortSignal.any([signal, cancel.signal]));
     entry.ended = work.catch(() => undefined).finally(() => this.running.delete(id));
-    return work;
+    try {
+      return await work;
+    } finally {
+      await entry.ended;
+    }
   }
 
   override async discard(id: string): Promise<void> {
@@ -95,6 +96,13 @@ export class LibvirtBootProof extends BootProof {
   private planned(request: BootRequest): Promise<PlannedProof> {
     const memory = [...this.running.entries()].filter(([id]) => id !== request.id).map(([, one]) => one.memoryBytes);
     return planProof(request, this.deps, memory);
+  }
+
+  private async planAndBoot(spec: BootSpec, signal: AbortSignal): Promise<BootOutcome> {
+    const planned = await this.planned(spec);
+    throwFirstRefusal(planned.plan);
+    signal.throwIfAborted();
+    return this.bootAndRemove(spec, planned, signal);
   }
 
   private async bootAndRemove(spec: BootSpec, planned: PlannedProof, signal: AbortSignal): Promise<BootOutcome> {
