@@ -82,7 +82,7 @@ export class ProvedPointView {
 
 /** The first sign that a guest is up. */
 export class BootSignView {
-  /** `agent`: its agent has answered. `prompt`: its serial line has a login prompt. `command`: the program has ended. */
+  /** `agent`: its agent has answered. `prompt`: its serial line has a login prompt. `command`: the program has run. */
   @IsIn(SIGNS) kind!: (typeof SIGNS)[number];
   /** The line with the prompt. */
   @Optional() @IsString() text?: string;
