@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isProofId } from '../domains/proof-names.js';
 
-/** The proofs that have begun, as files in the private folder of the context, so that a killed service finds them again. */
+/** The proofs that have begun, as files in the private folder of the context: a killed service finds them again. */
 export class ProofMarks {
   private readonly folder: string;
 
