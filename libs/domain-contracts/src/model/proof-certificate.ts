@@ -1,4 +1,4 @@
-import type { BootSign } from '../ports/boot-proof.port.js';
+import type { BootSign } from './boot-sign.js';
 
 export interface ProvedDisk {
   readonly name: string;

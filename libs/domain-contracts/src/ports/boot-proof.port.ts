@@ -1,3 +1,4 @@
+import type { BootSign } from '../model/boot-sign.js';
 import type { Plan } from '../model/plan.js';
 import type { PortableVm } from '../model/portable-vm.js';
 
@@ -24,14 +25,6 @@ export interface BootSpec extends BootRequest {
   readonly command?: { readonly path: string; readonly args: readonly string[] };
   readonly timeLimitMs: number;
 }
-
-/** The first sign that a guest is up. */
-export type BootSign =
-  | { readonly kind: 'agent' }
-  /** @property text the line with the prompt, at most 200 characters, as the guest has printed it */
-  | { readonly kind: 'prompt'; readonly text: string }
-  /** @property output the beginning of its output, at most 2000 characters */
-  | { readonly kind: 'command'; readonly exitCode: number; readonly output: string };
 
 export interface BootOutcome {
   /** Absent if the guest did not come up. A command that has failed is a sign as well. */

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { refusal, type Refusal } from '@headgate/domain-contracts';
 import type { MigrationParameter } from '../connection/migration-operations.js';
 import { isRemote } from '../host/host.js';
-import { qemuUser } from '../host/qemu-user.js';
+import { qemuUser } from '../storage/qemu-user.js';
 import type { VolumeOwner } from '../storage/storage-pool.js';
 import type { MigrationHost } from './migration-host.js';
 import { MigrationFlag } from './run-migration.js';

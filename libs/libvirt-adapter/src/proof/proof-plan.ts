@@ -4,7 +4,7 @@ import type { LibvirtConnection } from '../connection/libvirt-connection.js';
 import type { GuestProfiles } from '../guest-profiles/guest-profile.js';
 import { foreignSessionRefusal, type Users } from '../host/foreign-session.js';
 import type { Host } from '../host/host.js';
-import { qemuUser } from '../host/qemu-user.js';
+import { qemuUser } from '../storage/qemu-user.js';
 import { planPlatform, type Platform } from '../provisioning/plan-platform.js';
 import type { Refuse } from '../provisioning/plan-source.js';
 import type { StoragePool, VolumeOwner } from '../storage/storage-pool.js';

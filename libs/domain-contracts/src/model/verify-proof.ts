@@ -1,4 +1,4 @@
-import type { ProofCertificate, SignedProof } from '../model/proof-certificate.js';
+import type { ProofCertificate, SignedProof } from './proof-certificate.js';
 
 const DOMAIN = 'headgate-boot-proof-1\n';
 const MAX_DEPTH = 16;

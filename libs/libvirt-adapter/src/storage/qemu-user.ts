@@ -1,5 +1,5 @@
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
-import type { VolumeOwner } from '../storage/storage-pool.js';
+import type { VolumeOwner } from './storage-pool.js';
 import { attribute, element, elements, parseXml, text } from '../xml/xml.js';
 
 /** @returns undefined if QEMU runs as the user of libvirt itself, as in a session */
