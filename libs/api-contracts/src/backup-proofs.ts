@@ -86,7 +86,7 @@ export class BootSignView {
   @IsIn(SIGNS) kind!: (typeof SIGNS)[number];
   /** The line with the prompt. */
   @Optional() @IsString() text?: string;
-  /** The exit code of the program. */
+  /** The exit status of the program. -1 when a signal has ended it. */
   @Optional() @IsInt() exitCode?: number;
   /** The beginning of the output of the program. */
   @Optional() @IsString() output?: string;
@@ -108,7 +108,7 @@ export class ProofServiceView {
 
 /** Says whether a backup has booted. */
 export class ProofCertificateView {
-  /** The format of the certificate. */
+  /** The number of its format. */
   @IsIn([1]) format!: 1;
   /** The kind of the certificate. */
   @IsIn(['headgate-boot-proof']) kind!: 'headgate-boot-proof';
