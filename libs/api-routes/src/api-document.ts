@@ -356,6 +356,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/backups/proof-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The public key with which this service signs certificates of boots
+         * @description The public key with which this service signs certificates of boots.
+         */
+        get: operations["BackupProofs.key"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/backups/targets": {
         parameters: {
             query?: never;
@@ -475,6 +495,66 @@ export interface paths {
          * @description Deletes a backup. The space of its content is free after the next clean-up of the target.
          */
         delete: operations["BackupTargets.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/backups/targets/{target}/points/{point}/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The signed certificate of the last boot of a backup
+         * @description The signed certificate of the last boot of a backup.
+         */
+        get: operations["BackupProofs.proof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/backups/targets/{target}/points/{point}/proof/picture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The screen at the end of the last boot of a backup
+         * @description The screen at the end of the last boot of a backup.
+         */
+        get: operations["BackupProofs.picture"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/backups/targets/{target}/points/{point}/prove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Boots a backup without a network and removes it again, as a task
+         * @description Boots a backup without a network and removes it again, as a task. Stores a signed certificate. The task fails if the backup does not boot.
+         */
+        post: operations["BackupProofs.prove"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3878,6 +3958,8 @@ export interface components {
             consistency: "stopped" | "frozen" | "crash";
             /** @description The ID of the backup. */
             id: string;
+            /** @description Whether it has booted. Absent if that was never tried. */
+            proof?: components["schemas"]["ProofStateView"];
             /** @description The ref that the VM had. */
             ref: string;
             /** @description The ID of the schedule that has created it. */
@@ -3939,6 +4021,20 @@ export interface components {
         BootOrderDto: {
             /** @description Devices of the VM, the first choice first. */
             devices: string[];
+        };
+        /** @description The first sign that a guest is up. */
+        BootSignView: {
+            /** @description The exit status of the program. -1 when a signal has ended it. */
+            exitCode?: number;
+            /**
+             * @description `agent`: its agent has answered. `prompt`: its serial line has a login prompt. `command`: the program has run.
+             * @enum {string}
+             */
+            kind: "agent" | "prompt" | "command";
+            /** @description The beginning of the output of the program. */
+            output?: string;
+            /** @description The line with the prompt. */
+            text?: string;
         };
         /** @description The backups of a bulk task. */
         BulkBackupView: {
@@ -5022,7 +5118,7 @@ export interface components {
              * @description A stable upper-case identifier.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Data that helps a client to react. */
             details?: unknown;
             /** @description One sentence that names the problem and the remedy. */
@@ -5897,7 +5993,7 @@ export interface components {
              * @description Stable. `WARNING` for a warning, which no code distinguishes.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description The ref of the VM. */
@@ -6137,7 +6233,7 @@ export interface components {
              * @description Stable. `WARNING` for a warning, which no code distinguishes.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description One sentence about the remedy. */
@@ -6772,6 +6868,151 @@ export interface components {
             /** @description A name of the IANA database. */
             timeZone: string;
         };
+        /** @description Says whether a backup has booted. */
+        ProofCertificateView: {
+            /** @description The time from the start of the guest until the sign, in milliseconds. */
+            bootMs?: number;
+            /** @description The context that has booted it. */
+            context: string;
+            /** @description The disks of the backup. */
+            disks: components["schemas"]["ProvedDiskView"];
+            /** @description When it ended, in ISO 8601. */
+            endedAt: string;
+            /**
+             * @description The number of its format.
+             * @enum {number}
+             */
+            format: 1;
+            /**
+             * @description The kind of the certificate.
+             * @enum {string}
+             */
+            kind: "headgate-boot-proof";
+            /**
+             * @description `booted`: the guest came up. `failed`: it did not, or a part of the backup is damaged.
+             * @enum {string}
+             */
+            outcome: "booted" | "failed";
+            /** @description The picture of the screen at the end. */
+            picture?: components["schemas"]["ProofPictureView"];
+            /** @description The backup. */
+            point: components["schemas"]["ProvedPointView"];
+            /** @description How many bytes of the disks the guest has read. */
+            readBytes?: number;
+            /** @description One sentence about a boot that has failed. */
+            reason?: string;
+            /** @description The ref that the VM had. */
+            ref: string;
+            /** @description The first sign that the guest was up. */
+            seen?: components["schemas"]["BootSignView"];
+            /** @description The service that has signed it. */
+            service: components["schemas"]["ProofServiceView"];
+            /** @description When it began, in ISO 8601. */
+            startedAt: string;
+            /** @description The target of the backup. */
+            target: components["schemas"]["ProvedTargetView"];
+            /** @description The ID that the VM had in its context. */
+            uid: string;
+            /**
+             * @description `all`: all of the disks was read and is intact. `booted`: only the parts that the guest has read.
+             * @enum {string}
+             */
+            verified: "all" | "booted";
+        };
+        /** @description A program that a guest runs to show that it is up. */
+        ProofCommandDto: {
+            /** @description The arguments of the program. Default: none. */
+            args?: string[];
+            /** @description The program: an absolute path, or a name that the agent looks up. No shell interprets it. */
+            path: string;
+        };
+        /** @description The key with which this service signs certificates. */
+        ProofKeyView: {
+            /**
+             * @description The algorithm.
+             * @enum {string}
+             */
+            algorithm: "Ed25519";
+            /** @description The public key: SPKI, DER, base64. */
+            key: string;
+        };
+        /** @description The picture of the screen that belongs to a certificate. */
+        ProofPictureView: {
+            /** @description SHA-256 of its PNG, in hexadecimal. */
+            sha256: string;
+            /** @description The size of its PNG in bytes. */
+            sizeBytes: number;
+        };
+        /** @description The service that has signed a certificate. */
+        ProofServiceView: {
+            /** @description Its release. */
+            version: string;
+        };
+        /** @description The signature of a certificate. */
+        ProofSignatureView: {
+            /**
+             * @description The algorithm.
+             * @enum {string}
+             */
+            algorithm: "Ed25519";
+            /** @description The public key: SPKI, DER, base64. Compare it with the one of the service. */
+            key: string;
+            /** @description The signature, base64. */
+            value: string;
+        };
+        /** @description Whether a backup has booted when that was last tried. */
+        ProofStateView: {
+            /** @description The end of the try, in ISO 8601. */
+            at: string;
+            /** @description One sentence about one that has failed. */
+            reason?: string;
+            /**
+             * @description `booted`: the guest came up. `failed`: it did not, or a part of the backup is damaged.
+             * @enum {string}
+             */
+            state: "booted" | "failed";
+        };
+        /** @description POST /api/ext/backups/targets/{target}/points/{point}/prove */
+        ProveBackupDto: {
+            /** @description The guest is up when this program exits with 0. Default: when its agent answers, or its serial line has a login prompt. */
+            command?: components["schemas"]["ProofCommandDto"];
+            /**
+             * @description The context that boots the backup.
+             * @example local
+             */
+            context: string;
+            /** @description Whether all of the disks is read and compared with its hashes, and not only the parts that the guest reads. Default: true. */
+            readAll?: boolean;
+            /** @description How long the guest may take, in seconds. Default: 300. */
+            timeLimitSeconds?: number;
+        };
+        /** @description A disk of a backup, with its hashes. */
+        ProvedDiskView: {
+            /** @description SHA-256 of the IDs of its blocks, in hexadecimal. */
+            contentId: string;
+            /** @description The name of the device. */
+            name: string;
+            /** @description SHA-256 of its content, in hexadecimal. Only if all of it was read. */
+            sha256?: string;
+            /** @description Its size in bytes. */
+            sizeBytes: number;
+        };
+        /** @description A backup that was booted. */
+        ProvedPointView: {
+            /** @description The ID of its snapshot. */
+            id: string;
+            /** @description Its moment, in ISO 8601. */
+            time: string;
+            /** @description The hash of everything in it. Absent if that could not be read. */
+            tree?: string;
+        };
+        /** @description The target of a backup that was booted. */
+        ProvedTargetView: {
+            /** @description The ID of the target. */
+            id: string;
+            /** @description The name that it had. */
+            name: string;
+        };
         /** @description When nothing is sent immediately. */
         QuietHoursDto: {
             /** @description The first minute, `HH:MM` in the time zone of the rule. */
@@ -6804,7 +7045,7 @@ export interface components {
              * @description The code with which the request would fail.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description One sentence about the remedy; may be empty. */
@@ -6816,7 +7057,7 @@ export interface components {
              * @description `MOVE_REFUSED`.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Whether each source is deleted once its copy was verified. */
             deleteSource: boolean;
             /** @description One sentence about the first refusal. */
@@ -6842,7 +7083,7 @@ export interface components {
              * @description `MOVE_REFUSED`.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Whether the source is deleted once the copy was verified. */
             deleteSource: boolean;
             /** @description A ref; empty while the request does not determine one. */
@@ -7206,6 +7447,13 @@ export interface components {
             /** @description The end of the link that an administrator has sent. */
             secret: string;
         };
+        /** @description A signed certificate, which `headgate proof verify` verifies without the service. */
+        SignedProofView: {
+            /** @description The certificate: the backup, the hashes of its content, the sign of its guest, and the times. */
+            certificate: components["schemas"]["ProofCertificateView"];
+            /** @description The signature over the certificate. */
+            signature: components["schemas"]["ProofSignatureView"];
+        };
         /** @description An element of GET /api/vms/{ns}/{name}/snapshots. */
         SnapshotView: {
             /**
@@ -7397,7 +7645,7 @@ export interface components {
              * @description The kind of work.
              * @enum {string}
              */
-            kind: "create" | "migrate" | "snapshot" | "restore" | "clone" | "import" | "disk" | "bulk" | "move" | "bootc" | "plugin" | "drain" | "backup" | "restore-backup" | "check-backups" | "clean-backups";
+            kind: "create" | "migrate" | "snapshot" | "restore" | "clone" | "import" | "disk" | "bulk" | "move" | "bootc" | "plugin" | "drain" | "backup" | "restore-backup" | "prove-backup" | "check-backups" | "clean-backups";
             /** @description Lines separated by newline; empty in the list of tasks. The first line says how many older ones were cut. */
             log: string;
             /** @description The instances of a bulk task, in one task only, not in the list. */
@@ -8815,6 +9063,44 @@ export interface operations {
             };
         };
     };
+    "BackupProofs.key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProofKeyView"];
+                };
+            };
+        };
+    };
     "BackupTargets.list": {
         parameters: {
             query?: never;
@@ -9170,6 +9456,156 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "BackupProofs.proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The ID of a backup, as in the list. */
+                point: string;
+                /** @description The ID of a target, as in the list. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedProofView"];
+                };
+            };
+        };
+    };
+    "BackupProofs.picture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The ID of a backup, as in the list. */
+                point: string;
+                /** @description The ID of a target, as in the list. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": string;
+                };
+            };
+        };
+    };
+    "BackupProofs.prove": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The ID of a backup, as in the list. */
+                point: string;
+                /** @description The ID of a target, as in the list. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProveBackupDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanView"];
+                };
+            };
+            /** @description Accepted; continues as a task. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedView"];
                 };
             };
         };

@@ -38,7 +38,9 @@ describe('Passkeys', () => {
     sessions = new Sessions(new MemoryLoginSessionStore(), clock, { idleMs: DAY_MS, totalMs: DAY_MS });
     log = new MemoryAuditLog();
     const [attempts, audit] = [new LoginAttempts(clock), new Audit(log, clock)];
-    accounts = new Accounts({ store, sessions, passwords: new Passwords(), attempts, clock, audit });
+    const revokeTokens = (): Promise<void> => Promise.resolve();
+    const passwords = new Passwords();
+    accounts = new Accounts({ store, sessions, passwords, attempts, clock, audit, revokeTokens });
     const ceremony = new PasskeyCeremony(new URL(ORIGIN));
     const challenges = new PasskeyChallenges(clock);
     deps = { store, accounts, sessions, attempts, challenges, ceremony, clock, audit };
