@@ -125,7 +125,7 @@ export class ProofCertificateView {
   /** The backup. */
   @IsObject() @Nested(() => ProvedPointView) point!: ProvedPointView;
   /** The disks of the backup. */
-  @IsArray() @Nested(() => ProvedDiskView) disks!: readonly ProvedDiskView[];
+  @IsArray() @Nested(() => ProvedDiskView, { each: true }) disks!: ProvedDiskView[];
   /** `all`: all of the disks was read and is intact. `booted`: only the parts that the guest has read. */
   @IsIn(['all', 'booted']) verified!: 'all' | 'booted';
   /** The context that has booted it. */

@@ -305,6 +305,9 @@ const nestedTypes = new Map<object, Map<string, () => DtoClass>>();
 export const Nested =
   (type: () => DtoClass, options?: ValidationOptions): PropertyDecorator =>
   (target, property) => {
+    // Otherwise the API document would describe one object, and clients would be generated for it.
+    if (Reflect.getMetadata('design:type', target, property) === Array && options?.each !== true)
+      throw new TypeError(`${String(property)} is an array, so it needs @Nested with { each: true }.`);
     nestedTypes.set(target, (nestedTypes.get(target) ?? new Map<string, () => DtoClass>()).set(String(property), type));
     ValidateNested(options)(target, property);
     Type(type)(target, property);

@@ -6875,7 +6875,7 @@ export interface components {
             /** @description The context that has booted it. */
             context: string;
             /** @description The disks of the backup. */
-            disks: components["schemas"]["ProvedDiskView"];
+            disks: components["schemas"]["ProvedDiskView"][];
             /** @description When it ended, in ISO 8601. */
             endedAt: string;
             /**

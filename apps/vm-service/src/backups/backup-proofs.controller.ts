@@ -55,7 +55,8 @@ export class BackupProofsController {
   @Get('targets/:target/points/:point/proof')
   @Describe('The signed certificate of the last boot of a backup.', answer(200, SignedProofView))
   proof(@Param() { target, point }: BackupPointPath): SignedProofView {
-    return this.find(target, point);
+    const { certificate, signature } = this.find(target, point);
+    return { certificate: { ...certificate, disks: [...certificate.disks] }, signature };
   }
 
   @Needs(everything('create'))
