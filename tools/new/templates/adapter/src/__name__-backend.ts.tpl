@@ -52,6 +52,7 @@ export class __Name__Backend extends Backend {
       liveDisks: missing('liveDisks'),
       backups: missing('backups'),
       backupSource: missing('backupSource'),
+      bootProof: missing('bootProof'),
       cluster: missing('cluster'),
       nodeScheduling: missing('nodeScheduling'),
       diagnostics: missing('diagnostics'),
