@@ -130,6 +130,50 @@ describe('the page of backups', () => {
     expect(real(`DELETE ${NIGHTLY}/points/${WEB.id}`)).toHaveLength(1);
   });
 
+  test('shows whether a backup has booted, boots one after its plan, and saves the certificate', async () => {
+    const reason = 'The blob 0f is damaged.';
+    service.on(`GET ${NIGHTLY}/points`, [
+      WEB,
+      point('b', 'db', { proof: { state: 'booted', at: '2026-01-02T04:00:00.000Z' } }),
+      point('c', 'mail', { proof: { state: 'failed', at: '2026-01-02T05:00:00.000Z', reason } }),
+    ]);
+    planned(`POST ${NIGHTLY}/points/${WEB.id}/prove`, { task: 'prove-1' });
+    const saved: string[] = [];
+    Object.assign(URL, { createObjectURL: () => 'blob:proof', revokeObjectURL: () => undefined });
+    HTMLAnchorElement.prototype.click = function (this: HTMLAnchorElement) {
+      saved.push(this.download);
+    };
+    await open();
+    const row = await rowOf('Backups', 'web-1');
+    expect(row.getByText('Never booted')).toBeTruthy();
+    expect((await rowOf('Backups', 'mail')).getByText('Did not boot')).toBeTruthy();
+    expect(screen.getByText(reason).getAttribute('lang')).toBe('en');
+    const search = screen.getByRole('textbox', { name: 'Search the backups' });
+    fireEvent.change(search, { target: { value: 'booted' } });
+    expect(screen.queryByText('Never booted')).toBeNull();
+    const booted = await rowOf('Backups', 'db');
+    const certificate = /^Save the certificate of the backup of db/;
+    service.fails(`GET ${NIGHTLY}/points/${'b'.repeat(64)}/proof`, 404, 'The backup was never booted.');
+    fireEvent.click(booted.getByRole('button', { name: certificate }));
+    await screen.findByText("Couldn't save the certificate");
+    service.on(`GET ${NIGHTLY}/points/${'b'.repeat(64)}/proof`, { certificate: {}, signature: {} });
+    fireEvent.click(booted.getByRole('button', { name: certificate }));
+    await waitFor(() => expect(saved).toEqual(['db-proof.json']));
+    fireEvent.change(search, { target: { value: '' } });
+    fireEvent.click((await rowOf('Backups', 'web-1')).getByRole('button', { name: /^Boot the backup of web-1/ }));
+    fireEvent.change(panel().getByLabelText(/^Time limit/), { target: { value: '4' } });
+    expect(panel().getByText('Enter 5 to 3600 seconds.')).toBeTruthy();
+    fireEvent.change(panel().getByLabelText(/^Time limit/), { target: { value: '60' } });
+    fireEvent.click(panel().getByRole('switch'));
+    await confirm('Boot');
+    await screen.findByText('The backup of web-1 is being booted');
+    expect(real(`POST ${NIGHTLY}/points/${WEB.id}/prove`)[0]?.body).toEqual({
+      context: 'prod',
+      readAll: false,
+      timeLimitSeconds: 60,
+    });
+  });
+
   test('cleans up a target by rules, checks one, and removes one, each after its plan', async () => {
     planned(`POST ${NIGHTLY}/clean`, { task: 'clean-1' });
     planned(`POST ${NIGHTLY}/check`, { task: 'check-1' });

@@ -5,7 +5,9 @@ import type {
   BackupPointView,
   CleanBackupsDto,
   PlanView,
+  ProveBackupDto,
   RestoreBackupDto,
+  SignedProofView,
 } from '@headgate/api-contracts';
 import { extensionPath, type InstanceAddress } from '../api/instance-path.js';
 import { deleteJson, getJson, postJson } from '../api/request.js';
@@ -81,6 +83,15 @@ export const restoringPoint = (target: string, point: string, body: RestoreBacku
   preview: (signal) => postJson(`${TARGETS}/${target}/points/${point}/restore`, { body, query: PLANNED, signal }),
   run: () => postJson(`${TARGETS}/${target}/points/${point}/restore`, { body }),
 });
+
+export const provingPoint = (target: string, point: string, body: ProveBackupDto): BackupChange<AcceptedView> => ({
+  preview: (signal) => postJson(`${TARGETS}/${target}/points/${point}/prove`, { body, query: PLANNED, signal }),
+  run: () => postJson(`${TARGETS}/${target}/points/${point}/prove`, { body }),
+});
+
+/** The signed certificate of the last boot. */
+export const readProof = (target: string, point: string): Promise<SignedProofView> =>
+  getJson(`${TARGETS}/${target}/points/${point}/proof`);
 
 export function backingUp(address: InstanceAddress, target: string): BackupChange<AcceptedView> {
   const { context } = address;

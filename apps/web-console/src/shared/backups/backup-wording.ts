@@ -10,6 +10,14 @@ export const consistencies = perLanguage((): Readonly<Record<BackupPointView['co
   crash: t`As after a power failure`,
 }));
 
+/** Whether a backup has booted when that was last tried. */
+export const proofWording = perLanguage(
+  (): Readonly<Record<NonNullable<BackupPointView['proof']>['state'], StatusWording>> => ({
+    booted: { tone: 'success', icon: 'dot', words: t`Booted` },
+    failed: { tone: 'danger', icon: 'diamond', words: t`Did not boot` },
+  }),
+);
+
 export const targetWording = perLanguage((): Readonly<Record<BackupTargetStateView['state'], StatusWording>> => ({
   ready: { tone: 'success', icon: 'dot', words: t`Ready` },
   locked: { tone: 'warning', icon: 'triangle', words: t`Locked` },

@@ -6,12 +6,17 @@ import { pathOfRef } from '../../location/paths.js';
 import { usePlannedChange } from '../../plans/use-planned-change.js';
 import { readableBytes } from '../../quantity/quantity.js';
 import { Data } from '../../ui/data.js';
+import { useNotify } from '../../ui/notifications.js';
 import { ReasonedButton } from '../../ui/reasoned-button.js';
 import { numeric, Table } from '../../ui/table.js';
+import { saveFile } from '../../ui/save-file.js';
 import { Timestamp } from '../../ui/timestamp.js';
-import { deletingPoint } from '../backup-requests.js';
+import { messageOf } from '../../api/api-error.js';
+import { deletingPoint, readProof } from '../backup-requests.js';
 import { consistencies } from '../backup-wording.js';
 import { contextOfRef, nameOfRef } from '../point-names.js';
+import { ProofCell } from './proof-cell.js';
+import { ProvePanel } from './prove-panel.js';
 import { RestorePanel } from './restore-panel.js';
 
 export interface TargetPoint extends BackupPointView {
@@ -30,17 +35,35 @@ interface PointsTableProps {
 /** Backups with the actions on each of them. */
 export function PointsTable({ points, shows, refusal, onChanged }: PointsTableProps) {
   const [restored, setRestored] = useState<TargetPoint>();
+  const [proved, setProved] = useState<TargetPoint>();
+  const notify = useNotify();
   const { ask, cancel, panel } = usePlannedChange(t`Couldn't delete the backup`, onChanged);
   const ofVm = shows === 'target';
+  const save = async ({ id, ref, target }: TargetPoint): Promise<void> => {
+    try {
+      const proof = await readProof(target.id, id);
+      const text = `${JSON.stringify(proof, undefined, 2)}\n`;
+      saveFile(`${nameOfRef(ref)}-proof.json`, new Blob([text], { type: 'application/json' }));
+    } catch (error) {
+      notify({ variant: 'danger', title: t`Couldn't save the certificate`, body: messageOf(error) });
+    }
+  };
   return (
     <>
       <Table
         label={t`Backups`}
-        columns={[t`Time`, ofVm ? t`Target` : t`VM`, t`State of the disks`, numeric(t`Size of the disks`), t`Actions`]}
+        columns={[
+          t`Time`,
+          ofVm ? t`Target` : t`VM`,
+          t`State of the disks`,
+          t`Proof`,
+          numeric(t`Size of the disks`),
+          t`Actions`,
+        ]}
         className="hg-gap-below"
       >
         {points.map((point) => {
-          const { id, time, ref, target, consistency, sizeBytes } = point;
+          const { id, time, ref, target, consistency, proof, sizeBytes } = point;
           const [vm, context] = [nameOfRef(ref), contextOfRef(ref)];
           const at = new Date(time).toISOString();
           return (
@@ -63,6 +86,9 @@ export function PointsTable({ points, shows, refusal, onChanged }: PointsTablePr
                 )}
               </td>
               <td>{consistencies()[consistency]}</td>
+              <td>
+                <ProofCell proof={proof} />
+              </td>
               <td className="hg-numeric">{readableBytes(sizeBytes)}</td>
               <td>
                 <div className="hg-toolbar">
@@ -72,6 +98,7 @@ export function PointsTable({ points, shows, refusal, onChanged }: PointsTablePr
                     reason={refusal}
                     onClick={() => {
                       cancel();
+                      setProved(undefined);
                       setRestored(point);
                     }}
                   >
@@ -79,10 +106,33 @@ export function PointsTable({ points, shows, refusal, onChanged }: PointsTablePr
                   </ReasonedButton>
                   <ReasonedButton
                     variant="link"
+                    aria-label={t`Boot the backup of ${vm} of ${at}`}
+                    reason={refusal}
+                    onClick={() => {
+                      cancel();
+                      setRestored(undefined);
+                      setProved(point);
+                    }}
+                  >
+                    {t`Boot…`}
+                  </ReasonedButton>
+                  {proof && (
+                    <ReasonedButton
+                      variant="link"
+                      aria-label={t`Save the certificate of the backup of ${vm} of ${at}`}
+                      reason={refusal}
+                      onClick={() => void save(point)}
+                    >
+                      {t`Certificate`}
+                    </ReasonedButton>
+                  )}
+                  <ReasonedButton
+                    variant="link"
                     aria-label={t`Delete the backup of ${vm} of ${at}`}
                     reason={refusal}
                     onClick={() => {
                       setRestored(undefined);
+                      setProved(undefined);
                       ask({
                         title: t`Delete the backup of ${vm}?`,
                         label: t`Delete`,
@@ -108,6 +158,9 @@ export function PointsTable({ points, shows, refusal, onChanged }: PointsTablePr
           point={restored}
           onClose={() => setRestored(undefined)}
         />
+      )}
+      {proved && (
+        <ProvePanel key={proved.id} target={proved.target.id} point={proved} onClose={() => setProved(undefined)} />
       )}
     </>
   );

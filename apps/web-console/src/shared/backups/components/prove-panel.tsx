@@ -1,0 +1,89 @@
+import { t } from '@lingui/core/macro';
+import { useQueryClient } from '@tanstack/react-query';
+import type { BackupPointView } from '@headgate/api-contracts';
+import { useState } from 'react';
+import { TextField } from '../../creation/components/text-field.js';
+import { PlanPanel } from '../../plans/plan-panel.js';
+import { unavailableReason, useCapabilities } from '../../queries/use-capabilities.js';
+import { useTrackTask } from '../../tasks/track-task.js';
+import { Field, helpId } from '../../ui/field.js';
+import { SelectInput, Switch } from '../../ui/inputs.js';
+import { afterPause } from '../after-pause.js';
+import { BACKUPS_KEY, provingPoint } from '../backup-requests.js';
+import { contextOfRef, nameOfRef } from '../point-names.js';
+
+const DEFAULT_SECONDS = '300';
+
+interface ProvePanelProps {
+  target: string;
+  point: BackupPointView;
+  onClose: () => void;
+}
+
+/** Boots a backup without a network, to see that it does. The VM and its backup stay as they are. */
+export function ProvePanel({ target, point, onClose }: ProvePanelProps) {
+  const { data: capabilities } = useCapabilities();
+  const [context, setContext] = useState(contextOfRef(point.ref));
+  const [seconds, setSeconds] = useState(DEFAULT_SECONDS);
+  const [readAll, setReadAll] = useState(true);
+  const trackTask = useTrackTask();
+  const queries = useQueryClient();
+  const name = nameOfRef(point.ref);
+  const isValid = /^\d{1,4}$/.test(seconds) && Number(seconds) >= 5 && Number(seconds) <= 3600;
+  const request = { context, readAll, timeLimitSeconds: isValid ? Number(seconds) : Number(DEFAULT_SECONDS) };
+  const change = provingPoint(target, point.id, request);
+  return (
+    <PlanPanel
+      title={t`Boot the backup of ${name} as a proof`}
+      label={t`Boot`}
+      failure={t`Couldn't boot the backup of ${name}`}
+      choice={JSON.stringify(request)}
+      options={
+        <>
+          <Field label={t`Context`} id="prove-context">
+            <SelectInput
+              id="prove-context"
+              value={context}
+              aria-describedby={helpId('prove-context')}
+              onChange={setContext}
+            >
+              {(capabilities?.contexts ?? []).map((one) => (
+                <option
+                  key={one.context}
+                  value={one.context}
+                  disabled={unavailableReason(one, 'bootProof') !== undefined}
+                >
+                  {one.context}
+                </option>
+              ))}
+            </SelectInput>
+          </Field>
+          <TextField
+            id="prove-seconds"
+            label={t`Time limit for the guest (seconds)`}
+            value={seconds}
+            problem={isValid ? undefined : t`Enter 5 to 3600 seconds.`}
+            onChange={setSeconds}
+          />
+          <Switch
+            id="prove-all"
+            label={t`Read all of the disks, and compare them with their hashes`}
+            isChecked={readAll}
+            onChange={setReadAll}
+          />
+        </>
+      }
+      preview={async (signal) => {
+        await afterPause(signal);
+        return change.preview(signal);
+      }}
+      run={change.run}
+      onClose={onClose}
+      onDone={({ task }) => {
+        trackTask(task);
+        void queries.invalidateQueries({ queryKey: BACKUPS_KEY });
+      }}
+      outcome={({ task }) => ({ title: t`The backup of ${name} is being booted`, task })}
+    />
+  );
+}
