@@ -47,7 +47,8 @@ export function webhookStoreContract(
     afterEach(() => harness?.close());
 
     test('keeps webhooks in the order of their creation, and replaces one by its ID', async () => {
-      const second = webhook('a', { createdAt: '2026-01-02T00:00:00.000Z' });
+      const former = { secret: 'whsec_Zm9ybWVy', until: '2026-01-03T00:00:00.000Z' };
+      const second = webhook('a', { createdAt: '2026-01-02T00:00:00.000Z', former });
       await harness.store.put(second);
       await harness.store.put(webhook('b'));
       await harness.store.put(webhook('b', { position: 7, disabled: true }));
