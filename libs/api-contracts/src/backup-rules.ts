@@ -1,4 +1,4 @@
-import { IsInt, IsObject, Matches, Max, Min } from 'class-validator';
+import { IsBoolean, IsInt, IsObject, Matches, Max, Min } from 'class-validator';
 import { Nested, Optional } from './fields.js';
 
 const IsKeepCount = (): PropertyDecorator => (target, property) => {
@@ -31,4 +31,11 @@ export class ScheduledBackupDto {
    * schedule has created are deleted, and never its newest one of a VM. Without it, all remain.
    */
   @Optional() @IsObject() @Nested(() => KeepRulesDto) keep?: KeepRulesDto;
+  /**
+   * Whether the new backups are booted without a network after each run, one after the other, in the contexts of their
+   * VMs. The owner of the schedule needs the right to create instances everywhere.
+   */
+  @Optional() @IsBoolean() prove?: boolean;
+  /** Whether `keep` deletes a backup only if a newer one of the same VM has booted. The newest one that has stays. */
+  @Optional() @IsBoolean() onlyIfProved?: boolean;
 }

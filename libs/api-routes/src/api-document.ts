@@ -4040,6 +4040,10 @@ export interface components {
         BulkBackupView: {
             /** @description Applied after each run, in the time zone of the schedule, to the VMs that it has backed up: only backups that the schedule has created are deleted, and never its newest one of a VM. Without it, all remain. */
             keep?: components["schemas"]["KeepRulesDto"];
+            /** @description Whether `keep` deletes a backup only if a newer one of the same VM has booted. The newest one that has stays. */
+            onlyIfProved?: boolean;
+            /** @description Whether the new backups are booted without a network after each run, one after the other, in the contexts of their VMs. The owner of the schedule needs the right to create instances everywhere. */
+            prove?: boolean;
             /** @description The ID of the target. */
             target: string;
             /** @description The time zone whose days and hours count for `keep`. */
@@ -7252,6 +7256,10 @@ export interface components {
         ScheduledBackupDto: {
             /** @description Applied after each run, in the time zone of the schedule, to the VMs that it has backed up: only backups that the schedule has created are deleted, and never its newest one of a VM. Without it, all remain. */
             keep?: components["schemas"]["KeepRulesDto"];
+            /** @description Whether `keep` deletes a backup only if a newer one of the same VM has booted. The newest one that has stays. */
+            onlyIfProved?: boolean;
+            /** @description Whether the new backups are booted without a network after each run, one after the other, in the contexts of their VMs. The owner of the schedule needs the right to create instances everywhere. */
+            prove?: boolean;
             /** @description The ID of the target. */
             target: string;
         };
@@ -7645,7 +7653,7 @@ export interface components {
              * @description The kind of work.
              * @enum {string}
              */
-            kind: "create" | "migrate" | "snapshot" | "restore" | "clone" | "import" | "disk" | "bulk" | "move" | "bootc" | "plugin" | "drain" | "backup" | "restore-backup" | "prove-backup" | "check-backups" | "clean-backups";
+            kind: "create" | "migrate" | "snapshot" | "restore" | "clone" | "import" | "disk" | "bulk" | "move" | "bootc" | "plugin" | "drain" | "backup" | "restore-backup" | "prove-backup" | "check-backups" | "clean-backups" | "prove-backups";
             /** @description Lines separated by newline; empty in the list of tasks. The first line says how many older ones were cut. */
             log: string;
             /** @description The instances of a bulk task, in one task only, not in the list. */

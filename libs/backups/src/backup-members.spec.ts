@@ -8,6 +8,7 @@ import {
   type TaskMember,
 } from '@headgate/domain-contracts';
 import { BackupMembers } from './backup-members.js';
+import type { ProveRunInput } from './prove-run-task.js';
 import type { CleanInput } from './target-care.js';
 
 const TARGET = 'feed000000000001';
@@ -22,12 +23,13 @@ const REQUEST: BulkRequest = {
 describe('the backups of many VMs', () => {
   let started: unknown[];
   let cleaned: CleanInput[];
+  let proved: ProveRunInput[];
   let failure: Error | undefined;
   let lines: string[];
   let members: BackupMembers;
 
   beforeEach(() => {
-    [started, cleaned, lines, failure] = [[], [], [], undefined];
+    [started, cleaned, proved, lines, failure] = [[], [], [], [], undefined];
     members = new BackupMembers({
       backUpVm: {
         runAs: async (id, ref, order) => {
@@ -37,6 +39,7 @@ describe('the backups of many VMs', () => {
         },
       },
       cleanTask: { start: async ({ input }) => (cleaned.push(input), 'clean-backups-1') },
+      proveTask: { start: async ({ input }) => (proved.push(input), 'prove-backups-1') },
       expectAllowed: ({ login }) => {
         if (login !== 'ann') throw new DomainError('NOT_PERMITTED', 'bob has no right to backup 1 of them.');
       },
@@ -100,5 +103,22 @@ describe('the backups of many VMs', () => {
   ] as const)('delete nothing when %s', async (_what, statuses, request) => {
     await afterwards(statuses, request as BulkRequest);
     expect(cleaned).toEqual([]);
+  });
+
+  test('are booted afterwards if the schedule says so, before the clean-up, and only those that succeeded', async () => {
+    const backup = { ...REQUEST.backup!, prove: true, onlyIfProved: true };
+    const tasks = ['task-0', 'task-2'];
+    await afterwards(['done', 'error', 'done', 'skipped'], { ...REQUEST, backup });
+    expect(proved).toEqual([
+      { target: TARGET, tasks, clean: expect.objectContaining({ onlyIfProved: true, rules: { last: 2 } }) },
+    ]);
+    expect(lines).toHaveLength(1);
+    const { keep: _keep, ...withoutRules } = backup;
+    await afterwards(['done'], { ...REQUEST, backup: withoutRules });
+    expect(proved.at(-1)).toEqual({ target: TARGET, tasks: ['task-0'] });
+    expect(cleaned).toEqual([]);
+    await afterwards(['error'], { ...REQUEST, backup });
+    await afterwards(['done']);
+    expect([proved.length, cleaned.length]).toEqual([2, 1]);
   });
 });

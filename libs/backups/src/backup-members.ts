@@ -9,12 +9,14 @@ import {
   type TaskMember,
 } from '@headgate/domain-contracts';
 import type { BackUpVm } from './back-up-vm.js';
+import type { ProveRunInput } from './prove-run-task.js';
 import { hasRules } from './retention.js';
 import type { CleanInput } from './target-care.js';
 
 export interface BackupMembersDeps {
   readonly backUpVm: Pick<BackUpVm, 'runAs'>;
   readonly cleanTask: DefinedTask<CleanInput>;
+  readonly proveTask: DefinedTask<ProveRunInput>;
   /** @throws DomainError NOT_PERMITTED when the caller may not back the VM up */
   readonly expectAllowed: (caller: Caller, ref: InstanceRef) => void;
 }
@@ -45,18 +47,30 @@ export class BackupMembers implements MemberTasks {
     }
   }
 
-  /** Deletes what the rules do not keep of the backups of its schedule, of the VMs that were backed up now. */
+  /**
+   * Deletes what the rules do not keep of the backups of its schedule, of the VMs that were backed up now. Boots the
+   * new backups before, if the schedule says so: their proofs count for the clean-up.
+   */
   async afterwards(
     { backup, schedule }: BulkRequest,
     members: readonly TaskMember[],
     { caller, log }: { readonly caller: Caller; readonly log: (text: string) => void },
   ): Promise<void> {
     const tasks = members.flatMap(({ status, task }) => (status === 'done' && task !== undefined ? [task] : []));
-    if (!backup?.keep || !hasRules(backup.keep) || !schedule || tasks.length === 0) return;
-    const { target, keep: rules, timeZone = 'UTC' } = backup;
-    const input: CleanInput = { target, rules, timeZone, only: { schedule: schedule.id, tasks } };
-    const id = await this.deps.cleanTask.start({ name: 'backups', ref: '', input }, caller);
-    log(`Its former backups are cleaned up by the task ${id}.`);
+    if (!backup || tasks.length === 0) return;
+    const { target, keep: rules, timeZone = 'UTC', prove, onlyIfProved } = backup;
+    const clean: CleanInput | undefined =
+      rules && hasRules(rules) && schedule
+        ? { target, rules, timeZone, only: { schedule: schedule.id, tasks }, ...(onlyIfProved && { onlyIfProved }) }
+        : undefined;
+    const start = { name: 'backups', ref: '' };
+    if (prove) {
+      const input: ProveRunInput = { target, tasks, ...(clean && { clean }) };
+      log(`Its backups are booted by the task ${await this.deps.proveTask.start({ ...start, input }, caller)}.`);
+    } else if (clean) {
+      const id = await this.deps.cleanTask.start({ ...start, input: clean }, caller);
+      log(`Its former backups are cleaned up by the task ${id}.`);
+    }
   }
 }
 

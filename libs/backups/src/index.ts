@@ -7,6 +7,7 @@ export * from './find-target.js';
 export * from './points.js';
 export * from './proof-store.js';
 export * from './prove-point.js';
+export * from './prove-run-task.js';
 export * from './prove-task.js';
 export * from './restore-point.js';
 export * from './restore-task.js';

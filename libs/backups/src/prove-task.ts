@@ -94,12 +94,17 @@ export class ProveTask implements TaskDefinition<ProveInput> {
   }
 
   async resume({ input }: TaskJournal<ProveInput>, { log }: TaskContext): Promise<Resumption> {
-    await this.ability(input).discard(input.id);
+    await this.discard(input);
     log('The proof begins again after a restart.');
     return { action: 'continue' };
   }
 
-  async rollback({ input }: TaskJournal<ProveInput>): Promise<void> {
+  rollback({ input }: TaskJournal<ProveInput>): Promise<void> {
+    return this.discard(input);
+  }
+
+  /** Removes what an interrupted proof has left. */
+  async discard(input: ProveInput): Promise<void> {
     await this.ability(input).discard(input.id);
   }
 
@@ -111,7 +116,8 @@ export class ProveTask implements TaskDefinition<ProveInput> {
     return this.deps.backends.get(context).require('bootProof');
   }
 
-  private async prove(context: StepContext<ProveInput>): Promise<Proved> {
+  /** @throws DomainError BACKEND_FAILED if the point does not boot, after its certificate was stored */
+  async prove(context: StepContext<ProveInput>): Promise<Proved> {
     const { target: id, point: pointId } = context.input;
     if (this.isProving(id, pointId)) throw new DomainError('BUSY', 'The backup is being booted already.');
     this.running.add(keyOf(id, pointId));

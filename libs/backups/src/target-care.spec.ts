@@ -2,6 +2,7 @@ import type { BackupPoint } from './backup-point.js';
 import { tagsOf, pointOf } from './backup-point.js';
 import { pointsToDelete, CleanTask, type CleanInput } from './target-care.js';
 import { BackingUp } from './testing/backing-up.js';
+import { MemoryProofs } from './testing/memory-proofs.js';
 import { LastRetention } from './testing/memory-stores.js';
 
 const TARGET = 'feed000000000001';
@@ -20,11 +21,12 @@ const point = (id: string, day: number, more: Partial<BackupPoint> = {}): Backup
   ...more,
 });
 /** As in a target: the newest first. */
-const idsOf = (points: readonly BackupPoint[], request = rules): string[] =>
+const idsOf = (points: readonly BackupPoint[], request = rules, booted: readonly string[] = []): string[] =>
   pointsToDelete(
     [...points].sort((a, b) => (a.time < b.time ? 1 : -1)),
     request,
     retention,
+    (one) => booted.includes(one.id),
   ).map(({ id }) => id);
 
 describe('the clean-up of a target', () => {
@@ -37,7 +39,18 @@ describe('the clean-up of a target', () => {
     expect(idsOf([point('a', 1), point('b', 2)], { ...rules, rules: { last: 0, daily: 0 } })).toEqual([]);
     const keepsNothing = { kept: () => new Set<string>() };
     const points = [point('b', 2), point('a', 1)];
-    expect(pointsToDelete(points, rules, keepsNothing).map(({ id }) => id)).toEqual(['a']);
+    expect(pointsToDelete(points, rules, keepsNothing, () => false).map(({ id }) => id)).toEqual(['a']);
+  });
+
+  test('deletes only points older than the newest one that has booted, if the rules say so', () => {
+    const points = [point('a', 1), point('b', 2), point('c', 3), point('d', 4)];
+    const request = { ...rules, onlyIfProved: true };
+    expect(idsOf(points, request)).toEqual([]);
+    expect(idsOf(points, request, ['b'])).toEqual(['a']);
+    expect(idsOf(points, request, ['a', 'c']).sort()).toEqual(['a', 'b']);
+    expect(idsOf(points, rules, ['b']).sort()).toEqual(['a', 'b', 'c']);
+    const other = point('x', 1, { uid: 'uid-db' });
+    expect(idsOf([...points, other], request, ['d']).sort()).toEqual(['a', 'b', 'c']);
   });
 
   describe('after a run of a schedule', () => {
@@ -67,7 +80,7 @@ describe('the clean-up of a target', () => {
   test('waits while another process uses the target, and gives up after 8 hours', async () => {
     const backing = await BackingUp.open();
     const { store } = backing.stores;
-    const task = new CleanTask({ ...backing, retention });
+    const task = new CleanTask({ ...backing, retention, proofs: new MemoryProofs() });
     const passing = async (work: Promise<unknown>): Promise<unknown> => {
       let result: unknown;
       const ended = work.then(
@@ -101,7 +114,7 @@ describe('the clean-up of a target', () => {
     add('foreign-program', 3, ['headgate', 'uid=uid-web']);
     add('untagged', 4, []);
     add('own-new', 5, tagsOf(point('', 5)));
-    const task = new CleanTask({ ...backing, retention });
+    const task = new CleanTask({ ...backing, retention, proofs: new MemoryProofs() });
     expect(await backing.run(task, rules)).toEqual({ deleted: 1, freedBytes: 0 });
     expect(store.stored.map(({ id }) => id)).toEqual(['foreign-service', 'foreign-program', 'untagged', 'own-new']);
     expect(store.pruned).toBe(1);

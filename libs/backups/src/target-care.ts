@@ -10,19 +10,25 @@ import {
   type Clock,
   type DefinedTask,
   type Plan,
+  type StepContext,
   type StepDefinition,
   type TaskDefinition,
 } from '@headgate/domain-contracts';
 import { pointsOf, type BackupPoint } from './backup-point.js';
 import type { BackupStore, BackupStores } from './backup-store.js';
 import { findTarget } from './find-target.js';
+import type { ProofStore } from './proof-store.js';
 import { hasRules, type KeepRules, type Retention } from './retention.js';
 import { whenFree } from './when-free.js';
 
 export interface TargetCareDeps {
   readonly targets: BackupTargetStore;
   readonly stores: BackupStores;
+}
+
+export interface CleanDeps extends TargetCareDeps {
   readonly retention: Retention;
+  readonly proofs: Pick<ProofStore, 'of'>;
 }
 
 const STALL_MS = 60 * 60_000;
@@ -42,17 +48,21 @@ export interface CleanInput {
     /** The tasks whose points are new: only their VMs count, and the new points stay, whatever the clock said. */
     readonly tasks: readonly string[];
   };
+  /** Whether a point is deleted only if a newer one of its VM has booted. */
+  readonly onlyIfProved?: boolean;
 }
 
 /**
  * The points that the rules do not keep, by VM: only those that this service has created in this target, and never the
  * newest one of a VM.
  * @param points the newest first
+ * @param hasBooted whether a point has a certificate that says so
  */
 export function pointsToDelete(
   points: readonly BackupPoint[],
-  { target, rules, timeZone, only }: CleanInput,
+  { target, rules, timeZone, only, onlyIfProved = false }: CleanInput,
   retention: Retention,
+  hasBooted: (point: BackupPoint) => boolean,
 ): BackupPoint[] {
   if (!hasRules(rules)) return [];
   const own = points.filter(({ series, schedule }) => series === target && (!only || schedule === only.schedule));
@@ -62,7 +72,9 @@ export function pointsToDelete(
     if (only && !ofVm.some(isNew)) return [];
     const kept = retention.kept(ofVm, rules, timeZone);
     // The newest comes first.
-    return ofVm.slice(1).filter((point) => !kept.has(point.id) && !isNew(point));
+    const newest = onlyIfProved ? ofVm.findIndex(hasBooted) : 0;
+    if (newest < 0) return [];
+    return ofVm.slice(newest + 1).filter((point) => !kept.has(point.id) && !isNew(point));
   });
 }
 
@@ -70,7 +82,7 @@ export function pointsToDelete(
 export class CleanTask implements TaskDefinition<CleanInput> {
   readonly kind = 'clean-backups';
 
-  constructor(private readonly deps: TargetCareDeps & { readonly clock: Clock }) {}
+  constructor(private readonly deps: CleanDeps & { readonly clock: Clock }) {}
 
   steps(): readonly StepDefinition<CleanInput>[] {
     return [
@@ -80,24 +92,27 @@ export class CleanTask implements TaskDefinition<CleanInput> {
         stallMs: STALL_MS,
         waitsFor: 'the target to be cleaned up',
         ifStalled: 'A later clean-up goes on.',
-        run: async (context) => {
-          const { input, signal, log } = context;
-          const { stores, targets, retention, clock } = this.deps;
-          const waiting = { ...context, clock, atMost: MAX_WAIT_MS };
-          const store = await stores.open(findTarget(targets, input.target));
-          const gone = pointsToDelete(pointsOf(await store.snapshots()), input, retention);
-          for (const { ref, time } of gone.slice(0, MAX_LOGGED)) log(`The backup of ${ref} of ${time} is deleted.`);
-          if (gone.length > MAX_LOGGED) log(`${gone.length - MAX_LOGGED} more backups are deleted.`);
-          const ids = gone.map(({ id }) => id);
-          await whenFree(() => store.forget(ids), waiting);
-          signal.throwIfAborted();
-          // Nothing is free without this, but a backup to the same target goes on first.
-          const freedBytes = await whenFree(() => store.prune(signal), waiting);
-          log(`${formatBytes(freedBytes)} are free again.`);
-          return { deleted: gone.length, freedBytes };
-        },
+        run: (context) => this.clean(context),
       },
     ];
+  }
+
+  /** Deletes the points and then the content, each while no other process uses the target. */
+  async clean(context: StepContext<CleanInput>): Promise<{ readonly deleted: number; readonly freedBytes: number }> {
+    const { input, signal, log } = context;
+    const { stores, targets, retention, proofs, clock } = this.deps;
+    const waiting = { ...context, clock, atMost: MAX_WAIT_MS };
+    const store = await stores.open(findTarget(targets, input.target));
+    const gone = pointsToDelete(pointsOf(await store.snapshots()), input, retention, hasBooted(proofs, input));
+    for (const { ref, time } of gone.slice(0, MAX_LOGGED)) log(`The backup of ${ref} of ${time} is deleted.`);
+    if (gone.length > MAX_LOGGED) log(`${gone.length - MAX_LOGGED} more backups are deleted.`);
+    const ids = gone.map(({ id }) => id);
+    await whenFree(() => store.forget(ids), waiting);
+    signal.throwIfAborted();
+    // Nothing is free without this, but a backup to the same target goes on first.
+    const freedBytes = await whenFree(() => store.prune(signal), waiting);
+    log(`${formatBytes(freedBytes)} are free again.`);
+    return { deleted: gone.length, freedBytes };
   }
 
   /** It looks at the target again. */
@@ -109,6 +124,11 @@ export class CleanTask implements TaskDefinition<CleanInput> {
     return steps[0]?.result as object | undefined;
   }
 }
+
+const hasBooted =
+  (proofs: Pick<ProofStore, 'of'>, { target }: CleanInput) =>
+  ({ id }: BackupPoint): boolean =>
+    proofs.of(target, id)?.certificate.outcome === 'booted';
 
 export interface CheckInput {
   readonly target: string;
@@ -164,7 +184,7 @@ interface PreparedCare<Input> {
 
 /** Starts a clean-up as a task. @returns the ID of the task */
 export class CleanTarget extends Change<[input: CleanInput], string, PreparedCare<CleanInput>> {
-  constructor(private readonly deps: CareDeps<CleanInput>) {
+  constructor(private readonly deps: CareDeps<CleanInput> & CleanDeps) {
     super();
   }
 
@@ -176,7 +196,8 @@ export class CleanTarget extends Change<[input: CleanInput], string, PreparedCar
 
   protected override async planPrepared({ target, input }: PreparedCare<CleanInput>): Promise<Plan> {
     const store: BackupStore = await this.deps.stores.open(target);
-    const gone = pointsToDelete(pointsOf(await store.snapshots()), input, this.deps.retention);
+    const { retention, proofs } = this.deps;
+    const gone = pointsToDelete(pointsOf(await store.snapshots()), input, retention, hasBooted(proofs, input));
     return buildPlan([
       ...gone.map(({ ref, time }) => ({ name: 'delete', detail: `Delete the backup of ${ref} of ${time}.` })),
       { name: 'free', detail: `Remove the content that no backup in ${target.name} needs.` },

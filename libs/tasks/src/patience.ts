@@ -33,6 +33,11 @@ export const PATIENCE: Readonly<Record<UnjournaledKind, Patience>> = {
   'restore-backup': patience(60, 'the restore', 'Look for the VM before you restore it again.'),
   'prove-backup': patience(60, 'the backup to boot', 'The guest of the proof is removed.'),
   'check-backups': patience(60, 'the check of the target', 'Check it again.'),
+  'prove-backups': patience(
+    90,
+    'the backups to boot',
+    'The guest of the proof is removed at the next start of the service.',
+  ),
   'clean-backups': patience(60, 'the target to be cleaned up', 'A later clean-up goes on.'),
   plugin: patience(60, 'the plugin', 'The plugin may still be installed.'),
 };

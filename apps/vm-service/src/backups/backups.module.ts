@@ -13,11 +13,13 @@ import {
   CleanTask,
   TargetState,
   type CleanInput,
+  type ProveRunInput,
   DeletePoint,
   ListPoints,
   ProofSigner,
   ProofStore,
   ProvePoint,
+  ProveRunTask,
   ProveTask,
   RemoveTarget,
   RestorePoint,
@@ -56,6 +58,7 @@ import { ResticStores } from './restic-stores.js';
 import { SERVICE_VERSION } from './service-version.js';
 
 const CLEAN_TASK = Symbol('CleanTask');
+const PROVE_RUN_TASK = Symbol('ProveRunTask');
 const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
 
 /** Backups of VMs. Tasks are defined while the service is created, so that interrupted ones continue when it starts. */
@@ -79,8 +82,8 @@ const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
       useFactory: ({ dataDir }: Settings) => new ProofKey(join(dataDir, 'backup-proof-key.pem')),
     },
     {
-      provide: ProvePoint,
-      inject: [BackupTargetStore, BackupStores, BackendDirectory, ProofStore, ProofSigner, Clock, TaskRunner, Audit],
+      provide: ProveTask,
+      inject: [BackupTargetStore, BackupStores, BackendDirectory, ProofStore, ProofSigner, Clock],
       useFactory: (
         targets: BackupTargetStore,
         stores: BackupStores,
@@ -88,13 +91,31 @@ const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
         proofs: ProofStore,
         signer: ProofSigner,
         clock: Clock,
+      ) => new ProveTask({ targets, stores, backends, proofs, signer, clock, version: SERVICE_VERSION }),
+    },
+    {
+      provide: ProvePoint,
+      inject: [BackupTargetStore, BackupStores, BackendDirectory, ProveTask, TaskRunner, Audit],
+      useFactory: (
+        targets: BackupTargetStore,
+        stores: BackupStores,
+        backends: BackendDirectory,
+        definition: ProveTask,
         tasks: TaskRunner,
         audit: Audit,
-      ) => {
-        const deps = { targets, stores, backends };
-        const definition = new ProveTask({ ...deps, proofs, signer, clock, version: SERVICE_VERSION });
-        return new ProvePoint({ ...deps, definition, task: tasks.define(definition), audit });
-      },
+      ) => new ProvePoint({ targets, stores, backends, definition, task: tasks.define(definition), audit }),
+    },
+    provideDeps(ProveRunTask, {
+      ...STORED,
+      proofs: ProofStore,
+      proof: ProveTask,
+      cleanUp: CleanTask,
+      clock: Clock,
+    }),
+    {
+      provide: PROVE_RUN_TASK,
+      inject: [ProveRunTask, TaskRunner],
+      useFactory: (definition: ProveRunTask, tasks: TaskRunner) => tasks.define(definition),
     },
     provideClass(ResticRetention, [Clock], Retention),
     provideDeps(AddTarget, { ...STORED, audit: Audit, clock: Clock }),
@@ -146,40 +167,40 @@ const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
         return new RestorePoint({ ...deps, task: tasks.define(new RestoreTask(deps)), reservations, audit });
       },
     },
+    provideDeps(CleanTask, { ...STORED, retention: Retention, proofs: ProofStore, clock: Clock }),
     {
       provide: CLEAN_TASK,
-      inject: [BackupTargetStore, BackupStores, Retention, TaskRunner, Clock],
-      useFactory: (
-        targets: BackupTargetStore,
-        stores: BackupStores,
-        retention: Retention,
-        tasks: TaskRunner,
-        clock: Clock,
-      ) => tasks.define(new CleanTask({ targets, stores, retention, clock })),
+      inject: [CleanTask, TaskRunner],
+      useFactory: (definition: CleanTask, tasks: TaskRunner) => tasks.define(definition),
     },
-    provideDeps(CleanTarget, { ...STORED, retention: Retention, task: CLEAN_TASK, audit: Audit }),
+    provideDeps(CleanTarget, {
+      ...STORED,
+      retention: Retention,
+      proofs: ProofStore,
+      task: CLEAN_TASK,
+      audit: Audit,
+    }),
     {
       provide: BackupMembers,
-      inject: [BackUpVm, CLEAN_TASK, TaskRunner],
-      useFactory: (backUpVm: BackUpVm, cleanTask: DefinedTask<CleanInput>, tasks: TaskRunner) => {
+      inject: [BackUpVm, CLEAN_TASK, PROVE_RUN_TASK, TaskRunner],
+      useFactory: (
+        backUpVm: BackUpVm,
+        cleanTask: DefinedTask<CleanInput>,
+        proveTask: DefinedTask<ProveRunInput>,
+        tasks: TaskRunner,
+      ) => {
         const expectAllowed = ({ grant }: Caller, ref: InstanceRef): void =>
           expectMembersAllowed(grant, { action: 'backup' }, [ref]);
-        const members = new BackupMembers({ backUpVm, cleanTask, expectAllowed });
+        const members = new BackupMembers({ backUpVm, cleanTask, proveTask, expectAllowed });
         tasks.defineQueue(members);
         return members;
       },
     },
     {
       provide: CheckTarget,
-      inject: [BackupTargetStore, BackupStores, Retention, TaskRunner, Audit],
-      useFactory: (
-        targets: BackupTargetStore,
-        stores: BackupStores,
-        retention: Retention,
-        tasks: TaskRunner,
-        audit: Audit,
-      ) => {
-        const deps = { targets, stores, retention };
+      inject: [BackupTargetStore, BackupStores, TaskRunner, Audit],
+      useFactory: (targets: BackupTargetStore, stores: BackupStores, tasks: TaskRunner, audit: Audit) => {
+        const deps = { targets, stores };
         return new CheckTarget({ ...deps, task: tasks.define(new CheckTask(deps)), audit });
       },
     },

@@ -45,6 +45,9 @@ export class BackupJob extends JobKind {
       throw invalid(
         'job.backup.keep: set at least one of last, hourly, daily, weekly, monthly, yearly, or leave it out.',
       );
+    if (backup.onlyIfProved && !backup.keep)
+      throw invalid('job.backup.onlyIfProved is only possible with job.backup.keep.');
+    expectMayProve(backup, caller);
     findTarget(targets, backup.target);
     const members = findMembers(params, fleet, caller);
     expectMembersAllowed(caller.grant, { action: 'backup' }, members);
@@ -69,6 +72,7 @@ export class BackupJob extends JobKind {
     const { tasks, targets, fleet } = this.deps;
     const { backup, atOnce, stopOnError, query } = paramsOf(job);
     if (!backup) throw invalid('The schedule names no target of backups.');
+    expectMayProve(backup, caller);
     findTarget(targets, backup.target);
     const members = findMembers({ query }, fleet, caller);
     if (members.length === 0) return false;
@@ -89,6 +93,12 @@ export class BackupJob extends JobKind {
   override async forget(): Promise<void> {
     // It has no records.
   }
+}
+
+/** A boot takes memory of the context, so it needs more than the right to back VMs up. */
+function expectMayProve({ prove }: { readonly prove?: boolean }, { grant }: Caller): void {
+  if (prove && !grant.allowsAll('create'))
+    throw new DomainError('NOT_PERMITTED', 'job.backup.prove: booting backups needs the right to create everywhere.');
 }
 
 const invalid = (message: string): DomainError => new DomainError('INVALID_INPUT', message);

@@ -9,9 +9,9 @@ import type {
   TaskView,
 } from '@headgate/api-contracts';
 import { BackupStores } from '@headgate/backups';
-import { DomainError, isVm, type BackupSource } from '@headgate/domain-contracts';
+import { DomainError, isVm, type BackupSource, type BootProof } from '@headgate/domain-contracts';
 import { DirectoryTarget, ResticRepository } from '@headgate/restic-repository';
-import { MemoryBackend, MemoryBackupSource } from '@headgate/testing';
+import { MemoryBackend, MemoryBackupSource, MemoryBootProof } from '@headgate/testing';
 import { Edge } from '../testing/edge.js';
 import { ScheduleClock } from './testing/schedule-clock.js';
 
@@ -137,6 +137,25 @@ describe('schedules of backups', () => {
       ['twin', id],
       ['web', id],
     ]);
+  });
+
+  test('boot the new backups, and delete only backups older than one that has booted', async () => {
+    const proving = order(job({ q: 'web' }, { prove: true, onlyIfProved: true, keep: { last: 1 } }));
+    const limited = await create(order(job({ folder: 'prod' }, { prove: true })), OSCAR);
+    expect([limited.status, limited.json.error]).toEqual([403, expect.stringContaining('job.backup.prove')]);
+    const id = await created(proving);
+    const proofs = async () => (await points()).map(({ proof }) => proof?.state);
+    expect(await run(id)).toMatchObject({ status: 'done' });
+    expect(await proofs()).toEqual(['booted']);
+    const boots = edge.lab.require('bootProof') as BootProof as MemoryBootProof;
+    const { sign } = boots;
+    boots.sign = undefined;
+    await run(id);
+    // The one that has booted stays, although the rules keep the newest one only.
+    expect(await proofs()).toEqual(['failed', 'booted']);
+    boots.sign = sign;
+    await run(id);
+    expect(await proofs()).toEqual(['booted']);
   });
 
   test('keep what the rules want of their own backups only', async () => {
@@ -282,6 +301,8 @@ describe('schedules of backups', () => {
       [{ backup: { keep: { last: 0 } } }, /job\.backup\.keep/],
       [{ backup: { keep: { daily: -1 } } }, /daily/],
       [{ backup: { target: '../..' } }, /target/],
+      [{ backup: { onlyIfProved: true } }, /job\.backup\.onlyIfProved/],
+      [{ backup: { prove: 'yes' } }, /prove/],
       [{ action: 'snapshot', backup: {} }, /job\.backup is only/],
     ] as const) {
       const backup = 'backup' in body ? { backup: { target, ...body.backup } } : {};

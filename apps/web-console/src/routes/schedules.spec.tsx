@@ -94,6 +94,28 @@ describe('the schedules', () => {
     ]);
   });
 
+  test('back VMs up to a target, boot the backups, and keep those until a newer one has booted', async () => {
+    const target = { id: 'feed000000000001', name: 'nightly', kind: 'directory', path: '/mnt/nightly' };
+    const backup = { target: target.id, keep: { last: 3 }, prove: true, onlyIfProved: true };
+    const proved: ScheduleView = { ...night, job: { action: 'backup', query: { kind: 'vm', q: 'tag:db' }, backup } };
+    service.on('GET /api/ext/backups/targets', [target]).on(`GET ${PATH}`, [proved]);
+    service.on(`PATCH ${PATH}/${night.id}`, { ...proved, runs: [] });
+    const { user } = await openConsole('/schedules', [], service);
+    await user.click(await screen.findByRole('button', { name: 'Edit Night' }));
+    const form = within(await screen.findByRole('form', { name: 'Change Night' }));
+    await form.findByRole('option', { name: 'nightly' });
+    const save = async () => {
+      await user.click(form.getByRole('button', { name: 'Save changes' }));
+      const requests = service.asked(`PATCH ${PATH}/${night.id}`);
+      return (requests.at(-1)?.body as { job: ScheduleView['job'] }).job.backup;
+    };
+    const proof = form.getByRole('switch', { name: /^Boot the new backups/ });
+    expect((proof as HTMLInputElement).checked).toBe(true);
+    await user.click(proof);
+    await user.click(form.getByRole('switch', { name: /^Delete a backup only/ }));
+    expect(await save()).toEqual({ target: target.id, keep: { last: 3 } });
+  });
+
   test('are changed without a change of what the form does not show', async () => {
     service.on(`GET ${PATH}`, [night]);
     service.on(`PATCH ${PATH}/${night.id}`, { ...night, name: 'Nightly', runs: [] });

@@ -14,6 +14,10 @@ export interface BackupOrder {
   readonly target: string;
   /** Applied when the members have ended, to the backups of those that succeeded. All backups remain without it. */
   readonly keep?: KeepRules;
+  /** Whether the new backups are booted when the members have ended. */
+  readonly prove?: boolean;
+  /** Whether backups are deleted only if a newer one of the same VM has booted. */
+  readonly onlyIfProved?: boolean;
   /** Of the IANA database: its days and hours count for `keep`. */
   readonly timeZone?: string;
 }

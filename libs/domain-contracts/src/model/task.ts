@@ -21,6 +21,7 @@ export const TASK_KINDS = [
   'prove-backup',
   'check-backups',
   'clean-backups',
+  'prove-backups',
 ] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 export type TaskStatus = 'running' | 'done' | 'error';

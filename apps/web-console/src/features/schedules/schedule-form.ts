@@ -25,6 +25,10 @@ export interface ScheduleForm {
   readonly target: string;
   /** Which backups remain; all of them without any rule. */
   readonly backupKeep: KeepForm;
+  /** Whether the new backups are booted. */
+  readonly prove: boolean;
+  /** Whether backups are deleted only if a newer one has booted. */
+  readonly onlyIfProved: boolean;
   readonly kind: 'vm' | 'ct';
   readonly q: string;
   readonly folder: string;
@@ -41,6 +45,8 @@ export const emptyForm = (): ScheduleForm => ({
   keep: '7',
   target: '',
   backupKeep: USUAL_RULES,
+  prove: false,
+  onlyIfProved: false,
   kind: 'vm',
   q: '',
   folder: '',
@@ -58,6 +64,8 @@ export const formOf = ({ name, job, cron, timeZone, missed }: ScheduleView): Sch
   keep: job.keep === undefined ? '' : String(job.keep),
   target: job.backup?.target ?? '',
   backupKeep: job.backup ? keepFormOf(job.backup.keep) : USUAL_RULES,
+  prove: job.backup?.prove ?? false,
+  onlyIfProved: job.backup?.onlyIfProved ?? false,
   kind: job.query.kind ?? 'vm',
   q: job.query.q ?? '',
   folder: job.query.folder ?? '',
@@ -68,8 +76,8 @@ export const formOf = ({ name, job, cron, timeZone, missed }: ScheduleView): Sch
 
 /** @param job the job that is changed: what the form does not show stays as it is */
 export function requestOf(form: ScheduleForm, job?: ScheduleView['job']): CreateScheduleDto {
-  const { action, keep, kind, q, folder, name, cron, timeZone, missed = 'skip', target, backupKeep } = form;
-  const rules = rulesOf(backupKeep);
+  const { action, keep, kind, q, folder, name, cron, timeZone, missed = 'skip', target } = form;
+  const rules = rulesOf(form.backupKeep);
   const { force: _force, keep: _keep, backup: _backup, waitReady, ...others } = job ?? { action: 'start', query: {} };
   const { context } = others.query;
   return {
@@ -82,7 +90,14 @@ export function requestOf(form: ScheduleForm, job?: ScheduleView['job']): Create
       action: action === 'forceStop' ? 'stop' : action,
       ...(action === 'forceStop' && { force: true }),
       ...(action === 'snapshot' && keep.trim() !== '' && { keep: Number(keep) }),
-      ...(action === 'backup' && { backup: { target, ...(rules && { keep: rules }) } }),
+      ...(action === 'backup' && {
+        backup: {
+          target,
+          ...(rules && { keep: rules }),
+          ...(form.prove && { prove: true }),
+          ...(form.onlyIfProved && rules && { onlyIfProved: true }),
+        },
+      }),
       ...(waitReady && (action === 'start' || action === 'restart') && { waitReady }),
       query: {
         kind: action === 'backup' ? 'vm' : kind,

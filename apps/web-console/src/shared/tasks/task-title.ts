@@ -19,6 +19,7 @@ const TITLES: Readonly<Record<Exclude<TaskView['kind'], 'bulk'>, (name: string) 
   'prove-backup': () => t`Boot a backup`,
   'check-backups': () => t`Check the backups`,
   'clean-backups': () => t`Clean up the backups`,
+  'prove-backups': () => t`Boot the new backups`,
   disk: (name) => t`Move a disk of ${name}`,
 };
 

@@ -3,7 +3,7 @@ import { messageOf } from '../../../shared/api/api-error.js';
 import { useBackupTargets } from '../../../shared/backups/backup-requests.js';
 import { KeepFields } from '../../../shared/backups/components/keep-fields.js';
 import { Field, helpId } from '../../../shared/ui/field.js';
-import { SelectInput } from '../../../shared/ui/inputs.js';
+import { SelectInput, Switch } from '../../../shared/ui/inputs.js';
 import type { ScheduleForm } from '../schedule-form.js';
 
 interface BackupFieldsProps {
@@ -12,7 +12,7 @@ interface BackupFieldsProps {
 }
 
 /** Where a schedule backs VMs up to, and which of its backups remain. */
-export function BackupFields({ form: { target, backupKeep }, onChange }: BackupFieldsProps) {
+export function BackupFields({ form: { target, backupKeep, prove, onlyIfProved }, onChange }: BackupFieldsProps) {
   const { data: targets, error } = useBackupTargets();
   const isGone = targets !== undefined && target !== '' && !targets.some(({ id }) => id === target);
   const problem = error ? messageOf(error) : isGone ? t`Its target was removed. Choose another one.` : undefined;
@@ -44,6 +44,18 @@ export function BackupFields({ form: { target, backupKeep }, onChange }: BackupF
       <p className="hg-note">
         {t`Applied after each run to the VMs that it has backed up. Only backups that this schedule has created are deleted. Without numbers, all are kept.`}
       </p>
+      <Switch
+        id="schedule-prove"
+        label={t`Boot the new backups afterwards, without a network`}
+        isChecked={prove}
+        onChange={(isOn) => onChange({ prove: isOn })}
+      />
+      <Switch
+        id="schedule-only-if-proved"
+        label={t`Delete a backup only if a newer one of the VM has booted`}
+        isChecked={onlyIfProved}
+        onChange={(isOn) => onChange({ onlyIfProved: isOn })}
+      />
     </>
   );
 }
