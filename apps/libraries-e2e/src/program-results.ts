@@ -4,6 +4,7 @@ export const RESULTS: Readonly<Record<string, unknown>> = {
     valid: [],
     invalid: ['mem must be a size such as 4Gi or 512Mi, a whole number of bytes from 1Mi to 64Ti.'],
     nested: 'MoveMappingDto',
+    isProof: false,
   },
   clock: { runs: 6, iso: '1970-01-01T00:01:00.000Z', isSystemTime: true },
   'domain-contracts': { name: 'web', text: 'vm/lab/default/db', code: 'INVALID_REF', size: '20Gi', isName: false },

@@ -1,4 +1,5 @@
 import { CreateVmDto, MoveDto } from '@headgate/api-contracts';
+import { verifyProof } from '@headgate/api-contracts/verify-proof';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 
@@ -13,10 +14,16 @@ const nested = plainToInstance(MoveDto, {
   toBackend: 'libvirt',
   mapping: { networks: { default: 'lan' } },
 });
-console.log(
-  JSON.stringify({
-    valid: refusals(CreateVmDto, { name: 'web', mem: '4Gi', containerDisk: 'registry.example.org/images/debian:12' }),
-    invalid: refusals(CreateVmDto, { name: 'web', mem: 'much' }),
-    nested: nested.mapping?.constructor.name,
-  }),
-);
+async function main(): Promise<void> {
+  const verdict = await verifyProof({ kind: 'something else' });
+  console.log(
+    JSON.stringify({
+      valid: refusals(CreateVmDto, { name: 'web', mem: '4Gi', containerDisk: 'registry.example.org/images/debian:12' }),
+      invalid: refusals(CreateVmDto, { name: 'web', mem: 'much' }),
+      nested: nested.mapping?.constructor.name,
+      isProof: verdict.isValid,
+    }),
+  );
+}
+
+void main();
