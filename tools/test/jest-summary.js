@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { skippedOf } from './deadline.js';
 
 /** How long Jest may take to exit after its last test. */
 const EXIT_TIMEOUT_MS = 60_000;
@@ -45,7 +46,7 @@ export default class JestSummary {
       passed: results.numPassedTests,
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
       failures,
-      skipped: tests('pending').map(({ fullName }) => fullName),
+      skipped: results.testResults.flatMap((file) => skippedOf(file, relative(this.root, file.testFilePath))),
       files: results.testResults.map(({ testFilePath, perfStats }) => ({
         path: relative(this.root, testFilePath),
         seconds: Math.round((perfStats?.runtime ?? 0) / 1000),

@@ -1,5 +1,6 @@
 import { TestEnvironment } from 'jest-environment-node';
+import { skipLate } from '../deadline.js';
 import { inBlocks } from '../groups/spec-blocks.js';
 import { checkTimers } from './check-timers.js';
 
-export default inBlocks(checkTimers(TestEnvironment));
+export default inBlocks(skipLate(checkTimers(TestEnvironment)));
