@@ -45,6 +45,20 @@ export function apiTokenStoreContract(
       expect(again.get('none')).toBeUndefined();
     });
 
+    // A definition of a custom resource drops the fields that it does not name.
+    test('keeps every field', async () => {
+      const full: Required<ApiToken> = {
+        ...token('full'),
+        scope: { kind: 'vm', q: 'web', context: 'lab', folder: 'prod' } satisfies Required<ApiToken['scope']>,
+        addresses: ['10.0.0.0/8'],
+        agent: { actions: ['power'], changesPerHour: 10, maxPercentOfFolder: 25, approval: 'all' },
+        isStopped: true,
+        lastUsedAt: '2026-01-05T00:00:00.000Z',
+      };
+      await harness.store.put(full);
+      expect((await harness.reopen()).get('full')).toEqual(full);
+    });
+
     test('records the last use of one token, and of none that is gone', async () => {
       await harness.store.put(token('a'));
       await harness.store.put(token('b'));

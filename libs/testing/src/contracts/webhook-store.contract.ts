@@ -47,8 +47,7 @@ export function webhookStoreContract(
     afterEach(() => harness?.close());
 
     test('keeps webhooks in the order of their creation, and replaces one by its ID', async () => {
-      const former = { secret: 'whsec_Zm9ybWVy', until: '2026-01-03T00:00:00.000Z' };
-      const second = webhook('a', { createdAt: '2026-01-02T00:00:00.000Z', former });
+      const second = webhook('a', { createdAt: '2026-01-02T00:00:00.000Z' });
       await harness.store.put(second);
       await harness.store.put(webhook('b'));
       await harness.store.put(webhook('b', { position: 7, disabled: true }));
@@ -60,6 +59,19 @@ export function webhookStoreContract(
         undefined,
         second,
       ]);
+    });
+
+    // A definition of a custom resource drops the fields that it does not name.
+    test('keeps every field', async () => {
+      const time = '2026-01-03T00:00:00.000Z';
+      const full: Required<Webhook> = {
+        ...webhook('full', { position: 3, attempts: 2, lastError: 'status 500', disabled: true, missed: 4 }),
+        former: { secret: 'whsec_Zm9ybWVy', until: time },
+        nextAttemptAt: time,
+        lastDeliveredAt: time,
+      };
+      await harness.store.put(full);
+      expect((await harness.reopen()).get('full')).toEqual(full);
     });
 
     test('returns the next event of the given types', async () => {
