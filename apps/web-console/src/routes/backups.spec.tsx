@@ -174,6 +174,20 @@ describe('the page of backups', () => {
     });
   });
 
+  test('offers another context for a backup whose context is gone', async () => {
+    const lost = point('d', 'old', { ref: 'vm/gone/ns/old' });
+    service.on(`GET ${NIGHTLY}/points`, [lost]);
+    planned(`POST ${NIGHTLY}/points/${lost.id}/restore`, { task: 'restore-1' });
+    planned(`POST ${NIGHTLY}/points/${lost.id}/prove`, { task: 'prove-1' });
+    await open();
+    const row = await rowOf('Backups', 'old');
+    fireEvent.click(row.getByRole('button', { name: /^Restore the backup of old/ }));
+    expect((panel().getByLabelText('Context') as HTMLSelectElement).value).toBe('prod');
+    expect((panel().getByLabelText('Namespace') as HTMLInputElement).value).toBe('');
+    fireEvent.click(row.getByRole('button', { name: /^Boot the backup of old/ }));
+    expect((panel().getByLabelText('Context') as HTMLSelectElement).value).toBe('prod');
+  });
+
   test('cleans up a target by rules, checks one, and removes one, each after its plan', async () => {
     planned(`POST ${NIGHTLY}/clean`, { task: 'clean-1' });
     planned(`POST ${NIGHTLY}/check`, { task: 'check-1' });

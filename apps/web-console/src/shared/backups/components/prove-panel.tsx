@@ -10,7 +10,8 @@ import { Field, helpId } from '../../ui/field.js';
 import { SelectInput, Switch } from '../../ui/inputs.js';
 import { afterPause } from '../after-pause.js';
 import { BACKUPS_KEY, provingPoint } from '../backup-requests.js';
-import { contextOfRef, nameOfRef } from '../point-names.js';
+import { nameOfRef } from '../point-names.js';
+import { usualContext } from '../usual-context.js';
 
 const DEFAULT_SECONDS = '300';
 
@@ -23,7 +24,9 @@ interface ProvePanelProps {
 /** Boots a backup without a network, to see that it does. The VM and its backup stay as they are. */
 export function ProvePanel({ target, point, onClose }: ProvePanelProps) {
   const { data: capabilities } = useCapabilities();
-  const [context, setContext] = useState(contextOfRef(point.ref));
+  const contexts = capabilities?.contexts ?? [];
+  const [chosen, setContext] = useState<string>();
+  const context = chosen ?? usualContext(point.ref, contexts, 'bootProof');
   const [seconds, setSeconds] = useState(DEFAULT_SECONDS);
   const [readAll, setReadAll] = useState(true);
   const trackTask = useTrackTask();
@@ -47,7 +50,7 @@ export function ProvePanel({ target, point, onClose }: ProvePanelProps) {
               aria-describedby={helpId('prove-context')}
               onChange={setContext}
             >
-              {(capabilities?.contexts ?? []).map((one) => (
+              {contexts.map((one) => (
                 <option
                   key={one.context}
                   value={one.context}

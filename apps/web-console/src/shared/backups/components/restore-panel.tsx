@@ -12,6 +12,7 @@ import { Field, helpId } from '../../ui/field.js';
 import { SelectInput, Switch } from '../../ui/inputs.js';
 import { afterPause } from '../after-pause.js';
 import { BACKUPS_KEY, restoringPoint } from '../backup-requests.js';
+import { usualContext } from '../usual-context.js';
 
 interface RestorePanelProps {
   target: string;
@@ -22,8 +23,12 @@ interface RestorePanelProps {
 /** Builds a new VM from a backup. The original stays as it is. */
 export function RestorePanel({ target, point, onClose }: RestorePanelProps) {
   const { data: capabilities } = useCapabilities();
-  const [context, setContext] = useState(contextOfRef(point.ref));
-  const [namespace, setNamespace] = useState(namespaceOfRef(point.ref));
+  const contexts = capabilities?.contexts ?? [];
+  const [chosen, setContext] = useState<string>();
+  const context = chosen ?? usualContext(point.ref, contexts, 'diskIngest');
+  const [typed, setNamespace] = useState<string>();
+  // The namespaces of another context are other ones.
+  const namespace = typed ?? (context === contextOfRef(point.ref) ? namespaceOfRef(point.ref) : '');
   const [name, setName] = useState(`${nameOfRef(point.ref)}-restored`);
   const [keepMacs, setKeepMacs] = useState(false);
   const trackTask = useTrackTask();
@@ -31,7 +36,6 @@ export function RestorePanel({ target, point, onClose }: RestorePanelProps) {
   const original = nameOfRef(point.ref);
   const request = { context, name, keepMacs, ...(namespace !== '' && { namespace }) };
   const change = restoringPoint(target, point.id, request);
-  const contexts = capabilities?.contexts ?? [];
   return (
     <PlanPanel
       title={t`Restore ${original} as a new VM`}
@@ -53,10 +57,9 @@ export function RestorePanel({ target, point, onClose }: RestorePanelProps) {
               id="restore-context"
               value={context}
               aria-describedby={helpId('restore-context')}
-              onChange={(chosen) => {
-                setContext(chosen);
-                // The namespaces of another context are other ones.
-                setNamespace(chosen === contextOfRef(point.ref) ? namespaceOfRef(point.ref) : '');
+              onChange={(another) => {
+                setContext(another);
+                setNamespace(undefined);
               }}
             >
               {contexts.map((one) => (
