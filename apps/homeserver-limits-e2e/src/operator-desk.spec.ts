@@ -114,7 +114,11 @@ describeWithSynapse("the operator's desk, in front of Synapse", () => {
     expect(await login(name, MatrixUser.password, freshAddress())).toBe(200);
 
     await page.getByRole('link', { name: 'Journal' }).click();
-    const entry = page.getByRole('row').filter({ hasText: `user:${name}` });
+    // The page before has rows of the user as well, until the journal is drawn.
+    const entry = page
+      .getByRole('row')
+      .filter({ hasText: `user:${name}` })
+      .filter({ hasText: 'Lift' });
     await entry.waitFor();
     for (const text of ['alice', 'Lift', 'login_account', 'the owner called', 'Done'])
       expect(await entry.textContent()).toContain(text);
