@@ -1,5 +1,6 @@
 import type { LoginSession } from '@headgate/domain-contracts';
 import type { NewSession, Sessions } from '@headgate/login';
+import { HostCookie } from './host-cookie.js';
 import type { PeerRequest } from './local-trust.js';
 import type { SecureConnection } from './secure-connection.js';
 
@@ -10,11 +11,15 @@ const MAX_AGENT_CHARS = 200;
 
 /** The sessions of browsers, in a cookie that scripts can't read. */
 export class BrowserSessions {
+  private readonly cookie: HostCookie;
+
   constructor(
     private readonly settings: { readonly login?: object | undefined },
     private readonly sessions: Sessions,
     private readonly connection: SecureConnection,
-  ) {}
+  ) {
+    this.cookie = new HostCookie('headgate', connection);
+  }
 
   /** Whether users log in here. */
   get areUsed(): boolean {
@@ -24,7 +29,7 @@ export class BrowserSessions {
   /** The session of a request; undefined without a valid one, or over a connection that others can read. */
   of(request: PeerRequest): LoginSession | undefined {
     if (!this.areUsed || this.connection.refusal(request) !== undefined) return undefined;
-    const text = readCookie(request, this.cookieName(request));
+    const text = this.cookie.read(request);
     return text === undefined ? undefined : this.sessions.authenticate(text);
   }
 
@@ -34,38 +39,17 @@ export class BrowserSessions {
     const agent = (request.headers['user-agent'] ?? '').slice(0, MAX_AGENT_CHARS);
     const { text } = await this.sessions.open({ ...user, address, agent });
     if (former) await this.sessions.end(former.id);
-    return this.setCookie(request, text);
+    return this.cookie.set(request, text);
   }
 
   /** Gives the session of a request a new secret. @returns the Set-Cookie header */
   async rotate(request: PeerRequest, id: string): Promise<string | undefined> {
     const text = await this.sessions.rotate(id);
-    return text && this.setCookie(request, text);
+    return text && this.cookie.set(request, text);
   }
 
   /** The Set-Cookie header that removes the cookie. */
   clear(request: PeerRequest): string {
-    return `${this.setCookie(request, '')}; Max-Age=0`;
+    return this.cookie.set(request, '', 0);
   }
-
-  private setCookie(request: PeerRequest, text: string): string {
-    return cookie(this.cookieName(request), text, this.connection.isEncrypted(request));
-  }
-
-  /** With the prefix, browsers accept the cookie only from this host over TLS, so no other site can set it. */
-  private cookieName(request: PeerRequest): string {
-    return this.connection.isEncrypted(request) ? '__Host-headgate' : 'headgate';
-  }
-}
-
-export const cookie = (name: string, value: string, isEncrypted: boolean): string =>
-  `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${isEncrypted ? '; Secure' : ''}`;
-
-/** The value of a cookie; undefined if it occurs twice: one of the two could be of an attacker. */
-export function readCookie({ headers }: PeerRequest, name: string): string | undefined {
-  const values = (headers.cookie ?? '')
-    .split(/;\s*/)
-    .filter((pair) => pair.startsWith(`${name}=`))
-    .map((pair) => pair.slice(name.length + 1));
-  return values.length === 1 ? values[0] : undefined;
 }

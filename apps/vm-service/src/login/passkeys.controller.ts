@@ -15,7 +15,7 @@ import {
 import type { Caller, Passkey } from '@headgate/domain-contracts';
 import { CHALLENGE_SECONDS, Passkeys, PASSKEY_ALGORITHMS } from '@headgate/login';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { cookie, readCookie } from '../identity/browser-sessions.js';
+import { HostCookie } from '../identity/host-cookie.js';
 import { SecureConnection } from '../identity/secure-connection.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { CurrentCaller } from '../platform/caller.decorator.js';
@@ -28,11 +28,15 @@ const TYPE = 'public-key';
 /** The login with a passkey, and the passkeys of the caller. */
 @Controller('api/ext/login')
 export class PasskeysController {
+  private readonly cookie: HostCookie;
+
   constructor(
     private readonly requests: LoginRequests,
     private readonly passkeys: Passkeys,
-    private readonly connection: SecureConnection,
-  ) {}
+    connection: SecureConnection,
+  ) {
+    this.cookie = new HostCookie('headgate-passkey', connection);
+  }
 
   @Needs(anyVisitor)
   @Post('passkey/options')
@@ -45,7 +49,7 @@ export class PasskeysController {
   ): PasskeyLoginOptionsView {
     this.requests.expectLocal(request);
     const { challenge, sealed, relyingParty } = this.passkeys.beginLogin();
-    this.keep(request, reply, sealed, CHALLENGE_SECONDS);
+    void reply.header('set-cookie', this.cookie.set(request.raw, sealed, CHALLENGE_SECONDS));
     return { challenge, rpId: relyingParty, timeout: TIMEOUT_MS, userVerification: 'required' };
   }
 
@@ -60,8 +64,8 @@ export class PasskeysController {
   ): Promise<LoggedInView> {
     this.requests.expectLocal(request);
     const author = this.requests.authorOf(request);
-    const { account, passkey } = await this.passkeys.logIn(body, this.kept(request), author);
-    this.keep(request, reply, '', 0);
+    const { account, passkey } = await this.passkeys.logIn(body, this.cookie.read(request.raw), author);
+    void reply.header('set-cookie', this.cookie.set(request.raw, '', 0));
     await this.requests.enter(request, reply, account, `with the passkey ${passkey.name}`);
     return { login: account.login, name: account.name };
   }
@@ -87,7 +91,7 @@ export class PasskeysController {
     const session = this.requests.expectAccount(caller, request);
     const begun = await this.passkeys.beginRegistration(caller.login, password, session, caller);
     const { challenge, sealed, relyingParty, account } = begun;
-    this.keep(request, reply, sealed, CHALLENGE_SECONDS);
+    void reply.header('set-cookie', this.cookie.set(request.raw, sealed, CHALLENGE_SECONDS));
     return {
       challenge,
       rp: { id: relyingParty, name: 'Headgate' },
@@ -110,9 +114,9 @@ export class PasskeysController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PasskeyView> {
     const session = this.requests.expectAccount(caller, request);
-    const target = { login: caller.login, session, name, sealed: this.kept(request) };
+    const target = { login: caller.login, session, name, sealed: this.cookie.read(request.raw) };
     const passkey = await this.passkeys.register(target, { ...rest, transports }, caller);
-    this.keep(request, reply, '', 0);
+    void reply.header('set-cookie', this.cookie.set(request.raw, '', 0));
     return present(passkey);
   }
 
@@ -128,19 +132,6 @@ export class PasskeysController {
     const session = this.requests.expectAccount(caller, request);
     await this.passkeys.remove(caller.login, id, session, caller);
     return { status: 'removed' };
-  }
-
-  private kept({ raw }: FastifyRequest): string | undefined {
-    return readCookie(raw, this.nameFor(raw));
-  }
-
-  private keep({ raw }: FastifyRequest, reply: FastifyReply, value: string, seconds: number): void {
-    const line = cookie(this.nameFor(raw), value, this.connection.isEncrypted(raw));
-    void reply.header('set-cookie', `${line}; Max-Age=${seconds}`);
-  }
-
-  private nameFor(raw: FastifyRequest['raw']): string {
-    return this.connection.isEncrypted(raw) ? '__Host-headgate-passkey' : 'headgate-passkey';
   }
 }
 

@@ -3,7 +3,7 @@ import { anyVisitor } from '@headgate/access';
 import { LoginProgress, PROGRESS_SECONDS, ProviderError, type OpenIdProvider, type Progress } from '@headgate/login';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { cookie, readCookie } from '../identity/browser-sessions.js';
+import { HostCookie } from '../identity/host-cookie.js';
 import type { PeerRequest } from '../identity/local-trust.js';
 import { SecureConnection } from '../identity/secure-connection.js';
 import { answer, Describe } from '../platform/answers.decorator.js';
@@ -18,13 +18,17 @@ const MAX_RETURN_CHARS = 2000;
 /** A browser goes to a login provider, and comes back. Both answers are redirects, also of failures. */
 @Controller('api/ext/login/providers')
 export class ProviderLoginController {
+  private readonly cookie: HostCookie;
+
   constructor(
     private readonly requests: LoginRequests,
     private readonly providers: LoginProviders,
     private readonly progress: LoginProgress,
     private readonly connection: SecureConnection,
     @Inject(LOGGER) private readonly log: Logger,
-  ) {}
+  ) {
+    this.cookie = new HostCookie('headgate-login', connection);
+  }
 
   @Needs(anyVisitor)
   @Get(':id/start')
@@ -35,7 +39,7 @@ export class ProviderLoginController {
     try {
       const returnTo = pageIn((request.query as Record<string, unknown>)['returnTo']);
       const { url, progress } = await provider.begin(this.redirectUri(request.raw, id), returnTo);
-      void reply.header('set-cookie', this.setCookie(request.raw, this.progress.seal(progress), PROGRESS_SECONDS));
+      void reply.header('set-cookie', this.cookie.set(request.raw, this.progress.seal(progress), PROGRESS_SECONDS));
       this.lead(reply, url.href);
     } catch (error) {
       this.fail(reply, provider, error);
@@ -48,8 +52,8 @@ export class ProviderLoginController {
   async callback(@Param('id') id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     this.requests.expectPossible(request);
     const provider = this.providers.expect(id);
-    const kept = readCookie(request.raw, this.cookieName(request.raw));
-    void reply.header('set-cookie', this.setCookie(request.raw, '', 0));
+    const kept = this.cookie.read(request.raw);
+    void reply.header('set-cookie', this.cookie.set(request.raw, '', 0));
     try {
       const url = new URL(this.redirectUri(request.raw, id));
       url.search = new URL(request.raw.url ?? '', url).search;
@@ -77,14 +81,6 @@ export class ProviderLoginController {
 
   private lead(reply: FastifyReply, location: string): void {
     void reply.status(303).header('location', location).type('text/plain').send('');
-  }
-
-  private setCookie(request: PeerRequest, value: string, seconds: number): string {
-    return `${cookie(this.cookieName(request), value, this.connection.isEncrypted(request))}; Max-Age=${seconds}`;
-  }
-
-  private cookieName(request: PeerRequest): string {
-    return this.connection.isEncrypted(request) ? '__Host-headgate-login' : 'headgate-login';
   }
 }
 
