@@ -13,7 +13,7 @@ import {
   type Reservations,
   type Audit,
 } from '@headgate/domain-contracts';
-import { folderRefusals, JoinFolder, type JoinFolderDeps } from './join-folder.js';
+import { folderRefusals, JoinFolder, withBelongings, type JoinFolderDeps } from './join-folder.js';
 import type { PlaceInstance } from './place-instance.js';
 
 /** A request to create a container. Quantities are in Kubernetes notation. */
@@ -69,7 +69,7 @@ export class CreateContainer extends Change<[request: CreateContainerRequest], C
   }
 
   protected override async planPrepared({ backend, spec, request }: PreparedContainer): Promise<Plan> {
-    const plan = withFolder(await backend.require('containers').planCreate(spec), request, this.deps);
+    const plan = withBelongings(await backend.require('containers').planCreate(spec), request, this.deps);
     return this.deps.reservations.inPlan(workOn('create', spec.ref), plan);
   }
 
@@ -89,11 +89,4 @@ export class CreateContainer extends Change<[request: CreateContainerRequest], C
       });
     });
   }
-}
-
-function withFolder(plan: Plan, { name, folder }: CreateContainerRequest, deps: CreateContainerDeps): Plan {
-  const refusals = folderRefusals(deps, folder);
-  if (refusals.length > 0) return { ...plan, refusals: [...plan.refusals, ...refusals] };
-  if (folder === undefined) return plan;
-  return { ...plan, steps: [...plan.steps, { name: 'folder', detail: `Put ${name} into the folder ${folder}.` }] };
 }

@@ -23,7 +23,7 @@ import {
 import type { PlaceInstance } from './place-instance.js';
 import { isBuilt, type BuildVm } from './build-vm.js';
 import { importedImage } from './imported-image.js';
-import { folderRefusals, JoinFolder, type JoinFolderDeps } from './join-folder.js';
+import { folderRefusals, JoinFolder, withBelongings, type JoinFolderDeps } from './join-folder.js';
 import { chooseSource, type SourceFields } from './vm-source.js';
 
 /** A request to create a VM. Quantities are in Kubernetes notation. */
@@ -133,22 +133,10 @@ export class CreateVm extends Change<[request: CreateVmRequest], CreatedVm, Prep
     const created = isBuilt(spec)
       ? await builds.plan(backend, spec)
       : await backend.require('provisioning').planCreate(spec);
-    const plan = this.withBelongings(created, request);
+    const plan = withBelongings(created, request, this.deps);
     const image = importedImageOf(spec);
     const withImage = image === undefined ? plan : reservations.inPlan(workOn('use-image', image), plan);
     return reservations.inPlan(workOf(spec), withImage);
-  }
-
-  /** The tags and the folder, which are the same for each backend. */
-  private withBelongings(plan: Plan, { name, tags = [], folder }: CreateVmRequest): Plan {
-    const refusals = [...plan.refusals, ...folderRefusals(this.deps, folder)];
-    if (refusals.length > 0) return { ...plan, refusals };
-    const steps = [
-      ...plan.steps,
-      ...(tags.length === 0 ? [] : [{ name: 'tag', detail: `Tag ${name} with ${tags.join(', ')}.` }]),
-      ...(folder === undefined ? [] : [{ name: 'folder', detail: `Put ${name} into the folder ${folder}.` }]),
-    ];
-    return { ...plan, steps };
   }
 
   protected override async runPrepared(prepared: PreparedVm, caller: Caller): Promise<CreatedVm> {

@@ -5,6 +5,7 @@ import {
   type FolderDirectory,
   type InstanceDirectory,
   type InstanceRef,
+  type Plan,
   type Refusal,
 } from '@headgate/domain-contracts';
 
@@ -27,6 +28,22 @@ export const folderRefusals = (
           remedy: 'Create the folder first.',
         },
       ];
+
+/** The plan of a creation with the tags and the folder of the instance, which are the same for each backend. */
+export function withBelongings(
+  plan: Plan,
+  { name, tags = [], folder }: { readonly name: string; readonly tags?: readonly string[]; readonly folder?: string },
+  deps: Pick<JoinFolderDeps, 'folders'>,
+): Plan {
+  const refusals = [...plan.refusals, ...folderRefusals(deps, folder)];
+  if (refusals.length > 0) return { ...plan, refusals };
+  const steps = [
+    ...plan.steps,
+    ...(tags.length === 0 ? [] : [{ name: 'tag', detail: `Tag ${name} with ${tags.join(', ')}.` }]),
+    ...(folder === undefined ? [] : [{ name: 'folder', detail: `Put ${name} into the folder ${folder}.` }]),
+  ];
+  return { ...plan, steps };
+}
 
 /**
  * Puts an instance into a folder as a part of its creation. Until the creation is complete, the membership ends with
