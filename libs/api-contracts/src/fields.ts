@@ -126,7 +126,8 @@ export const IsAddressRange = textField(
   'isAddressRange',
   (text) => {
     const [address = '', bits, ...rest] = text.split('/');
-    if (!isIP(address) || rest.length > 0) return false;
+    // The network of an IPv4 address in the form of IPv6 would have two meanings.
+    if (!isIP(address) || /^::ffff:/i.test(address) || address.includes('%') || rest.length > 0) return false;
     return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (isIP(address, 6) ? 128 : 32));
   },
   'an IP address or a network such as 10.0.0.0/8',

@@ -78,7 +78,7 @@ describe('/api/ext/tokens', () => {
     expect((await edge.send('GET', '/api/vms', undefined, bearer(created))).status).toBe(200);
   });
 
-  test.each([['10.0.0.0/33'], ['example.org'], ['10.0.0.0/8/8'], [''], [7]])(
+  test.each([['10.0.0.0/33'], ['::ffff:10.0.0.0/104'], ['fe80::1%eth0'], ['example.org'], ['10.0.0.0/8/8'], [''], [7]])(
     'refuses %p as an address',
     async (address) => {
       const body = { name: 'ci', actions: ['read'], addresses: ['10.0.0.1', address] };
