@@ -26,7 +26,7 @@ export interface ProveRunInput {
 
 export interface ProveRunDeps extends Pick<ProveTaskDeps, 'targets' | 'stores' | 'proofs'> {
   readonly proof: Pick<ProveTask, 'prove' | 'discard'>;
-  readonly cleanUp: Pick<CleanTask, 'clean'>;
+  readonly cleanUp: Pick<CleanTask, 'stepOf'>;
   readonly clock: Clock;
 }
 
@@ -62,7 +62,7 @@ export class ProveRunTask implements TaskDefinition<ProveRunInput> {
         ifStalled: 'The guest of the proof is removed at the next start of the service.',
         run: (context) => this.proveAll(context),
       },
-      ...(clean ? [this.cleanUp(clean)] : []),
+      ...(clean ? [this.deps.cleanUp.stepOf<ProveRunInput>(() => clean)] : []),
       {
         name: 'report',
         isCancelable: true,
@@ -81,17 +81,6 @@ export class ProveRunTask implements TaskDefinition<ProveRunInput> {
 
   result({ steps }: { readonly steps: readonly { readonly result?: unknown }[] }): object | undefined {
     return steps[0]?.result as ProvedRun | undefined;
-  }
-
-  private cleanUp(clean: CleanInput): StepDefinition<ProveRunInput> {
-    return {
-      name: 'clean',
-      isCancelable: true,
-      stallMs: STALL_MS,
-      waitsFor: 'the target to be cleaned up',
-      ifStalled: 'A later clean-up goes on.',
-      run: (context) => this.deps.cleanUp.clean({ ...context, input: clean }),
-    };
   }
 
   private async proveAll(context: StepContext<ProveRunInput>): Promise<ProvedRun> {

@@ -70,10 +70,10 @@ export function pointsToDelete(
   const isNew = ({ task }: BackupPoint): boolean => created.has(task);
   return [...Map.groupBy(own, ({ uid }) => uid).values()].flatMap((ofVm) => {
     if (only && !ofVm.some(isNew)) return [];
-    const kept = retention.kept(ofVm, rules, timeZone);
     // The newest comes first.
     const newest = onlyIfProved ? ofVm.findIndex(hasBooted) : 0;
     if (newest < 0) return [];
+    const kept = retention.kept(ofVm, rules, timeZone);
     return ofVm.slice(newest + 1).filter((point) => !kept.has(point.id) && !isNew(point));
   });
 }
@@ -85,20 +85,25 @@ export class CleanTask implements TaskDefinition<CleanInput> {
   constructor(private readonly deps: CleanDeps & { readonly clock: Clock }) {}
 
   steps(): readonly StepDefinition<CleanInput>[] {
-    return [
-      {
-        name: 'clean',
-        isCancelable: true,
-        stallMs: STALL_MS,
-        waitsFor: 'the target to be cleaned up',
-        ifStalled: 'A later clean-up goes on.',
-        run: (context) => this.clean(context),
-      },
-    ];
+    return [this.stepOf((input) => input)];
+  }
+
+  /** The clean-up as a step, also of another task. @param cleanOf its part of the input of that task */
+  stepOf<Input extends object>(cleanOf: (input: Input) => CleanInput): StepDefinition<Input> {
+    return {
+      name: 'clean',
+      isCancelable: true,
+      stallMs: STALL_MS,
+      waitsFor: 'the target to be cleaned up',
+      ifStalled: 'A later clean-up goes on.',
+      run: (context) => this.clean({ ...context, input: cleanOf(context.input) }),
+    };
   }
 
   /** Deletes the points and then the content, each while no other process uses the target. */
-  async clean(context: StepContext<CleanInput>): Promise<{ readonly deleted: number; readonly freedBytes: number }> {
+  private async clean(
+    context: StepContext<CleanInput>,
+  ): Promise<{ readonly deleted: number; readonly freedBytes: number }> {
     const { input, signal, log } = context;
     const { stores, targets, retention, proofs, clock } = this.deps;
     const waiting = { ...context, clock, atMost: MAX_WAIT_MS };

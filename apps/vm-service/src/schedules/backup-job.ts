@@ -3,6 +3,7 @@ import { findTarget, hasRules } from '@headgate/backups';
 import {
   DomainError,
   formatRef,
+  parseRef,
   type BackupTargetStore,
   type BulkRequest,
   type Caller,
@@ -84,8 +85,8 @@ export class BackupJob extends JobKind {
       ...(atOnce !== undefined && { atOnce }),
       ...(stopOnError !== undefined && { stopOnError }),
     };
-    const uids = new Map(members.map((ref) => [formatRef(ref), fleet.get(ref)?.uid]));
-    await tasks.startBulk(request, [...uids.keys()], caller, { id: task, uidOf: (ref) => uids.get(ref) });
+    const uidOf = (ref: string): string | undefined => fleet.get(parseRef(ref))?.uid;
+    await tasks.startBulk(request, members.map(formatRef), caller, { id: task, uidOf });
     return true;
   }
 
