@@ -162,7 +162,9 @@ describe('the page of backups', () => {
     fireEvent.change(search, { target: { value: '' } });
     fireEvent.click((await rowOf('Backups', 'web-1')).getByRole('button', { name: /^Boot the backup of web-1/ }));
     fireEvent.change(panel().getByLabelText(/^Time limit/), { target: { value: '4' } });
-    expect(panel().getByText('Enter 5 to 3600 seconds.')).toBeTruthy();
+    // At the field, and in place of the plan: nothing is booted with another limit.
+    await panel().findByText('Preview unavailable');
+    expect(panel().getAllByText('Enter 5 to 3600 seconds.')).toHaveLength(2);
     fireEvent.change(panel().getByLabelText(/^Time limit/), { target: { value: '60' } });
     fireEvent.click(panel().getByRole('switch'));
     await confirm('Boot');

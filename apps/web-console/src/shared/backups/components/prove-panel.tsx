@@ -4,14 +4,14 @@ import type { BackupPointView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { TextField } from '../../creation/components/text-field.js';
 import { PlanPanel } from '../../plans/plan-panel.js';
-import { unavailableReason, useCapabilities } from '../../queries/use-capabilities.js';
+import { useCapabilities } from '../../queries/use-capabilities.js';
 import { useTrackTask } from '../../tasks/track-task.js';
-import { Field, helpId } from '../../ui/field.js';
-import { SelectInput, Switch } from '../../ui/inputs.js';
+import { Switch } from '../../ui/inputs.js';
 import { afterPause } from '../after-pause.js';
 import { BACKUPS_KEY, provingPoint } from '../backup-requests.js';
 import { nameOfRef } from '../point-names.js';
 import { usualContext } from '../usual-context.js';
+import { ContextField } from './context-field.js';
 
 const DEFAULT_SECONDS = '300';
 
@@ -33,39 +33,29 @@ export function ProvePanel({ target, point, onClose }: ProvePanelProps) {
   const queries = useQueryClient();
   const name = nameOfRef(point.ref);
   const isValid = /^\d{1,4}$/.test(seconds) && Number(seconds) >= 5 && Number(seconds) <= 3600;
-  const request = { context, readAll, timeLimitSeconds: isValid ? Number(seconds) : Number(DEFAULT_SECONDS) };
+  const problem = isValid ? undefined : t`Enter 5 to 3600 seconds.`;
+  const request = { context, readAll, timeLimitSeconds: Number(seconds) };
   const change = provingPoint(target, point.id, request);
   return (
     <PlanPanel
       title={t`Boot the backup of ${name} as a proof`}
       label={t`Boot`}
       failure={t`Couldn't boot the backup of ${name}`}
-      choice={JSON.stringify(request)}
+      choice={JSON.stringify([request, seconds])}
       options={
         <>
-          <Field label={t`Context`} id="prove-context">
-            <SelectInput
-              id="prove-context"
-              value={context}
-              aria-describedby={helpId('prove-context')}
-              onChange={setContext}
-            >
-              {contexts.map((one) => (
-                <option
-                  key={one.context}
-                  value={one.context}
-                  disabled={unavailableReason(one, 'bootProof') !== undefined}
-                >
-                  {one.context}
-                </option>
-              ))}
-            </SelectInput>
-          </Field>
+          <ContextField
+            id="prove-context"
+            contexts={contexts}
+            ability="bootProof"
+            value={context}
+            onChange={setContext}
+          />
           <TextField
             id="prove-seconds"
             label={t`Time limit for the guest (seconds)`}
             value={seconds}
-            problem={isValid ? undefined : t`Enter 5 to 3600 seconds.`}
+            problem={problem}
             onChange={setSeconds}
           />
           <Switch
@@ -78,6 +68,7 @@ export function ProvePanel({ target, point, onClose }: ProvePanelProps) {
       }
       preview={async (signal) => {
         await afterPause(signal);
+        if (problem !== undefined) throw new Error(problem);
         return change.preview(signal);
       }}
       run={change.run}

@@ -6,13 +6,13 @@ import { TextField } from '../../creation/components/text-field.js';
 import { nameOfRef, namespaceOfRef, contextOfRef } from '../point-names.js';
 import { nameProblem } from '../../names/name-rule.js';
 import { PlanPanel } from '../../plans/plan-panel.js';
-import { unavailableReason, useCapabilities } from '../../queries/use-capabilities.js';
+import { useCapabilities } from '../../queries/use-capabilities.js';
 import { useTrackTask } from '../../tasks/track-task.js';
-import { Field, helpId } from '../../ui/field.js';
-import { SelectInput, Switch } from '../../ui/inputs.js';
+import { Switch } from '../../ui/inputs.js';
 import { afterPause } from '../after-pause.js';
 import { BACKUPS_KEY, restoringPoint } from '../backup-requests.js';
 import { usualContext } from '../usual-context.js';
+import { ContextField } from './context-field.js';
 
 interface RestorePanelProps {
   target: string;
@@ -52,27 +52,16 @@ export function RestorePanel({ target, point, onClose }: RestorePanelProps) {
             problem={name === '' ? undefined : nameProblem(name)}
             onChange={setName}
           />
-          <Field label={t`Context`} id="restore-context">
-            <SelectInput
-              id="restore-context"
-              value={context}
-              aria-describedby={helpId('restore-context')}
-              onChange={(another) => {
-                setContext(another);
-                setNamespace(undefined);
-              }}
-            >
-              {contexts.map((one) => (
-                <option
-                  key={one.context}
-                  value={one.context}
-                  disabled={unavailableReason(one, 'diskIngest') !== undefined}
-                >
-                  {one.context}
-                </option>
-              ))}
-            </SelectInput>
-          </Field>
+          <ContextField
+            id="restore-context"
+            contexts={contexts}
+            ability="diskIngest"
+            value={context}
+            onChange={(another) => {
+              setContext(another);
+              setNamespace(undefined);
+            }}
+          />
           <TextField
             id="restore-namespace"
             label={t`Namespace`}
