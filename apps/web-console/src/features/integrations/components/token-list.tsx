@@ -3,10 +3,9 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { CreatedTokenView, TokenView } from '@headgate/api-contracts';
 import { useState } from 'react';
 import { PlanPanel } from '../../../shared/plans/plan-panel.js';
+import { usePlannedChange } from '../../../shared/plans/use-planned-change.js';
 import { Alert } from '../../../shared/ui/alert.js';
-import { ErrorAlert } from '../../../shared/ui/error-alert.js';
-import { Skeleton } from '../../../shared/ui/loading.js';
-import { useNotify } from '../../../shared/ui/notifications.js';
+import { ListStates } from '../../../shared/ui/list-states.js';
 import { ReasonedButton } from '../../../shared/ui/reasoned-button.js';
 import { StatusLabel } from '../../../shared/ui/status-label.js';
 import { Table } from '../../../shared/ui/table.js';
@@ -20,7 +19,6 @@ import {
   switchAgent,
   TOKENS_KEY,
   useTokens,
-  type AgentSwitch,
 } from '../api/token-requests.js';
 import { tokenActions } from '../../../shared/texts/action-names.js';
 import { approvals } from './leash-fields.js';
@@ -39,14 +37,38 @@ const columns = perLanguage(() => [
 
 /** The API tokens for machines, with a form to create one. */
 export function TokenList() {
-  const { data: tokens, error, refetch } = useTokens();
+  const query = useTokens();
   const [created, setCreated] = useState<CreatedTokenView>();
   const [rotated, setRotated] = useState<TokenView>();
-  const [revoked, setRevoked] = useState<TokenView>();
-  const [agent, setAgent] = useState<{ token: TokenView; action: AgentSwitch }>();
   const queries = useQueryClient();
-  const notify = useNotify();
   const reload = (): void => void queries.invalidateQueries({ queryKey: TOKENS_KEY });
+  const { ask, panel } = usePlannedChange(t`Couldn't change the API token`, reload);
+  const askToRevoke = ({ id, name }: TokenView): void =>
+    ask({
+      title: t`Revoke ${name}?`,
+      label: t`Revoke`,
+      done: t`${name} was revoked`,
+      isDanger: true,
+      preview: (signal) => previewRevocation(id, signal),
+      run: () => revokeToken(id),
+    });
+  const askToStop = ({ id, name }: TokenView): void =>
+    ask({
+      title: t`Stop ${name}?`,
+      label: t`Stop`,
+      done: t`${name} was stopped`,
+      isDanger: true,
+      preview: (signal) => previewAgent('stop', id, signal),
+      run: () => switchAgent('stop', id),
+    });
+  const askToResume = ({ id, name }: TokenView): void =>
+    ask({
+      title: t`Let ${name} continue?`,
+      label: t`Continue`,
+      done: t`${name} continues`,
+      preview: (signal) => previewAgent('resume', id, signal),
+      run: () => switchAgent('resume', id),
+    });
 
   return (
     <section aria-label={t`API tokens`} className="hg-section">
@@ -61,62 +83,68 @@ export function TokenList() {
           <code>{created.token}</code>
         </Alert>
       )}
-      {error && <ErrorAlert title={t`Couldn't load the API tokens`} error={error} onRetry={() => void refetch()} />}
-      {!tokens && !error && <Skeleton height="6rem" label={t`Loading the API tokens`} />}
-      {tokens?.length === 0 && <p className="hg-note">{t`No API tokens yet`}</p>}
-      {tokens && tokens.length > 0 && (
-        <Table label={t`API tokens`} columns={columns()} className="hg-gap-below">
-          {tokens.map((token) => (
-            <tr key={token.id}>
-              <td>
-                {token.name}
-                {token.stopped && (
-                  <StatusLabel wording={{ tone: 'warning', icon: 'triangle', words: t`Agent stopped` }} />
-                )}
-              </td>
-              <td>
-                {token.actions.map((action) => tokenActions()[action]).join(', ')}
-                {token.agent && <p className="hg-note">{leashText(token.agent)}</p>}
-              </td>
-              <td>
-                {scopeText(token.scope)}
-                {token.addresses.length > 0 && <p className="hg-note">{t`Only from ${token.addresses.join(', ')}`}</p>}
-              </td>
-              <td>{token.creator || '–'}</td>
-              <td>{token.expired ? t`Expired` : <Timestamp at={token.expiresAt} brief />}</td>
-              <td>{token.lastUsedAt === null ? t`Never` : <Timestamp at={token.lastUsedAt} />}</td>
-              <td>
-                <ReasonedButton
-                  variant="link"
-                  aria-label={t`Rotate ${token.name}`}
-                  reason={token.expired ? t`It has expired: create another one.` : undefined}
-                  onClick={() => setRotated(token)}
-                >
-                  {t`Rotate`}
-                </ReasonedButton>
-                {token.agent && (
+      <ListStates
+        query={query}
+        failure={t`Couldn't load the API tokens`}
+        loading={t`Loading the API tokens`}
+        empty={t`No API tokens yet`}
+      >
+        {(tokens) => (
+          <Table label={t`API tokens`} columns={columns()} className="hg-gap-below">
+            {tokens.map((token) => (
+              <tr key={token.id}>
+                <td>
+                  {token.name}
+                  {token.stopped && (
+                    <StatusLabel wording={{ tone: 'warning', icon: 'triangle', words: t`Agent stopped` }} />
+                  )}
+                </td>
+                <td>
+                  {token.actions.map((action) => tokenActions()[action]).join(', ')}
+                  {token.agent && <p className="hg-note">{leashText(token.agent)}</p>}
+                </td>
+                <td>
+                  {scopeText(token.scope)}
+                  {token.addresses.length > 0 && (
+                    <p className="hg-note">{t`Only from ${token.addresses.join(', ')}`}</p>
+                  )}
+                </td>
+                <td>{token.creator || '–'}</td>
+                <td>{token.expired ? t`Expired` : <Timestamp at={token.expiresAt} brief />}</td>
+                <td>{token.lastUsedAt === null ? t`Never` : <Timestamp at={token.lastUsedAt} />}</td>
+                <td>
                   <ReasonedButton
                     variant="link"
-                    aria-label={token.stopped ? t`Let ${token.name} continue` : t`Stop ${token.name}`}
-                    reason={undefined}
-                    onClick={() => setAgent({ token, action: token.stopped ? 'resume' : 'stop' })}
+                    aria-label={t`Rotate ${token.name}`}
+                    reason={token.expired ? t`It has expired: create another one.` : undefined}
+                    onClick={() => setRotated(token)}
                   >
-                    {token.stopped ? t`Continue` : t`Stop`}
+                    {t`Rotate`}
                   </ReasonedButton>
-                )}
-                <ReasonedButton
-                  variant="link"
-                  aria-label={t`Revoke ${token.name}`}
-                  reason={undefined}
-                  onClick={() => setRevoked(token)}
-                >
-                  {t`Revoke`}
-                </ReasonedButton>
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
+                  {token.agent && (
+                    <ReasonedButton
+                      variant="link"
+                      aria-label={token.stopped ? t`Let ${token.name} continue` : t`Stop ${token.name}`}
+                      reason={undefined}
+                      onClick={() => (token.stopped ? askToResume(token) : askToStop(token))}
+                    >
+                      {token.stopped ? t`Continue` : t`Stop`}
+                    </ReasonedButton>
+                  )}
+                  <ReasonedButton
+                    variant="link"
+                    aria-label={t`Revoke ${token.name}`}
+                    reason={undefined}
+                    onClick={() => askToRevoke(token)}
+                  >
+                    {t`Revoke`}
+                  </ReasonedButton>
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </ListStates>
       <TokenForm
         key={created?.id}
         onCreated={(token) => {
@@ -140,43 +168,7 @@ export function TokenList() {
           }}
         />
       )}
-      {agent && (
-        <PlanPanel
-          title={agent.action === 'stop' ? t`Stop ${agent.token.name}?` : t`Let ${agent.token.name} continue?`}
-          label={agent.action === 'stop' ? t`Stop` : t`Continue`}
-          failure={
-            agent.action === 'stop' ? t`Couldn't stop ${agent.token.name}` : t`${agent.token.name} can't continue`
-          }
-          isDanger={agent.action === 'stop'}
-          preview={(signal) => previewAgent(agent.action, agent.token.id, signal)}
-          run={() => switchAgent(agent.action, agent.token.id)}
-          onClose={() => setAgent(undefined)}
-          onDone={() => {
-            setAgent(undefined);
-            notify({
-              variant: 'success',
-              title: agent.action === 'stop' ? t`${agent.token.name} was stopped` : t`${agent.token.name} continues`,
-            });
-            reload();
-          }}
-        />
-      )}
-      {revoked && (
-        <PlanPanel
-          title={t`Revoke ${revoked.name}?`}
-          label={t`Revoke`}
-          failure={t`Couldn't revoke ${revoked.name}`}
-          isDanger
-          preview={(signal) => previewRevocation(revoked.id, signal)}
-          run={() => revokeToken(revoked.id)}
-          onClose={() => setRevoked(undefined)}
-          onDone={() => {
-            setRevoked(undefined);
-            notify({ variant: 'success', title: t`${revoked.name} was revoked` });
-            reload();
-          }}
-        />
-      )}
+      {panel}
     </section>
   );
 }
