@@ -5,7 +5,7 @@ import { isVm, verifyProof, type BootProof, type SignedProof } from '@headgate/d
 import { DirectoryTarget, ResticRepository } from '@headgate/restic-repository';
 import { MemoryBackend, type MemoryBootProof } from '@headgate/testing';
 import { Edge, type Reply } from '../testing/edge.js';
-import { SERVICE_VERSION } from './service-version.js';
+import { SERVICE_VERSION } from '../platform/service-version.js';
 
 const TARGETS = '/api/ext/backups/targets';
 const PASSWORD = 'correct horse battery';

@@ -44,6 +44,7 @@ import { FleetModule } from '../fleet/fleet.module.js';
 import { FolderTreeModule } from '../folder-tree/folder-tree.module.js';
 import { provideClass } from '../platform/provide-class.js';
 import { provideDeps } from '../platform/provide-deps.js';
+import { SERVICE_VERSION } from '../platform/service-version.js';
 import { SETTINGS } from '../platform/tokens.js';
 import { StoreModule } from '../store/store.module.js';
 import { TasksModule } from '../tasks/tasks.module.js';
@@ -55,7 +56,6 @@ import { ProofFiles } from './proof-files.js';
 import { ProofKey } from './proof-key.js';
 import { ResticRetention } from './restic-store.js';
 import { ResticStores } from './restic-stores.js';
-import { SERVICE_VERSION } from './service-version.js';
 
 const CLEAN_TASK = Symbol('CleanTask');
 const PROVE_RUN_TASK = Symbol('ProveRunTask');

@@ -4,6 +4,7 @@ import { ModulesContainer } from '@nestjs/core';
 import { routesOf } from '../identity/routes.js';
 import { permissionsPage } from './permissions-page.js';
 import { previewApplication } from './preview-application.js';
+import { SERVICE_VERSION } from '../platform/service-version.js';
 import { publishDocument } from './publish-document.js';
 import { readDescriptions } from './read-descriptions.js';
 import { errorCodesPage, metricsPage, operationsPage } from './reference-pages.js';
@@ -13,7 +14,7 @@ const app = await previewApplication();
 // The working folder is that of the repository.
 const descriptions = readDescriptions(join(process.cwd(), 'libs/api-contracts/src'));
 const pages = {
-  'vm-service-openapi.json': `${JSON.stringify(publishDocument(app, '0.1.0', descriptions), null, 2)}\n`,
+  'vm-service-openapi.json': `${JSON.stringify(publishDocument(app, SERVICE_VERSION, descriptions), null, 2)}\n`,
   'error-codes.md': errorCodesPage(),
   'metrics.md': await metricsPage(),
   'operations.md': operationsPage(),
