@@ -13,7 +13,7 @@ import { SERVICE_REPLIES } from '../../api/resources.js';
 import type { ClusterStore } from '../cluster-store.js';
 import { WatchedObjects, type StoredObject } from '../watched-objects.js';
 
-interface ReplySpec {
+export interface ReplySpec {
   readonly claim: ReplyClaim;
   readonly reply?: KeptReply;
 }

@@ -15,7 +15,7 @@ import { hashedName } from '../hashed-name.js';
 import { KeptFresh } from '../kept-fresh.js';
 import { WatchedObjects, type StoredObject } from '../watched-objects.js';
 
-interface RoleSpec {
+export interface RoleSpec {
   readonly assignment: RoleAssignment;
 }
 

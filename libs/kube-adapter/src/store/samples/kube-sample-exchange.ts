@@ -7,7 +7,7 @@ import { decodeRound, encodeRound } from './sample-text.js';
 import { hashedName } from '../hashed-name.js';
 
 /** A part of the last round of a context. */
-interface SamplesSpec {
+export interface SamplesSpec {
   readonly context: string;
   /** The ID of the round: the same in all of its parts. */
   readonly round: string;

@@ -4,7 +4,7 @@ import type { ClusterStore } from '../cluster-store.js';
 import { WatchedObjects } from '../watched-objects.js';
 import { hashedName } from '../hashed-name.js';
 
-interface SourceSpec {
+export interface SourceSpec {
   readonly source: CustomSource;
 }
 

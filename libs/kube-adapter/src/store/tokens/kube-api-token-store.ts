@@ -13,7 +13,7 @@ import { hashedName } from '../hashed-name.js';
 import { KeptFresh } from '../kept-fresh.js';
 import { WatchedObjects, type StoredObject } from '../watched-objects.js';
 
-interface TokenSpec {
+export interface TokenSpec {
   readonly token: ApiToken;
 }
 

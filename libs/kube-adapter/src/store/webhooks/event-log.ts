@@ -7,7 +7,7 @@ import { WatchedObjects, type StoredObject } from '../watched-objects.js';
 type NewEvent = Omit<WebhookEvent, 'number'>;
 
 /** A part of the log. The parts are numbered from 0, and their events from `first`. */
-interface PartSpec {
+export interface PartSpec {
   readonly index: number;
   readonly first: number;
   /** The ID of the last write, so that a write without a response can be found. */

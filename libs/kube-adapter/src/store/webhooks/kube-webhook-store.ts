@@ -13,7 +13,7 @@ import { WatchedObjects, type StoredObject } from '../watched-objects.js';
 import { EventLog } from './event-log.js';
 import { hashedName } from '../hashed-name.js';
 
-interface WebhookSpec {
+export interface WebhookSpec {
   readonly webhook: Webhook;
 }
 
