@@ -1,4 +1,4 @@
-import { BulkDto, PlacementDto } from '@headgate/api-contracts';
+import { BulkDto, InstancePath, ListQuery, PlacementDto } from '@headgate/api-contracts';
 import { WireValidationPipe } from './wire-validation.pipe.js';
 
 const pipe = new WireValidationPipe();
@@ -38,5 +38,29 @@ describe('a body with problems', () => {
   test('names an element of a nested list', async () => {
     const { details } = await refusal(PlacementDto, { pinning: { vcpus: [{ vcpu: 0, cpus: '0' }, { vcpu: -1 }] } });
     expect(details.fields.map(({ field }) => field).sort()).toEqual(['pinning.vcpus[1].cpus', 'pinning.vcpus[1].vcpu']);
+  });
+});
+
+describe('a query', () => {
+  const read = (metatype: new () => object, query: object): Promise<unknown> =>
+    pipe.transform(query, { type: 'query', metatype });
+
+  test('without parameters is a new object for each request', async () => {
+    const first = (await read(ListQuery, {})) as ListQuery;
+    first.q = 'status:running';
+    const second = await read(ListQuery, {});
+    expect(second).toBeInstanceOf(ListQuery);
+    expect(second).toEqual(new ListQuery());
+  });
+
+  test('is refused each time while a required parameter is missing', async () => {
+    for (let round = 0; round < 3; round++)
+      await expect(read(InstancePath, {})).rejects.toMatchObject({ code: 'INVALID_NAME' });
+  });
+
+  test('is validated after one without parameters, and loses what is unknown', async () => {
+    await read(ListQuery, {});
+    await expect(read(ListQuery, { sort: 'colors' })).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    expect(await read(ListQuery, { q: 'web', color: 'red' })).toEqual(Object.assign(new ListQuery(), { q: 'web' }));
   });
 });

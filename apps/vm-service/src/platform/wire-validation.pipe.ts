@@ -24,12 +24,15 @@ const OPTIONS = {
 @Injectable()
 export class WireValidationPipe extends ValidationPipe {
   private readonly parameters = new ValidationPipe(OPTIONS);
+  /** The DTOs of queries without any required parameter: most requests have no query, so its validation is skipped. */
+  private readonly optional = new Set<new () => unknown>();
 
   constructor() {
     super({ ...OPTIONS, forbidNonWhitelisted: true });
   }
 
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    if (metadata.type === 'query') return this.query(value, metadata);
     if (metadata.type !== 'body') return this.parameters.transform(value, metadata) as Promise<unknown>;
     if (value !== undefined && !isRecord(value))
       throw new DomainError('INVALID_INPUT', 'The body must be a JSON object.');
@@ -40,6 +43,15 @@ export class WireValidationPipe extends ValidationPipe {
     } catch (error) {
       throw withPatchableFields(error, metadata.metatype);
     }
+  }
+
+  private async query(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    const type = metadata.metatype as (new () => unknown) | undefined;
+    const isEmpty = isRecord(value) && Object.keys(value as object).length === 0;
+    if (isEmpty && type && this.optional.has(type)) return new type();
+    const dto: unknown = await this.parameters.transform(value, metadata);
+    if (isEmpty && type && dto instanceof type) this.optional.add(type);
+    return dto;
   }
 }
 
