@@ -47,6 +47,7 @@ import type { VmSeed } from './seeds/vm-seed.js';
 import { Timings, type TimingName } from './timings.js';
 import type { SimulatedGuest } from './guests/simulated-guest.js';
 import { RESOURCES } from './resources.js';
+import type { PersistentVolumeClaim } from './types/core-kinds.js';
 import type { VirtualMachineInstance } from './types/virtual-machine-instance.js';
 import { SimulationContext } from './simulation-context.js';
 
@@ -145,6 +146,15 @@ export class KubevirtSimulation implements SandboxExtension {
     return this.guests!.of(this.context.store.require<VirtualMachineInstance>(RESOURCES.vmi, { namespace, name }));
   }
 
+  /**
+   * Replaces some bytes on the disk of a claim, as its guest does. For small disks.
+   * @throws ApiError 404 if there is no such claim
+   */
+  async writeDisk(namespace: string, claim: string, offset: number, bytes: Buffer): Promise<void> {
+    const found = this.context.store.require<PersistentVolumeClaim>(RESOURCES.claim, { namespace, name: claim });
+    await this.controllers?.contents.overwrite(found, offset, bytes);
+  }
+
   install(server: SandboxContext): () => void {
     const { kubevirtVersion, without = [], timeScale, timings, cluster, uploadTokenMs } = this.options;
     const context = new SimulationContext({
@@ -179,6 +189,7 @@ export class KubevirtSimulation implements SandboxExtension {
 type AnyController = Pick<Controller<never>, 'start' | 'stop' | 'resync'>;
 
 interface RunningControllers {
+  readonly contents: DiskContents;
   stop(): void;
   resync(): void;
 }
@@ -225,6 +236,7 @@ function startControllers(context: SimulationContext, guests: GuestRegistry): Ru
   new PodSubresources(context).register();
   for (const controller of controllers) controller.start();
   return {
+    contents,
     stop: () => {
       for (const controller of controllers) controller.stop();
       proxies?.close();

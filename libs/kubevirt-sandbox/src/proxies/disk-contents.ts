@@ -95,6 +95,15 @@ export class DiskContents {
     this.store(claim, new MemoryContent(data));
   }
 
+  /** Replaces some bytes, as a guest does. The disk grows up to them. For small disks. */
+  async overwrite(claim: PersistentVolumeClaim, offset: number, bytes: Buffer): Promise<void> {
+    const before = Buffer.concat(await this.of(claim).read().toArray());
+    const after = Buffer.alloc(Math.max(before.length, offset + bytes.length));
+    before.copy(after);
+    bytes.copy(after, offset);
+    this.write(claim, after);
+  }
+
   /** Whether an upload into the claim is in progress. */
   isReceiving(claim: PersistentVolumeClaim): boolean {
     return this.uploads.has(claim.metadata.uid!);

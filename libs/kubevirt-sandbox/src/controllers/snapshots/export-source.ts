@@ -52,7 +52,7 @@ function fromClaim(context: SimulationContext, namespace: string | undefined, na
     : wait('PVCPending', `PersistentVolumeClaim ${namespace}/${name} is pending`);
 }
 
-/** The snapshotted disks equal the claims' current ones, because nothing writes to simulated disks. */
+/** The claims have their names of the VM, although KubeVirt serves copies of them that it makes from the snapshot. */
 function fromSnapshot(context: SimulationContext, namespace: string | undefined, name: string): ExportSource {
   const snapshot = context.find<VmSnapshot>(RESOURCES.snapshot, namespace, name);
   if (!snapshot?.status?.readyToUse)
