@@ -33,7 +33,7 @@ export function connectToExporter(clock: Clock, wanted: ExporterRequest): Promis
     });
     sent.once('response', (response) => {
       cancel();
-      if (response.statusCode === 200) return resolve(response);
+      if (response.statusCode === 200 || response.statusCode === 206) return resolve(response);
       response.destroy();
       reject(failed(`it answers with the status ${response.statusCode}`));
     });

@@ -1,6 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import {
   DiskExport,
@@ -9,56 +6,22 @@ import {
   type ExportFormat,
   type InstanceRef,
 } from '@headgate/domain-contracts';
+import type { KubeApi } from '../api/kube-api.js';
 import { instanceNotFound } from '../api/kube-api-error.js';
-import { conditionOf, type Condition, type KubeObject } from '../api/kube-object.js';
 import type { VmiObject, VmObject } from '../api/object-types.js';
-import { CLAIMS, EXPORTS, pathOf, SECRETS, SERVICES, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
+import { CLAIMS, EXPORTS, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 import type { ClusterDiscovery } from '../discovery/cluster-discovery.js';
+import type { ClusterFacts } from '../discovery/cluster-facts.js';
 import { bootDiskOf } from '../inventory/boot-disk.js';
 import { LABEL } from '../labels.js';
-import { followObject } from '../watch/follow-object.js';
-import type { WatchDeps } from '../watch/kind-watch.js';
-import { connectToExporter } from './exporter-connection.js';
-
-interface ExportObject extends KubeObject {
-  readonly status?: {
-    readonly phase?: string;
-    readonly serviceName?: string;
-    readonly conditions?: readonly Condition[];
-    readonly links?: { readonly internal?: ExportLink };
-  };
-}
-
-interface ExportLink {
-  readonly cert: string;
-  readonly volumes?: readonly {
-    readonly name: string;
-    readonly formats?: readonly { readonly format: string; readonly url: string }[];
-  }[];
-}
-
-const TOKEN_HEADER = 'x-kubevirt-export-token';
-const TOKEN_BYTES = 24;
-/** How long the exporter's pod may take to start. */
-const READY_TIMEOUT_MS = 180_000;
-/** How long the exporter may take to send the first byte. */
-const RESPONSE_TIMEOUT_MS = 60_000;
-/** Removes an export that this service could not remove. No export may take longer. */
-const TIME_TO_LIVE = '12h';
-/** Phases and conditions of an export that will not become ready. Source: KubeVirt's VirtualMachineExport API */
-const HOPELESS_PHASES = ['Skipped', 'Terminated'];
-
-export interface KubeExportOptions {
-  /** Replaces the name resolution in tests. */
-  readonly lookup?: LookupFunction;
-}
+import type { ClusterExports } from './cluster-exports.js';
 
 /** Exports disks with a VirtualMachineExport of their own, which exists as long as the stream. */
 export class KubeExport extends DiskExport {
   constructor(
-    private readonly deps: WatchDeps,
+    private readonly api: KubeApi,
     private readonly discovery: ClusterDiscovery,
-    private readonly options: KubeExportOptions = {},
+    private readonly exports: ClusterExports,
   ) {
     super();
   }
@@ -75,15 +38,15 @@ export class KubeExport extends DiskExport {
   async openClaim(ref: InstanceRef, claim: string, signal: AbortSignal): Promise<Readable> {
     await this.expectExports();
     signal.throwIfAborted();
-    const token = randomBytes(TOKEN_BYTES).toString('base64url');
-    const created = await this.create(ref, claim, token);
-    const remove = async (): Promise<void> => {
-      const { namespace, name, uid } = created.metadata;
-      await this.deps.api.delete(EXPORTS, { namespace, name }, { uid });
-    };
+    const own = await this.exports.create({
+      namespace: ref.namespace,
+      source: { apiGroup: '', kind: 'PersistentVolumeClaim', name: claim },
+      labels: { [LABEL.vm]: ref.name },
+    });
+    const remove = (): Promise<void> => this.exports.remove(own);
     try {
-      const ready = await this.whenReady(ref, created, signal);
-      return releaseOnDestroy(await this.connect(ready, claim, token, signal), remove);
+      const ready = await this.exports.whenReady(own, { subject: ref.name, inUse: () => isRunning(ref), signal });
+      return releaseOnDestroy(await this.exports.open(ready, own.token, { claim, format: 'gzip' }, signal), remove);
     } catch (error) {
       // Its time to live ends an export that can't be removed now.
       await remove().catch(() => undefined);
@@ -92,7 +55,7 @@ export class KubeExport extends DiskExport {
   }
 
   private async claimOf(ref: InstanceRef, format: ExportFormat): Promise<string> {
-    const { api } = this.deps;
+    const { api } = this;
     const [vm, vmi] = await Promise.all([
       api.find<VmObject>(VIRTUAL_MACHINES, ref),
       api.find<VmiObject>(VM_INSTANCES, ref),
@@ -113,105 +76,14 @@ export class KubeExport extends DiskExport {
 
   /** @throws DomainError NOT_SUPPORTED */
   async expectExports(): Promise<void> {
-    const facts = await this.discovery.facts();
-    if (facts.serves(EXPORTS.apiVersion) && (facts.isAtLeast(1, 9) || facts.isGateEnabled('VMExport'))) return;
-    throw new DomainError('NOT_SUPPORTED', 'The cluster has no exports: enable the feature gate VMExport of KubeVirt.');
-  }
-
-  /** The Secret belongs to the export, so that the cluster removes both together. The service may not read Secrets. */
-  private async create({ namespace, name: vm }: InstanceRef, claim: string, token: string): Promise<ExportObject> {
-    const { api } = this.deps;
-    // A short name, because the name of the Service contains it.
-    const name = `hg-${randomBytes(6).toString('hex')}`;
-    const labels = { [LABEL.vm]: vm };
-    const created = await api.create<ExportObject>(EXPORTS, {
-      metadata: { name, namespace, labels },
-      spec: {
-        source: { apiGroup: '', kind: 'PersistentVolumeClaim', name: claim },
-        tokenSecretRef: name,
-        ttlDuration: TIME_TO_LIVE,
-      },
-    } as KubeObject);
-    const owner = { apiVersion: EXPORTS.apiVersion, kind: EXPORTS.kind, name, uid: created.metadata.uid ?? '' };
-    try {
-      await api.create(SECRETS, {
-        metadata: { name, namespace, labels, ownerReferences: [owner] },
-        type: 'Opaque',
-        data: { token: Buffer.from(token).toString('base64') },
-      } as KubeObject);
-      return created;
-    } catch (error) {
-      await api.delete(EXPORTS, { namespace, name }).catch(() => undefined);
-      throw error;
-    }
-  }
-
-  private async whenReady(ref: InstanceRef, created: ExportObject, signal: AbortSignal): Promise<ExportObject> {
-    const late = new AbortController();
-    let waitsFor = 'its exporter has not started';
-    const cancel = this.deps.clock.after(READY_TIMEOUT_MS, () =>
-      late.abort(new DomainError('BACKEND_TIMEOUT', `The export of ${ref.name} did not become ready: ${waitsFor}.`)),
-    );
-    let ready = created;
-    try {
-      await followObject<ExportObject>({
-        ...this.deps,
-        resource: EXPORTS,
-        object: created,
-        signal: AbortSignal.any([signal, late.signal]),
-        onChange: (version) => {
-          const { phase = '', conditions } = version.status ?? {};
-          const condition = conditionOf(conditions, 'Ready');
-          if (condition?.reason === 'InUse') throw isRunning(ref);
-          if (HOPELESS_PHASES.includes(phase)) {
-            throw new DomainError('BACKEND_FAILED', `The cluster does not export the disk of ${ref.name}: ${phase}.`);
-          }
-          if (condition?.message) waitsFor = condition.message.replace(/\.$/, '');
-          ready = version;
-          return phase === 'Ready' && version.status?.links?.internal !== undefined;
-        },
-        onRemoved: () => {
-          throw new DomainError('BACKEND_FAILED', `The export of ${ref.name} was removed.`);
-        },
-      });
-      return ready;
-    } finally {
-      cancel();
-    }
-  }
-
-  /** Directly when the service runs in the cluster, otherwise through the API server. */
-  private async connect(
-    { metadata, status }: ExportObject,
-    claim: string,
-    token: string,
-    signal: AbortSignal,
-  ): Promise<IncomingMessage> {
-    const { api, clock } = this.deps;
-    const { cert = '', volumes = [] } = status?.links?.internal ?? {};
-    const format = volumes
-      .find(({ name }) => name === claim)
-      ?.formats?.find((candidate) => candidate.format === 'gzip');
-    if (!format) throw new DomainError('NOT_SUPPORTED', `The cluster does not export the volume ${claim} as an image.`);
-    const headers = { [TOKEN_HEADER]: token };
-    const url = new URL(format.url);
-    const direct = await connectToExporter(clock, {
-      url,
-      certificate: cert,
-      headers,
-      signal,
-      lookup: this.options.lookup,
-    });
-    if (direct) return direct;
-    const service = status?.serviceName ?? `virt-export-${metadata.name}`;
-    const proxy = pathOf(SERVICES, {
-      namespace: metadata.namespace,
-      name: `https:${service}:443`,
-      subresource: `proxy${url.pathname}`,
-    });
-    return api.stream(proxy, { headers, signal, timeoutMs: RESPONSE_TIMEOUT_MS });
+    if (!hasExports(await this.discovery.facts())) throw new DomainError('NOT_SUPPORTED', NO_EXPORTS);
   }
 }
+
+export const NO_EXPORTS = 'The cluster has no exports: enable the feature gate VMExport of KubeVirt.';
+
+export const hasExports = (facts: ClusterFacts): boolean =>
+  facts.serves(EXPORTS.apiVersion) && (facts.isAtLeast(1, 9) || facts.isGateEnabled('VMExport'));
 
 const isRunning = ({ name }: InstanceRef): DomainError =>
   new DomainError('WRONG_STATE', `${name} runs, or its disk is in use: stop it before exporting its disk.`);

@@ -1,7 +1,7 @@
 import type { AbilityName } from '@headgate/domain-contracts';
 import type { ContractOptions, OpenHarness } from './backend-harness.js';
 import { backendContract } from './backend.contract.js';
-import { backupSourceContract } from './backup-source.contract.js';
+import { backupSourceContract, type BackupSourceContractOptions } from './backup-source.contract.js';
 import { bootProofContract } from './boot-proof.contract.js';
 import { clusterInventoryContract } from './cluster-inventory.contract.js';
 import { consoleSourceContract, type ConsoleContractOptions } from './console-source.contract.js';
@@ -39,6 +39,7 @@ export interface AllPortsOptions extends ContractOptions {
   readonly containers?: ContainersContractOptions;
   readonly migration?: MigrationContractOptions;
   readonly guestControl?: GuestControlContractOptions;
+  readonly backupSource?: BackupSourceContractOptions;
   readonly diskExport?: DiskExportContractOptions;
   readonly diskSource?: DiskSourceContractOptions;
   readonly diskIngest?: DiskIngestContractOptions;
@@ -62,6 +63,7 @@ export function allPortsContract(
     migration,
     hardware,
     guestControl,
+    backupSource,
     diskExport,
     diskSource,
     diskIngest,
@@ -97,7 +99,7 @@ export function allPortsContract(
     guestInfo: () => guestInspectionContract(adapter, open, options),
     guestControl: () => guestControlContract(adapter, open, { ...options, ...guestControl }),
     backups: () => instanceBackupsContract(adapter, open, options),
-    backupSource: () => backupSourceContract(adapter, open, options),
+    backupSource: () => backupSourceContract(adapter, open, { ...options, ...backupSource }),
     bootProof: () => bootProofContract(adapter, open, options),
     diskExport: () => diskExportContract(adapter, open, { ...options, ...diskExport }),
     diskSource: () => diskSourceContract(adapter, open, { ...options, ...diskSource }),

@@ -5,6 +5,7 @@ import type {
   BackupReadRequest,
   BackupSource,
   InstanceRef,
+  VirtualMachine,
 } from '@headgate/domain-contracts';
 import type { InventoryRecorder } from '../inventory-recorder.js';
 import { missingRef, type BackendHarness, type ContractOptions, type OpenHarness } from './backend-harness.js';
@@ -15,11 +16,16 @@ const MIB = 1024 ** 2;
 const SECTOR_BYTES = 512;
 const SERIES = 'contract';
 
+export interface BackupSourceContractOptions extends ContractOptions {
+  /** Whether the engine records what changes after a backup. Default: it does. */
+  readonly hasCheckpoints?: boolean;
+}
+
 /** The rules for every `BackupSource`. */
 export function backupSourceContract(
   adapter: string,
   open: OpenHarness,
-  { timeoutMs = 30_000 }: ContractOptions = {},
+  { timeoutMs = 30_000, hasCheckpoints = true }: BackupSourceContractOptions = {},
 ): void {
   describe(`BackupSource, ${adapter}`, () => {
     let harness: BackendHarness;
@@ -35,8 +41,12 @@ export function backupSourceContract(
       unreachable = await opened.unreachable();
     });
 
+    const vmWithDisk = async (start: boolean): Promise<VirtualMachine> => {
+      const source = await harness.diskSource?.();
+      return createdVm(harness, recorder, { start, ...(source && { source }) });
+    };
     const runningVm = async (): Promise<InstanceRef> => {
-      const { ref } = await createdVm(harness, recorder, { start: true });
+      const { ref } = await vmWithDisk(true);
       await harness.untilIdle?.(ref);
       return ref;
     };
@@ -62,7 +72,36 @@ export function backupSourceContract(
       return changed.some((extent) => extent.offset <= offset && offset < extent.offset + extent.length);
     };
 
-    inTime('reads a VM that runs as it was at one moment, and later only its changes', async () => {
+    const ifRecorded = hasCheckpoints ? inTime : (): void => undefined;
+    const ifNotRecorded = hasCheckpoints ? (): void => undefined : inTime;
+
+    ifNotRecorded('reads a VM that runs as it was at one moment, each time as a whole', async () => {
+      const ref = await runningVm();
+      const isWritten = harness.writeAsGuest !== undefined;
+      if (isWritten) await write(ref, 2 * MIB, 1);
+      const reading = await read(ref);
+      expect(isMarked(reading, 0)).toBe('all');
+      expect(reading.consistency).not.toBe('stopped');
+      expect(reading.checkpoint).toBeUndefined();
+      if (isWritten) {
+        await write(ref, 2 * MIB, 9);
+        expect(await bytesAt(reading, 2 * MIB)).toEqual([1]);
+      }
+      // In any order, and several at a time.
+      const disk = bootDisk(reading);
+      const end = disk.sizeBytes - SECTOR_BYTES;
+      const parts = await Promise.all([end, 0, MIB, 0].map((offset) => disk.read(offset, SECTOR_BYTES)));
+      expect(parts[1]?.readUInt16LE(SECTOR_BYTES - 2)).toBe(0xaa55);
+      expect(parts[3]?.equals(parts[1] ?? Buffer.alloc(0))).toBe(true);
+      await expect(disk.read(end, 2 * SECTOR_BYTES)).rejects.toThrow();
+      await reading.close({ keep: true });
+      await reading.close({ keep: true });
+      await expect(disk.read(0, SECTOR_BYTES)).rejects.toThrow();
+      const later = await read(ref, { since: 'a-checkpoint-that-was-removed' });
+      expect([isMarked(later, 0), later.wholeReason]).toEqual(['all', expect.stringMatching(/\.$/)]);
+    });
+
+    ifRecorded('reads a VM that runs as it was at one moment, and later only its changes', async () => {
       const ref = await runningVm();
       expect(await source.check(ref)).toEqual([]);
       await write(ref, 2 * MIB, 1);
@@ -96,7 +135,7 @@ export function backupSourceContract(
       expect([isMarked(late, 4 * MIB), late.wholeReason]).toEqual(['all', expect.stringMatching(/\.$/)]);
     });
 
-    inTime('keeps the checkpoints of each series apart, and removes them at its end', async () => {
+    ifRecorded('keeps the checkpoints of each series apart, and removes them at its end', async () => {
       const ref = await runningVm();
       const first = await read(ref);
       await first.close({ keep: true });
@@ -122,7 +161,7 @@ export function backupSourceContract(
     });
 
     inTime('reads a VM that is stopped, and one backup at a time', async () => {
-      const { ref, diskBytes } = await createdVm(harness, recorder);
+      const { ref, diskBytes } = await vmWithDisk(false);
       const reading = await read(ref);
       expect([reading.consistency, isMarked(reading, 0), reading.checkpoint]).toEqual(['stopped', 'all', undefined]);
       const disk = bootDisk(reading);
@@ -137,12 +176,13 @@ export function backupSourceContract(
 
     inTime('reads on or fails when the guest is stopped meanwhile, and leaves nothing behind', async () => {
       const ref = await runningVm();
-      await write(ref, 2 * MIB, 1);
+      if (harness.writeAsGuest) await write(ref, 2 * MIB, 1);
       const reading = await read(ref);
+      const expected = harness.writeAsGuest ? [1] : await bytesAt(reading, 2 * MIB);
       await harness.backend.require('power').apply(ref, 'stop', { force: true });
       await recorder.untilVm(ref, ({ status }) => status === 'Stopped');
       const bytes = await bytesAt(reading, 2 * MIB).catch((error: unknown) => error);
-      expect([[1], expect.objectContaining({ code: 'WRONG_STATE' })]).toContainEqual(bytes);
+      expect([expected, expect.objectContaining({ code: 'WRONG_STATE' })]).toContainEqual(bytes);
       await reading.close({ keep: false });
       await (await read(ref)).close({ keep: true });
     });
