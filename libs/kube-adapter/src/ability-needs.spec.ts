@@ -5,8 +5,10 @@ import { ClusterFacts } from './discovery/cluster-facts.js';
 const KUBEVIRT = 'kubevirt.io/v1';
 const CDI = 'cdi.kubevirt.io/v1beta1';
 
-const factsOf = (...served: string[]): ClusterFacts =>
-  new ClusterFacts({ groups: [{ name: '', versions: served.map((groupVersion) => ({ groupVersion })) }] }, undefined);
+const groupsOf = (...served: string[]) => ({
+  groups: [{ name: '', versions: served.map((groupVersion) => ({ groupVersion })) }],
+});
+const factsOf = (...served: string[]): ClusterFacts => new ClusterFacts(groupsOf(...served), undefined);
 
 const missingIn = (facts: ClusterFacts): string[] =>
   ABILITY_NAMES.filter((name) => obstacleTo(name, facts, 'lab') !== undefined);
@@ -44,13 +46,26 @@ describe('the needs of abilities', () => {
 
   test('name the component that is missing', () => {
     const withoutCdi = factsOf(KUBEVIRT);
-    expect(missingIn(withoutCdi)).toEqual(['diskMove', 'images']);
+    expect(missingIn(withoutCdi)).toEqual(['diskMove', 'images', 'backupSource']);
     expect(obstacleTo('images', withoutCdi, 'lab')).toBe(
       'Importing an image needs CDI (containerized-data-importer), which is not installed in this cluster.',
     );
     expect(obstacleTo('diskMove', withoutCdi, 'lab')).toBe(
       'Moving a disk needs CDI (containerized-data-importer), which is not installed in this cluster.',
     );
+    expect(obstacleTo('backupSource', withoutCdi, 'lab')).toBe(
+      "Backups need KubeVirt's snapshots: enable its feature gate Snapshot.",
+    );
+    const gates = (...featureGates: string[]): ClusterFacts =>
+      new ClusterFacts(groupsOf(KUBEVIRT, 'snapshot.kubevirt.io/v1beta1', 'export.kubevirt.io/v1beta1'), {
+        metadata: {},
+        spec: { configuration: { developerConfiguration: { featureGates } } },
+        status: { observedKubeVirtVersion: 'v1.8.0' },
+      });
+    expect(obstacleTo('backupSource', gates('Snapshot'), 'lab')).toBe(
+      "Backups need KubeVirt's exports: enable its feature gate VMExport.",
+    );
+    expect(obstacleTo('backupSource', gates('Snapshot', 'VMExport'), 'lab')).toBeUndefined();
     expect(obstacleTo('backups', factsOf(KUBEVIRT, 'backup.kubevirt.io/v1alpha1'), 'lab')).toMatch(
       /deletes the checkpoint that it is based on/,
     );

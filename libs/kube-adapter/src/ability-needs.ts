@@ -1,6 +1,8 @@
 import type { AbilityName } from '@headgate/domain-contracts';
+import { SNAPSHOTS } from './api/resources.js';
 import { NEEDS_CDI, type ClusterFacts } from './discovery/cluster-facts.js';
 import { moveObstacle } from './disk-move/move-support.js';
+import { hasExports } from './export/kube-export.js';
 
 /** Returns the reason why a cluster can't have an ability, one sentence; undefined if it can. */
 export type Need = (facts: ClusterFacts, context: string) => string | undefined;
@@ -15,6 +17,12 @@ const kubevirt: Need = (facts, context) =>
   facts.hasKubevirt ? undefined : `${context} has no KubeVirt: the API kubevirt.io/v1 is not served.`;
 const cdi: Need = (facts) => (facts.hasCdi ? undefined : NEEDS_CDI);
 const noBackupApi: Need = (facts) => (facts.servesGroup('backup.kubevirt.io') ? BACKUPS_NOT_USED : undefined);
+const snapshotsForBackups: Need = (facts) =>
+  facts.serves(SNAPSHOTS.apiVersion) && facts.isGateEnabled('Snapshot')
+    ? undefined
+    : "Backups need KubeVirt's snapshots: enable its feature gate Snapshot.";
+const exportsForBackups: Need = (facts) =>
+  hasExports(facts) ? undefined : "Backups need KubeVirt's exports: enable its feature gate VMExport.";
 
 /**
  * What a cluster needs for each ability besides the permissions of `rbac.ts`: the APIs and features that its discovery
@@ -48,8 +56,8 @@ export const ABILITY_NEEDS: AbilityNeeds = {
   diskIngest: [kubevirt],
   liveDisks: [kubevirt],
   backups: [kubevirt, noBackupApi],
-  // No cluster has them.
-  backupSource: [kubevirt],
+  backupSource: [kubevirt, snapshotsForBackups, exportsForBackups],
+  // No cluster has it.
   bootProof: [kubevirt],
   cluster: [],
   nodeScheduling: [],

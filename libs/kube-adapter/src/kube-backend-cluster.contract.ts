@@ -23,6 +23,7 @@ allPortsContract('kube over the cluster', () => ClusterHarness.open(settings), {
   unavailable: UNAVAILABLE,
   migration: { canChooseNode },
   hardware: { hotplugsNics, reservesCpus },
+  backupSource: { hasCheckpoints: false },
   diskExport: { hasQcow2: false },
   diskIngest: { reservesName: false, isUpdatable: false, knowsSpace: false },
   images,

@@ -13,6 +13,7 @@ allPortsContract(
     migration: { canChooseNode: true },
     hardware: { hotplugsNics: true },
     unavailable: UNAVAILABLE,
+    backupSource: { hasCheckpoints: false },
     diskExport: { hasQcow2: false },
     diskIngest: { reservesName: false, isUpdatable: false, knowsSpace: false },
     images,

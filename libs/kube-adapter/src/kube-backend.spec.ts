@@ -42,6 +42,7 @@ for (const [kubevirtVersion, canChooseNode, hasDiskMove] of RELEASES) {
       migration: { canChooseNode },
       hardware: { hotplugsNics: kubevirtVersion !== '1.3' },
       unavailable: hasDiskMove ? UNAVAILABLE : [...UNAVAILABLE, 'diskMove'],
+      backupSource: { hasCheckpoints: false },
       diskExport: { hasQcow2: false },
       // A cluster has no VM that can't be started, and does not report its free space.
       diskIngest: { reservesName: false, isUpdatable: false, knowsSpace: false },

@@ -9,6 +9,7 @@ import {
   SILENT_LOG,
 } from '@headgate/domain-contracts';
 import { obstacleTo } from './ability-needs.js';
+import { KubeBackupSource } from './backup-source/kube-backup-source.js';
 import { KubeApi } from './api/kube-api.js';
 import { KubeConnection, type WriteFence } from './api/kube-connection.js';
 import { KubeCredentials } from './api/kube-credentials.js';
@@ -23,6 +24,7 @@ import { KubeContainers } from './containers/kube-containers.js';
 import { KubeDiagnostics } from './diagnostics/kube-diagnostics.js';
 import { ClusterDiscovery } from './discovery/cluster-discovery.js';
 import { KubeDiskMove } from './disk-move/kube-disk-move.js';
+import { ClusterExports } from './export/cluster-exports.js';
 import { KubeExport } from './export/kube-export.js';
 import { KubeEvents } from './events/kube-events.js';
 import { KubeGuestInspection } from './guests/kube-guest-inspection.js';
@@ -69,8 +71,6 @@ export interface KubeBackendOptions {
 
 const NO_BACKUPS =
   "Checkpoints need KubeVirt's API backup.kubevirt.io, which this cluster does not serve: export the disk of the stopped VM.";
-const NO_BACKUP_SOURCE =
-  'The service does not back up the VMs of clusters: export the disk of the stopped VM, or move the VM to libvirt.';
 const NO_BOOT_PROOF = 'The service does not boot backups in clusters: prove the backup on libvirt.';
 const NO_LIVE_DISKS = 'KubeVirt exports the disks of stopped VMs only, so a VM of a cluster moves cold.';
 const BUILDS_NOT_ALLOWED =
@@ -135,7 +135,9 @@ export class KubeBackend extends Backend {
     const deps = { api, clock, reachability };
     const inventory = new KubeInventory({ ...deps, context, log, namespaces });
     const power = new KubePower(api);
-    const exports = new KubeExport(deps, discovery);
+    const clusterExports = new ClusterExports(deps);
+    const exports = new KubeExport(api, discovery, clusterExports);
+    const backupSource = new KubeBackupSource({ ...deps, discovery, log, namespaces, exports: clusterExports });
     const uploads = new ImageUploads({ api, clock, discovery, uploadProxy: options.uploadProxy });
     const handlers = options.handlerMetrics ? new HandlerMetrics({ api, discovery, clock }) : undefined;
     const hostResources = new KubeHostResources({ api, discovery, namespaces });
@@ -175,7 +177,7 @@ export class KubeBackend extends Backend {
       diskExport: exports,
       diskSource: new KubeDiskSource({ api, discovery, clock }, exports),
       backups: new UnavailableAbility(NO_BACKUPS),
-      backupSource: new UnavailableAbility(NO_BACKUP_SOURCE),
+      backupSource,
       bootProof: new UnavailableAbility(NO_BOOT_PROOF),
       liveDisks: new UnavailableAbility(NO_LIVE_DISKS),
       diskIngest: new KubeDiskIngest({ ...deps, discovery, uploads, exports }),
@@ -189,6 +191,7 @@ export class KubeBackend extends Backend {
       }),
     };
     const release = async (): Promise<void> => {
+      await backupSource.close();
       unlisten();
       await reachability.idle();
       credentials.close();

@@ -12,6 +12,8 @@ export const LABEL = {
   lease: 'svc.dev/lease',
   /** On the objects of a disk that is being built: identifies the build. */
   build: 'svc.dev/build',
+  /** On the snapshot, the export and the Secret of a backup that is being read: identifies the reading. */
+  backup: 'svc.dev/backup',
   /** `true` on a VM that is a template. */
   template: 'svc.dev/template',
   /** A VM with the value `True` must not be deleted. The label is OpenShift's: KubeVirt itself does not enforce it. */
@@ -44,6 +46,10 @@ export const ANNOTATION = {
   guestOs: 'svc.dev/guest-os',
   /** Why the upload of an image failed, on its DataVolume. CDI itself keeps waiting for the file. */
   uploadFailure: 'svc.dev/upload-failure',
+  /** The series of the backup that a snapshot belongs to. */
+  backupSeries: 'svc.dev/backup-series',
+  /** Changes as long as a service reads the snapshot of a backup. */
+  backupBeat: 'svc.dev/backup-beat',
   /** The requested size in bytes of a disk whose object has no size (container disks). */
   diskBytes: 'svc.dev/disk-bytes',
 } as const;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  backupSourceContract,
   diskMoveContract,
   importedImagesContract,
   instanceHardwareContract,
@@ -116,6 +117,7 @@ importedImagesContract('kube with the least permissions and uploads', () => open
 containerLogsContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 instanceHardwareContract('kube with the least permissions', open, { timeoutMs: 60_000 });
 diskMoveContract('kube with the least permissions', open, { timeoutMs: 60_000 });
+backupSourceContract('kube with the least permissions', open, { timeoutMs: 60_000, hasCheckpoints: false });
 
 describe('the least permissions', () => {
   test('are enough for consoles, events, metrics, guest information, containers, migration, nodes and the doctor', async () => {

@@ -36,7 +36,6 @@ export const NEVER_AVAILABLE: readonly AbilityName[] = [
   'containerTransfer',
   'guestControl',
   'backups',
-  'backupSource',
   'bootProof',
   'liveDisks',
 ];
@@ -44,7 +43,7 @@ export const NEVER_AVAILABLE: readonly AbilityName[] = [
 /** Those without suites on a cluster, which change nothing outside of their namespace. */
 export const UNAVAILABLE: readonly AbilityName[] = [...NEVER_AVAILABLE, 'nodeScheduling'];
 
-const DISKS: readonly AbilityName[] = ['images', 'diskMove', 'diskExport', 'diskSource', 'diskIngest'];
+const DISKS: readonly AbilityName[] = ['images', 'diskMove', 'diskExport', 'diskSource', 'diskIngest', 'backupSource'];
 
 /** The suites that need what a check of the doctor looks at; empty: all. */
 const SUITES_OF_CHECKS: Readonly<Record<string, readonly AbilityName[]>> = {
@@ -59,7 +58,7 @@ const SUITES_OF_CHECKS: Readonly<Record<string, readonly AbilityName[]>> = {
   metrics: ['metrics'],
   'storage-class': [...DISKS, 'hardware', 'containers', 'containerLogs'],
   'storage-expansion': ['hardware'],
-  'snapshot-class': ['snapshots'],
+  'snapshot-class': ['snapshots', 'backupSource'],
 };
 
 /** Checks whose warning is a lack too. The others only fail with an error. */
@@ -73,8 +72,8 @@ const NEEDED_WITHOUT_WARNING: readonly string[] = [
 ];
 
 const GATES: readonly (readonly [string, readonly AbilityName[]])[] = [
-  ['Snapshot', ['snapshots', 'cloning']],
-  ['VMExport', ['diskExport', 'diskSource', 'diskIngest']],
+  ['Snapshot', ['snapshots', 'cloning', 'backupSource']],
+  ['VMExport', ['diskExport', 'diskSource', 'diskIngest', 'backupSource']],
   ['ExpandDisks', ['hardware']],
 ];
 
@@ -142,7 +141,7 @@ async function settingLacks({ api, settings }: SuiteCluster, facts: ClusterFacts
     void found.push({ message, remedy, suites });
   if (imageUrl === undefined) {
     const remedy = 'Add --image-url URL of an image that the cluster can download.';
-    lack('No small disk image is known.', remedy, 'images', 'diskMove', 'diskExport', 'diskSource');
+    lack('No small disk image is known.', remedy, 'images', 'diskMove', 'diskExport', 'diskSource', 'backupSource');
   }
   if (containerDisk === undefined) {
     const remedy = 'Add --container-disk IMAGE of a guest that has the agent and boots with 512 MiB.';

@@ -5,6 +5,7 @@ import { conditionOf, type Condition, type KubeObject } from '../api/kube-object
 import type { VmiObject, VmObject } from '../api/object-types.js';
 import { SNAPSHOTS, VIRTUAL_MACHINES, VM_INSTANCES } from '../api/resources.js';
 import type { ClusterFacts } from '../discovery/cluster-facts.js';
+import { LABEL } from '../labels.js';
 
 interface Reference {
   readonly kind?: string;
@@ -21,6 +22,14 @@ export interface SnapshotObject extends KubeObject {
     readonly sourceUID?: string;
     readonly error?: { readonly message?: string };
     readonly conditions?: readonly Condition[];
+    /** How the guest was when the snapshot was created. */
+    readonly indications?: readonly string[];
+    /** The same, in releases since 1.7. */
+    readonly sourceIndications?: readonly { readonly indication: string }[];
+    readonly snapshotVolumes?: {
+      readonly includedVolumes?: readonly string[];
+      readonly excludedVolumes?: readonly string[];
+    };
   };
 }
 
@@ -68,12 +77,13 @@ export const snapshotsIn = (api: KubeApi, namespace: string): Promise<SnapshotOb
 
 /**
  * Whether a snapshot is one of this very VM. No label connects them, an earlier VM may have had the same name, and a
- * clone in progress has a temporary snapshot.
+ * clone or a backup in progress has a temporary snapshot.
  */
 export function isSnapshotOf({ spec, status, metadata }: SnapshotObject, { vm }: FoundVm): boolean {
   const { kind, name } = spec?.source ?? {};
   if (kind !== 'VirtualMachine' || name !== vm.metadata.name) return false;
   if (metadata.ownerReferences?.some((owner) => owner.kind === 'VirtualMachineClone')) return false;
+  if (metadata.labels?.[LABEL.backup] !== undefined) return false;
   if (status?.sourceUID !== undefined) return status.sourceUID === vm.metadata.uid;
   return (metadata.creationTimestamp ?? '') >= (vm.metadata.creationTimestamp ?? '');
 }

@@ -142,6 +142,13 @@ export class SandboxHarness implements BackendHarness {
     return names;
   }
 
+  async writeAsGuest(
+    ref: InstanceRef,
+    { offset, length, byte }: { readonly offset: number; readonly length: number; readonly byte: number },
+  ): Promise<void> {
+    await this.simulation.writeDisk(ref.namespace, await this.rootClaimOf(ref), offset, Buffer.alloc(length, byte));
+  }
+
   async deleteExternally({ namespace, name }: InstanceRef): Promise<void> {
     this.sandbox.store.delete('virtualmachines.kubevirt.io', { namespace, name });
   }
@@ -167,9 +174,19 @@ export class SandboxHarness implements BackendHarness {
     return name;
   }
 
-  async storageOf({ namespace, name }: InstanceRef): Promise<string | undefined> {
+  async storageOf(ref: InstanceRef): Promise<string | undefined> {
+    return this.rootClaim(ref)?.spec?.storageClassName;
+  }
+
+  async rootClaimOf(ref: InstanceRef): Promise<string> {
+    const { name } = this.rootClaim(ref)?.metadata ?? {};
+    if (name === undefined) throw new Error(`${ref.name} has no claim.`);
+    return name;
+  }
+
+  private rootClaim({ namespace, name }: InstanceRef): ClaimObject | undefined {
     const claims = this.sandbox.store.list('persistentvolumeclaims', { namespace }) as unknown as ClaimObject[];
-    return claims.find(({ metadata }) => metadata.name?.startsWith(`${name}-root-`))?.spec?.storageClassName;
+    return claims.find(({ metadata }) => metadata.name?.startsWith(`${name}-root-`));
   }
 
   async imageOrigin(): Promise<ImageOrigin> {
