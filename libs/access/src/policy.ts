@@ -107,6 +107,7 @@ const VERBS: Readonly<Record<AccessAction, string>> = {
   read: 'read',
   watch: 'open the console of',
   console: 'type into the console of',
+  ports: 'connect to ports of',
   power: 'start or stop',
   change: 'change',
   guest: 'control the guest of',

@@ -3629,7 +3629,7 @@ export interface components {
              * @description `watch` is a view-only console, `secrets` the manifest with its secrets, `manage` the service itself.
              * @enum {string}
              */
-            action: "read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export" | "watch" | "secrets" | "manage";
+            action: "read" | "console" | "ports" | "power" | "change" | "guest" | "create" | "delete" | "export" | "watch" | "secrets" | "manage";
             /** @description Whether it is allowed. */
             allowed: boolean;
             /**
@@ -4330,7 +4330,7 @@ export interface components {
         /** @description PATCH /api/ext/tokens/{id}. At least one field. */
         ChangeTokenDto: {
             /** @description Each of them includes `read`. Default: as before. */
-            actions?: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            actions?: ("read" | "console" | "ports" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
             /** @description The only IP addresses and networks from which it is accepted; `[]` is any. Default: as before. */
             addresses?: string[];
             /** @description Only of a token with a leash, which it keeps. */
@@ -4694,7 +4694,7 @@ export interface components {
         /** @description An API token with its secret. */
         CreatedTokenView: {
             /** @description What a caller with the token may do, or with a leash rehearse. Each action includes `read`. */
-            actions: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            actions: ("read" | "console" | "ports" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
             /** @description The only addresses and networks from which it is accepted; empty for any. */
             addresses: string[];
             /** @description Present: the token is for an agent. */
@@ -4852,7 +4852,7 @@ export interface components {
         /** @description POST /api/ext/tokens */
         CreateTokenDto: {
             /** @description Each of them includes `read`. */
-            actions: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            actions: ("read" | "console" | "ports" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
             /** @description The only IP addresses and networks, such as 10.0.0.0/8, from which it is accepted. Default: any. */
             addresses?: string[];
             /** @description With a leash, the token is for an agent: it may rehearse the actions, and commit what it has rehearsed. */
@@ -7739,7 +7739,7 @@ export interface components {
         /** @description An API token, without its secret. */
         TokenView: {
             /** @description What a caller with the token may do, or with a leash rehearse. Each action includes `read`. */
-            actions: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            actions: ("read" | "console" | "ports" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
             /** @description The only addresses and networks from which it is accepted; empty for any. */
             addresses: string[];
             /** @description Present: the token is for an agent. */

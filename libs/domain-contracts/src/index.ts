@@ -83,6 +83,7 @@ export * from './ports/find-instance.js';
 export * from './ports/folder-store.port.js';
 export * from './ports/guest-control.port.js';
 export * from './ports/guest-inspection.port.js';
+export * from './ports/guest-ports.port.js';
 export * from './ports/host-resources.port.js';
 export * from './ports/image-catalog.port.js';
 export * from './ports/imported-images.port.js';

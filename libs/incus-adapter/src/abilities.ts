@@ -57,6 +57,9 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
     metrics: openMetrics(engine),
     guestInfo: new UnavailableAbility('Containers of Incus and LXD have no guest agent.'),
     guestControl: new UnavailableAbility('Containers of Incus and LXD have no guest agent: use a shell.'),
+    guestPorts: new UnavailableAbility(
+      'This service does not connect to ports of containers of Incus and LXD: use a proxy device of the server (incus config device add).',
+    ),
     diskExport: ofVms('exported'),
     diskSource: ofVms('moved'),
     diskIngest: ofVms('moved'),

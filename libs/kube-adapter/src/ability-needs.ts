@@ -51,6 +51,7 @@ export const ABILITY_NEEDS: AbilityNeeds = {
   guestInfo: [kubevirt],
   // No cluster has it.
   guestControl: [],
+  guestPorts: [kubevirt],
   diskExport: [kubevirt],
   diskSource: [kubevirt],
   diskIngest: [kubevirt],

@@ -28,6 +28,7 @@ import { ClusterExports } from './export/cluster-exports.js';
 import { KubeExport } from './export/kube-export.js';
 import { KubeEvents } from './events/kube-events.js';
 import { KubeGuestInspection } from './guests/kube-guest-inspection.js';
+import { KubeGuestPorts } from './guest-ports/kube-guest-ports.js';
 import { KubeHardware } from './hardware/kube-hardware.js';
 import { KubeHostResources } from './host-resources/kube-host-resources.js';
 import { ImageUploads, type UploadProxyOptions } from './images/image-uploads.js';
@@ -174,6 +175,7 @@ export class KubeBackend extends Backend {
       guestControl: new UnavailableAbility(
         "KubeVirt passes no commands and passwords to a guest's agent: use the console or ssh.",
       ),
+      guestPorts: new KubeGuestPorts(api),
       diskExport: exports,
       diskSource: new KubeDiskSource({ api, discovery, clock }, exports),
       backups: new UnavailableAbility(NO_BACKUPS),

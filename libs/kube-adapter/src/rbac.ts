@@ -74,6 +74,7 @@ export const RBAC_RULES: readonly RbacRule[] = [
   rule('subresources.kubevirt.io', ['virtualmachines/addvolume', 'virtualmachines/removevolume'], ['update']),
   rule('subresources.kubevirt.io', ['virtualmachineinstances/pause', 'virtualmachineinstances/unpause'], ['update']),
   rule('subresources.kubevirt.io', ['virtualmachineinstances/console', 'virtualmachineinstances/vnc'], ['get']),
+  rule('subresources.kubevirt.io', ['virtualmachineinstances/portforward'], ['get']),
   rule(
     'subresources.kubevirt.io',
     [

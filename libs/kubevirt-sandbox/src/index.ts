@@ -1,6 +1,7 @@
 export * from './kubevirt-simulation.js';
 export type { ProgramChooser, SimulatedProgram } from './pods/program.js';
 export type { ContainerSeed } from './seeds/seed-container.js';
+export type { GuestPortChooser } from './guests/simulated-ports.js';
 export { FOLDER_LABEL, fleetName, fleetNamespace, type FleetSeedOptions } from './seeds/seed-fleet.js';
 export { CONTROL_PLANE } from './seeds/company-nodes.js';
 export { meanContainerUsage, meanVmUsage, type MeanUsage } from './metrics/mean-usage.js';

@@ -46,6 +46,7 @@ import { seedVm } from './seeds/seed-vm.js';
 import type { VmSeed } from './seeds/vm-seed.js';
 import { Timings, type TimingName } from './timings.js';
 import type { SimulatedGuest } from './guests/simulated-guest.js';
+import type { GuestPortChooser } from './guests/simulated-ports.js';
 import { RESOURCES } from './resources.js';
 import type { PersistentVolumeClaim } from './types/core-kinds.js';
 import type { VirtualMachineInstance } from './types/virtual-machine-instance.js';
@@ -139,6 +140,11 @@ export class KubevirtSimulation implements SandboxExtension {
   /** Chooses the simulated programs of the containers of Jobs; undefined restores the built-in ones. */
   choosePrograms(chooser: ProgramChooser | undefined): void {
     this.context.chooseProgram = chooser;
+  }
+
+  /** Chooses what accepts connections at the ports of guests; undefined restores the built-in ones. */
+  chooseGuestPorts(chooser: GuestPortChooser | undefined): void {
+    this.context.chooseGuestPort = chooser;
   }
 
   /** The inside of a running VM. @throws ApiError 404 */

@@ -13,6 +13,7 @@ import type {
 import type { OptionalPart } from './definitions/simulated-definitions.js';
 import type { Faults } from './faults.js';
 import { FeatureGates } from './feature-gates.js';
+import type { GuestPortChooser } from './guests/simulated-ports.js';
 import type { KubevirtRelease } from './kubevirt-version.js';
 import { ContainerOutput } from './pods/container-output.js';
 import type { ProgramChooser } from './pods/program.js';
@@ -55,6 +56,8 @@ export class SimulationContext implements SimulationDeps {
   readonly output: ContainerOutput;
   /** Programs of a test. */
   chooseProgram: ProgramChooser | undefined;
+  /** What a test or an embedder puts behind the ports of guests. */
+  chooseGuestPort: GuestPortChooser | undefined;
   /** The changes that a clone applies to the VM of its restore, by the uid of the restore. */
   readonly restoreAdjustments = new Map<string, (vm: VirtualMachine) => void>();
   private addresses = FIRST_ADDRESS;

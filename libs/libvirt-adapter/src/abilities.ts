@@ -11,6 +11,7 @@ import { EventHistory } from './events/event-history.js';
 import { openEvents } from './events/open-events.js';
 import { openExport } from './export/open-export.js';
 import { openGuestControl, openGuestInspection } from './guests/open-guests.js';
+import { openGuestPorts } from './guest-ports/open-guest-ports.js';
 import { openHardware } from './hardware/open-hardware.js';
 import { openHostResources } from './host-resources/open-host-resources.js';
 import { openImages } from './images/open-images.js';
@@ -100,6 +101,7 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
     metrics: openMetrics(engine),
     guestInfo: openGuestInspection(engine),
     guestControl: openGuestControl(engine),
+    guestPorts: openGuestPorts(engine),
     diskExport: openExport(engine),
     diskSource: openDiskSource(engine),
     liveDisks: openLiveDisks(engine, backups),

@@ -2,12 +2,22 @@ import type { Instance } from './instance.js';
 import type { InstanceKind } from '../values/instance-ref.js';
 
 /** The actions that an API token may be created for. */
-export const TOKEN_ACTIONS = ['read', 'console', 'power', 'change', 'guest', 'create', 'delete', 'export'] as const;
+export const TOKEN_ACTIONS = [
+  'read',
+  'console',
+  'ports',
+  'power',
+  'change',
+  'guest',
+  'create',
+  'delete',
+  'export',
+] as const;
 export type TokenAction = (typeof TOKEN_ACTIONS)[number];
 
 /**
- * Everything that a grant decides about. `watch` is a view-only console, `secrets` the manifest with its secrets, and
- * `manage` the settings of the service itself, such as API tokens.
+ * Everything that a grant decides about. `ports` is a connection to a TCP port of a guest, `watch` a view-only console,
+ * `secrets` the manifest with its secrets, and `manage` the settings of the service itself, such as API tokens.
  */
 export const ACCESS_ACTIONS = [...TOKEN_ACTIONS, 'watch', 'secrets', 'manage'] as const;
 export type AccessAction = (typeof ACCESS_ACTIONS)[number];

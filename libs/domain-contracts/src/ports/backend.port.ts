@@ -17,6 +17,7 @@ import type { DiskSource } from './disk-source.port.js';
 import type { DiskMove } from './disk-move.port.js';
 import type { GuestControl } from './guest-control.port.js';
 import type { GuestInspection } from './guest-inspection.port.js';
+import type { GuestPorts } from './guest-ports.port.js';
 import type { HostResources } from './host-resources.port.js';
 import type { ImportedImages } from './imported-images.port.js';
 import type { InstanceBackups } from './instance-backups.port.js';
@@ -53,6 +54,7 @@ export interface Abilities {
   readonly metrics: ResourceMetrics;
   readonly guestInfo: GuestInspection;
   readonly guestControl: GuestControl;
+  readonly guestPorts: GuestPorts;
   readonly diskExport: DiskExport;
   readonly diskSource: DiskSource;
   readonly diskIngest: DiskIngest;
@@ -88,6 +90,7 @@ const LISTED: { readonly [K in AbilityName]: true } = {
   metrics: true,
   guestInfo: true,
   guestControl: true,
+  guestPorts: true,
   diskExport: true,
   diskSource: true,
   diskIngest: true,

@@ -23,6 +23,7 @@ export const FOR_CONTAINERS = {
   metrics: 'the resource usage of containers',
   guestInfo: 'information about what runs in containers',
   guestControl: 'programs in containers',
+  guestPorts: 'connections to ports of containers',
   diskExport: 'exports of containers',
   diskSource: 'moves of containers to other contexts',
   diskIngest: 'moves of containers from other contexts',

@@ -221,6 +221,7 @@ export interface PodObject extends KubeObject {
     readonly phase?: string;
     readonly reason?: string;
     readonly message?: string;
+    readonly podIPs?: readonly { readonly ip?: string }[];
     readonly conditions?: readonly Condition[];
     readonly containerStatuses?: readonly ContainerState[];
     readonly initContainerStatuses?: readonly ContainerState[];

@@ -109,6 +109,11 @@ export class SandboxHarness implements BackendHarness {
     return ref;
   }
 
+  /** The simulated guests have an echo. */
+  async givenEcho() {
+    return { ref: await this.givenVm('Running'), port: 7, closedPort: 9 };
+  }
+
   /** A container disk can't be exported. */
   async givenVmWithDisk(): Promise<InstanceRef> {
     const ref = this.freshRef();

@@ -2,6 +2,7 @@ import type { GuestRegistry } from '../controllers/instance/guest-registry.js';
 import type { InstanceController } from '../controllers/instance/instance-controller.js';
 import type { SimulationContext } from '../simulation-context.js';
 import { ConsoleSessions } from './console-sessions.js';
+import { GuestPortSessions } from './guest-port-sessions.js';
 import { registerGroupEndpoints } from './group-endpoints.js';
 import { InstanceSubresources } from './instance-subresources.js';
 import { registerMachineSubresources } from './machine-subresources.js';
@@ -20,4 +21,7 @@ export function registerKubevirtSubresources(
   const consoles = new ConsoleSessions(context, guests);
   consoles.register();
   consoles.watch();
+  const ports = new GuestPortSessions(context);
+  ports.register();
+  ports.watch();
 }

@@ -56,6 +56,8 @@ export type StatisticFields = ReadonlyMap<string, number | string | boolean>;
 export interface InterfaceAddress {
   /** The name of the interface in the guest, or of its host device. */
   readonly interfaceName: string;
+  /** Of the network card, as libvirt or the agent writes it; absent for an interface without one. */
+  readonly mac?: string;
   readonly address: string;
 }
 

@@ -284,8 +284,12 @@ export class RpcDomains extends DomainOperations {
       ...options,
       isSlow: true,
     });
-    return interfaces.flatMap(({ name, addresses }) =>
-      addresses.map(({ address }) => ({ interfaceName: name, address })),
+    return interfaces.flatMap(({ name, hardwareAddress, addresses }) =>
+      addresses.map(({ address }) => ({
+        interfaceName: name,
+        ...(hardwareAddress !== null && { mac: hardwareAddress }),
+        address,
+      })),
     );
   }
 

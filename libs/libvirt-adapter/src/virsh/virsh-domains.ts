@@ -252,8 +252,14 @@ export const parseAddresses = (table: string): InterfaceAddress[] =>
   table
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
-    .map((cells) => ({ interfaceName: cells[0] ?? '', address: cells.at(-1)?.split('/')[0] ?? '' }))
+    .map((cells) => ({
+      interfaceName: cells[0] ?? '',
+      ...(isMac(cells[1]) && { mac: cells[1] }),
+      address: cells.at(-1)?.split('/')[0] ?? '',
+    }))
     .filter(({ address }) => /^[0-9a-f.:]+$/i.test(address));
+
+const isMac = (text: string | undefined): text is string => /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/i.test(text ?? '');
 
 /** Parses the table of `domblkinfo --all`: target, capacity, allocation, physical. */
 function parseDiskSizes(table: string): Map<string, number> {

@@ -16,6 +16,7 @@ import { diskSourceContract, type DiskSourceContractOptions } from './disk-sourc
 import { diskMoveContract } from './disk-move.contract.js';
 import { guestControlContract, type GuestControlContractOptions } from './guest-control.contract.js';
 import { guestInspectionContract } from './guest-inspection.contract.js';
+import { guestPortsContract } from './guest-ports.contract.js';
 import { hardwareTogetherContract } from './hardware-together.contract.js';
 import { hostResourcesContract } from './host-resources.contract.js';
 import { importedImagesContract, type ImagesContractOptions } from './imported-images.contract.js';
@@ -98,6 +99,7 @@ export function allPortsContract(
     metrics: () => resourceMetricsContract(adapter, open, options),
     guestInfo: () => guestInspectionContract(adapter, open, options),
     guestControl: () => guestControlContract(adapter, open, { ...options, ...guestControl }),
+    guestPorts: () => guestPortsContract(adapter, open, options),
     backups: () => instanceBackupsContract(adapter, open, options),
     backupSource: () => backupSourceContract(adapter, open, { ...options, ...backupSource }),
     bootProof: () => bootProofContract(adapter, open, options),

@@ -33,6 +33,11 @@ export interface BackendHarness {
     ref: InstanceRef,
     part: { readonly offset: number; readonly length: number; readonly byte: number },
   ): Promise<void>;
+  /**
+   * A VM that runs, with a program in it that sends back what it receives. Absent where the guests of the suites have
+   * no network that the adapter reaches.
+   */
+  givenEcho?(): Promise<{ readonly ref: InstanceRef; readonly port: number; readonly closedPort: number }>;
   /** Deletes a VM without using the adapter under test. */
   deleteExternally(ref: InstanceRef): Promise<void>;
   /**

@@ -7,6 +7,7 @@ import { diagnosticsContract } from '../contracts/diagnostics.contract.js';
 import { unavailableAbilityContract } from '../contracts/unavailable-ability.contract.js';
 import { MemoryBackend, type MemoryBackendOptions } from './memory-backend.js';
 import { withStatus } from './memory-engine.js';
+import { ECHO_PORT } from './memory-guest-ports.js';
 import { MEMORY_VOLUME } from './memory-instances.js';
 
 const DISK_BYTES = 8 * 1024 ** 2;
@@ -34,6 +35,11 @@ const open = async (options: MemoryBackendOptions = {}): Promise<BackendHarness 
       const content = Buffer.concat([engine.disks.get(key) ?? Buffer.alloc(0)], DISK_BYTES);
       content.fill(byte, offset, offset + length);
       engine.disks.set(key, content);
+    },
+    givenEcho: async () => {
+      const vm = withStatus(buildVm({ ref: freshRef(), uid: engine.nextUid() }), 'Running');
+      engine.put(vm);
+      return { ref: vm.ref, port: ECHO_PORT, closedPort: ECHO_PORT + 1 };
     },
     deleteExternally: async (ref) => engine.remove(ref),
     quickSource: async () => ({ kind: 'pvc', claim: MEMORY_VOLUME }),

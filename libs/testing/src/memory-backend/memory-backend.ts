@@ -21,6 +21,7 @@ import { MemoryExport } from './memory-export.js';
 import { MemoryLiveDisks } from './memory-live-disks.js';
 import { MemoryDiskIngest, MemoryDiskSource } from './memory-moves.js';
 import { MemoryGuestControl, MemoryGuestInspection } from './memory-guests.js';
+import { MemoryGuestPorts, type OpenPort } from './memory-guest-ports.js';
 import { MemoryHardware } from './memory-hardware.js';
 import {
   MemoryContainers,
@@ -49,6 +50,8 @@ export interface MemoryBackendOptions {
   readonly containerAbilities?: readonly AbilityName[];
   /** The graphical console of a running VM. */
   readonly openScreen?: (ref: InstanceRef) => Duplex;
+  /** What accepts connections at a port of a running VM. Default: an echo at port 7. */
+  readonly openPort?: OpenPort;
 }
 
 const CONTAINER_ABILITIES: readonly AbilityName[] = [
@@ -107,6 +110,7 @@ export class MemoryBackend extends Backend {
       metrics: new MemoryMetrics(engine),
       guestInfo: new MemoryGuestInspection(engine),
       guestControl: new MemoryGuestControl(engine),
+      guestPorts: new MemoryGuestPorts(engine, options.openPort),
       diskExport: new MemoryExport(engine),
       diskSource: new MemoryDiskSource(engine),
       diskIngest: new MemoryDiskIngest(engine),

@@ -8,6 +8,7 @@ type TokenAction = CreateTokenDto['actions'][number];
 export const tokenActions = perLanguage((): Readonly<Record<TokenAction, string>> => ({
   read: t`Read`,
   console: t`Consoles`,
+  ports: t`Connect to ports`,
   power: t`Start and stop`,
   change: t`Change`,
   guest: t`Control the guest`,

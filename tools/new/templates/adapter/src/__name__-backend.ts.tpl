@@ -46,6 +46,7 @@ export class __Name__Backend extends Backend {
       metrics: missing('metrics'),
       guestInfo: missing('guestInfo'),
       guestControl: missing('guestControl'),
+      guestPorts: missing('guestPorts'),
       diskExport: missing('diskExport'),
       diskSource: missing('diskSource'),
       diskIngest: missing('diskIngest'),
