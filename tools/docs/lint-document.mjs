@@ -4,8 +4,8 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectral from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
 
-/** A console upgrades to a WebSocket, so its only success is 101. The way to a login provider and back is 303. */
-const WITHOUT_SUCCESS = /api(~1|\/)(vnc|tty)(~1|\/)\{ns\}|login(~1|\/)providers(~1|\/)\{id\}/;
+/** A console or a port upgrades to a WebSocket, so its only success is 101. The way to a login provider and back is 303. */
+const WITHOUT_SUCCESS = /api(~1|\/)(vnc|tty)(~1|\/)\{ns\}|ports(~1|\/)\{port\}|login(~1|\/)providers(~1|\/)\{id\}/;
 const NEEDS_SUCCESS = new Set(['operation-2xx-response', 'operation-success-response']);
 
 /**

@@ -8,6 +8,7 @@ import { ClusterModule } from './cluster/cluster.module.js';
 import { BackendsModule } from './fleet/backends.module.js';
 import { CloudInitModule } from './cloud-init/cloud-init.module.js';
 import { ConsolesModule } from './consoles/consoles.module.js';
+import { PortsModule } from './ports/ports.module.js';
 import { ContainersModule } from './containers/containers.module.js';
 import { ContextsModule } from './contexts/contexts.module.js';
 import { DoctorModule } from './doctor/doctor.module.js';
@@ -92,6 +93,7 @@ export class AppModule {
         MovesModule,
         BackupsModule,
         ConsolesModule,
+        PortsModule,
         ClusterModule,
         NodesModule,
         DoctorModule,

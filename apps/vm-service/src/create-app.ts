@@ -18,6 +18,7 @@ import { openCertificate } from './platform/open-certificate.js';
 import { refuseEarly } from './platform/refuse-early.js';
 import { acceptJsonOnly } from './platform/json-body.js';
 import type { AppDeps } from './platform/tokens.js';
+import { PortRequests } from './ports/port-request.js';
 import type { Settings } from './config/load-config.js';
 
 /** The largest body is a creation with cloud-init user data. */
@@ -75,6 +76,7 @@ export async function createService(deps: AppDeps): Promise<Service> {
   addCommonHeaders(app, asksForHttps(settings));
   const edge = app.get(EdgePolicy);
   const consoles = app.get(ConsoleRequests);
+  const ports = app.get(PortRequests);
   const sockets = new SocketRecorder(app);
   app.useWebSocketAdapter(
     new PathWsAdapter(app, {
@@ -83,7 +85,8 @@ export async function createService(deps: AppDeps): Promise<Service> {
           if (isShuttingDown) throw new ShuttingDownError();
           edge.checkHost(request.headers);
           if (bearerToken(request.headers) === undefined) edge.checkOrigin(request.headers);
-          sockets.opened(await consoles.admit(request));
+          if (PortRequests.isOne(request)) sockets.openedPort(await ports.admit(request));
+          else sockets.opened(await consoles.admit(request));
         } catch (error) {
           sockets.refused(request, error);
           throw error;

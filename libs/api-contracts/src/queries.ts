@@ -19,6 +19,12 @@ export class InstancePath {
   @IsInstanceName() name!: string;
 }
 
+/** `{ns}`, `{name}` and `{port}` of a path. */
+export class PortPath extends InstancePath {
+  /** The TCP port of the guest. */
+  @IsCountText(1, 65_535) port!: string;
+}
+
 /** `{ns}`, `{name}` and `{action}` of the path of a VM. */
 export class VmActionPath extends InstancePath {
   /**

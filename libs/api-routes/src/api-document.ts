@@ -2556,6 +2556,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/vms/{ns}/{name}/ports/{port}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Connects to a TCP port of the guest of a VM
+         * @description Upgrades to a WebSocket that carries the bytes of one TCP connection in binary frames. The text frame {"end":true} in either direction means that no more bytes follow in it. A connection that can not be opened, or that the guest resets, is closed with code 4500 and the reason, and one without a byte for an hour with code 4508; a client that closes the socket without an end resets the connection. The service connects from its machine or cluster, to an address that the engine has given to the guest. A caller has at most 32 connections.
+         */
+        get: operations["Ports.connect"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/vms/{ns}/{name}/screen": {
         parameters: {
             query?: never;
@@ -15310,6 +15330,52 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["HardwareStatusView"] | components["schemas"]["PlanView"];
                 };
+            };
+        };
+    };
+    "Ports.connect": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+                /** @description The TCP port of the guest. */
+                port: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description The connection is a WebSocket from here on. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

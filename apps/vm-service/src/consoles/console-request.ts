@@ -16,6 +16,7 @@ import type { WebSocket } from 'ws';
 import { TYPE, WATCH } from './console-needs.js';
 import { ConsoleOwners } from './console-owners.js';
 import { expectRunning } from './expect-running.js';
+import { queryOf } from './query-of.js';
 import type { PeerRequest } from '../identity/local-trust.js';
 import { CallerResolver } from '../identity/caller-resolver.js';
 import { InstanceAccess } from '../identity/instance-access.js';
@@ -93,7 +94,7 @@ export class ConsoleRequests {
     const caller = this.callers.of(request, console === '' ? '' : `GET /api/${console}/:ns/:name`);
     if (console === '') throw new DomainError('PATH_NOT_FOUND', 'There is nothing at this path.');
     const path = (await pipe.transform({ ns, name }, { type: 'param', metatype: InstancePath })) as InstancePath;
-    const query = (await pipe.transform(parameters(url), { type: 'query', metatype: ConsoleQuery })) as ConsoleQuery;
+    const query = (await pipe.transform(queryOf(url), { type: 'query', metatype: ConsoleQuery })) as ConsoleQuery;
     const instance = this.find(console, path, query, caller.grant);
     const viewOnly = !this.mayType(caller, instance);
     const source = this.backends.get(instance.ref.context).require('consoles');
@@ -123,8 +124,3 @@ export class ConsoleRequests {
     }
   }
 }
-
-const parameters = (url: URL): Record<string, string | string[]> =>
-  Object.fromEntries([...new Set(url.searchParams.keys())].map((key) => [key, one(url.searchParams.getAll(key))]));
-
-const one = (values: string[]): string | string[] => (values.length === 1 ? (values[0] ?? '') : values);

@@ -29,6 +29,7 @@ const LOST = 'This replica no longer reaches the store of the cluster; connect a
     VncGateway,
     TtyGateway,
   ],
+  exports: [ConsoleRequests],
 })
 export class ConsolesModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private unsubscribe: (() => void) | undefined;

@@ -1,16 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Audit, formatRef } from '@headgate/domain-contracts';
+import { Audit, formatRef, type Caller, type Instance } from '@headgate/domain-contracts';
 import type { AdmittedConsole } from '../consoles/console-request.js';
 import { CallerIdentity } from '../identity/caller-identity.js';
 import { STATUS } from '../platform/error-status.js';
 import { Readiness } from '../platform/readiness.js';
 import { toDomainError } from '../platform/to-domain-error.js';
+import { PORT_ROUTE, PortRequests, type AdmittedPort } from '../ports/port-request.js';
 import { RequestRecorder } from './request-recorder.js';
 
 const SWITCHING_PROTOCOLS = 101;
 
-/** Records the consoles that are opened, and those that are denied. */
+/** Records the consoles and ports that are opened, and those that are denied. */
 export class SocketRecorder {
   private readonly audit: Audit;
   private readonly recorder: RequestRecorder;
@@ -25,15 +26,11 @@ export class SocketRecorder {
   }
 
   opened({ instance, caller, viewOnly }: AdmittedConsole): void {
-    if (!this.readiness.isReady) return;
-    this.audit.append(caller, {
-      kind: 'request',
-      action: 'open console',
-      ref: formatRef(instance.ref),
-      outcome: 'ok',
-      status: SWITCHING_PROTOCOLS,
-      message: viewOnly ? 'view only' : '',
-    });
+    this.append(caller, instance, 'open console', viewOnly ? 'view only' : '');
+  }
+
+  openedPort({ instance, caller, port }: AdmittedPort): void {
+    this.append(caller, instance, 'open port', `port ${port}`);
   }
 
   refused(request: IncomingMessage, error: unknown): void {
@@ -42,7 +39,7 @@ export class SocketRecorder {
     const [path = ''] = (request.url ?? '').split('?', 1);
     this.recorder.record({
       method: 'GET',
-      route: /^\/api\/(vnc|tty)\//.exec(path)?.[0].concat(':ns/:name') ?? '',
+      route: routeOf(path),
       status: STATUS[code],
       address: this.identity.addressOf(request),
       code,
@@ -50,4 +47,19 @@ export class SocketRecorder {
       isDryRun: false,
     });
   }
+
+  private append(caller: Caller, { ref }: Instance, action: string, message: string): void {
+    if (!this.readiness.isReady) return;
+    this.audit.append(caller, {
+      kind: 'request',
+      action,
+      ref: formatRef(ref),
+      outcome: 'ok',
+      status: SWITCHING_PROTOCOLS,
+      message,
+    });
+  }
 }
+
+const routeOf = (path: string): string =>
+  PortRequests.isOne({ url: path }) ? PORT_ROUTE : (/^\/api\/(vnc|tty)\//.exec(path)?.[0].concat(':ns/:name') ?? '');

@@ -145,7 +145,7 @@ describe('the published API document', () => {
   });
 
   test('has the consoles, and no page', () => {
-    for (const path of ['/api/vnc/{ns}/{name}', '/api/tty/{ns}/{name}'])
+    for (const path of ['/api/vnc/{ns}/{name}', '/api/tty/{ns}/{name}', '/api/ext/vms/{ns}/{name}/ports/{port}'])
       expect(Object.keys(operationOf(`GET ${path}`).responses)).toEqual(['101', '4XX', '5XX']);
     const paths = Object.keys(document.paths);
     expect(paths.filter((path) => ['/', '/app.js', '/style.css', '/icons.js', '/api/ext/docs'].includes(path))).toEqual(

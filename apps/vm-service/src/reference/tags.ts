@@ -51,6 +51,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Patches: 'Changes of what an instance declares.',
   Placement: 'CPUs, memory and devices of the host for a VM.',
   Plugins: 'Plugins of the service.',
+  Ports: 'Connections to TCP ports of guests, as WebSockets.',
   ProviderLogin: 'The way to a login provider and back.',
   Sessions: 'The sessions of all users.',
   Snapshots: 'Snapshots, clones and templates of VMs.',

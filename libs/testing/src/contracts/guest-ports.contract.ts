@@ -5,7 +5,8 @@ import { contractTests } from './contract-tests.js';
 
 const SENT = 'bytes of a connection\n';
 const MUCH_BYTES = 4 * 1024 * 1024;
-const PORT = 7;
+/** The port of the discard protocol, which guests do not serve. Source: RFC 863. */
+const PORT = 9;
 
 /** The rules for every `GuestPorts`. */
 export function guestPortsContract(
@@ -25,7 +26,7 @@ export function guestPortsContract(
 
     inTime('carries bytes in both directions, on several connections at once', async () => {
       const echo = await harness.givenEcho?.();
-      if (!echo) return expectNoAddress();
+      if (!echo) return expectRefused();
       const connections = await Promise.all([1, 2].map(() => ports.connect(echo.ref, echo.port)));
       for (const connection of connections) afterTest(() => connection.destroy());
       for (const [index, connection] of connections.entries()) {
@@ -84,9 +85,12 @@ export function guestPortsContract(
       });
     });
 
-    const expectNoAddress = async (): Promise<void> => {
+    /** Guests without an address, or with a network that nothing is known about. */
+    const expectRefused = async (): Promise<void> => {
       const vm = await harness.givenVm('Running');
-      await expect(ports.connect(vm, PORT)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+      await expect(ports.connect(vm, PORT)).rejects.toMatchObject({
+        code: expect.stringMatching(/^(NOT_SUPPORTED|WRONG_STATE|BACKEND_TIMEOUT)$/),
+      });
     };
   });
 }
