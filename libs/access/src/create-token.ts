@@ -2,6 +2,7 @@ import {
   buildPlan,
   Change,
   DomainError,
+  foldName,
   TOKEN_ACTIONS,
   type AccessScope,
   type ApiToken,
@@ -16,6 +17,10 @@ import {
 import { hashToken, newToken } from './token-text.js';
 
 export const MAX_TOKENS = 100;
+/** For each user, of their device logins. */
+export const MAX_DEVICE_TOKENS = 20;
+/** Of all device logins. */
+export const MAX_ALL_DEVICE_TOKENS = 2_000;
 export const MAX_TOKEN_DAYS = 366;
 const DAY_MS = 24 * 60 * 60_000;
 /** Expired tokens stay in the list for this long. */
@@ -33,6 +38,8 @@ export interface CreateTokenRequest {
   readonly addresses?: readonly string[] | undefined;
   /** For an agent, which may rehearse the actions. */
   readonly agent?: Omit<Leash, 'actions'> | undefined;
+  /** For a program that a user has let in with a device login. */
+  readonly isOfDevice?: boolean | undefined;
 }
 
 /** A new token. Its text is returned this one time only. */
@@ -72,7 +79,7 @@ export class CreateToken extends Change<[request: CreateTokenRequest], CreatedTo
       'create token',
       `token/${request.name}`,
       async () => {
-        this.expectPossible(request);
+        this.expectPossible(request, caller.login);
         await this.deleteOld();
         const { id, text } = newToken();
         const token: ApiToken = {
@@ -83,6 +90,7 @@ export class CreateToken extends Change<[request: CreateTokenRequest], CreatedTo
           scope: request.scope,
           ...actionsOf(request),
           ...(request.addresses?.length && { addresses: request.addresses }),
+          ...(request.isOfDevice && { isOfDevice: true }),
           createdAt: this.clock.iso(),
           expiresAt: expiryIn(request.days, this.clock),
           lastUsedAt: null,
@@ -94,20 +102,43 @@ export class CreateToken extends Change<[request: CreateTokenRequest], CreatedTo
     );
   }
 
+  /** Whether a token has the name. */
+  isTaken(name: string): boolean {
+    return this.store.all().some((token) => token.name === name);
+  }
+
+  /** @throws DomainError CONFLICT if the user can't have another token of a device login */
+  expectRoomForDevice(login: string): void {
+    const tokens = this.store.all().filter((token) => token.isOfDevice && !this.isExpired(token));
+    const own = tokens.filter(({ creator }) => foldName(creator) === foldName(login));
+    if (own.length >= MAX_DEVICE_TOKENS)
+      throw new DomainError(
+        'CONFLICT',
+        `You have ${MAX_DEVICE_TOKENS} programs that may act for you; revoke one on the page of your account.`,
+      );
+    if (tokens.length >= MAX_ALL_DEVICE_TOKENS)
+      throw new DomainError('CONFLICT', `There are ${MAX_ALL_DEVICE_TOKENS} programs of users already.`);
+  }
+
   /** @throws DomainError ALREADY_EXISTS, CONFLICT */
-  private expectPossible({ name }: CreateTokenRequest): void {
+  private expectPossible({ name, isOfDevice }: CreateTokenRequest, login = ''): void {
     const tokens = this.store.all().filter((token) => !this.isOld(token));
     if (tokens.some((token) => token.name === name))
       throw new DomainError(
         'ALREADY_EXISTS',
         `The API token ${name} already exists; revoke it or choose another name.`,
       );
-    if (tokens.length >= MAX_TOKENS)
+    if (isOfDevice) return this.expectRoomForDevice(login);
+    if (tokens.filter((token) => !token.isOfDevice).length >= MAX_TOKENS)
       throw new DomainError('CONFLICT', `There are ${MAX_TOKENS} API tokens already; revoke one that is not used.`);
   }
 
   private async deleteOld(): Promise<void> {
     for (const token of this.store.all()) if (this.isOld(token)) await this.store.delete(token.id);
+  }
+
+  private isExpired({ expiresAt }: ApiToken): boolean {
+    return Date.parse(expiresAt) <= this.clock.now();
   }
 
   private isOld({ expiresAt }: ApiToken): boolean {

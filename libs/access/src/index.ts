@@ -5,6 +5,7 @@ export * from './caller-connections.js';
 export * from './change-role.js';
 export * from './change-token.js';
 export * from './combine-grants.js';
+export * from './create-device-token.js';
 export * from './create-token.js';
 export * from './explain-access.js';
 export * from './held-role.js';

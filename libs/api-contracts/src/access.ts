@@ -153,6 +153,8 @@ export class TokenView {
   @Optional() @Nested(() => LeashDto) agent?: LeashDto;
   /** Whether an administrator has stopped the agent. */
   @Optional() @IsBoolean() stopped?: boolean;
+  /** Whether a program of the creator has it by a device login. */
+  @IsBoolean() device!: boolean;
   /** Whether it is no longer valid. */
   @IsBoolean() expired!: boolean;
   /** At most a minute before the last request. */

@@ -12,6 +12,7 @@ export * from './consoles.js';
 export * from './cloud-init.js';
 export * from './containers.js';
 export * from './contexts.js';
+export * from './device-login.js';
 export * from './doctor.js';
 export * from './facets.js';
 export * from './fields.js';

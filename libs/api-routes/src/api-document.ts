@@ -1280,6 +1280,146 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/login/device": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begins the login of a program, which a user approves on the page
+         * @description Begins the login of a program, which a user approves on the page.
+         */
+        post: operations["DeviceLogin.begin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/login/device/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lets a program act for the caller, with at most their rights
+         * @description Lets a program act for the caller, with at most their rights.
+         */
+        post: operations["DeviceLogin.approve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/login/device/deny": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refuses a program that waits
+         * @description Refuses a program that waits.
+         */
+        post: operations["DeviceLogin.deny"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/login/device/request": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The program that waits with a code, for its user to compare
+         * @description The program that waits with a code, for its user to compare.
+         */
+        post: operations["DeviceLogin.find"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/login/device/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Returns the API token of a program that a user has approved, once
+         * @description Returns the API token of a program that a user has approved, once.
+         */
+        post: operations["DeviceLogin.poll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/login/devices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The programs that may act for the caller
+         * @description The programs that may act for the caller; with a token, only its own.
+         */
+        get: operations["OwnDevices.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/login/devices/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revokes the token of a program of the caller
+         * @description Revokes the token of a program of the caller; with a token, only its own.
+         */
+        delete: operations["OwnDevices.revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/login/first-account": {
         parameters: {
             query?: never;
@@ -4032,10 +4172,35 @@ export interface components {
             /** @description The ID of the target. */
             target: string;
         };
+        /** @description POST /api/ext/login/device */
+        BeginDeviceLoginDto: {
+            /** @description What the program wants to do. Each action includes `read`. Default: all. */
+            actions?: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            /** @description How many days its token is valid, 1 to 90. Default: 30. */
+            days?: number;
+            /**
+             * @description The name of the machine of the program, which its token gets.
+             * @example web-1
+             */
+            machine: string;
+        };
         /** @description POST /api/ext/login/passkeys/options */
         BeginPasskeyDto: {
             /** @description The password of the caller: an open session alone can't add a passkey. */
             password: string;
+        };
+        /** @description A program that waits until a user approves it. */
+        BegunDeviceLoginView: {
+            /** @description The secret with which the program asks for its token. Shown this one time only. */
+            deviceCode: string;
+            /** @description After so many seconds, the codes are not valid any more. */
+            expiresInSeconds: number;
+            /** @description How many seconds the program waits before it asks for its token, and between two requests. */
+            intervalSeconds: number;
+            /** @description The page, below the address of the service. */
+            page: string;
+            /** @description The code that the user types on the page, such as `WDJB-MJHT`. */
+            userCode: string;
         };
         /** @description POST /api/ext/vms/{ns}/{name}/boot-order */
         BootOrderDto: {
@@ -4723,6 +4888,8 @@ export interface components {
             createdAt: string;
             /** @description The login of the user who has created it; empty for one without an identity. */
             creator: string;
+            /** @description Whether a program of the creator has it by a device login. */
+            device: boolean;
             /** @description Whether it is no longer valid. */
             expired: boolean;
             /** @description When it stops being valid, in ISO 8601. */
@@ -5058,6 +5225,37 @@ export interface components {
             context: string;
             /** @description Why not. */
             reason?: string;
+        };
+        /** @description What a program receives when it asks for its token. */
+        DevicePollView: {
+            /** @description When the token stops being valid, in ISO 8601. Only of `approved`. */
+            expiresAt?: string;
+            /** @description How many seconds the program waits before it asks again; absent if it must not. */
+            intervalSeconds?: number;
+            /** @description The name of the token in the lists. Only of `approved`. */
+            name?: string;
+            /**
+             * @description `pending`: ask again. `slow-down`: ask again, with the longer interval from now on. `denied`: the user has refused. `expired`: the code is too old, was used, or is not known. `approved`: with the token.
+             * @enum {string}
+             */
+            status: "pending" | "slow-down" | "denied" | "expired" | "approved";
+            /** @description Sent as `Authorization: Bearer`. Only of `approved`, and shown this one time only. */
+            token?: string;
+        };
+        /** @description A program that waits for the decision of its user. */
+        DeviceRequestView: {
+            /** @description What it wants to do. */
+            actions: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            /** @description The IP address from which it has asked. */
+            address: string;
+            /** @description When it has asked, in ISO 8601. */
+            createdAt: string;
+            /** @description How many days it may act for the user. */
+            days: number;
+            /** @description When the code stops being valid, in ISO 8601. */
+            expiresAt: string;
+            /** @description The name of its machine, as the program states it. */
+            machine: string;
         };
         /** @description The speed at which an instance uses its disks. */
         DiskUsageView: {
@@ -6883,6 +7081,11 @@ export interface components {
             /** @description The installed version, or else the offered one. */
             version: string;
         };
+        /** @description POST /api/ext/login/device/token */
+        PollDeviceLoginDto: {
+            /** @description The device code of the program. */
+            deviceCode: string;
+        };
         /** @description POST /api/ext/schedules/preview */
         PreviewScheduleDto: {
             /** @description The number of times; 5 by default. */
@@ -7768,6 +7971,8 @@ export interface components {
             createdAt: string;
             /** @description The login of the user who has created it; empty for one without an identity. */
             creator: string;
+            /** @description Whether a program of the creator has it by a device login. */
+            device: boolean;
             /** @description Whether it is no longer valid. */
             expired: boolean;
             /** @description When it stops being valid, in ISO 8601. */
@@ -7906,6 +8111,11 @@ export interface components {
             memory: components["schemas"]["MemoryUsageView"] | null;
             /** @description All interfaces together. */
             network: components["schemas"]["NetworkUsageView"] | null;
+        };
+        /** @description POST /api/ext/login/device/request, …/approve and …/deny */
+        UserCodeDto: {
+            /** @description The code that the program shows. Dashes, spaces and the case do not matter. */
+            userCode: string;
         };
         /** @description The CPUs of the host on which one CPU of the guest runs. */
         VcpuPinDto: {
@@ -11565,6 +11775,315 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LoginView"];
+                };
+            };
+        };
+    };
+    "DeviceLogin.begin": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BeginDeviceLoginDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BegunDeviceLoginView"];
+                };
+            };
+        };
+    };
+    "DeviceLogin.approve": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserCodeDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"];
+                };
+            };
+        };
+    };
+    "DeviceLogin.deny": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserCodeDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"];
+                };
+            };
+        };
+    };
+    "DeviceLogin.find": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserCodeDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeviceRequestView"];
+                };
+            };
+        };
+    };
+    "DeviceLogin.poll": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PollDeviceLoginDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DevicePollView"];
+                };
+            };
+        };
+    };
+    "OwnDevices.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenView"][];
+                };
+            };
+        };
+    };
+    "OwnDevices.revoke": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The ID of an API token, as in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
                 };
             };
         };

@@ -1,4 +1,5 @@
 export * from './accounts.js';
+export * from './device-logins.js';
 export * from './login-attempts.js';
 export * from './login-progress.js';
 export * from './one-time-secret.js';

@@ -1,15 +1,16 @@
 import { ApiTokenStore, type ApiToken, type ApiTokenChange, type Leash } from '@headgate/domain-contracts';
 import type { RegistryDatabase } from './registry-database.js';
 
-interface TokenRow extends Omit<ApiToken, 'scope' | 'actions' | 'addresses' | 'agent' | 'isStopped'> {
+interface TokenRow extends Omit<ApiToken, 'scope' | 'actions' | 'addresses' | 'agent' | 'isStopped' | 'isOfDevice'> {
   readonly scope: string;
   readonly actions: string;
   readonly addresses: string | null;
   readonly agent: string | null;
   readonly stopped: number | null;
+  readonly device: number | null;
 }
 
-const COLUMNS = `SELECT id, name, hash, creator, scope, actions, addresses, agent, stopped, created_at AS createdAt,
+const COLUMNS = `SELECT id, name, hash, creator, scope, actions, addresses, agent, stopped, device, created_at AS createdAt,
   expires_at AS expiresAt, last_used_at AS lastUsedAt FROM api_token`;
 
 /** ApiTokenStore over the registry. */
@@ -28,14 +29,16 @@ export class SqliteApiTokenStore extends ApiTokenStore {
     addresses,
     agent,
     isStopped,
+    isOfDevice,
     createdAt,
     expiresAt,
     lastUsedAt,
   }: ApiToken): Promise<void> {
     this.database.run(
       `INSERT OR REPLACE INTO api_token
-         (id, name, hash, creator, scope, actions, addresses, agent, stopped, created_at, expires_at, last_used_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (id, name, hash, creator, scope, actions, addresses, agent, stopped, device, created_at, expires_at,
+          last_used_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       id,
       name,
       hash,
@@ -45,6 +48,7 @@ export class SqliteApiTokenStore extends ApiTokenStore {
       jsonOf(addresses),
       jsonOf(agent),
       flagOf(isStopped),
+      flagOf(isOfDevice),
       createdAt,
       expiresAt,
       lastUsedAt,
@@ -94,13 +98,14 @@ export class SqliteApiTokenStore extends ApiTokenStore {
 
 const jsonOf = (value: object | undefined): string | null => (value === undefined ? null : JSON.stringify(value));
 
-const flagOf = (isStopped: boolean | undefined): number | null => (isStopped === undefined ? null : Number(isStopped));
+const flagOf = (flag: boolean | undefined): number | null => (flag === undefined ? null : Number(flag));
 
-const tokenOf = ({ addresses, agent, stopped, ...row }: TokenRow): ApiToken => ({
+const tokenOf = ({ addresses, agent, stopped, device, ...row }: TokenRow): ApiToken => ({
   ...row,
   scope: JSON.parse(row.scope) as ApiToken['scope'],
   actions: JSON.parse(row.actions) as ApiToken['actions'],
   ...(addresses !== null && { addresses: JSON.parse(addresses) as string[] }),
   ...(agent !== null && { agent: JSON.parse(agent) as Leash }),
   ...(stopped !== null && { isStopped: stopped !== 0 }),
+  ...(device !== null && { isOfDevice: device !== 0 }),
 });

@@ -1,11 +1,18 @@
-import { AccountStore, LoginSessionStore, type Account, type LoginSession } from '@headgate/domain-contracts';
+import {
+  AccountStore,
+  DeviceLoginStore,
+  LoginSessionStore,
+  type Account,
+  type DeviceLogin,
+  type LoginSession,
+} from '@headgate/domain-contracts';
 import type { RegistryDatabase } from './registry-database.js';
 
 /** A table of the registry with the columns id and body, which has the object as JSON. */
 class JsonTable<T> {
   constructor(
     private readonly database: RegistryDatabase,
-    private readonly table: 'account' | 'login_session',
+    private readonly table: 'account' | 'login_session' | 'device_login',
     private readonly keyOf: (object: T) => string,
   ) {}
 
@@ -96,5 +103,35 @@ export class SqliteAccountStore extends AccountStore {
 
   override async delete(login: string): Promise<boolean> {
     return this.table.delete(login);
+  }
+}
+
+/** DeviceLoginStore over the registry. */
+export class SqliteDeviceLoginStore extends DeviceLoginStore {
+  private readonly table: JsonTable<DeviceLogin>;
+
+  constructor(database: RegistryDatabase) {
+    super();
+    this.table = new JsonTable(database, 'device_login', ({ id }) => id);
+  }
+
+  override get(id: string): DeviceLogin | undefined {
+    return this.table.get(id);
+  }
+
+  override all(): readonly DeviceLogin[] {
+    return this.table.all();
+  }
+
+  override async put(login: DeviceLogin): Promise<void> {
+    this.table.put(login);
+  }
+
+  override async change(id: string, change: (stored: DeviceLogin) => DeviceLogin | undefined) {
+    return this.table.change(id, change);
+  }
+
+  override async delete(id: string): Promise<boolean> {
+    return this.table.delete(id);
   }
 }

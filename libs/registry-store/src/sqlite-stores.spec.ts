@@ -5,6 +5,7 @@ import {
   accountStoreContract,
   apiTokenStoreContract,
   folderStoreContract,
+  deviceLoginStoreContract,
   loginSessionStoreContract,
   replyStoreContract,
   roleStoreContract,
@@ -22,7 +23,7 @@ import {
 import { RegistryDatabase } from './registry-database.js';
 import { SqliteApiTokenStore } from './sqlite-api-token-store.js';
 import { SqliteFolderStore } from './sqlite-folder-store.js';
-import { SqliteAccountStore, SqliteLoginSessionStore } from './sqlite-login-stores.js';
+import { SqliteAccountStore, SqliteDeviceLoginStore, SqliteLoginSessionStore } from './sqlite-login-stores.js';
 import { SqliteReplyStore } from './sqlite-reply-store.js';
 import { SqliteRoleStore } from './sqlite-role-store.js';
 import { SqliteShutdownTimes } from './sqlite-shutdown-times.js';
@@ -60,6 +61,7 @@ scheduleStoreContract('SQLite', () => openHarness((database) => new SqliteSchedu
 scheduledSnapshotStoreContract('SQLite', () => openHarness((database) => new SqliteScheduledSnapshotStore(database)));
 sourceStoreContract('SQLite', () => openHarness((database) => new SqliteSourceStore(database)));
 taskStoreContract('SQLite', () => openHarness((database) => new SqliteTaskStore(database)));
+deviceLoginStoreContract('SQLite', () => openHarness((database) => new SqliteDeviceLoginStore(database)));
 loginSessionStoreContract('SQLite', () => openHarness((database) => new SqliteLoginSessionStore(database)));
 accountStoreContract('SQLite', () => openHarness((database) => new SqliteAccountStore(database)));
 apiTokenStoreContract('SQLite', () => openHarness((database) => new SqliteApiTokenStore(database)));

@@ -1,7 +1,9 @@
 import {
   AccountStore,
+  DeviceLoginStore,
   LoginSessionStore,
   type Account,
+  type DeviceLogin,
   type LoginSession,
   type LoginStore,
 } from '@headgate/domain-contracts';
@@ -56,4 +58,15 @@ export class MemoryAccountStore extends AccountStore {
   override change = (login: string, change: (stored: Account) => Account | undefined) =>
     this.table.change(login, change);
   override delete = (login: string): Promise<boolean> => this.table.delete(login);
+}
+
+/** DeviceLoginStore in memory. */
+export class MemoryDeviceLoginStore extends DeviceLoginStore {
+  private readonly table = new MemoryTable<DeviceLogin>(({ id }) => id);
+  override get = (id: string): DeviceLogin | undefined => this.table.get(id);
+  override all = (): readonly DeviceLogin[] => this.table.all();
+  override put = (login: DeviceLogin): Promise<void> => this.table.put(login);
+  override change = (id: string, change: (stored: DeviceLogin) => DeviceLogin | undefined) =>
+    this.table.change(id, change);
+  override delete = (id: string): Promise<boolean> => this.table.delete(id);
 }

@@ -18,8 +18,12 @@ import { sourceStoreContract } from './contracts/source-store.contract.js';
 import { sampleExchangeContract } from './contracts/sample-exchange.contract.js';
 import { sharedTaskStoreContract } from './contracts/shared-task-store.contract.js';
 import { taskStoreContract } from './contracts/task-store.contract.js';
-import { accountStoreContract, loginSessionStoreContract } from './contracts/login-store.contract.js';
-import { MemoryAccountStore, MemoryLoginSessionStore } from './memory-login-stores.js';
+import {
+  accountStoreContract,
+  deviceLoginStoreContract,
+  loginSessionStoreContract,
+} from './contracts/login-store.contract.js';
+import { MemoryAccountStore, MemoryDeviceLoginStore, MemoryLoginSessionStore } from './memory-login-stores.js';
 import { MemoryFolderStore } from './memory-folder-store.js';
 import { MemoryShutdownTimes } from './memory-shutdown-times.js';
 import {
@@ -121,6 +125,11 @@ sharedWebhookStoreContract('memory', () => {
 sampleExchangeContract('memory', () => {
   const shared = new SharedSamples();
   return { join: async () => shared.join(), close: () => undefined };
+});
+
+deviceLoginStoreContract('memory', () => {
+  const store = new MemoryDeviceLoginStore();
+  return { store, reopen: () => store, close: () => undefined };
 });
 
 loginSessionStoreContract('memory', () => {

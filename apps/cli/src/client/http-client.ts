@@ -14,6 +14,8 @@ export interface SendOptions {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Sent without an idempotency key, so that the service does not keep the answer. */
+  readonly isUnkept?: boolean;
   /** Instead of the time limit of the client; also the longest silence of a stream. */
   readonly timeoutMs?: number;
 }
@@ -64,7 +66,8 @@ export class HttpClient {
 
   /** @throws ClientError, also for half an answer and for one that is not JSON */
   async json<T>(method: string, path: string, options: SendOptions = {}): Promise<JsonAnswer<T>> {
-    const key: Record<string, string> = CHANGES_WITH_KEY.includes(method) ? { 'idempotency-key': randomUUID() } : {};
+    const key: Record<string, string> =
+      CHANGES_WITH_KEY.includes(method) && !options.isUnkept ? { 'idempotency-key': randomUUID() } : {};
     const headers = { accept: 'application/json', ...key, ...options.headers };
     const once = async (): Promise<JsonAnswer<T>> => {
       const answer = await this.open(method, path, { ...options, headers });

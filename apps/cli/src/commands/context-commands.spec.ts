@@ -53,12 +53,6 @@ describe('login and contexts', () => {
     expect(await cli.json(['context', 'list'])).toEqual([]);
   });
 
-  test('a login without a token says how to get one, and that there is no device code', async () => {
-    const { code, stderr } = await cli.run(['login', service.url]);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/--token-file or --token-stdin\. Services have no login with a device code yet/);
-  });
-
   test('a login over HTTP to another machine is refused before a request', async () => {
     const args = ['login', 'http://vms.example.org', '--token-stdin'];
     expect(await cli.run(args, { stdin: 'hgt_x' })).toMatchObject({

@@ -10,6 +10,7 @@ import { addHelpCommand } from './help-command.js';
 import { addInventoryCommand } from './inventory-command.js';
 import { addJournalCommands } from './journal-commands.js';
 import { addLogCommands } from './log-commands.js';
+import { addLoginCommands } from './login-commands.js';
 import { addMcpCommand } from './mcp-command.js';
 import { addMoveCommand } from './move-command.js';
 import { addPowerCommands } from './power-commands.js';
@@ -37,6 +38,7 @@ export function addCommands(program: Command, act: Act): void {
     addProofCommands,
     addServiceCommands,
     addMcpCommand,
+    addLoginCommands,
     addContextCommands,
     addCompletionCommands,
     addHelpCommand,

@@ -34,6 +34,8 @@ export interface RunOptions {
   readonly interrupted?: AbortSignal;
   readonly stderr?: Recorder;
   readonly stdout?: Recorder;
+  /** Whether there is a user at a terminal. */
+  readonly isOnTerminal?: boolean;
 }
 
 /** The program with a home folder of its own, in this process. */
@@ -64,11 +66,15 @@ export class Cli {
   }
 
   private environment(options: RunOptions & { stdout: Recorder; stderr: Recorder }): Environment {
+    const { isOnTerminal = false, stderr } = options;
+    if (isOnTerminal) stderr.isTTY = true;
     return {
       env: { ...this.env, ...options.env },
-      stdin: Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),
+      stdin: Object.assign(Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]), {
+        isTTY: isOnTerminal,
+      }),
       stdout: options.stdout,
-      stderr: options.stderr,
+      stderr,
       homeDirectory: this.home,
       interrupted: options.interrupted ?? new AbortController().signal,
     };

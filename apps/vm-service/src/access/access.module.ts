@@ -6,12 +6,14 @@ import {
   ApiTokenStore,
   Audit,
   Clock,
+  DeviceLoginStore,
   LoginSessionStore,
   RoleStore,
 } from '@headgate/domain-contracts';
 import { Folders } from '@headgate/folders';
 import {
   Accounts,
+  dropDeviceLoginsOf,
   LoginAttempts,
   PasskeyCeremony,
   PasskeyChallenges,
@@ -35,9 +37,11 @@ const HOUR_MS = 60 * MINUTE_MS;
 const REVOKE_TOKENS = Symbol('REVOKE_TOKENS');
 
 const revokeTokens =
-  (tokens: RevokeTokensOf): AccountsDeps['revokeTokens'] =>
-  (login, author) =>
-    tokens.run(login, author);
+  (tokens: RevokeTokensOf, devices: DeviceLoginStore): AccountsDeps['revokeTokens'] =>
+  async (login, author) => {
+    await dropDeviceLoginsOf(devices, login);
+    await tokens.run(login, author);
+  };
 
 /** The API tokens, sessions, accounts and roles, for everything that identifies callers or keeps connections open. */
 @Module({
@@ -59,7 +63,7 @@ const revokeTokens =
     provideClass(LoginAttempts, [Clock]),
     provideClass(Passwords, []),
     provideDeps(RevokeTokensOf, { tokens: ApiTokens, store: ApiTokenStore, audit: Audit }),
-    { provide: REVOKE_TOKENS, inject: [RevokeTokensOf], useFactory: revokeTokens },
+    { provide: REVOKE_TOKENS, inject: [RevokeTokensOf, DeviceLoginStore], useFactory: revokeTokens },
     provideDeps(Accounts, {
       store: AccountStore,
       sessions: Sessions,

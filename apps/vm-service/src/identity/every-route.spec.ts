@@ -59,6 +59,13 @@ POST   /api/ext/login/recovery                          no       yes    yes   ye
 POST   /api/ext/login/logout                            no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /api/ext/login/providers/{id}/start              no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /api/ext/login/providers/{id}/callback           no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/login/device                            no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/login/device/token                      no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/login/device/request                    no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/login/device/approve                    no       yes    yes   yes   -       yes    yes      yes   yes
+POST   /api/ext/login/device/deny                       no       yes    yes   yes   -       yes    yes      yes   yes
+GET    /api/ext/login/devices                           no       yes    yes   yes   -       yes    yes      yes   yes
+DELETE /api/ext/login/devices/{id}                      no       yes    yes   yes   -       yes    yes      yes   yes
 GET    /api/ext/login/sessions                          no       yes    yes   yes   -       yes    yes      yes   yes
 DELETE /api/ext/login/sessions/{id}                     no       yes    yes   yes   -       yes    yes      yes   yes
 POST   /api/ext/login/own-password                      no       yes    yes   yes   -       yes    yes      yes   yes

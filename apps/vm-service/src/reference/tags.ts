@@ -46,6 +46,8 @@ export const TAGS: Readonly<Record<string, string>> = {
   Mcp: 'The Model Context Protocol for agents.',
   Moves: 'Moves of VMs to other contexts.',
   Nodes: 'Cordons and drains of nodes.',
+  DeviceLogin: 'Programs log in without a browser: they show a code, and a user approves them on the page.',
+  OwnDevices: 'The programs that may act for the caller.',
   OwnSessions: 'The sessions and the password of the caller.',
   Passkeys: 'The login with a passkey, and the passkeys of the caller.',
   Patches: 'Changes of what an instance declares.',

@@ -5,7 +5,6 @@ import {
   CreatedTokenView,
   CreateTokenDto,
   EmptyBody,
-  type LeashDto,
   RotateTokenDto,
   StatusView,
   TokenPath,
@@ -17,6 +16,7 @@ import { ApiTokenStore, type ApiToken } from '@headgate/domain-contracts';
 import { Needs } from '../platform/needs.decorator.js';
 import { answer, answerList, Describe } from '../platform/answers.decorator.js';
 import { Changing, ChangeRequest } from '../platform/change-request.js';
+import { presentToken } from './present-token.js';
 
 const DEFAULT_DAYS = 90;
 
@@ -104,15 +104,7 @@ export class TokensController {
     return request.answer(query, this.revokeToken, [id], () => ({ status: 'revoked' }));
   }
 
-  private present({ hash: _hash, actions, addresses = [], agent, isStopped, scope, ...token }: ApiToken): TokenView {
-    const { actions: rehearsed, ...leash } = agent ?? { actions };
-    return {
-      ...token,
-      actions: [...rehearsed],
-      scope: { ...scope },
-      addresses: [...addresses],
-      expired: this.tokens.isExpired(token),
-      ...(agent && { agent: leash as LeashDto, stopped: isStopped === true }),
-    };
+  private present(token: ApiToken): TokenView {
+    return presentToken(token, this.tokens.isExpired(token));
   }
 }

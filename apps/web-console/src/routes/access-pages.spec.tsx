@@ -33,6 +33,7 @@ const token: TokenView = {
   actions: ['read', 'power'],
   scope: { folder: 'prod/web', q: 'web' },
   addresses: [],
+  device: false,
   createdAt: '2026-01-01T00:00:00.000Z',
   expiresAt: '2026-04-01T00:00:00.000Z',
   expired: false,

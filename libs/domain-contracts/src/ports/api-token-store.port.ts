@@ -32,6 +32,8 @@ export interface ApiToken {
   readonly agent?: Leash;
   /** Whether an administrator has stopped the agent: its requests are refused until they resume it. */
   readonly isStopped?: boolean;
+  /** Whether a program has it by a device login, so that its user may revoke it. */
+  readonly isOfDevice?: boolean;
   /** ISO 8601. */
   readonly createdAt: string;
   readonly expiresAt: string;

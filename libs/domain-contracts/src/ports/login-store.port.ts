@@ -1,3 +1,5 @@
+import type { TokenAction } from '../model/grant.js';
+
 /** A session of a browser in which a user has logged in, as it is stored: its secret is known only to the browser. */
 export interface LoginSession {
   /** Names the session in lists; it opens nothing. */
@@ -65,6 +67,38 @@ export interface Account {
   readonly changedAt: string;
 }
 
+/** What a user has decided about the login of a program. */
+export interface DeviceDecision {
+  /** Random, so that a repeated write recognizes itself. */
+  readonly id: string;
+  readonly isApproved: boolean;
+  /** The user, whose rights the program gets. */
+  readonly login: string;
+  readonly name: string;
+  readonly groups?: readonly string[];
+}
+
+/** A program that waits until a user lets it act for them. Its device code is known only to the program. */
+export interface DeviceLogin {
+  /** SHA-256 of the device code, in hexadecimal digits. */
+  readonly id: string;
+  /** The code that the user types on the page, such as `WDJB-MJHT`. */
+  readonly userCode: string;
+  /** The name that the program gives its machine, by the rules for the names of instances. */
+  readonly machine: string;
+  /** The IP address of the program. */
+  readonly address: string;
+  /** What it wants to do. */
+  readonly actions: readonly TokenAction[];
+  /** How long its token is to be valid. */
+  readonly days: number;
+  /** Absent while it waits. */
+  readonly decision?: DeviceDecision;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
 /**
  * Stores objects of the login by a key. A write that has returned is durable, and reads return it. They belong to one
  * process: replicas do not share them.
@@ -86,6 +120,9 @@ export abstract class LoginStore<T> {
 
 /** Stores the sessions of users by ID. */
 export abstract class LoginSessionStore extends LoginStore<LoginSession> {}
+
+/** Stores the programs that wait for their login, by the hash of the device code. */
+export abstract class DeviceLoginStore extends LoginStore<DeviceLogin> {}
 
 /** Stores the accounts of the service by login. */
 export abstract class AccountStore extends LoginStore<Account> {}

@@ -53,6 +53,7 @@ export function apiTokenStoreContract(
         addresses: ['10.0.0.0/8'],
         agent: { actions: ['power'], changesPerHour: 10, maxPercentOfFolder: 25, approval: 'all' },
         isStopped: true,
+        isOfDevice: true,
         lastUsedAt: '2026-01-05T00:00:00.000Z',
       };
       await harness.store.put(full);

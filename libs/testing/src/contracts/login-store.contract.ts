@@ -1,4 +1,12 @@
-import type { Account, AccountStore, LoginSession, LoginSessionStore, LoginStore } from '@headgate/domain-contracts';
+import type {
+  Account,
+  AccountStore,
+  DeviceLogin,
+  DeviceLoginStore,
+  LoginSession,
+  LoginSessionStore,
+  LoginStore,
+} from '@headgate/domain-contracts';
 
 export interface LoginStoreHarness<Store> {
   readonly store: Store;
@@ -6,6 +14,9 @@ export interface LoginStoreHarness<Store> {
   reopen(): Store | Promise<Store>;
   close(): void | Promise<void>;
 }
+
+/** Opens an empty store. */
+export type OpenLoginStore<Store> = () => LoginStoreHarness<Store> | Promise<LoginStoreHarness<Store>>;
 
 const session = (id: string): LoginSession => ({
   id,
@@ -33,12 +44,30 @@ const account = (login: string): Account => ({
   changedAt: '2026-01-01T00:00:00.000Z',
 });
 
+const deviceLogin = (id: string): DeviceLogin => ({
+  id,
+  userCode: 'WDJB-MJHT',
+  machine: 'laptop-1',
+  address: '2001:db8::1',
+  actions: ['read', 'power'],
+  days: 30,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  expiresAt: '2026-01-01T00:10:00.000Z',
+});
+
+/** The rules for every `DeviceLoginStore`. */
+export const deviceLoginStoreContract = (adapter: string, open: OpenLoginStore<DeviceLoginStore>): void =>
+  storeContract(`DeviceLoginStore, ${adapter}`, open, deviceLogin, (one) => ({
+    ...one,
+    decision: { id: 'random', isApproved: true, login: 'corp:ann', name: 'Änn', groups: ['ops', 'a,b'] },
+  }));
+
 /** The rules for every `LoginSessionStore`. */
-export const loginSessionStoreContract = (adapter: string, open: () => LoginStoreHarness<LoginSessionStore>): void =>
+export const loginSessionStoreContract = (adapter: string, open: OpenLoginStore<LoginSessionStore>): void =>
   storeContract(`LoginSessionStore, ${adapter}`, open, session, (one) => ({ ...one, hash: 'd'.repeat(64) }));
 
 /** The rules for every `AccountStore`. */
-export const accountStoreContract = (adapter: string, open: () => LoginStoreHarness<AccountStore>): void =>
+export const accountStoreContract = (adapter: string, open: OpenLoginStore<AccountStore>): void =>
   storeContract(`AccountStore, ${adapter}`, open, account, ({ setup: _setup, ...one }) => ({
     ...one,
     isDisabled: true,
@@ -47,15 +76,15 @@ export const accountStoreContract = (adapter: string, open: () => LoginStoreHarn
 
 function storeContract<T>(
   title: string,
-  open: () => LoginStoreHarness<LoginStore<T>>,
+  open: OpenLoginStore<LoginStore<T>>,
   build: (key: string) => T,
   changed: (one: T) => T,
 ): void {
   describe(title, () => {
     let harness: LoginStoreHarness<LoginStore<T>>;
 
-    beforeEach(() => {
-      harness = open();
+    beforeEach(async () => {
+      harness = await open();
     });
     afterEach(() => harness.close());
 
