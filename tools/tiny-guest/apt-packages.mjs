@@ -105,6 +105,7 @@ export function aptPackages({ folder, log, run = runCommand }) {
       agent: ['qemu-guest-agent'],
       ssh: ['dropbear-bin'],
       boot: ['syslinux', 'syslinux-common', 'mtools'],
+      reader: ['perl-base', 'ntfs-3g', 'lvm2'],
     },
   };
 }

@@ -48,6 +48,7 @@ export function dnfPackages({ folder, log, run = runCommand }) {
       agent: ['qemu-guest-agent'],
       ssh: ['dropbear'],
       boot: ['syslinux', 'syslinux-nonlinux', 'mtools'],
+      reader: ['perl-interpreter', 'ntfs-3g', 'lvm2'],
     },
   };
 }

@@ -16,37 +16,41 @@ const OPTIONAL = [
 /**
  * @typedef {object} ModuleSet
  * @property {Map<string, Buffer>} files uncompressed modules by name
+ * @property {Map<string, string[]>} chains the modules to load for one, in order; none for those that are built in
  * @property {string} table shell functions: `chain_of MODULE` sets `chain` to the modules to load, in order;
  *   `drivers_of MODALIAS` calls `load` for each matching module
  */
 
 /**
- * Collects the modules that the guest needs from a kernel's module folder.
+ * Collects the modules that a guest needs from a kernel's module folder. By default, those of the tiny guest.
  * @param {string} folder `…/lib/modules/VERSION`
+ * @param {{ required: string[], optional: string[] }} [wanted]
  * @returns {ModuleSet}
  */
-export function collectModules(folder) {
+export function collectModules(folder, { required, optional } = { required: REQUIRED, optional: OPTIONAL }) {
   const paths = indexModules(folder);
   const builtin = builtinModules(folder);
-  const missing = REQUIRED.filter((name) => !paths.has(name) && !builtin.has(name));
+  const missing = required.filter((name) => !paths.has(name) && !builtin.has(name));
   if (missing.length > 0) throw new Error(`The kernel ${basename(folder)} has no module ${missing.join(', ')}.`);
 
   /** @type {Map<string, Buffer>} */
   const files = new Map();
-  const chains = [];
+  /** @type {Map<string, string[]>} */
+  const chains = new Map();
   const drivers = [];
-  for (const name of [...REQUIRED, ...OPTIONAL]) {
+  for (const name of [...required, ...optional]) {
     if (!paths.has(name)) continue;
-    chains.push(`${name}) chain='${addWithDependencies(name, paths, files).join(' ')}' ;;`);
+    chains.set(name, addWithDependencies(name, paths, files));
     const aliases = modinfo(/** @type {Buffer} */ (files.get(name)), 'alias');
     const patterns = aliases.filter((alias) => alias.includes(':') && /^[\w:.,*?[\]-]+$/.test(alias));
     if (patterns.length > 0) drivers.push(`case "$1" in ${patterns.join('|')}) load ${name} ;; esac`);
   }
+  const cases = [...chains].map(([name, chain]) => `${name}) chain='${chain.join(' ')}' ;;`);
   const table = [
-    ...['chain_of() {', 'chain=', 'case "$1" in', ...chains, 'esac', '}'],
+    ...['chain_of() {', 'chain=', 'case "$1" in', ...cases, 'esac', '}'],
     ...['drivers_of() {', ...drivers, ':', '}'],
   ];
-  return { files, table: `${table.join('\n')}\n` };
+  return { files, chains, table: `${table.join('\n')}\n` };
 }
 
 /**

@@ -9,7 +9,7 @@ import { dnfPackages } from './dnf-packages.mjs';
  *   which include versions
  * @property {(names: string[]) => Promise<string[]>} dependenciesOf their dependencies, including transitive ones
  * @property {() => Promise<string[]>} kernelPackages the packages of the most suitable kernel
- * @property {Record<'busybox' | 'agent' | 'ssh' | 'boot', string[]>} packages
+ * @property {Record<'busybox' | 'agent' | 'ssh' | 'boot' | 'reader', string[]>} packages
  */
 
 /**

@@ -46,7 +46,10 @@ export async function collectParts(source, work) {
     dropbear,
     ...Object.fromEntries(['resize2fs', 'e2fsck'].map((name) => [name, requireProgram(name)])),
   };
-  const libraries = await findLibraries(source, unpack, work, Object.values(programs));
+  const libraries = await findLibraries(source, unpack, work, Object.values(programs), [
+    ...packages.agent,
+    ...packages.ssh,
+  ]);
   return {
     ...kernel,
     busybox,
@@ -62,10 +65,11 @@ export async function collectParts(source, work) {
 }
 
 /**
+ * The kernel of this machine if it is one for virtual machines, or else that of the distribution.
  * @param {import('./package-source.mjs').PackageSource} source
  * @param {(name: string, packages: string[]) => Promise<string>} unpack
  */
-async function findKernel(source, unpack) {
+export async function findKernel(source, unpack) {
   const own = kernelsIn('/').filter(({ kernelVersion }) => /cloud|kvm/.test(kernelVersion));
   if (own.length > 0) return /** @type {typeof own[0]} */ (own.at(-1));
   let folder;
@@ -114,12 +118,13 @@ function isReadable(file) {
  * @param {(name: string, packages: string[]) => Promise<string>} unpack
  * @param {string} work
  * @param {string[]} programs
+ * @param {string[]} packages of the programs
  */
-async function findLibraries(source, unpack, work, programs) {
+export async function findLibraries(source, unpack, work, programs, packages) {
   const downloaded = join(work, 'libraries');
   const installed = librariesOf(programs, ['/']);
   if (installed.missing.length === 0) return installed.found;
-  const names = await source.dependenciesOf([...source.packages.agent, ...source.packages.ssh]);
+  const names = await source.dependenciesOf(packages);
   await unpack('libraries', names);
   const { found, missing } = librariesOf(programs, ['/', downloaded]);
   if (missing.length > 0)
@@ -138,11 +143,9 @@ function requireProgram(program) {
  * @param {string} root
  * @param {string[]} candidates
  */
-function fileIn(root, candidates) {
+export function fileIn(root, candidates) {
   const path = candidates.map((candidate) => join(root, candidate)).find((file) => existsSync(file));
   if (!path)
-    throw new Error(
-      `A package of the distribution does not contain ${candidates[0]}, so the tiny guest can't be built.`,
-    );
+    throw new Error(`A package of the distribution does not contain ${candidates[0]}, so the guest can't be built.`);
   return path;
 }

@@ -94,9 +94,10 @@ const settings = (version) => ({
 /**
  * Sorts entries so that folders precede their contents.
  * @param {ArchiveEntry[]} entries
+ * @param {string[]} [folders] by default, those of the tiny guest
  */
-function withFolders(entries) {
-  const known = new Map(FOLDERS.map((path) => [path, /** @type {ArchiveEntry} */ ({ path, mode: 0o755 })]));
+export function withFolders(entries, folders = FOLDERS) {
+  const known = new Map(folders.map((path) => [path, /** @type {ArchiveEntry} */ ({ path, mode: 0o755 })]));
   for (const entry of entries) {
     const steps = entry.path.split('/').slice(0, -1);
     steps.forEach((_, index) => {
