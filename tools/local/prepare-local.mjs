@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildReaderGuest } from '../reader-guest/build.mjs';
 import { buildTinyGuest } from '../tiny-guest/build.mjs';
 import { cacheDir } from './cache-dir.mjs';
 import { containerPorts, ensureContainers } from './containers.mjs';
@@ -17,6 +18,7 @@ import { probeKvm } from './kvm-probe.mjs';
  * @property {'kvm' | 'tcg'} accelerator
  * @property {string} [tinyGuestPath] a qcow2; absent when it could not be built
  * @property {string} [tinyGuestVersion]
+ * @property {string} [readerGuestPath] a folder; absent when it could not be built
  * @property {string} [containersSocket] of an engine of containers; absent when there is none
  * @property {string[]} installed packages
  * @property {string[]} started daemons
@@ -31,6 +33,7 @@ import { probeKvm } from './kvm-probe.mjs';
  * @property {() => Promise<import('./daemons.mjs').DaemonsState>} startDaemons
  * @property {() => Promise<import('./kvm-probe.mjs').KvmResult>} probe
  * @property {() => Promise<{ path: string, version: string }>} buildGuest
+ * @property {() => Promise<{ folder: string }>} buildReader
  * @property {() => Promise<import('./containers.mjs').ContainerEngine>} startContainers
  */
 
@@ -41,7 +44,10 @@ import { probeKvm } from './kvm-probe.mjs';
  * @returns {Promise<LocalMachine>}
  */
 export async function prepareLocal({ log, dataDir, steps = {} }) {
-  const { install, startDaemons, probe, buildGuest, startContainers } = { ...realSteps(log, dataDir), ...steps };
+  const { install, startDaemons, probe, buildGuest, buildReader, startContainers } = {
+    ...realSteps(log, dataDir),
+    ...steps,
+  };
   /** @type {LocalMachine} */
   const machine = {
     ok: false,
@@ -80,6 +86,10 @@ export async function prepareLocal({ log, dataDir, steps = {} }) {
     machine.tinyGuestPath = guest.path;
     machine.tinyGuestVersion = guest.version;
   }
+  // After the other one, which uses the same cache of packages.
+  const reader = await buildReader().catch(asError);
+  if (reader instanceof Error) machine.warnings.push(`Files in backups can't be read: ${reader.message}`);
+  else machine.readerGuestPath = reader.folder;
   return machine;
 }
 
@@ -96,6 +106,7 @@ const realSteps = (log, dataDir) => ({
   startDaemons: async () => ensureDaemons(await daemonPorts(log), { dataDir }),
   probe: () => probeKvm({ directory: cacheDir() }),
   buildGuest: () => buildTinyGuest({ cacheDir: cacheDir(), log }),
+  buildReader: () => buildReaderGuest({ cacheDir: cacheDir(), log }),
   startContainers: async () => ensureContainers(await containerPorts(log), { dataDir }),
 });
 

@@ -6,6 +6,7 @@ const ready = {
   startDaemons: async () => ({ started: ['libvirtd'], stop }),
   probe: async () => ({ usable: true, reason: 'It ran.', cached: true }),
   buildGuest: async () => ({ path: '/cache/tiny.qcow2', version: '1.abc' }),
+  buildReader: async () => ({ folder: '/cache/reader' }),
   startContainers: async () => ({ socket: '/run/ct.socket', installed: ['incus-base'], started: ['incusd'], stop }),
 };
 
@@ -26,6 +27,7 @@ describe('prepareLocal', () => {
       accelerator: 'kvm',
       tinyGuestPath: '/cache/tiny.qcow2',
       tinyGuestVersion: '1.abc',
+      readerGuestPath: '/cache/reader',
       containersSocket: '/run/ct.socket',
       installed: ['incus-base'],
       started: ['libvirtd', 'incusd'],
@@ -86,5 +88,16 @@ describe('prepareLocal', () => {
     expect(machine.ok).toBe(true);
     expect(machine.tinyGuestPath).toBeUndefined();
     expect(machine.warnings).toEqual(['The tiny guest is not available: /cache has no room.']);
+  });
+
+  test("continues with a warning if the guest that reads files can't be built", async () => {
+    const machine = await prepare({
+      buildReader: async () => {
+        throw new Error('ntfs-3g is missing.');
+      },
+    });
+    expect(machine).toMatchObject({ ok: true, tinyGuestPath: '/cache/tiny.qcow2' });
+    expect(machine.readerGuestPath).toBeUndefined();
+    expect(machine.warnings).toEqual(["Files in backups can't be read: ntfs-3g is missing."]);
   });
 });

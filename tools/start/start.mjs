@@ -27,8 +27,9 @@ async function prepareMachine() {
   for (const sentence of [...machine.problems, ...machine.warnings]) say(sentence);
   if (!machine.ok) throw new Error('This machine cannot run virtual machines yet; see the messages above.');
   const guest = machine.tinyGuestPath ? ['--tiny-guest', machine.tinyGuestPath] : [];
+  const reader = machine.readerGuestPath ? ['--reader-guest', machine.readerGuestPath] : [];
   const containers = machine.containersSocket ? ['--containers', machine.containersSocket] : [];
-  return { options: ['--accelerator', machine.accelerator, ...guest, ...containers], end: machine.stop };
+  return { options: ['--accelerator', machine.accelerator, ...guest, ...reader, ...containers], end: machine.stop };
 }
 
 /** The data directory of the service, which also records the daemons that were started. */

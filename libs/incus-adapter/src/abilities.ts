@@ -67,6 +67,9 @@ export function openAbilities(engine: IncusEngine): OpenedAbilities {
     backups: ofVms('backed up'),
     backupSource: ofVms('backed up'),
     bootProof: ofVms('booted from backups'),
+    diskFiles: new UnavailableAbility(
+      'This service reads files on the disks of VMs only: use a shell in the container of Incus and LXD.',
+    ),
     cluster: openCluster(engine),
     nodeScheduling: new UnavailableAbility('Members of Incus and LXD are evacuated with their own tools.'),
     diagnostics: new IncusDiagnostics(engine),

@@ -60,6 +60,7 @@ export const ABILITY_NEEDS: AbilityNeeds = {
   backupSource: [kubevirt, snapshotsForBackups, exportsForBackups],
   // No cluster has it.
   bootProof: [kubevirt],
+  diskFiles: [kubevirt],
   cluster: [],
   nodeScheduling: [],
   diagnostics: [],

@@ -15,6 +15,7 @@ import { openGuestPorts } from './guest-ports/open-guest-ports.js';
 import { openHardware } from './hardware/open-hardware.js';
 import { openHostResources } from './host-resources/open-host-resources.js';
 import { openImages } from './images/open-images.js';
+import { openDiskFiles } from './files/open-disk-files.js';
 import type { LibvirtInventory } from './inventory/libvirt-inventory.js';
 import { openInventory } from './inventory/open-inventory.js';
 import { openMetrics } from './metrics/open-metrics.js';
@@ -33,6 +34,8 @@ interface AbilityParts {
   readonly otherHosts: () => readonly MigrationHost[];
   /** Builds the local image and returns its path; absent where there is none. */
   readonly tinyGuest?: () => Promise<string>;
+  /** The folder of the guest that reads files; absent where there is none. */
+  readonly readerGuest?: string;
 }
 
 interface OpenedAbilities {
@@ -42,7 +45,10 @@ interface OpenedAbilities {
 }
 
 /** Opens each ability, and connects those that need each other. */
-export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGuest }: AbilityParts): OpenedAbilities {
+export function openAbilities(
+  engine: LibvirtEngine,
+  { self, otherHosts, tinyGuest, readerGuest }: AbilityParts,
+): OpenedAbilities {
   const { clock, stops, progress, downloads, bases, connection } = engine;
   const images = openImages(engine);
   const provisioning = openProvisioning(engine, { imported: images, tinyGuest });
@@ -51,6 +57,7 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
   const backups = openBackups(engine);
   const backupSource = openBackupSource(engine, backups);
   const bootProof = openBootProof(engine);
+  const diskFiles = openDiskFiles(engine, readerGuest);
   const hardware = openHardware(engine, (domain) => inventory.reread(domain));
   const migration = openMigration(engine, self, otherHosts);
   const canMigrate = (): boolean => otherHosts().length > 0;
@@ -65,6 +72,7 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
       void bases.sweep();
       void images.sweep();
       void bootProof.sweep();
+      void diskFiles.sweep();
     },
     onEvent: (event) => journal.record(event),
     onDiscovered: (domain) => {
@@ -86,6 +94,7 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
     backups,
     backupSource,
     bootProof,
+    diskFiles,
     get migration() {
       return canMigrate() ? migration : NO_OTHER_HOST;
     },
@@ -115,7 +124,7 @@ export function openAbilities(engine: LibvirtEngine, { self, otherHosts, tinyGue
   const close = async (): Promise<void> => {
     downloads.partials.interrupt();
     stops.close();
-    for (const part of [seeds, migration, diskMove, snapshots, bootProof, backupSource, backups, inventory])
+    for (const part of [seeds, migration, diskMove, snapshots, diskFiles, bootProof, backupSource, backups, inventory])
       await part.close();
     await progress.cancelAll();
     await images.close();

@@ -11,7 +11,7 @@ const LOCAL_URI = 'qemu:///system';
 export const libvirtKind: BackendKind<LibvirtSettings> = {
   traits: LIBVIRT_TRAITS,
   settings: LibvirtSettings,
-  open: async ({ settings, tinyGuest, accelerator, ...deps }) => {
+  open: async ({ settings, tinyGuest, readerGuest, accelerator, ...deps }) => {
     const { context, dataDir, clock, log, peers, importAllow } = deps;
     // The adapter is loaded only here, so that a service without libvirt starts faster and stays smaller.
     const { LibvirtBackend } = await import('./libvirt-backend.js');
@@ -26,6 +26,7 @@ export const libvirtKind: BackendKind<LibvirtSettings> = {
       migrationAddress: settings.migrationAddress,
       migrationTransport: settings.migrationTransport,
       tinyGuest: tinyGuest === undefined ? undefined : async () => tinyGuest,
+      readerGuest,
       accelerator: accelerator === undefined ? undefined : async () => accelerator,
     });
     return { backend };

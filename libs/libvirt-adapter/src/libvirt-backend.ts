@@ -9,6 +9,8 @@ import { migrationHostOf, type MigrationOptions } from './migration/open-migrati
 export interface LibvirtBackendOptions extends LibvirtEngineOptions, MigrationOptions {
   /** Builds the local image and returns its path; absent where there is none. */
   readonly tinyGuest?: () => Promise<string>;
+  /** The folder of the guest that reads files, with its kernel and its RAM disk; absent where there is none. */
+  readonly readerGuest?: string;
   /** All backends of the service, among them this one: running guests are migrated to those of this kind. */
   readonly peers?: () => readonly Backend[];
 }
@@ -31,11 +33,11 @@ export class LibvirtBackend extends Backend {
   }
 
   static open(options: LibvirtBackendOptions): LibvirtBackend {
-    const { context, peers, tinyGuest } = options;
+    const { context, peers, tinyGuest, readerGuest } = options;
     const engine = openEngine(options);
     const self = migrationHostOf(engine, options);
     const otherHosts = (): MigrationHost[] => LibvirtBackend.hostsAmong(peers?.() ?? [], context);
-    const { abilities, close } = openAbilities(engine, { self, otherHosts, tinyGuest });
+    const { abilities, close } = openAbilities(engine, { self, otherHosts, tinyGuest, readerGuest });
     return new LibvirtBackend(context, abilities, self, close);
   }
 

@@ -9,7 +9,7 @@ import type { BackendKinds } from '../engines/backend-kinds.js';
 import type { ReplicaFence } from './replica-fence.js';
 
 export interface ContextOpenerOptions {
-  readonly options: Pick<CommandLine, 'tinyGuest' | 'accelerator'>;
+  readonly options: Pick<CommandLine, 'tinyGuest' | 'readerGuest' | 'accelerator'>;
   readonly settings: Settings;
   readonly log: Logger;
   readonly kinds: BackendKinds;
@@ -46,6 +46,7 @@ export class ContextOpener {
       mayWrite: fence.mayWrite,
       importAllow: importExceptions(service),
       tinyGuest: options.tinyGuest,
+      readerGuest: options.readerGuest,
       accelerator: options.accelerator,
     };
   }

@@ -19,6 +19,8 @@ export interface CommandLine {
   readonly sandbox?: number;
   /** Path of the disk image that was built on this machine. */
   readonly tinyGuest?: string;
+  /** Folder of the guest that reads the files of disks. */
+  readonly readerGuest?: string;
   /** Path of the socket of Incus or LXD on this machine, whose containers `local` serves as well. */
   readonly containers?: string;
   /** How guests on this machine run, when that is already known. */
@@ -39,6 +41,7 @@ export const USAGE = `headgate vm-service: virtual machines and containers on Ku
   --local               serve this machine's libvirt
   --sandbox[=N]         serve a simulated cluster with N instances
   --tiny-guest FILE     the disk image of the catalog entry "tiny"
+  --reader-guest DIR    the guest that reads files in backups and on disks (tools/reader-guest)
   --containers SOCKET   with --local, also serve the Incus or LXD of this socket
   --accelerator kvm|tcg how guests on this machine run; detected by default
   --help                this text
@@ -74,6 +77,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
     local: values.local ?? false,
     sandbox: instances,
     tinyGuest: values['tiny-guest'],
+    readerGuest: values['reader-guest'],
     containers: values.containers,
     accelerator,
     help: values.help ?? false,
@@ -96,6 +100,7 @@ function read(args: string[]) {
         local: { type: 'boolean' },
         sandbox: { type: 'string' },
         'tiny-guest': { type: 'string' },
+        'reader-guest': { type: 'string' },
         containers: { type: 'string' },
         accelerator: { type: 'string' },
         help: { type: 'boolean' },

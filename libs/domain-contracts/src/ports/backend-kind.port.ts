@@ -131,6 +131,8 @@ export interface BackendDeps<S extends object = object> {
   readonly importAllow: readonly string[];
   /** The path of the disk image that was built on this machine; absent when there is none. */
   readonly tinyGuest?: string;
+  /** The folder of the guest that reads the files of disks; absent where there is none. */
+  readonly readerGuest?: string;
   /** How guests on this machine run; absent when the backend has to find out. */
   readonly accelerator?: 'kvm' | 'tcg';
 }

@@ -12,6 +12,7 @@ import type { Containers } from './containers.port.js';
 import type { Diagnostics } from './diagnostics.port.js';
 import type { DiskBuilds } from './disk-builds.port.js';
 import type { DiskExport } from './disk-export.port.js';
+import type { DiskFiles } from './disk-files.port.js';
 import type { DiskIngest } from './disk-ingest.port.js';
 import type { DiskSource } from './disk-source.port.js';
 import type { DiskMove } from './disk-move.port.js';
@@ -62,6 +63,7 @@ export interface Abilities {
   readonly backups: InstanceBackups;
   readonly backupSource: BackupSource;
   readonly bootProof: BootProof;
+  readonly diskFiles: DiskFiles;
   readonly cluster: ClusterInventory;
   readonly nodeScheduling: NodeScheduling;
   readonly diagnostics: Diagnostics;
@@ -98,6 +100,7 @@ const LISTED: { readonly [K in AbilityName]: true } = {
   backups: true,
   backupSource: true,
   bootProof: true,
+  diskFiles: true,
   cluster: true,
   nodeScheduling: true,
   diagnostics: true,

@@ -31,6 +31,7 @@ export const FOR_CONTAINERS = {
   backups: 'checkpoints of containers',
   backupSource: 'backups of containers',
   bootProof: 'boots of backups of containers',
+  diskFiles: 'the files on the disks of containers',
   cluster: undefined,
   nodeScheduling: undefined,
   diagnostics: undefined,

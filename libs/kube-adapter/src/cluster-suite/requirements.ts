@@ -37,6 +37,7 @@ export const NEVER_AVAILABLE: readonly AbilityName[] = [
   'guestControl',
   'backups',
   'bootProof',
+  'diskFiles',
   'liveDisks',
 ];
 

@@ -1,7 +1,7 @@
 import { DomainError, type InstanceRef } from '@headgate/domain-contracts';
 import type { DomainId } from '../connection/domain-operations.js';
 import type { LibvirtConnection } from '../connection/libvirt-connection.js';
-import { isProofDomain } from './proof-names.js';
+import { isHelperDomain } from './proof-names.js';
 import { instanceNameOf, LOCAL_NAMESPACE } from './instance-name.js';
 
 export type { DomainId };
@@ -15,7 +15,7 @@ export class DomainFinder {
 
   /** Without the guests of proofs of backups, which are no VMs of users. */
   async all(): Promise<DomainId[]> {
-    return (await this.connection.domains.list()).filter((one) => !isProofDomain(one));
+    return (await this.connection.domains.list()).filter((one) => !isHelperDomain(one));
   }
 
   /** @throws DomainError INSTANCE_NOT_FOUND, BACKEND_UNREACHABLE */
@@ -33,7 +33,7 @@ export class DomainFinder {
   private async lookUp(instanceName: string): Promise<DomainId | undefined> {
     const named = await this.connection.domains.lookUp(instanceName);
     return (
-      (named && !isProofDomain(named) ? named : undefined) ??
+      (named && !isHelperDomain(named) ? named : undefined) ??
       (await this.all()).find(({ name, uuid }) => instanceNameOf(name, uuid) === instanceName)
     );
   }

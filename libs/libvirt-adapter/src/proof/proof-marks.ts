@@ -2,12 +2,15 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isProofId } from '../domains/proof-names.js';
 
-/** The proofs that have begun, as files in the private folder of the context: a killed service finds them again. */
+/**
+ * The proofs or the sessions for files that have begun, as files in the private folder of the context: a killed service
+ * finds them again.
+ */
 export class ProofMarks {
   private readonly folder: string;
 
-  constructor(contextFolder: string) {
-    this.folder = join(contextFolder, 'proofs');
+  constructor(contextFolder: string, name: 'proofs' | 'files' = 'proofs') {
+    this.folder = join(contextFolder, name);
   }
 
   /** Before anything is created. */

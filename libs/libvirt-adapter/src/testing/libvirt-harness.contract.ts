@@ -7,6 +7,7 @@ import { LibvirtBackend } from '../libvirt-backend.js';
 import { fileDisk, foreignDomainXml } from './domain-xml.js';
 import { IDLE_DISK_BYTES, IDLE_TEXT, writeIdleDisk } from './idle-disk.js';
 import { LibvirtUnderTest } from './libvirt-under-test.js';
+import { readerGuest } from './reader-guest.js';
 import { TINY_ENTRY, tinyGuest } from './tiny-guest.js';
 import { untilPrinted } from './until-printed.js';
 
@@ -21,7 +22,11 @@ export async function openHarness(connection?: () => LibvirtConnection): Promise
   const image = await tinyGuest();
   const idle = join(libvirt.sharedDir, 'idle.qcow2');
   await writeIdleDisk(idle);
-  const backend = libvirt.backend({ tinyGuest: () => Promise.resolve(idle), connection: connection?.() });
+  const backend = libvirt.backend({
+    tinyGuest: () => Promise.resolve(idle),
+    readerGuest: await readerGuest(),
+    connection: connection?.(),
+  });
   const recorder = InventoryRecorder.over(backend.require('inventory'));
   await recorder.whenListed();
 

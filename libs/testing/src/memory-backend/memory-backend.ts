@@ -14,6 +14,7 @@ import { MemoryCluster, MemoryDiagnostics } from './memory-cluster.js';
 import { MemoryContainerLogs } from './memory-container-logs.js';
 import { MemoryContainerTransfer } from './memory-container-transfer.js';
 import { MemoryConsoles } from './memory-consoles.js';
+import { MemoryDiskFiles } from './memory-disk-files.js';
 import { MemoryDiskMove } from './memory-disk-move.js';
 import { MemoryEngine } from './memory-engine.js';
 import { MemoryEvents } from './memory-events.js';
@@ -118,6 +119,7 @@ export class MemoryBackend extends Backend {
       backups: new MemoryBackups(engine),
       backupSource: new MemoryBackupSource(engine),
       bootProof: new MemoryBootProof(engine),
+      diskFiles: new MemoryDiskFiles(engine),
       cluster: new MemoryCluster(engine),
       nodeScheduling: new MemoryNodeScheduling(engine, migration),
       diagnostics: new MemoryDiagnostics(engine),

@@ -54,6 +54,7 @@ export class __Name__Backend extends Backend {
       backups: missing('backups'),
       backupSource: missing('backupSource'),
       bootProof: missing('bootProof'),
+      diskFiles: missing('diskFiles'),
       cluster: missing('cluster'),
       nodeScheduling: missing('nodeScheduling'),
       diagnostics: missing('diagnostics'),
