@@ -13,6 +13,7 @@ import { ContainersModule } from './containers/containers.module.js';
 import { ContextsModule } from './contexts/contexts.module.js';
 import { DoctorModule } from './doctor/doctor.module.js';
 import { ExportModule } from './export/export.module.js';
+import { FilesModule } from './files/files.module.js';
 import { ExpositionModule } from './exposition/exposition.module.js';
 import { FleetModule } from './fleet/fleet.module.js';
 import { FoldersModule } from './folders/folders.module.js';
@@ -92,6 +93,7 @@ export class AppModule {
         FoldersModule,
         MovesModule,
         BackupsModule,
+        FilesModule,
         ConsolesModule,
         PortsModule,
         ClusterModule,

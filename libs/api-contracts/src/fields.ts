@@ -240,7 +240,7 @@ export const IsSwitch = textField('isSwitch', (text) => text === 'true' || text 
 export const IsCountText = (min: number, max: number): PropertyDecorator =>
   textField(
     'isCountText',
-    (text) => /^[1-9]\d{0,8}$/.test(text) && Number(text) >= min && Number(text) <= max,
+    (text) => /^(?:0|[1-9]\d{0,8})$/.test(text) && Number(text) >= min && Number(text) <= max,
     `a number from ${min} to ${max}`,
     { type: 'integer', minimum: min, maximum: max },
   )();

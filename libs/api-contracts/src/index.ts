@@ -16,6 +16,7 @@ export * from './device-login.js';
 export * from './doctor.js';
 export * from './facets.js';
 export * from './fields.js';
+export * from './files.js';
 export * from './folders.js';
 export * from './hardware.js';
 export * from './hardware-changes.js';

@@ -500,6 +500,110 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/backups/targets/{target}/points/{point}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opens the files of a backup: boots a guest that reads its disks, and returns its file systems
+         * @description Opens the files of a backup: boots a guest that reads its disks, and returns its file systems. The session belongs to its user, and a second request returns the same one.
+         */
+        post: operations["PointFiles.open"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/backups/targets/{target}/points/{point}/files/{session}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The file systems of a backup whose files are open
+         * @description The file systems of a backup whose files are open.
+         */
+        get: operations["PointFiles.session"];
+        put?: never;
+        post?: never;
+        /**
+         * Closes the files of a backup
+         * @description Closes the files of a backup.
+         */
+        delete: operations["PointFiles.close"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/backups/targets/{target}/points/{point}/files/{session}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A folder of a backup with everything in it, as tar
+         * @description A folder of a backup with everything in it, as tar. Links stay links, and the last entry lists the missing ones.
+         */
+        get: operations["PointFiles.archive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/backups/targets/{target}/points/{point}/files/{session}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A file of a backup
+         * @description A file of a backup. The journal has each download.
+         */
+        get: operations["PointFiles.content"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/backups/targets/{target}/points/{point}/files/{session}/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A part of the list of a folder in a backup
+         * @description A part of the list of a folder in a backup.
+         */
+        get: operations["PointFiles.entries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/backups/targets/{target}/points/{point}/proof": {
         parameters: {
             query?: never;
@@ -2608,6 +2712,110 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ext/vms/{ns}/{name}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opens the files of a stopped VM: boots a guest that reads its disks, and returns its file systems
+         * @description Opens the files of a stopped VM: boots a guest that reads its disks, and returns its file systems. The VM can not be started until the session ends.
+         */
+        post: operations["VmFiles.open"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/vms/{ns}/{name}/files/{session}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The file systems of a VM whose files are open
+         * @description The file systems of a VM whose files are open.
+         */
+        get: operations["VmFiles.session"];
+        put?: never;
+        post?: never;
+        /**
+         * Closes the files of a VM, which can be started again then
+         * @description Closes the files of a VM, which can be started again then.
+         */
+        delete: operations["VmFiles.close"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/vms/{ns}/{name}/files/{session}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A folder on a disk of a VM with everything in it, as tar
+         * @description A folder on a disk of a VM with everything in it, as tar. Links stay links, and the last entry lists the missing ones.
+         */
+        get: operations["VmFiles.archive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/vms/{ns}/{name}/files/{session}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A file on a disk of a VM
+         * @description A file on a disk of a VM. The journal has each download.
+         */
+        get: operations["VmFiles.content"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ext/vms/{ns}/{name}/files/{session}/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A part of the list of a folder on a disk of a VM
+         * @description A part of the list of a folder on a disk of a VM.
+         */
+        get: operations["VmFiles.entries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ext/vms/{ns}/{name}/hardware": {
         parameters: {
             query?: never;
@@ -4175,7 +4383,7 @@ export interface components {
         /** @description POST /api/ext/login/device */
         BeginDeviceLoginDto: {
             /** @description What the program wants to do. Each action includes `read`. Default: all. */
-            actions?: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            actions?: ("read" | "console" | "ports" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
             /** @description How many days its token is valid, 1 to 90. Default: 30. */
             days?: number;
             /**
@@ -4394,7 +4602,7 @@ export interface components {
              * @description The operation that the task carries out.
              * @enum {string}
              */
-            action: "create" | "build" | "delete" | "start" | "stop" | "restart" | "pause" | "unpause" | "tag" | "patch" | "template" | "folder" | "hardware" | "scale" | "attach-volume" | "detach-volume" | "expand-volume" | "add-nic" | "change-nic" | "remove-nic" | "change-medium" | "set-boot-order" | "set-autostart" | "set-placement" | "attach-host-device" | "detach-host-device" | "move-disk" | "migrate" | "snapshot" | "restore" | "delete-snapshot" | "delete-checkpoint" | "clone" | "move" | "export" | "export-running" | "backup" | "backup-stopped" | "restore-backup" | "guest-password" | "guest-command" | "import" | "upload-image" | "use-image" | "delete-image";
+            action: "create" | "build" | "delete" | "start" | "stop" | "restart" | "pause" | "unpause" | "tag" | "patch" | "template" | "folder" | "hardware" | "scale" | "attach-volume" | "detach-volume" | "expand-volume" | "add-nic" | "change-nic" | "remove-nic" | "change-medium" | "set-boot-order" | "set-autostart" | "set-placement" | "attach-host-device" | "detach-host-device" | "move-disk" | "migrate" | "snapshot" | "restore" | "delete-snapshot" | "delete-checkpoint" | "clone" | "move" | "export" | "export-running" | "backup" | "backup-stopped" | "read-files" | "restore-backup" | "guest-password" | "guest-command" | "import" | "upload-image" | "use-image" | "delete-image";
             /** @description The ID of the task. */
             task: string;
         };
@@ -5245,7 +5453,7 @@ export interface components {
         /** @description A program that waits for the decision of its user. */
         DeviceRequestView: {
             /** @description What it wants to do. */
-            actions: ("read" | "console" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
+            actions: ("read" | "console" | "ports" | "power" | "change" | "guest" | "create" | "delete" | "export")[];
             /** @description The IP address from which it has asked. */
             address: string;
             /** @description When it has asked, in ISO 8601. */
@@ -5340,7 +5548,7 @@ export interface components {
              * @description A stable upper-case identifier.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "FILE_NOT_FOUND" | "FILE_SESSION_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Data that helps a client to react. */
             details?: unknown;
             /** @description One sentence that names the problem and the remedy. */
@@ -5380,6 +5588,62 @@ export interface components {
             status: components["schemas"]["FacetCountView"][];
             /** @description By tag; an instance counts for each of its tags. */
             tag: components["schemas"]["FacetCountView"][];
+        };
+        /** @description An entry of a folder. */
+        FileEntryView: {
+            /**
+             * @description `other`: a device, a socket or a pipe. `unreadable`: the file system does not say.
+             * @enum {string}
+             */
+            kind: "file" | "folder" | "link" | "other" | "unreadable";
+            /** @description The permissions as a number, such as 420 for rw-r--r--. File systems of Windows have none. */
+            mode: number;
+            /**
+             * Format: date-time
+             * @description The time of the last change, in ISO 8601. Absent if it is no date.
+             */
+            modifiedAt?: string;
+            /** @description The name. Bytes that can't be shown are `%` and two hexadecimal digits, and `%` itself is `%25`. */
+            name: string;
+            /** @description The size of a file in bytes. 0 for others. */
+            sizeBytes: number;
+            /** @description Where a link points. Links are not followed. */
+            target?: string;
+        };
+        /** @description A part of the list of a folder. */
+        FilePageView: {
+            /** @description The entries, sorted by the bytes of their names. */
+            entries: components["schemas"]["FileEntryView"][];
+            /** @description Whether the folder has more entries than are counted. */
+            isCut: boolean;
+            /** @description The number of all entries. */
+            total: number;
+        };
+        /** @description A guest that reads the files of a backup or of a VM. */
+        FileSessionView: {
+            /** @description The session ends when it was not used for this many seconds. */
+            idleSeconds: number;
+            /** @description The ID of the session, which only its user can use. */
+            session: string;
+            /** @description The volumes on all disks. */
+            volumes: components["schemas"]["FileVolumeView"][];
+        };
+        /** @description A part of a disk with a file system of its own, or one that can't be read. */
+        FileVolumeView: {
+            /** @description The name of its disk. */
+            disk: string;
+            /** @description The kind of the file system, such as `ext4`, or of other content, such as `luks`. */
+            fileSystem: string;
+            /** @description The name that its owner has given it. May be empty. */
+            label: string;
+            /** @description The partition or the logical volume. */
+            name: string;
+            /** @description Its number, which the other routes take. */
+            number: number;
+            /** @description One sentence: why its files can't be read. */
+            problem?: string;
+            /** @description Its size in bytes. */
+            sizeBytes: number;
         };
         /** @description An element of GET /api/ext/doctor. */
         FindingView: {
@@ -6215,7 +6479,7 @@ export interface components {
              * @description Stable. `WARNING` for a warning, which no code distinguishes.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "FILE_NOT_FOUND" | "FILE_SESSION_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description The ref of the VM. */
@@ -6455,7 +6719,7 @@ export interface components {
              * @description Stable. `WARNING` for a warning, which no code distinguishes.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "FILE_NOT_FOUND" | "FILE_SESSION_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL" | "CONTAINER_NOT_MOVABLE" | "MODE_NOT_SUPPORTED" | "SOURCE_NOT_KEPT" | "SAME_PLACE" | "UNKNOWN_BACKEND" | "CONTEXT_REQUIRED" | "SOURCE_IS_TEMPLATE" | "SOURCE_HAS_SNAPSHOTS" | "SOURCE_IS_PROTECTED" | "SOURCE_CANNOT_BE_READ" | "DESTINATION_CANNOT_RECEIVE" | "MOVE_IN_PROGRESS" | "TPM_STATE_LOST" | "WARNING";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description One sentence about the remedy. */
@@ -6771,6 +7035,14 @@ export interface components {
             token?: string;
             /** @description The topic. */
             topic: string;
+        };
+        /** @description POST /api/ext/backups/targets/{target}/points/{point}/files */
+        OpenPointFilesDto: {
+            /**
+             * @description The context that boots the guest which reads the files.
+             * @example local
+             */
+            context: string;
         };
         /** @description POST /api/ext/login/recovery-codes */
         OwnPasswordDto: {
@@ -7272,7 +7544,7 @@ export interface components {
              * @description The code with which the request would fail.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "FILE_NOT_FOUND" | "FILE_SESSION_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description One sentence about the problem. */
             reason: string;
             /** @description One sentence about the remedy; may be empty. */
@@ -7284,7 +7556,7 @@ export interface components {
              * @description `MOVE_REFUSED`.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "FILE_NOT_FOUND" | "FILE_SESSION_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Whether each source is deleted once its copy was verified. */
             deleteSource: boolean;
             /** @description One sentence about the first refusal. */
@@ -7310,7 +7582,7 @@ export interface components {
              * @description `MOVE_REFUSED`.
              * @enum {string}
              */
-            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
+            code: "INVALID_INPUT" | "INVALID_NAME" | "INVALID_QUANTITY" | "INVALID_REF" | "INVALID_SOURCE" | "UNKNOWN_ACTION" | "UNKNOWN_CATALOG_ENTRY" | "INVALID_PLUGIN" | "REJECTED_BY_BACKEND" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "REQUEST_TIMEOUT" | "EXPECTATION_FAILED" | "HEADERS_TOO_LARGE" | "LOGIN_REQUIRED" | "LOGIN_FAILED" | "TOO_MANY_LOGINS" | "NOT_PERMITTED" | "FOREIGN_ORIGIN" | "UNKNOWN_HOST" | "PATH_NOT_FOUND" | "INSTANCE_NOT_FOUND" | "CONTEXT_NOT_FOUND" | "NODE_NOT_FOUND" | "VOLUME_NOT_FOUND" | "DEVICE_NOT_FOUND" | "TASK_NOT_FOUND" | "FOLDER_NOT_FOUND" | "SOURCE_NOT_FOUND" | "SNAPSHOT_NOT_FOUND" | "CHECKPOINT_NOT_FOUND" | "IMAGE_NOT_FOUND" | "PLUGIN_NOT_FOUND" | "TOKEN_NOT_FOUND" | "ROLE_NOT_FOUND" | "SESSION_NOT_FOUND" | "ACCOUNT_NOT_FOUND" | "PASSKEY_NOT_FOUND" | "SSH_KEY_NOT_FOUND" | "VIEW_NOT_FOUND" | "SCHEDULE_NOT_FOUND" | "MESSAGE_CHANNEL_NOT_FOUND" | "MESSAGE_RULE_NOT_FOUND" | "REHEARSAL_NOT_FOUND" | "APPROVAL_NOT_FOUND" | "ADDED_CONTEXT_NOT_FOUND" | "WEBHOOK_NOT_FOUND" | "BACKUP_TARGET_NOT_FOUND" | "BACKUP_POINT_NOT_FOUND" | "PROOF_NOT_FOUND" | "FILE_NOT_FOUND" | "FILE_SESSION_NOT_FOUND" | "CHECK_NOT_FOUND" | "ALREADY_EXISTS" | "AMBIGUOUS_INSTANCE" | "AMBIGUOUS_IMAGE" | "WRONG_STATE" | "BUSY" | "CONFLICT" | "CHECKPOINT_INCONSISTENT" | "MOVE_REFUSED" | "PLAN_CHANGED" | "BUDGET_EXHAUSTED" | "KEY_REUSED" | "KEY_IN_USE" | "ANSWER_UNKNOWN" | "TOO_MANY_KEYS" | "TOO_MANY_STREAMS" | "NOT_SUPPORTED" | "BACKEND_FAILED" | "BACKEND_UNREACHABLE" | "BACKEND_FORBIDDEN" | "BACKEND_TIMEOUT" | "GUEST_AGENT_UNREACHABLE" | "INSUFFICIENT_STORAGE" | "PLUGIN_FAILED" | "NOT_READY" | "SHUTTING_DOWN" | "REGISTRY_FULL" | "INTERNAL";
             /** @description Whether the source is deleted once the copy was verified. */
             deleteSource: boolean;
             /** @description A ref; empty while the request does not determine one. */
@@ -9694,6 +9966,320 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "PointFiles.open": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The ID of a backup, as in the list. */
+                point: string;
+                /** @description The ID of a target, as in the list. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenPointFilesDto"];
+            };
+        };
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileSessionView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "PointFiles.session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The ID of a backup, as in the list. */
+                point: string;
+                /** @description The ID of a session. */
+                session: string;
+                /** @description The ID of a target, as in the list. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileSessionView"];
+                };
+            };
+        };
+    };
+    "PointFiles.close": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The ID of a backup, as in the list. */
+                point: string;
+                /** @description The ID of a session. */
+                session: string;
+                /** @description The ID of a target, as in the list. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "PointFiles.archive": {
+        parameters: {
+            query: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description The path, from `/`. Bytes that can't be shown are `%` and two hexadecimal digits, and `%` itself is `%25`, as in the list of a folder. Default: `/`. */
+                path?: string;
+                /** @description The number of the volume. */
+                volume: number;
+            };
+            header?: never;
+            path: {
+                /** @description The ID of a backup, as in the list. */
+                point: string;
+                /** @description The ID of a session. */
+                session: string;
+                /** @description The ID of a target, as in the list. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description The name of the file. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-tar": string;
+                };
+            };
+        };
+    };
+    "PointFiles.content": {
+        parameters: {
+            query: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description The path, from `/`. Bytes that can't be shown are `%` and two hexadecimal digits, and `%` itself is `%25`, as in the list of a folder. Default: `/`. */
+                path?: string;
+                /** @description The number of the volume. */
+                volume: number;
+            };
+            header?: never;
+            path: {
+                /** @description The ID of a backup, as in the list. */
+                point: string;
+                /** @description The ID of a session. */
+                session: string;
+                /** @description The ID of a target, as in the list. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description The name of the file. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    "PointFiles.entries": {
+        parameters: {
+            query: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description How many entries to return. Default: 200. */
+                limit?: number;
+                /** @description The path, from `/`. Bytes that can't be shown are `%` and two hexadecimal digits, and `%` itself is `%25`, as in the list of a folder. Default: `/`. */
+                path?: string;
+                /** @description How many entries to skip. Default: 0. */
+                skip?: number;
+                /** @description The number of the volume. */
+                volume: number;
+            };
+            header?: never;
+            path: {
+                /** @description The ID of a backup, as in the list. */
+                point: string;
+                /** @description The ID of a session. */
+                session: string;
+                /** @description The ID of a target, as in the list. */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FilePageView"];
                 };
             };
         };
@@ -15533,6 +16119,319 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HardwareStatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "VmFiles.open": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: {
+                /** @description A random text, such as a UUID. The same request with the same key gets the first answer for 24 hours, and is carried out once. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileSessionView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "VmFiles.session": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+                /** @description The ID of a session. */
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileSessionView"];
+                };
+            };
+        };
+    };
+    "VmFiles.close": {
+        parameters: {
+            query?: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description Whether to return the plan and change nothing. Default false. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+                /** @description The ID of a session. */
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusView"] | components["schemas"]["PlanView"];
+                };
+            };
+        };
+    };
+    "VmFiles.archive": {
+        parameters: {
+            query: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description The path, from `/`. Bytes that can't be shown are `%` and two hexadecimal digits, and `%` itself is `%25`, as in the list of a folder. Default: `/`. */
+                path?: string;
+                /** @description The number of the volume. */
+                volume: number;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+                /** @description The ID of a session. */
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description The name of the file. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-tar": string;
+                };
+            };
+        };
+    };
+    "VmFiles.content": {
+        parameters: {
+            query: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description The path, from `/`. Bytes that can't be shown are `%` and two hexadecimal digits, and `%` itself is `%25`, as in the list of a folder. Default: `/`. */
+                path?: string;
+                /** @description The number of the volume. */
+                volume: number;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+                /** @description The ID of a session. */
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    /** @description The name of the file. */
+                    "Content-Disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    "VmFiles.entries": {
+        parameters: {
+            query: {
+                /** @description Only this context. Needed if several contexts have an instance of the same name. */
+                context?: string;
+                /** @description How many entries to return. Default: 200. */
+                limit?: number;
+                /** @description The path, from `/`. Bytes that can't be shown are `%` and two hexadecimal digits, and `%` itself is `%25`, as in the list of a folder. Default: `/`. */
+                path?: string;
+                /** @description How many entries to skip. Default: 0. */
+                skip?: number;
+                /** @description The number of the volume. */
+                volume: number;
+            };
+            header?: never;
+            path: {
+                /** @description The name of the instance. */
+                name: string;
+                /** @description The namespace of the instance. */
+                ns: string;
+                /** @description The ID of a session. */
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request is wrong or refused. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description A backend, or the service itself, failed. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorView"];
+                };
+            };
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FilePageView"];
                 };
             };
         };

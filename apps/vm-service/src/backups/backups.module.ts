@@ -205,5 +205,6 @@ const STORED = { targets: BackupTargetStore, stores: BackupStores } as const;
       },
     },
   ],
+  exports: [BackupStores],
 })
 export class BackupsModule {}

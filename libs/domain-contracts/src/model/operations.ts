@@ -76,6 +76,7 @@ export const OPERATIONS = {
   'export-running': long('an export of its disk', 'present'),
   backup: long('a backup', 'present'),
   'backup-stopped': long('a backup', 'unchanged'),
+  'read-files': long('a reading of its files', 'unchanged'),
   'restore-backup': long('its restore from a backup', 'exclusive'),
   'guest-password': request('a change in its guest', 'present'),
   'guest-command': request('a program in its guest', 'present'),

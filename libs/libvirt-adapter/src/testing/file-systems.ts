@@ -78,7 +78,7 @@ export const WRITERS: Readonly<Record<FileSystemName | 'lvm', readonly string[]>
   lvm: ['lvm', 'losetup'],
 };
 
-const EXTENT_MIB = 4;
+const LOGICAL_MIB = 32;
 /** Where the first extent begins. */
 const DATA_MIB = 1;
 
@@ -95,12 +95,12 @@ export async function writeLvm(path: string, group: string, images: readonly [st
     await run('lvm', ['pvcreate', ...config, '-y', device]);
     await run('lvm', ['vgcreate', ...config, group, device]);
     for (const name of ['root', 'data-x'])
-      await run('lvm', ['lvcreate', ...config, '-y', '-an', '-Zn', '-Wn', '-n', name, '-L', '32M', group]);
+      await run('lvm', ['lvcreate', ...config, '-y', '-an', '-Zn', '-Wn', '-n', name, '-L', `${LOGICAL_MIB}M`, group]);
   } finally {
     await run('losetup', ['-d', device]);
   }
   for (const [index, image] of images.entries()) {
-    const seek = DATA_MIB + index * (32 / EXTENT_MIB) * EXTENT_MIB;
+    const seek = DATA_MIB + index * LOGICAL_MIB;
     await run('dd', [`if=${image}`, `of=${path}`, 'bs=1M', `seek=${seek}`, 'conv=notrunc', 'status=none']);
   }
 }

@@ -1,0 +1,110 @@
+import {
+  Change,
+  DomainError,
+  findInstance,
+  formatRef,
+  isRunningStatus,
+  isVm,
+  refusal,
+  throwFirstRefusal,
+  withAbility,
+  workOn,
+  type Audit,
+  type Caller,
+  type DiskFiles,
+  type FoundInstance,
+  type InstanceQuery,
+  type InstanceRef,
+  type InstanceSources,
+  type OpenedFiles,
+  type Plan,
+  type Refusal,
+  type Reservations,
+  type Work,
+} from '@headgate/domain-contracts';
+import type { FileSession, FileSessions } from './file-sessions.js';
+
+export interface OpenVmFilesDeps extends InstanceSources {
+  readonly reservations: Reservations;
+  readonly sessions: FileSessions;
+  readonly audit: Audit;
+}
+
+interface Prepared {
+  readonly found: FoundInstance<'backupSource'>;
+  readonly files: DiskFiles;
+  readonly work: Work;
+}
+
+const REHEARSAL_ID = '00000000-0000-4000-8000-000000000000';
+/** No checkpoint is kept, so that no series has one of this name. */
+const SERIES = 'files';
+
+export const vmScope = (ref: InstanceRef): string => formatRef(ref);
+
+/** Opens the files on the disks of a stopped VM, which can't be started meanwhile. */
+export class OpenVmFiles extends Change<[query: InstanceQuery], FileSession, Prepared> {
+  constructor(private readonly deps: OpenVmFilesDeps) {
+    super();
+  }
+
+  /** The VM of a query, whose sessions are looked up. @throws DomainError like `InstanceDirectory.resolve` */
+  scopeOf(query: InstanceQuery): string {
+    return vmScope(this.deps.directory.resolve(query).ref);
+  }
+
+  protected override prepare(query: InstanceQuery): Prepared {
+    const found = findInstance(this.deps, query, 'backupSource');
+    const { ability: files } = withAbility(this.deps.backends, found.instance, 'diskFiles');
+    return { found, files, work: workOn('read-files', found.ref) };
+  }
+
+  protected override planPrepared({ found, files, work }: Prepared): Promise<Plan> {
+    return this.deps.reservations.plan(work, async () => {
+      // The number of disks is known only when they are opened.
+      const plan = await files.plan({ id: REHEARSAL_ID, diskCount: 1 });
+      return { ...plan, refusals: [...(await refusalsOf(found)), ...plan.refusals] };
+    });
+  }
+
+  protected override async runPrepared(prepared: Prepared, caller: Caller): Promise<FileSession> {
+    const { ref } = prepared.found;
+    const { audit, sessions } = this.deps;
+    const scope = vmScope(ref);
+    const open = (id: string, signal: AbortSignal): Promise<OpenedFiles> => this.openFiles(prepared, id, signal);
+    return audit.of(caller, 'open files', ref, () =>
+      sessions.open({ scope, owner: caller.login, subject: scope, label: '', open }),
+    );
+  }
+
+  private async openFiles(prepared: Prepared, id: string, signal: AbortSignal): Promise<OpenedFiles> {
+    const { found, files, work } = prepared;
+    const reservation = await this.deps.reservations.acquire(work);
+    const release: (() => Promise<void> | void)[] = [() => reservation.release()];
+    const releaseAll = async (): Promise<void> => {
+      for (const one of release.splice(0).reverse()) await one();
+    };
+    try {
+      // The VM may have been started or deleted while the request waited.
+      const { ref, uid } = found;
+      throwFirstRefusal({ refusals: await refusalsOf(findInstance(this.deps, { ...ref, uid }, 'backupSource')) });
+      const reading = await found.ability.open(ref, { series: SERIES }, signal);
+      release.push(() => reading.close({ keep: false }));
+      if (reading.consistency !== 'stopped') throw new DomainError('WRONG_STATE', RUNNING(ref.name));
+      const opened = await files.open({ id, disks: reading.disks }, signal);
+      void opened.ended.then(releaseAll).catch(() => undefined);
+      return opened;
+    } catch (error) {
+      await releaseAll();
+      throw error;
+    }
+  }
+}
+
+const RUNNING = (name: string): string => `${name} runs, and its disks change while they are read.`;
+
+async function refusalsOf({ instance, ref, ability }: FoundInstance<'backupSource'>): Promise<readonly Refusal[]> {
+  if (isVm(instance) && isRunningStatus(instance.status))
+    return [refusal('WRONG_STATE', RUNNING(ref.name), 'Stop it, or open the files of a backup.')];
+  return ability.check(ref);
+}
