@@ -32,7 +32,7 @@ export function bytesOfFile(text: string): Buffer {
     throw new DomainError('INVALID_INPUT', `path: ${reason}`);
   };
   if (text.length > MAX_PATH_CHARS) refuse('it is too long.');
-  if (!text.isWellFormed()) refuse('use whole characters.');
+  if (/\p{Cs}/u.test(text)) refuse('use whole characters.');
   const parts = text.split(/(%[0-9A-Fa-f]{2})/);
   const bytes = Buffer.concat(
     parts.map((part, index) => {
