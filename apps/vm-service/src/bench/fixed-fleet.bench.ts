@@ -20,11 +20,11 @@ import { loadSettings } from '../config/load-config.js';
 import { parseCommandLine } from '../config/command-line.js';
 import { createService } from '../create-app.js';
 
-// The service over a fleet in memory, for tools/bench: `fixed-fleet.bench COUNT SOCKET [CHANGES]`. Its consoles print
-// the bytes of the socket at SOCKET, and CHANGES instances change per second. It prints its port in one line and ends
-// with its standard input.
+// The service over a fleet in memory, for tools/bench: `fixed-fleet.bench COUNT SOCKET [CHANGES [PAGE]]`. Its consoles
+// print the bytes of the socket at SOCKET, CHANGES instances change per second, and the folder PAGE has the page. It
+// prints its port in one line and ends with its standard input.
 
-const [count = '0', socket = '', changesPerSecond = '0'] = process.argv.slice(2);
+const [count = '0', socket = '', changesPerSecond = '0', pageDir] = process.argv.slice(2);
 
 class SocketConsoles extends ConsoleSource {
   override readonly screenSharing = 'none';
@@ -85,7 +85,7 @@ const service = await createService({
   settings: loadSettings(parseCommandLine(['--data-dir', folder, '--listen', '127.0.0.1:0']), {}),
   contexts: { backends: [backend], simulated: new Set(), hasTinyGuest: false, notes: [], close: async () => undefined },
   log: pino({ level: 'silent' }),
-  pageDir: folder,
+  pageDir: pageDir ?? folder,
 });
 await service.start();
 process.stdout.write(`${service.port()}\n`);

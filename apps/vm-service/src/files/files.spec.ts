@@ -103,6 +103,8 @@ describe('files', () => {
     expect(tar.headers['content-disposition']).toContain('filename="etc.tar"');
     // A second request returns the same session.
     expect(await open(path, { context: 'lab' })).toBe(session);
+    expect((await send('DELETE', `${session}?dryRun=true`)).json['steps']).toHaveLength(1);
+    expect(files.sessions.size).toBe(1);
     expect((await send('DELETE', session)).json).toEqual({ status: 'closed' });
     expect((await send('GET', session)).json['code']).toBe('FILE_SESSION_NOT_FOUND');
     expect(files.sessions.size).toBe(0);

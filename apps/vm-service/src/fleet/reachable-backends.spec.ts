@@ -38,6 +38,12 @@ const ANSWERED_BY_THE_SERVICE = new Set([
   'GET /api/ext/vms/{ns}/{name}/metrics/history',
   'GET /api/ext/cts/{ns}/{name}/metrics/history',
   'GET /api/ext/vms/{ns}/{name}/watchers',
+  // The sessions that are open.
+  'GET /api/ext/vms/{ns}/{name}/files/{session}',
+  'GET /api/ext/vms/{ns}/{name}/files/{session}/entries',
+  'GET /api/ext/vms/{ns}/{name}/files/{session}/content',
+  'GET /api/ext/vms/{ns}/{name}/files/{session}/archive',
+  'DELETE /api/ext/vms/{ns}/{name}/files/{session}',
 ]);
 
 async function readDocument(): Promise<ApiDocument> {
