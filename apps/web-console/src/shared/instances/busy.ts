@@ -27,6 +27,7 @@ const wording = perLanguage(
       ['export', { word: t`Exporting`, label: t`an export of its disk` }],
       ['backup', { word: t`Backup`, label: t`a backup` }],
       ['backup-stopped', { word: t`Backup`, label: t`a backup` }],
+      ['read-files', { word: t`Files`, label: t`a reading of its files` }],
       ['restore-backup', { word: t`Restoring`, label: t`its restore from a backup` }],
       ['import', { word: t`Importing`, label: t`its import` }],
     ]),

@@ -15,6 +15,7 @@ import { messageOf } from '../../api/api-error.js';
 import { deletingPoint, readProof } from '../backup-requests.js';
 import { consistencies } from '../backup-wording.js';
 import { contextOfRef, nameOfRef } from '../point-names.js';
+import { FilesPanel } from '../../files/files-panel.js';
 import { ProofCell } from './proof-cell.js';
 import { ProvePanel } from './prove-panel.js';
 import { RestorePanel } from './restore-panel.js';
@@ -36,6 +37,13 @@ interface PointsTableProps {
 export function PointsTable({ points, shows, refusal, onChanged }: PointsTableProps) {
   const [restored, setRestored] = useState<TargetPoint>();
   const [proved, setProved] = useState<TargetPoint>();
+  const [browsed, setBrowsed] = useState<TargetPoint>();
+  /** One panel at a time. */
+  const show = (panels: { restored?: TargetPoint; proved?: TargetPoint; browsed?: TargetPoint }): void => {
+    setRestored(panels.restored);
+    setProved(panels.proved);
+    setBrowsed(panels.browsed);
+  };
   const notify = useNotify();
   const { ask, cancel, panel } = usePlannedChange(t`Couldn't delete the backup`, onChanged);
   const ofVm = shows === 'target';
@@ -98,8 +106,7 @@ export function PointsTable({ points, shows, refusal, onChanged }: PointsTablePr
                     reason={refusal}
                     onClick={() => {
                       cancel();
-                      setProved(undefined);
-                      setRestored(point);
+                      show({ restored: point });
                     }}
                   >
                     {t`Restore…`}
@@ -110,11 +117,21 @@ export function PointsTable({ points, shows, refusal, onChanged }: PointsTablePr
                     reason={refusal}
                     onClick={() => {
                       cancel();
-                      setRestored(undefined);
-                      setProved(point);
+                      show({ proved: point });
                     }}
                   >
                     {t`Boot…`}
+                  </ReasonedButton>
+                  <ReasonedButton
+                    variant="link"
+                    aria-label={t`Browse the files in the backup of ${vm} of ${at}`}
+                    reason={refusal}
+                    onClick={() => {
+                      cancel();
+                      show({ browsed: point });
+                    }}
+                  >
+                    {t`Files…`}
                   </ReasonedButton>
                   {proof && (
                     <ReasonedButton
@@ -131,8 +148,7 @@ export function PointsTable({ points, shows, refusal, onChanged }: PointsTablePr
                     aria-label={t`Delete the backup of ${vm} of ${at}`}
                     reason={refusal}
                     onClick={() => {
-                      setRestored(undefined);
-                      setProved(undefined);
+                      show({});
                       ask({
                         title: t`Delete the backup of ${vm}?`,
                         label: t`Delete`,
@@ -152,16 +168,10 @@ export function PointsTable({ points, shows, refusal, onChanged }: PointsTablePr
       </Table>
       {panel}
       {restored && (
-        <RestorePanel
-          key={restored.id}
-          target={restored.target.id}
-          point={restored}
-          onClose={() => setRestored(undefined)}
-        />
+        <RestorePanel key={restored.id} target={restored.target.id} point={restored} onClose={() => show({})} />
       )}
-      {proved && (
-        <ProvePanel key={proved.id} target={proved.target.id} point={proved} onClose={() => setProved(undefined)} />
-      )}
+      {proved && <ProvePanel key={proved.id} target={proved.target.id} point={proved} onClose={() => show({})} />}
+      {browsed && <FilesPanel key={browsed.id} target={browsed.target.id} point={browsed} onClose={() => show({})} />}
     </>
   );
 }
