@@ -12,6 +12,9 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   invalid: 'INVALID_INPUT',
 };
 
+/** More frames of a canceled download fit into no buffer between the guest and this process. */
+const MAX_SKIPPED = 512;
+
 export interface ReaderPortOptions {
   readonly clock: Clock;
   /** For an answer, and for each part of a stream that is wanted. */
@@ -126,10 +129,11 @@ export class ReaderPort {
 
   /** Skips the frames of former questions, which were under way when these were canceled. */
   private async nextOf(id: number): Promise<Frame> {
-    for (;;) {
+    for (let skipped = 0; skipped <= MAX_SKIPPED; skipped++) {
       const frame = await this.next(this.options.timeoutMs);
       if (frame.id === id) return frame;
     }
+    throw this.broken(new DomainError('BACKEND_FAILED', 'The reader guest does not stop a canceled download.'));
   }
 
   private async next(timeoutMs: number): Promise<Frame> {
