@@ -103,6 +103,26 @@ export async function seeTag(page, url, { path, tag }) {
   );
 }
 
+/** The time from a query in the address until the list has its matches, in milliseconds. */
+export async function searchList(page, query, matches) {
+  return page.evaluate(
+    ([hash, rows]) =>
+      new Promise((resolve, reject) => {
+        const began = performance.now();
+        const check = () => {
+          const shown = document.querySelector('[aria-rowcount]')?.getAttribute('aria-rowcount');
+          const ms = performance.now() - began;
+          if (shown === String(rows)) return resolve(ms);
+          if (ms > 30_000) return reject(new Error(`${hash} has ${shown} rows with the header, not ${rows}.`));
+          requestAnimationFrame(check);
+        };
+        location.hash = hash;
+        requestAnimationFrame(check);
+      }),
+    [`/vms?q=${encodeURIComponent(query)}`, matches + 1],
+  );
+}
+
 /** The time until the palette has the results of a text, after an empty one, in milliseconds. */
 export async function searchPalette(page, text) {
   await typeInPalette(page, '');
