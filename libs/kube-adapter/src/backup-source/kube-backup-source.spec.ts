@@ -36,7 +36,7 @@ describe('the backup of a VM of a cluster', () => {
     claims: names('persistentvolumeclaims'),
     saved: names('volumesnapshots.snapshot.storage.k8s.io'),
   });
-  /** Until the cluster has removed what was deleted: KubeVirt has a finalizer on its snapshots. */
+  /** Until the cluster has removed the deleted objects: KubeVirt has a finalizer on its snapshots. */
   const settled = async () => {
     while (harness.sandbox.store.list(SNAPSHOTS).some(({ metadata }) => metadata.deletionTimestamp !== undefined))
       await new Promise((resolve) => setImmediate(resolve));

@@ -46,11 +46,11 @@ interface Found extends DisksOfBackup {
 }
 
 const NO_CHECKPOINTS =
-  'A cluster keeps no record of changes, so everything is read and only what has changed is stored.';
+  'A cluster keeps no record of changes, so everything is read, and the target stores the changed blocks.';
 
 /**
  * Reads the disks of a VM from a snapshot of it, through an export of that snapshot. The guest is frozen only while
- * KubeVirt creates the snapshot; then it may be stopped, moved or deleted without a change of what is read.
+ * KubeVirt creates the snapshot; then it may be stopped, moved or deleted without a change of the bytes.
  */
 export class KubeBackupSource extends BackupSource {
   private readonly snapshots: MomentSnapshots;
@@ -245,7 +245,7 @@ export class KubeBackupSource extends BackupSource {
     return close;
   }
 
-  /** The export first, because its volumes are made from the snapshot. */
+  /** The export first, because its volumes come from the snapshot. */
   private async release({ snapshot, offer, stopBeats, disks }: Holding): Promise<void> {
     stopBeats();
     for (const disk of disks) disk.close();
