@@ -9,12 +9,15 @@ import { PrivateLibvirtd } from '@headgate/testing';
 import { Api } from './api.js';
 import { reportGuest } from './guest-report.js';
 import { describeIf, noGuestsBecause } from './machine.js';
+import { processesWith } from './processes.js';
 import { RunningService } from './running-service.js';
 import { SimulatedCluster } from './simulated-cluster.js';
 import { Terminal } from './terminal.js';
 
 const TIMEOUT_MS = 900_000;
 const HOME = { there: 'local', cluster: 'tailvm' } as const;
+const SNAPSHOTS = 'virtualmachinesnapshots.snapshot.kubevirt.io';
+const EXPORTS = 'virtualmachineexports.export.kubevirt.io';
 type Context = keyof typeof HOME;
 
 interface BackedUp {
@@ -39,6 +42,7 @@ describeIf(noGuestsBecause(), 'backups of a cluster and of libvirt', () => {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-backups-'));
   let machine: PrivateLibvirtd;
   let cluster: SimulatedCluster;
+  let args: string[];
   let service: RunningService;
   let api: Api;
   let target: string;
@@ -56,7 +60,8 @@ describeIf(noGuestsBecause(), 'backups of a cluster and of libvirt', () => {
     const given = JSON.parse(readFileSync(config, 'utf8')) as { contexts: object[] };
     const contexts = [...given.contexts, { name: 'there', kind: 'libvirt', uri: machine.uri }];
     writeFileSync(config, JSON.stringify({ ...given, contexts, backups: { folders: [backups] } }));
-    service = await RunningService.start(['--config', config, '--tiny-guest', tinyGuest()]);
+    args = ['--config', config, '--tiny-guest', tinyGuest()];
+    service = await RunningService.start(args);
     api = new Api(service.url);
     const repository = {
       name: 'lab',
@@ -115,7 +120,7 @@ describeIf(noGuestsBecause(), 'backups of a cluster and of libvirt', () => {
     return gunzipSync(Buffer.from(await answer.arrayBuffer()));
   };
   const helpers = (): number =>
-    ['virtualmachinesnapshots.snapshot.kubevirt.io', 'virtualmachineexports.export.kubevirt.io']
+    [SNAPSHOTS, EXPORTS]
       .flatMap((resource) => cluster.sandbox.store.list(resource))
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined).length;
 
@@ -171,6 +176,42 @@ describeIf(noGuestsBecause(), 'backups of a cluster and of libvirt', () => {
       const [original, copy] = [await exported(vm, 'there'), await exported(restored, 'cluster')];
       expect(copy.subarray(0, original.length).equals(original)).toBe(true);
       expect(copy.subarray(original.length).every((byte) => byte === 0)).toBe(true);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'begin again after the service was killed, and leave nothing but what the user has',
+    async () => {
+      const vm = `${name}-c`;
+      const kept = await api.send<{ task: string }>('POST', at(vm, 'cluster', 'snapshots'), { name: 'before' });
+      await done(kept.body.task);
+      const { dataDir } = service;
+      const killed = new Promise<void>((resolve) => {
+        const unsubscribe = cluster.sandbox.store.subscribe(EXPORTS, ({ type }) => {
+          if (type !== 'ADDED') return;
+          unsubscribe();
+          for (const line of processesWith(dataDir).filter((one) => one.includes('main.js')))
+            process.kill(Number.parseInt(line, 10), 'SIGKILL');
+          resolve();
+        });
+      });
+      const path = `/api/ext/vms/tailvm/${vm}/backup?context=cluster`;
+      const { body } = await api.send<{ task: string }>('POST', path, { target });
+      await killed;
+      await service.interrupt();
+      // The snapshot of the user, and that of the backup with its export.
+      expect(helpers()).toBe(3);
+      service = await RunningService.start(args, { dataDir });
+      api = new Api(service.url);
+      await done(body.task);
+      const left = cluster.sandbox.store
+        .list(SNAPSHOTS)
+        .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      expect(left.map(({ metadata }) => metadata.name)).toEqual(['before']);
+      expect(helpers()).toBe(1);
+      const points = await api.send<BackupPointView[]>('GET', `/api/ext/backups/targets/${target}/points`);
+      expect(points.body.filter(({ ref }) => ref === `vm/cluster/tailvm/${vm}`)).toHaveLength(1);
     },
     TIMEOUT_MS,
   );

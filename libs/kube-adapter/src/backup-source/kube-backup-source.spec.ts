@@ -156,6 +156,23 @@ describe('the backup of a VM of a cluster', () => {
     await (await read(vm)).close({ keep: true });
   });
 
+  test('has the same bytes when its connections break in the middle', async () => {
+    const vm = await harness.givenVmWithDisk();
+    const claim = await harness.rootClaimOf(vm);
+    const content = Buffer.from(Uint8Array.from({ length: 8 * MIB }, (_, index) => (index * 7919) >> 8));
+    await harness.simulation.writeDisk(NAMESPACE, claim, 0, content);
+    const reading = await read(vm);
+    const { faults, requests } = harness.sandbox;
+    faults.reset({ verb: 'get', resource: 'services' }, 'halfway', { every: 1, times: 5 });
+    requests.reset();
+    const disk = boot(reading);
+    const blocks = await Promise.all(Array.from({ length: 8 }, (_, block) => disk.read(block * MIB, MIB)));
+    expect(Buffer.concat(blocks).equals(content)).toBe(true);
+    const opened = Object.entries(requests.summary()).filter(([request]) => request.startsWith('get services/proxy/'));
+    expect(opened.map(([, count]) => count > 5)).toEqual([true]);
+    await reading.close({ keep: true });
+  });
+
   test('waits for an exporter that is started again', async () => {
     const vm = await harness.givenVmWithDisk();
     const reading = await read(vm);
