@@ -34,6 +34,7 @@ process.exitCode = await runProgram(
     stdout: process.stdout,
     stderr: process.stderr,
     homeDirectory: homedir(),
+    command: [process.execPath, process.argv[1] ?? ''],
     interrupted: interruption.signal,
   },
   version,

@@ -3,6 +3,7 @@ import { ClientError } from './client/client-error.js';
 import { EXIT_CODES } from './exit-codes.js';
 import { addCommands } from './commands/index.js';
 import type { Act } from './commands/command-context.js';
+import { ProgramEnded } from './ports/program-ended.js';
 import { Session, type GlobalOptions } from './session.js';
 import { errorLine, OUTPUT_FORMATS } from './terminal/output.js';
 import type { Environment } from './terminal/environment.js';
@@ -52,6 +53,7 @@ export async function runProgram(args: readonly string[], environment: Environme
     return EXIT_CODES.ok;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.usage;
+    if (error instanceof ProgramEnded) return error.exitCode;
     if (!(error instanceof ClientError)) throw error;
     environment.stderr.write(`headgate: ${errorLine(error)}\n`);
     return error.exitCode;

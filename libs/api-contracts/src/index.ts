@@ -33,6 +33,7 @@ export * from './moves.js';
 export * from './guests.js';
 export * from './patches.js';
 export * from './placement.js';
+export * from './ports.js';
 export * from './plugins.js';
 export * from './queries.js';
 export * from './snapshots.js';

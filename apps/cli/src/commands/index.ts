@@ -13,11 +13,13 @@ import { addLogCommands } from './log-commands.js';
 import { addLoginCommands } from './login-commands.js';
 import { addMcpCommand } from './mcp-command.js';
 import { addMoveCommand } from './move-command.js';
+import { addPortCommands } from './port-commands.js';
 import { addPowerCommands } from './power-commands.js';
 import { addProofCommands } from './proof-commands.js';
 import { addReadCommands } from './read-commands.js';
 import { addServiceCommands } from './service-commands.js';
 import { addSnapshotCommands } from './snapshot-commands.js';
+import { addSshCommand } from './ssh-command.js';
 import { addTaskCommands } from './task-commands.js';
 
 /** All commands, in the order of the help. */
@@ -34,6 +36,8 @@ export function addCommands(program: Command, act: Act): void {
     addLogCommands,
     addJournalCommands,
     addConsoleCommands,
+    addPortCommands,
+    addSshCommand,
     addInventoryCommand,
     addProofCommands,
     addServiceCommands,

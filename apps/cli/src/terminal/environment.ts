@@ -10,6 +10,8 @@ export interface Environment {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly homeDirectory: string;
+  /** Starts this program again: its interpreter and its file. */
+  readonly command: readonly string[];
   /** Aborts when the user ends the program with Ctrl-C. */
   readonly interrupted: AbortSignal;
 }

@@ -76,6 +76,7 @@ export class Cli {
       stdout: options.stdout,
       stderr,
       homeDirectory: this.home,
+      command: ['headgate'],
       interrupted: options.interrupted ?? new AbortController().signal,
     };
   }

@@ -269,6 +269,7 @@ POST   /api/ext/webhooks/{id}/replay                    no       no     yes   no
 POST   /api/ext/webhooks/{id}/rotate                    no       no     yes   no    -       no     no       no    no
 GET    /api/ext/vms/{ns}/{name}/screen                  no       yes    yes   yes   hidden  yes    yes      yes   hidden
 GET    /api/ext/vms/{ns}/{name}/watchers                no       yes    yes   yes   hidden  yes    yes      yes   hidden
+GET    /api/ext/vms/{ns}/{name}/ports                   no       no     yes   yes   hidden  no     no       yes   hidden
 SOCKET /api/ext/vms/{ns}/{name}/ports/{port}            no       no     yes   yes   hidden  no     no       yes   hidden
 SOCKET /api/vnc/{ns}/{name}                             no       yes    yes   yes   hidden  yes    yes      yes   hidden
 SOCKET /api/tty/{ns}/{name}                             no       yes    yes   yes   hidden  yes    yes      yes   hidden

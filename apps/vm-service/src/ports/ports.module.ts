@@ -7,10 +7,12 @@ import { StoreModule } from '../store/store.module.js';
 import { PortConnections } from './port-connections.js';
 import { PortRequests } from './port-request.js';
 import { PortGateway } from './port.gateway.js';
+import { PortsController } from './ports.controller.js';
 
 /** Connections to TCP ports of guests over WebSockets. */
 @Module({
   imports: [AccessModule, StoreModule, FleetModule, IdentityModule, ConsolesModule],
+  controllers: [PortsController],
   providers: [PortConnections, PortRequests, PortGateway],
 })
 export class PortsModule {}

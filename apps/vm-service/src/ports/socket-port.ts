@@ -5,8 +5,8 @@ import type { RawData, WebSocket } from 'ws';
 const END = '{"end":true}';
 
 /**
- * The socket of a client of a port. Binary frames carry the bytes of the connection. A WebSocket has no half-close, so a
- * text frame takes its place. Bytes that arrive before the guest has answered wait for it.
+ * The socket of a client of a port. Binary frames carry the bytes of the connection. A WebSocket has no half-close, so
+ * a text frame takes its place. Bytes that arrive before the guest has answered wait for it.
  */
 export class SocketPort implements PortClient {
   private readonly ended = new Set<() => void>();
