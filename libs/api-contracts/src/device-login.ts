@@ -86,6 +86,8 @@ export class DeviceRequestView {
   @IsString() machine!: string;
   /** The IP address from which it has asked. */
   @IsString() address!: string;
+  /** The IP address of the caller, to compare. */
+  @IsString() ownAddress!: string;
   /** What it wants to do. */
   @IsArray() @IsIn(TOKEN_ACTIONS, { each: true }) actions!: TokenAction[];
   /** How many days it may act for the user. */

@@ -5464,6 +5464,8 @@ export interface components {
             expiresAt: string;
             /** @description The name of its machine, as the program states it. */
             machine: string;
+            /** @description The IP address of the caller, to compare. */
+            ownAddress: string;
         };
         /** @description The speed at which an instance uses its disks. */
         DiskUsageView: {

@@ -73,7 +73,7 @@ export class DeviceLoginController {
     @Req() request: FastifyRequest,
   ): DeviceRequestView {
     this.requests.expectPossible(request);
-    return present(this.logins.find(userCode, caller));
+    return present(this.logins.find(userCode, caller), this.requests.addressOf(request));
   }
 
   @Needs(ownObjects)
@@ -105,11 +105,7 @@ export class DeviceLoginController {
   }
 }
 
-const present = ({ machine, address, actions, days, createdAt, expiresAt }: DeviceLogin): DeviceRequestView => ({
-  machine,
-  address,
-  actions: [...actions],
-  days,
-  createdAt,
-  expiresAt,
-});
+const present = (
+  { machine, address, actions, days, createdAt, expiresAt }: DeviceLogin,
+  ownAddress: string,
+): DeviceRequestView => ({ machine, address, ownAddress, actions: [...actions], days, createdAt, expiresAt });

@@ -62,6 +62,7 @@ describe('the login of a program', () => {
     expect((await decide('request', begun['userCode'])).json).toMatchObject({
       machine: 'laptop',
       address: '127.0.0.1',
+      ownAddress: '127.0.0.1',
       actions: ['read', 'power'],
       days: 7,
     });
@@ -158,6 +159,9 @@ describe('the login of a program', () => {
       .all()
       .find(({ name }) => name === 'ci')!;
     expect((await revoke(ci, ann)).status).toBe(404);
+    const dryRun = await revoke(`${idOf('laptop')}?dryRun=true`, first);
+    expect(dryRun.json).toMatchObject({ steps: [{ name: 'revoke token', detail: 'laptop' }] });
+    expect((await whoami(first)).status).toBe(200);
     expect((await revoke(idOf('laptop'), first)).json).toEqual({ status: 'revoked' });
     expect([(await whoami(first)).status, (await whoami(second)).status]).toEqual([403, 200]);
     expect((await revoke(idOf('laptop-2'), bob)).status).toBe(200);

@@ -143,6 +143,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'POST /api/ext/tokens': '../tokens/tokens.controller.spec.ts',
   'PATCH /api/ext/tokens/{id}': '../tokens/change-tokens.spec.ts',
   'POST /api/ext/tokens/{id}/rotate': '../tokens/change-tokens.spec.ts',
+  'DELETE /api/ext/login/devices/{id}': '../login/device-login.spec.ts',
   'DELETE /api/ext/tokens/{id}': '../tokens/tokens.controller.spec.ts',
   'POST /api/ext/messages/channels': '../messages/messages.spec.ts',
   'PATCH /api/ext/messages/channels/{id}': '../messages/messages.spec.ts',

@@ -8,6 +8,7 @@ import { FoldersPage } from '../features/folders/components/folders-page.js';
 import { ImagesPage } from '../features/images/components/images-page.js';
 import { JournalPage } from '../features/journal/components/journal-page.js';
 import { AccountPage } from '../features/login/components/account-page.js';
+import { DevicePage } from '../features/login/components/device-page.js';
 import { MessagesPage } from '../features/messages/components/messages-page.js';
 import { NetworksPage } from '../features/networks/components/networks-page.js';
 import { NodesPage } from '../features/nodes/components/nodes-page.js';
@@ -128,6 +129,9 @@ export function Pages() {
               </Route>
               <Route path={paths.account}>
                 <AccountPage />
+              </Route>
+              <Route path={paths.device}>
+                <DevicePage />
               </Route>
               <Route path={paths.login}>
                 <LoginRoute />

@@ -36,6 +36,7 @@ export const paths = {
   integrations: '/integrations',
   settings: '/settings',
   account: '/account',
+  device: '/device',
   login: '/login',
 } as const;
 

@@ -95,6 +95,7 @@ export function TokenList() {
               <tr key={token.id}>
                 <td>
                   {token.name}
+                  {token.device && <p className="hg-note">{t`Program of the user`}</p>}
                   {token.stopped && (
                     <StatusLabel wording={{ tone: 'warning', icon: 'triangle', words: t`Agent stopped` }} />
                   )}

@@ -5,11 +5,12 @@ import { Data } from '../../../shared/ui/data.js';
 import { usePageTitle } from '../../../shared/ui/use-page-title.js';
 import { useLoginView } from '../api/login-requests.js';
 import { AccountList } from './account-list.js';
+import { OwnDevices } from './own-devices.js';
 import { OwnPasskeys } from './own-passkeys.js';
 import { OwnPassword } from './own-password.js';
 import { OwnSessions } from './own-sessions.js';
 
-/** The sessions, the passkeys and the password of the user, and the accounts of all users for administrators. */
+/** The sessions, programs, passkeys and the password of the user, and the accounts of all users for administrators. */
 export function AccountPage() {
   usePageTitle(t`Account`);
   const { data: whoami } = useWhoami();
@@ -24,6 +25,7 @@ export function AccountPage() {
       {whoami && whoami.session === undefined && (
         <p className="hg-note">{t`You have not logged in here, so there is nothing to set.`}</p>
       )}
+      {whoami && whoami.session === undefined && whoami.login !== '' && <OwnDevices />}
       {whoami?.session !== undefined && (
         <>
           <p className="hg-gap-below">
@@ -36,6 +38,7 @@ export function AccountPage() {
             )}
           </p>
           <OwnSessions />
+          <OwnDevices />
           {hasPassword && view?.passkeys && <OwnPasskeys />}
           {hasPassword && <OwnPassword />}
           {isAdministrator(whoami) && <AccountList own={whoami.login} />}
