@@ -55,7 +55,7 @@ describeIf(why, 'headgate login, with a browser', () => {
     const { page } = browser;
     await page.goto('about:blank');
     await page.goto(/(http\S+#\/device)/.exec(shown)?.[1] ?? '');
-    await page.getByLabel('Code').fill(/[A-Z]{4}-[A-Z]{4}/.exec(shown)?.[0] ?? '');
+    await page.getByRole('textbox', { name: 'Code' }).fill(/[A-Z]{4}-[A-Z]{4}/.exec(shown)?.[0] ?? '');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('region', { name: 'Program' }).getByText(machine, { exact: true }).waitFor();
     return program;
